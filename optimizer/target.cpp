@@ -5,9 +5,9 @@ namespace cameo {
 
 const std::vector<Target>& named_targets() {
   static const std::vector<Target> table = {
-      {"x86-64-v2", "x86-64-v2", 16, 16},
-      {"x86-64-v3", "x86-64-v3", 32, 16},
-      {"x86-64-v4", "x86-64-v4", 64, 32},
+      {"x86-64-v2", "x86-64-v2", "rt::kX86V2", 16, 16},
+      {"x86-64-v3", "x86-64-v3", "rt::kX86V3", 32, 16},
+      {"x86-64-v4", "x86-64-v4", "rt::kX86V4", 64, 32},
   };
   return table;
 }

@@ -10,6 +10,7 @@ namespace cameo {
 struct Target {
   std::string name;       // of --target=cpu:NAME
   std::string cpu;        // what the compiler is told (-target-cpu)
+  std::string features;   // what the artifact asks of the CPU: a constant of runtime/program.h
   int vector_bytes = 32;  // of the widest vectors worth using
   int vector_registers = 16;
   int64_t l1_bytes = 32 << 10, l2_bytes = 1 << 20, l3_bytes = 8 << 20;
