@@ -12,6 +12,9 @@
 #include <llvm/Support/VirtualFileSystem.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/TargetParser/Host.h>
+#include <llvm/TargetParser/Triple.h>
+
+#include <algorithm>
 
 #include "codegen/build/embedded_files.h"
 
@@ -31,7 +34,7 @@ void initialize_targets() {
     CAMEO_TARGET(AArch64)
     CAMEO_TARGET(NVPTX)
 #undef CAMEO_TARGET
-        LLVMInitializeX86AsmParser();
+    LLVMInitializeX86AsmParser();
     LLVMInitializeAArch64AsmParser();
     return true;
   }();
@@ -100,7 +103,7 @@ void add_language(Arguments& arguments, const CompileJob& job) {
 
 void add_code_generation(Arguments& arguments, const CompileJob& job) {
   arguments.add(fmt::format("-O{}", job.optimize), job.assembly ? "-S" : "-emit-obj", "-ffunction-sections",
-                "-fdata-sections", "-clear-ast-before-backend");
+                "-fdata-sections", "-clear-ast-before-backend", "-Qn", "-ferror-limit", "20");
   if (!is_cuda(job)) arguments.add("-mrelocation-model", "pic", "-pic-level", "2", "-mframe-pointer=none");
   if (job.vectorize) arguments.add("-vectorize-loops", "-vectorize-slp");
 }
@@ -135,7 +138,7 @@ bool execute(clang::CompilerInstance& compiler, bool assembly) {
 
 CodeTarget host_target() {
   CodeTarget target;
-  target.triple = llvm::sys::getDefaultTargetTriple();
+  target.triple = llvm::Triple(llvm::sys::getProcessTriple()).getArchName().str() + "-unknown-linux-gnu";
   target.cpu = llvm::sys::getHostCPUName().str();
   for (const auto& feature : llvm::sys::getHostCPUFeatures()) {
     target.features.push_back((feature.second ? "+" : "-") + feature.first().str());

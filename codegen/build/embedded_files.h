@@ -1,5 +1,5 @@
-// The files that travel inside cameo: `runtime/...` the runtime's headers, `clang/...` the few headers of the compiler
-// itself, `core/...` and `program/...` the runtime's objects, compiled when cameo was. CMake writes the table
+// The files that travel inside cameo: `runtime/...` the runtime as text, `clang/...` the few headers of the compiler
+// itself, `core/...` and `program/...` the runtime as objects, compiled when cameo was. CMake writes the table
 // (embed.cmake).
 #pragma once
 

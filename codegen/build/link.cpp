@@ -13,12 +13,19 @@
 
 #include <cstring>
 
+#include "codegen/build/embedded_files.h"
 #include "codegen/build/files.h"
 #include "codegen/build/run_lld.h"
 #include "codegen/build/stub_libc.h"
 
 namespace cameo {
 namespace {
+
+#if defined(__aarch64__)
+constexpr Machine kOwnMachine = Machine::kAarch64;
+#else
+constexpr Machine kOwnMachine = Machine::kX86_64;
+#endif
 
 Machine machine_of(const std::string& triple) {
   return triple.starts_with("aarch64") ? Machine::kAarch64 : Machine::kX86_64;
@@ -166,6 +173,18 @@ LinkJob job_of(LinkKind kind, std::vector<LinkInput> inputs) {
 }
 
 }  // namespace
+
+std::vector<LinkInput> runtime_objects(const std::string& triple, bool with_program) {
+  std::vector<LinkInput> objects;
+  if (machine_of(triple) != kOwnMachine) return objects;
+  for (const char* folder : {"core/", "program/"}) {
+    if (!with_program && folder[0] == 'p') continue;
+    for (const EmbeddedFile& file : embedded_under(folder)) {
+      objects.push_back({std::string(file.path), std::string(file.contents), {}});
+    }
+  }
+  return objects;
+}
 
 LinkJob link_shared(std::vector<LinkInput> inputs, std::string soname, std::string entry,
                     std::vector<std::string> exports) {

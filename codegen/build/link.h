@@ -51,6 +51,9 @@ LinkJob link_program(std::vector<LinkInput> inputs, std::string entry);
 LinkJob relocatable(std::vector<LinkInput> inputs, std::vector<std::string> exports);
 LinkJob archive(std::vector<LinkInput> inputs);
 
+// The runtime as this cameo carries it; none for a machine that it was not compiled for.
+std::vector<LinkInput> runtime_objects(const std::string& triple, bool with_program);
+
 // Links in this process, once at a time (lld holds global state); `run_jobs` (worker.h) is the way to call it.
 Outcome link(const LinkJob& job);
 

@@ -52,7 +52,7 @@ void settle(pid_t parent, uint64_t memory) {
 }
 
 Outcome exhaust_memory() {
-  for (std::vector<std::string> kept;;) kept.emplace_back(size_t{64} << 20, 'x');
+  for (std::vector<void*> kept;;) kept.push_back(::operator new(size_t{64} << 20));
 }
 
 Outcome perform(const TrialJob& job) {

@@ -95,6 +95,7 @@ std::unique_ptr<WorkerPool::Worker> WorkerPool::Worker::start(const WorkerLimits
   ::posix_spawn_file_actions_destroy(&actions);
   if (error == 0) return worker;
   worker->process = -1;
+  errno = error;
   return nullptr;
 }
 
