@@ -27,10 +27,6 @@ constexpr Machine kOwnMachine = Machine::kAarch64;
 constexpr Machine kOwnMachine = Machine::kX86_64;
 #endif
 
-Machine machine_of(const std::string& triple) {
-  return triple.starts_with("aarch64") ? Machine::kAarch64 : Machine::kX86_64;
-}
-
 const char* interpreter(Machine machine) {
   return machine == Machine::kAarch64 ? "/lib/ld-linux-aarch64.so.1" : "/lib64/ld-linux-x86-64.so.2";
 }
@@ -73,8 +69,8 @@ Outcome deliver(std::string bytes, const std::string& path) {
 }
 
 void add_common(LldCall& call, const LinkJob& job) {
-  call.add("--hash-style=gnu", "--build-id=none", "--gc-sections", "--no-undefined", "--error-limit=20", "-z",
-           "noexecstack", "-z", "relro", "-z", "now", "--no-dependent-libraries");
+  call.add("--hash-style=gnu", "--build-id=none", "--gc-sections", "--no-undefined", "--fatal-warnings",
+           "--error-limit=20", "-z", "noexecstack", "-z", "relro", "-z", "now", "--no-dependent-libraries");
   if (job.strip) call.add("--strip-all");
   if (!job.entry.empty()) call.add("--entry=" + job.entry);
 }
@@ -173,6 +169,10 @@ LinkJob job_of(LinkKind kind, std::vector<LinkInput> inputs) {
 }
 
 }  // namespace
+
+Machine machine_of(const std::string& triple) {
+  return triple.starts_with("aarch64") ? Machine::kAarch64 : Machine::kX86_64;
+}
 
 std::vector<LinkInput> runtime_objects(const std::string& triple, bool with_program) {
   std::vector<LinkInput> objects;

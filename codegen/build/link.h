@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "codegen/build/compile.h"
+#include "codegen/build/elf_object.h"
 #include "codegen/build/outcome.h"
 
 namespace cameo {
@@ -50,6 +51,8 @@ LinkJob link_shared(std::vector<LinkInput> inputs, std::string soname, std::stri
 LinkJob link_program(std::vector<LinkInput> inputs, std::string entry);
 LinkJob relocatable(std::vector<LinkInput> inputs, std::vector<std::string> exports);
 LinkJob archive(std::vector<LinkInput> inputs);
+
+Machine machine_of(const std::string& triple);
 
 // The runtime as this cameo carries it; none for a machine that it was not compiled for.
 std::vector<LinkInput> runtime_objects(const std::string& triple, bool with_program);

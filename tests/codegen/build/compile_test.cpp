@@ -3,8 +3,8 @@
 
 #include <cstring>
 
-#include "tests/codegen/build/build_helpers.h"
 #include "codegen/build/embedded_files.h"
+#include "tests/codegen/build/build_helpers.h"
 
 namespace cameo {
 namespace {

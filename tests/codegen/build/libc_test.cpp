@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <set>
 
-#include "tests/codegen/build/build_helpers.h"
 #include "codegen/build/embedded_files.h"
 #include "codegen/build/stub_libc.h"
+#include "tests/codegen/build/build_helpers.h"
 
 namespace cameo {
 namespace {

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <filesystem>
 
-#include "tests/codegen/build/build_helpers.h"
 #include "codegen/build/elf_object.h"
+#include "tests/codegen/build/build_helpers.h"
 
 namespace cameo {
 namespace {
