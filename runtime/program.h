@@ -24,18 +24,18 @@ enum LoopFlags : uint32_t { kTripRef = 1, kConditionRef = 2, kCounterRef = 4 };
 inline constexpr uint64_t kNoTripLimit = ~uint64_t{0} >> 1;
 
 struct Row {
-  RowKind kind;
-  uint8_t joins;          // 1: all rows before it must have ended (this executor waits always)
-  uint16_t chunks;        // of a Kernel; fixed by the plan, so that results do not depend on the number of threads
-  uint32_t kernel;        // index into Image::kernels
-  uint32_t refs, params;  // of the first one in the program's arrays
-  uint32_t node;
-  int32_t jump;
-  uint64_t bytes;
-  uint32_t a, b;
+  RowKind kind = RowKind::End;
+  uint8_t joins = 1;    // 1: all rows before it must have ended (this executor waits always)
+  uint16_t chunks = 1;  // of a Kernel; fixed by the plan, so that results do not depend on the number of threads
+  uint32_t kernel = 0;  // index into Image::kernels
+  uint32_t refs = 0, params = 0;  // of the first one in the program's arrays
+  uint32_t node = 0;
+  int32_t jump = 0;
+  uint64_t bytes = 0;
+  uint32_t a = 0, b = 0;
 };
 
-// x86-64 features, as bits of Image::cpu_features. Named by `cpu_feature_name` in this order.
+// x86-64 features, as bits of Image::cpu_features; cpu.cpp lists them in this order.
 enum Cpu : uint64_t {
   kSse3 = 1u << 0,
   kSsse3 = 1u << 1,
@@ -69,81 +69,81 @@ enum Cpu : uint64_t {
 };
 
 struct Image {  // one instruction set; a program lists the best first
-  const char* name;
-  uint64_t cpu_features;
-  const Kernel* kernels;
+  const char* name = nullptr;
+  uint64_t cpu_features = 0;
+  const Kernel* kernels = nullptr;
 };
 
 struct Io {
-  const char* name;
-  uint32_t kind;   // CAMEO_KIND_*
-  uint32_t dtype;  // ONNX TensorProto.DataType
-  int32_t rank;
-  const int64_t* dims;  // -1: known only at run time
-  const int64_t* dim_min;
-  const int64_t* dim_max;        // -1: open. Both null: as dims
-  const char* const* dim_names;  // may be null, and so may its entries
+  const char* name = nullptr;
+  uint32_t kind = 0;   // CAMEO_KIND_*
+  uint32_t dtype = 0;  // ONNX TensorProto.DataType
+  int32_t rank = 0;
+  const int64_t* dims = nullptr;  // -1: known only at run time
+  const int64_t* dim_min = nullptr;
+  const int64_t* dim_max = nullptr;        // -1: open. Both null: as dims
+  const char* const* dim_names = nullptr;  // may be null, and so may its entries
 };
 
 struct Node {  // one step; what profile, tap and faults speak of
-  const char* const* names;
-  uint32_t name_count;
-  const char* kernel;
-  uint64_t flops, bytes;
+  const char* const* names = nullptr;
+  uint32_t name_count = 0;
+  const char* kernel = nullptr;
+  uint64_t flops = 0, bytes = 0;
 };
 
-struct TapAxis {  // a value's physical offset is the sum over its axes: a stride, or a table for channels in segments
-                  // or blocks
-  int64_t extent;
-  int64_t stride;          // in elements
-  const int64_t* offsets;  // null: index * stride
+// A value's physical offset is the sum over its axes: a stride, or a table where channels stand in segments or blocks.
+struct TapAxis {
+  int64_t extent = 0;
+  int64_t stride = 0;                // in elements
+  const int64_t* offsets = nullptr;  // null: index * stride
 };
 
 struct Tap {  // after row `row` the value stands at refs[ref]; sorted by row
-  uint32_t row, ref;
-  const char* name;
-  uint32_t dtype;
-  int32_t rank;
-  const TapAxis* axes;
+  uint32_t row = 0, ref = 0;
+  const char* name = nullptr;
+  uint32_t dtype = 0;
+  int32_t rank = 0;
+  const TapAxis* axes = nullptr;
 };
 
 struct Golden {  // compact tensors of the program's own types and dims
-  const char* name;
-  const void* const* inputs;
-  const void* const* outputs;
-  const double* tolerances;  // absolute, one an output; null or negative: the default rule
+  const char* name = nullptr;
+  const void* const* inputs = nullptr;
+  const void* const* outputs = nullptr;
+  const double* tolerances = nullptr;  // absolute, one an output; null or negative: the default rule
 };
 
 inline constexpr uint32_t kProgramVersion = 1;
 
 struct Program {
   uint32_t version = kProgramVersion;
-  const char* name;
-  const char* manifest;
-  uint64_t manifest_bytes;
-  const Io* inputs;
-  uint32_t input_count;
-  const Io* outputs;
-  uint32_t output_count;
-  const Row* rows;  // ends with End
-  uint32_t row_count;
-  const Ref* refs;
-  const int64_t* params;
-  const Node* nodes;
-  uint32_t node_count;
-  const Tap* taps;
-  uint32_t tap_count;
-  const Image* images;
-  uint32_t image_count;
-  uint32_t base_count;     // kFirstIo + inputs + outputs + slots
-  uint32_t loop_count;     // loop states: the largest Row::a of a LoopBegin, and one
-  uint64_t arena_bytes;    // 64-byte aligned
-  uint64_t scratch_bytes;  // for each thread
-  const void* weights;     // 64-byte aligned; null with weights_bytes: read by the host's callback
-  uint64_t weights_bytes;
-  const Golden* goldens;
-  uint32_t golden_count;
-  int32_t threads;  // 0: as many as the process may use
+  const char* name = nullptr;
+  const char* manifest = nullptr;
+  uint64_t manifest_bytes = 0;
+  const Io* inputs = nullptr;
+  uint32_t input_count = 0;
+  const Io* outputs = nullptr;
+  uint32_t output_count = 0;
+  const Row* rows = nullptr;  // ends with End
+  uint32_t row_count = 0;
+  const Ref* refs = nullptr;
+  const int64_t* params = nullptr;
+  const Node* nodes = nullptr;
+  uint32_t node_count = 0;
+  const Tap* taps = nullptr;
+  uint32_t tap_count = 0;
+  const Image* images = nullptr;
+  uint32_t image_count = 0;
+  uint32_t base_count = 0;        // kFirstIo + inputs + outputs + slots
+  uint32_t loop_count = 0;        // loop states: the largest Row::a of a LoopBegin, and one
+  uint64_t arena_bytes = 0;       // 64-byte aligned
+  uint64_t scratch_bytes = 0;     // for each thread
+  const void* weights = nullptr;  // 64-byte aligned; null with weights_bytes: read by the host's callback
+  uint64_t weights_bytes = 0;
+  const Golden* goldens = nullptr;
+  uint32_t golden_count = 0;
+  int32_t threads = 0;  // 0: as many as the process may use
 };
 
 }  // namespace rt
