@@ -62,7 +62,8 @@ std::vector<ValueId> Build::loop(ValueId trips, std::vector<ValueId> initial,
   inputs.insert(inputs.end(), initial.begin(), initial.end());
   for (auto& [outer, input] : inner.captured_) inputs.push_back(outer);
   int outputs = static_cast<int>(step.carried.size() + step.scans.size());
-  return graph_.add(get_operator("Loop"), std::move(inputs), {}, {}, 0, outputs, {std::make_shared<const Graph>(std::move(inner.graph_))});
+  Attrs attrs{{"captures", static_cast<int64_t>(inner.captured_.size())}};
+  return graph_.add(get_operator("Loop"), std::move(inputs), std::move(attrs), {}, 0, outputs, {std::make_shared<const Graph>(std::move(inner.graph_))});
 }
 
 Composite Build::outputs(std::vector<ValueId> outputs) {
