@@ -2,7 +2,7 @@
 // are the rounded run's.
 //   If:   condition, captured..                       -> body(captured..)
 //   Loop: trips?, condition?, carried.., captured..   -> body(iteration, condition, carried.., captured..)
-//         a body gives condition, carried.., scans..; the attribute `carried` counts the carried values.
+//         a body gives condition, carried.., scans..; the attribute `captures` counts the captured ones.
 #include <cstring>
 
 #include "frontend/check.h"
@@ -63,9 +63,8 @@ std::vector<Dual> NodeRun::run_loop(std::span<const Dual> inputs) {
   NodeView view(graph_, node_);
   bool has_trips = view.has(0), has_condition = view.has(1);
   size_t given = inputs.size() > 2 ? inputs.size() - 2 : 0;
-  size_t carried = view.has_attr("carried") ? static_cast<size_t>(view.attr_int("carried")) : given;
-  CAMEO_CHECK(carried <= given && carried + 1 <= graph.outputs().size(),
-              "as many carried values as the attribute says");
+  size_t carried = given - static_cast<size_t>(view.attr_int("captures"));
+  CAMEO_CHECK(carried <= given && carried + 1 <= graph.outputs().size(), "as many captures as the attribute says");
   int64_t trips = has_trips ? inputs[0].rounded.get_int(0) : INT64_MAX;
   Dual condition = has_condition ? inputs[1] : scalar(DType::b1, 1, shadow_);
   std::vector<Dual> state, captured;
