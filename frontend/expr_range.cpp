@@ -142,10 +142,34 @@ std::optional<std::pair<Affine, Affine>> split(const Affine& n, int64_t d) {
   return std::nullopt;
 }
 
+/// c*n*(x / n) + c*(x % n) is c*x: what a reshape of a reshape leaves behind.
+void recombine(Affine& a) {
+  for (size_t i = 0; i < a.terms.size(); ++i) {
+    Expr rest = a.terms[i].term;
+    if (rest.op() != Op::Mod || !rest.arg(1).is_const()) continue;
+    for (size_t j = 0; j < a.terms.size(); ++j) {
+      Expr quotient = a.terms[j].term;
+      if (quotient.op() != Op::FloorDiv || quotient.arg(0) != rest.arg(0) || quotient.arg(1) != rest.arg(1)) continue;
+      int64_t c = a.terms[i].coefficient;
+      if (a.terms[j].coefficient != c * rest.arg(1).int_value()) continue;
+      a.terms.erase(a.terms.begin() + static_cast<long>(std::max(i, j)));
+      a.terms.erase(a.terms.begin() + static_cast<long>(std::min(i, j)));
+      a = affine(from_affine(a) + rest.arg(0) * integer(c));
+      return recombine(a);
+    }
+  }
+}
+
+Expr simplify_sum(Expr e) {
+  Affine a = affine(e);
+  recombine(a);
+  return from_affine(a);
+}
+
 Expr simplify_node(Expr e) {
   if (e.type() != DType::i64 && e.type() != DType::b1) return e;
   switch (e.op()) {
-    case Op::Add: case Op::Sub: case Op::Mul: return from_affine(affine(e));
+    case Op::Add: case Op::Sub: case Op::Mul: return e.type() == DType::i64 ? simplify_sum(e) : e;
     case Op::Div: case Op::FloorDiv: case Op::Mod: case Op::FMod: {
       if (!e.arg(1).is_const() || e.arg(1).int_value() <= 0) return e;
       Interval r = range_of(e.arg(0));

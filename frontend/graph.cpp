@@ -127,6 +127,11 @@ Origin merge(const Origin& a, const Origin& b) {
   return r;
 }
 
+Graph::Graph(std::shared_ptr<const Sources> sources) : sources_(std::move(sources)) {
+  static uint64_t serials = 0;
+  serial_ = serials++;
+}
+
 ValueId Graph::new_value(Type type, NodeId producer) {
   values_.push_back({std::move(type), {}, producer, nullptr, {}});
   return {static_cast<uint32_t>(values_.size() - 1)};

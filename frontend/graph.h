@@ -81,7 +81,7 @@ struct Port {
 
 class Graph {
  public:
-  explicit Graph(std::shared_ptr<const Sources> sources = std::make_shared<const Sources>()) : sources_(std::move(sources)) {}
+  explicit Graph(std::shared_ptr<const Sources> sources = std::make_shared<const Sources>());
 
   ValueId add_input(std::string name, Type type);
   void add_output(std::string name, ValueId value) { outputs_.push_back({std::move(name), value}); }
@@ -107,6 +107,8 @@ class Graph {
   const Type& type(ValueId v) const { return values_[v.index].type; }
   const Sources& sources() const { return *sources_; }
   std::shared_ptr<const Sources> shared_sources() const { return sources_; }
+  /// Tells graphs that are being made apart, for tables that a rule keeps about each.
+  uint64_t serial() const { return serial_; }
   std::string input_name(int i) const { return values_[inputs_[i].index].name; }
 
  private:
@@ -116,6 +118,7 @@ class Graph {
   std::vector<ValueId> inputs_;
   std::vector<Port> outputs_;
   std::shared_ptr<const Sources> sources_;
+  uint64_t serial_;
 };
 
 /// "node 57 `/up4/Resize` (Resize)" for the first ONNX node of an origin.

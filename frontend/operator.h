@@ -48,7 +48,8 @@ struct Control {
 };
 /// A kernel of its own with a reference function (Operator::reference).
 struct Opaque {
-  std::string_view kernel;
+  std::string_view kernel;            // the function rt::KERNEL of runtime/kernels/KERNEL.h
+  std::vector<int64_t> numbers = {};  // its arguments known when compiling: extents, modes
   bool host_only = false;
 };
 using Meaning = std::variant<Compute, View, Scatter, Compact, Composite, Control, Opaque>;
