@@ -150,6 +150,8 @@ EmittedModule print_module(const Module& m, int files, const std::vector<GoldenC
   w.line("extern \"C\" {");
   for (const Plan& q : m.plans)
     for (const Kernel& k : q.kernels) w.line(fmt::format("__attribute__((visibility(\"hidden\"))) void {}_{}(const rt::Call& call);", k.symbol, image_suffix(q)));
+  w.line("const struct cameo_api* cameo_program_api(rt::uint32_t abi_major);");
+  w.line(fmt::format("__attribute__((visibility(\"default\"))) const struct cameo_api* {}_api(rt::uint32_t abi_major) {{ return cameo_program_api(abi_major); }}", m.name));
   if (m.weights.bytes) w.line("extern __attribute__((visibility(\"hidden\"))) const unsigned char cameo_weights[];");
   w.line("}");
   w.line("namespace rt {");

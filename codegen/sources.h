@@ -1,15 +1,12 @@
-// Sources: the text of one artifact, file by file, as --emit=sources writes it and as the workers compile it.
+// What printers write with: lines with indentation, and names made harmless.
 #pragma once
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace cameo {
+#include "codegen/build/compile.h"
 
-struct SourceFile {
-  std::string name;
-  std::string text;
-};
+namespace cameo {
 
 /// Lines with indentation; what a printer writes to.
 class Writer {

@@ -13,7 +13,8 @@ Build::Build(const NodeView& n) {
     }
     const Value& v = n.graph()[n.node().inputs[i]];
     inputs_.push_back(graph_.add_input("", v.type));
-    graph_.set_content(inputs_.back(), v.content);
+    bool constant_ints = v.constant && v.constant->size() <= 64;
+    if (auto content = !v.constant || constant_ints ? n.content(i) : std::nullopt) graph_.set_content(inputs_.back(), *content);
   }
 }
 

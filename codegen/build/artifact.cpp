@@ -10,12 +10,6 @@ namespace {
 
 bool is_image(LinkKind kind) { return kind == LinkKind::kShared || kind == LinkKind::kProgram; }
 
-uint64_t bytes_of(const Pieces& pieces) {
-  uint64_t bytes = 0;
-  for (const auto piece : pieces) bytes += piece.size();
-  return bytes;
-}
-
 Status write_weight_object(const Artifact& artifact, ScratchFile& file) {
   ElfObject object;
   object.machine = machine_of(artifact.link.triple);
@@ -45,7 +39,7 @@ Status write_artifact(WorkerPool& pool, Artifact artifact, const Progress& progr
   const Job job = artifact.link;
   const Outcome outcome = pool.run(std::span(&job, 1), progress)[0];
   if (!outcome.ok) return {outcome.message};
-  if (slot) status = fill_weight_slot(output.descriptor(), artifact.weights);
+  if (slot) status = fill_weight_slot(output.descriptor(), artifact.weights, artifact.path);
   return status.ok() ? output.commit() : status;
 }
 

@@ -147,6 +147,20 @@ CodeTarget host_target() {
   return target;
 }
 
+std::vector<CompileJob> runtime_jobs(const CodeTarget& target) {
+  constexpr std::string_view kFolder = "runtime/";
+  std::vector<CompileJob> jobs;
+  for (const EmbeddedFile& file : embedded_under(kFolder)) {
+    const std::string_view name = file.path.substr(kFolder.size());
+    if (!name.ends_with(".cpp") || name.find('/') != name.npos) continue;
+    CompileJob& job = jobs.emplace_back();
+    job.name = name;
+    job.source = file.contents;
+    job.target = target;
+  }
+  return jobs;
+}
+
 Outcome compile(const CompileJob& job) {
   initialize_targets();
   std::string text;

@@ -51,6 +51,9 @@ struct CompileJob {
   }
 };
 
+// The jobs that make the runtime's core for a machine that `runtime_objects` (link.h) has none for.
+std::vector<CompileJob> runtime_jobs(const CodeTarget& target);
+
 // Compiles in this process; `run_jobs` (worker.h) is the way to call it that survives a crash in clang.
 Outcome compile(const CompileJob& job);
 

@@ -120,12 +120,12 @@ void ObjectWriter::add_contents() {
   for (const ElfSection& section : object_.sections) {
     Elf64_Shdr header = {};
     header.sh_name = section_names_.add(section.name);
-    header.sh_type = section.name == ".init_array" ? SHT_INIT_ARRAY : SHT_PROGBITS;
+    header.sh_type = section.content ? SHT_PROGBITS : SHT_NOBITS;
     header.sh_flags = section.flags;
     header.sh_addralign = section.alignment;
     header.sh_offset = aligned(end_, section.alignment);
     header.sh_size = section.size;
-    end_ = header.sh_offset + header.sh_size;
+    end_ = header.sh_offset + (section.content ? header.sh_size : 0);
     headers_.push_back(header);
   }
 }
@@ -191,6 +191,7 @@ Elf64_Ehdr ObjectWriter::header() const {
 }
 
 Status ObjectWriter::write_content(const ElfSection& section, Stream& stream) const {
+  if (!section.content) return {};
   const uint64_t begin = stream.offset();
   const Status status = section.content([&](std::span<const std::byte> bytes) { return stream.put(bytes); });
   if (!status.ok() || stream.offset() - begin == section.size) return status;

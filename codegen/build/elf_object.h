@@ -37,7 +37,8 @@ struct ElfPointer {
 struct ElfSection {
   std::string name;
   uint64_t size = 0;
-  std::function<Status(const ByteSink&)> content;  // gives exactly `size` bytes, in any number of calls
+  std::function<Status(const ByteSink&)>
+      content;  // gives exactly `size` bytes, in any number of calls; empty: zeros that no file holds
   uint64_t alignment = 64;
   uint64_t flags = kSectionAllocated;
   std::vector<ElfPointer> pointers;

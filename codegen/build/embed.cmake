@@ -1,4 +1,4 @@
-# Script: writes OUTPUT, a C++ file with the table behind `embedded_files()`, from LIST, a file with one `NAME=PATH` a line.
+# Script: writes OUTPUT, a C++ file with the table behind `embedded_files()`, from LIST, a file with a `NAME=PATH` a line.
 # The bytes come in by `.incbin`, so that an embedded object costs its reader nothing to compile.
 file(STRINGS ${LIST} rows)
 list(SORT rows)

@@ -1,5 +1,5 @@
-# cameo_prebuilt_objects(GROUP OUT_VARIABLE SOURCES...): compiles runtime sources into the objects that artifacts link, by
-# commands of our own, so that no flag of the surrounding build (sanitizers, debug information, a newer instruction set)
+# cameo_prebuilt_objects(GROUP OUT_VARIABLE SOURCES...): compiles runtime sources into the objects that artifacts link,
+# by commands of our own, so that no flag of the surrounding build (sanitizers, debug information, a newer instruction set)
 # reaches what ships. They run on every x86-64-v2 machine, name no path of this one, and need no C++ library.
 set(CAMEO_PREBUILT_FLAGS
   -std=c++20 -O2 -g0 -w -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections -ffp-contract=off

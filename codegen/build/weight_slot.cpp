@@ -1,5 +1,6 @@
 // See weight_slot.h. Invariant: the slot is the only section of its segment and nothing has a higher address, so that
-// growing it moves nothing; this is checked, not assumed.
+// growing it moves nothing; this is checked, not assumed. (lld puts `.ldata` behind `.bss` and begins a new segment for
+// what has bytes behind what has none; the slot's object therefore brings a byte of `.bss`.)
 #include "codegen/build/weight_slot.h"
 
 #include <elf.h>
@@ -63,32 +64,39 @@ Elf64_Phdr* find_segment(std::vector<Elf64_Phdr>& segments, const Elf64_Shdr& sl
   return found;
 }
 
-Status write_pieces(int descriptor, uint64_t offset, const Pieces& pieces) {
-  if (::lseek(descriptor, offset, SEEK_SET) < 0)
-    return {fmt::format("cannot write the weights: {}", std::strerror(errno))};
+Status cannot_write(const std::string& path) {
+  return {fmt::format("cannot write `{}`: {}", path, std::strerror(errno))};
+}
+
+Status write_pieces(int descriptor, uint64_t offset, const Pieces& pieces, const std::string& path) {
+  if (::lseek(descriptor, offset, SEEK_SET) < 0) return cannot_write(path);
   Status status;
-  for (size_t p = 0; p < pieces.size() && status.ok(); ++p) status = write_all(descriptor, pieces[p], "the weights");
+  for (size_t p = 0; p < pieces.size() && status.ok(); ++p) status = write_all(descriptor, pieces[p], path);
   return status;
 }
 
-uint64_t total(const Pieces& pieces) {
+}  // namespace
+
+uint64_t bytes_of(const Pieces& pieces) {
   uint64_t bytes = 0;
   for (const auto piece : pieces) bytes += piece.size();
   return bytes;
 }
-
-}  // namespace
 
 std::string weight_slot(const std::string& symbol, uint64_t bytes) {
   ElfObject object;
   object.sections.push_back(section_with(std::string(kSection) + ".weights", std::string(kSlotBytes, '\0')));
   object.sections[0].alignment = kPage;
   object.sections[0].flags = kSectionAllocated | kSectionWritable | kSectionLarge | kSectionRetained;
+  ElfSection& byte = object.sections.emplace_back();
+  byte.name = ".bss.weights";
+  byte.size = byte.alignment = 1;
+  byte.flags = kSectionAllocated | kSectionWritable | kSectionRetained;
   object.symbols.push_back({.name = symbol, .section = 0, .size = bytes});
   return elf_object_bytes(object);
 }
 
-Status fill_weight_slot(int descriptor, const Pieces& weights) {
+Status fill_weight_slot(int descriptor, const Pieces& weights, const std::string& path) {
   const Status damaged = {"our bug: the linked file has no slot for its weights"};
   Table<Elf64_Ehdr> header(descriptor, 0, 1);
   if (!header.ok()) return damaged;
@@ -101,14 +109,13 @@ Status fill_weight_slot(int descriptor, const Pieces& weights) {
   if (!segment) return damaged;
 
   const uint64_t offset = (::lseek(descriptor, 0, SEEK_END) + kPage - 1) / kPage * kPage;
-  const Status written = write_pieces(descriptor, offset, weights);
+  const Status written = write_pieces(descriptor, offset, weights, path);
   if (!written.ok()) return written;
   section->sh_offset = segment->p_offset = offset;
-  section->sh_size = segment->p_filesz = segment->p_memsz = total(weights);
+  section->sh_size = segment->p_filesz = segment->p_memsz = bytes_of(weights);
   section->sh_flags &= ~uint64_t{SHF_WRITE};
   segment->p_flags = PF_R;
-  return sections.write_back() && segments.write_back() ? Status{}
-                                                        : Status{"cannot write the weights: the disk is full"};
+  return sections.write_back() && segments.write_back() ? Status{} : cannot_write(path);
 }
 
 }  // namespace cameo

@@ -19,7 +19,9 @@ using Pieces = std::vector<std::span<const std::byte>>;
 // it in a constant initialiser, `const void* const kWeights = symbol;`, which reaches any distance.
 std::string weight_slot(const std::string& symbol, uint64_t bytes);
 
-// Turns the slot of the linked ELF file in `descriptor` into the weights.
-Status fill_weight_slot(int descriptor, const Pieces& weights);
+// Turns the slot of the linked ELF file in `descriptor` into the weights; `path` is what messages call the file.
+Status fill_weight_slot(int descriptor, const Pieces& weights, const std::string& path);
+
+uint64_t bytes_of(const Pieces& pieces);
 
 }  // namespace cameo

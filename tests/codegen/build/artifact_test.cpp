@@ -76,6 +76,21 @@ TEST_F(artifact, library_carries_its_weights) {
   EXPECT_EQ(read.output.find("rror"), std::string::npos) << read.output;
 }
 
+// Neither .data nor .bss in the code: the slot must get a segment of its own all the same.
+TEST_F(artifact, smallest_library_carries_its_weights) {
+  const LinkInput code = compiled("small",
+                                  "extern \"C\" {extern const char m_weights[]; extern __attribute__((visibility("
+                                  "\"default\"))) const char* const table; const char* const table = m_weights;}");
+  const std::string data =
+      "int given = 3; extern \"C\" __attribute__((visibility(\"default\"))) int get() { return ++given; }";
+  const std::string path = write(link_shared({code}, "s.so", "", {"table"}), "small.so");
+  write(link_shared({code, compiled("data", data)}, "s.so", "", {"table", "get"}), "small_data.so");
+  void* library = dlopen(path.c_str(), RTLD_NOW);
+  ASSERT_TRUE(library) << dlerror();
+  EXPECT_EQ(std::memcmp(*static_cast<const char**>(dlsym(library, "table")), first_.data(), first_.size()), 0);
+  dlclose(library);
+}
+
 TEST_F(artifact, strip_keeps_it_working) {
   const std::string path = write(link_shared({object_}, "m.so", "start", {"table"}), "stripped.so");
   const Ran stripped = ran("strip " + path);

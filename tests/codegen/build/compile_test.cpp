@@ -147,5 +147,14 @@ TEST(compile, aarch64_objects_are_aarch64) {
   EXPECT_EQ(header.e_machine, EM_AARCH64);
 }
 
+TEST(compile, the_runtime_compiles_for_other_machines) {
+  for (const CodeTarget& target : {CodeTarget{kAarch64, "generic", {}, 0}, CodeTarget{}}) {
+    std::vector<Job> jobs;
+    for (CompileJob& job : runtime_jobs(target)) jobs.emplace_back(std::move(job));
+    for (const Outcome& outcome : run_jobs(jobs, 2))
+      EXPECT_TRUE(outcome.ok) << target.triple << "\n" << outcome.message;
+  }
+}
+
 }  // namespace
 }  // namespace cameo
