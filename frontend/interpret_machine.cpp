@@ -6,7 +6,7 @@
 
 #include "frontend/check.h"
 #include "frontend/diagnostic.h"
-#include "frontend/interpret_tape.h"
+#include "frontend/interpret_contract.h"
 
 namespace cameo::tape {
 namespace {
@@ -135,6 +135,8 @@ class Machine {
         i.load->linear ? load_linear(i, n) : load_any(i, n);
       else if (i.fold)
         run_fold(i, lanes, n);
+      else if (i.contract)
+        run_contract(i, n);
       else
         run_plain(i, lanes_, n);
     }
@@ -157,6 +159,33 @@ class Machine {
       step_fold(f, k, extent, lanes_[f.body], acc, best, n);
     }
     active_ = outer;
+  }
+
+  /// The lanes row by row, so that the indices of both sides change by constants within one.
+  void run_contract(const Instr& i, int64_t n) {
+    const ContractCode& c = *i.contract;
+    auto& run = contracts_[&c];
+    const Lanes& out = lanes_[i.out];
+    if (!run) run = std::make_unique<ContractRun>(c, operands_, out.unrounded != nullptr);
+    int row_axis = static_cast<int>(tape_.dims_.size()) - 1;
+    while (row_axis > tape_.split_ && tape_.dims_[row_axis] == 1) --row_axis;
+    bool varies = row_axis >= tape_.split_;
+    int64_t row = c.one_row || !varies ? n : std::min(n, tape_.dims_[row_axis]);
+    std::vector<int64_t> bases[2], steps[2];
+    for (int64_t first = 0; first < n; first += row) {
+      for (int s = 0; s < 2; ++s) {
+        bases[s].clear();
+        steps[s].clear();
+        for (const ContractCode::Axis& axis : c.side[s].axes) {
+          int64_t base = *lanes_[axis.base].ints;
+          for (size_t a = 0; a < axis.lane.size(); ++a)
+            base += axis.lane[a] * lanes_[tape_.index_[tape_.split_ + a]].ints[i.uniform ? 0 : first];
+          bases[s].push_back(base);
+          steps[s].push_back(varies ? axis.lane[row_axis - tape_.split_] : 0);
+        }
+      }
+      run->run_row(bases, steps, row, out.rounded + first, out.unrounded ? out.unrounded + first : nullptr);
+    }
   }
 
   /// Calls f(destination, reader) for the rounded tensor, and for its shadow.
@@ -229,6 +258,7 @@ class Machine {
   std::vector<double> floats_;
   std::vector<int64_t> ints_, offsets_;
   std::vector<uint8_t> inside_;
+  std::map<const ContractCode*, std::unique_ptr<ContractRun>> contracts_;
   int64_t at_ = 0;                   // of the block's first lane among the points that the varying axes span
   const int64_t* active_ = nullptr;  // lanes that the folds around still run; null: all
 };

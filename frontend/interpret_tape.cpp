@@ -172,6 +172,7 @@ uint32_t Compiler::emit_load(Expr e, size_t scope) {
 }
 
 uint32_t Compiler::emit_fold(Expr e, size_t scope) {
+  if (uint32_t out; emit_contract(e, scope, out)) return out;
   auto code = std::make_unique<FoldCode>();
   Expr var = e.arg(0), body = e.arg(1);
   code->kind = e.fold_kind();
@@ -189,7 +190,7 @@ uint32_t Compiler::emit_fold(Expr e, size_t scope) {
 
 namespace {
 constexpr int64_t kBlock = 1024;  // lanes: a few registers stay in the first-level cache
-constexpr int64_t kFewLanes = 64;
+constexpr int64_t kFewLanes = 32;
 
 /// The first axis that varies inside of a block: as many whole inner axes as fit, one more where those are few lanes.
 int choose_split(const std::vector<int64_t>& dims) {

@@ -74,11 +74,10 @@ struct FoldCode {
 /// sum(k..: a[..] * b[..]) whose indices are affine in the block's variables and the folds': strided loops, no tape.
 struct ContractCode {
   struct Axis {
-    uint32_t base;  // uniform part
+    uint32_t base;  // the part of the index that is uniform in a block and does not depend on the folds
     int64_t extent, stride;
-    std::vector<int64_t> lane;  // coefficient of each varying axis
-    std::vector<int64_t> fold;  // coefficient of each fold variable
     bool proven;
+    std::vector<int64_t> lane, fold;  // coefficients of the varying axes and of the folds
   };
   struct Side {
     uint32_t operand;
@@ -87,7 +86,7 @@ struct ContractCode {
   };
   std::vector<int64_t> folds;  // extents, outermost first
   Side side[2];
-  bool one_row;  // the lanes of a block form one arithmetic progression on both sides
+  bool one_row = false;  // the lanes of a block are one arithmetic progression on both sides
 };
 
 /// A compiled set of roots over an index space.

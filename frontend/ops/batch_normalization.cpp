@@ -20,7 +20,7 @@ void infer_batch_normalization(Infer& n) {
 
 Meaning batch_normalization(const MeaningView& n) {
   auto out = n.index();
-  DType t = sum_type(n.dtype());
+  DType t = accumulator(n.dtype());
   for (int i = 1; i < 5; ++i)
     if (n.dtype(i) == DType::f64) t = DType::f64;
   auto of_channel = [&](int input) { return cast(n.load(input, {n.rank() > 1 ? out[1] : integer(0)}), t); };

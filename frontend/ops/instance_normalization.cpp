@@ -16,7 +16,7 @@ void infer_instance_normalization(Infer& n) {
 
 Meaning instance_normalization(const MeaningView& n) {
   Build b(n);
-  DType t = sum_type(n.dtype());
+  DType t = accumulator(n.dtype());
   ValueId y = standardize(b, b.cast(b.in(0), t), axes_from(2, n.rank()), n.attr_float("epsilon")).y;
   ValueId scale = per_channel(b, b.cast(b.in(1), t), n.rank()), shift = per_channel(b, b.cast(b.in(2), t), n.rank());
   return b.outputs({b.cast(b.add(b.mul(y, scale), shift), n.dtype())});

@@ -19,7 +19,7 @@ ResizeForm form_of(const NodeView& n) {
   for (int a = 0; a < n.rank(); ++a) {
     auto scale = static_cast<float>(scales[a]);
     if (!(scale > 0)) n.fail(Code::E0304, fmt::format("`scales` holds {}", scale));
-    Dim in = n.shape()[a], out = scaled(in, scale);
+    Dim in = n.shape()[a], out = scaled_extent(in, scale);
     if (scale != 1) f.axes.push_back({a, scale, is_quotient(in, out, scale), in, out});
   }
   return f;

@@ -350,7 +350,7 @@ std::vector<Tensor> run_loop(int64_t trips) {
   g_types = {type(DType::f32, {}), Type(DType::f32, {Dim(symbol("iterations"))})};
   ValueId n = g.add_input("trips", type(DType::i64, {})), x = g.add_input("x", type(DType::f32, {}));
   ValueId step = g.add_input("step", type(DType::f32, {}));
-  for (ValueId v : g.add(loop, {n, {}, x, step}, {{"carried", int64_t{1}}}, {}, 0, 2, {body})) g.add_output("y", v);
+  for (ValueId v : g.add(loop, {n, {}, x, step}, {{"captures", int64_t{1}}}, {}, 0, 2, {body})) g.add_output("y", v);
   return interpret(g, std::vector{i64({}, {trips}), f32({}, {2}), f32({}, {5})}).rounded;
 }
 TEST(Interpret, LoopCarriesScansAndStops) {
