@@ -1,0 +1,160 @@
+// The few operations that need a builtin: fused multiply-add, square root, rounding to an integer, each on a scalar or
+// any vector. clang has one spelling for all; g++ has x86 builtins of fixed sizes, applied piece by piece. None of them
+// calls libm. Results are equal everywhere, except `fma` on targets without the instruction (a product and a sum).
+#pragma once
+#include "vector.h"
+
+namespace rt::detail {
+
+// clang spells one operation for scalars and vectors and never calls libm for it; g++ has x86 builtins of fixed sizes.
+#if defined(__clang__)
+template <class V>
+RT_FN V sqrt(V x) { return __builtin_elementwise_sqrt(x); }
+template <class V>
+RT_FN V fma(V a, V b, V c) {
+#if RT_HAS_FMA
+  return __builtin_elementwise_fma(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+#else
+template <class Part, int N>
+struct Parts { Part part[N]; };
+template <class Part, class F, class... V>
+RT_FN auto by_parts(F f, V... v) {  // applies f to pieces of a vector, each of the type Part
+  using First = typename Bare<decltype((v, ...))>::type;
+  constexpr int n = sizeof(First) / sizeof(Part);
+  Parts<Part, n> r;
+  for (int i = 0; i < n; ++i) r.part[i] = f(__builtin_bit_cast(Parts<Part, n>, v).part[i]...);
+  return __builtin_bit_cast(First, r);
+}
+template <class V, class F, class... A>
+RT_FN V by_lanes(F f, A... a) {
+  V r{};
+  for (int i = 0; i < kLanes<V>; ++i) r[i] = f(a[i]...);
+  return r;
+}
+RT_FN f32 sqrt_one(f32 x) {
+#if defined(__SSE2__)  // the builtin for plain sqrt would call libm to set errno
+  return __builtin_ia32_sqrtss(vec<f32, 4>{x})[0];
+#else
+  return __builtin_sqrtf(x);
+#endif
+}
+RT_FN f64 sqrt_one(f64 x) {
+#if defined(__SSE2__)
+  return __builtin_ia32_sqrtsd(vec<f64, 2>{x})[0];
+#else
+  return __builtin_sqrt(x);
+#endif
+}
+template <class V>
+RT_FN V sqrt(V x) {
+  using T = element_of<V>;
+  if constexpr (kLanes<V> == 0) {
+    return sqrt_one(x);
+#if defined(__AVX512F__)
+  } else if constexpr (sizeof(V) >= 64 && kSame<T, f32>) {
+    using P = vec<f32, 16>;
+    return by_parts<P>([](P p) { return __builtin_ia32_sqrtps512_mask(p, P{}, -1, 4); }, x);
+  } else if constexpr (sizeof(V) >= 64) {
+    using P = vec<f64, 8>;
+    return by_parts<P>([](P p) { return __builtin_ia32_sqrtpd512_mask(p, P{}, -1, 4); }, x);
+#endif
+#if defined(__AVX__)
+  } else if constexpr (sizeof(V) >= 32 && kSame<T, f32>) {
+    return by_parts<vec<f32, 8>>([](vec<f32, 8> p) { return __builtin_ia32_sqrtps256(p); }, x);
+  } else if constexpr (sizeof(V) >= 32) {
+    return by_parts<vec<f64, 4>>([](vec<f64, 4> p) { return __builtin_ia32_sqrtpd256(p); }, x);
+#endif
+#if defined(__SSE2__)
+  } else if constexpr (sizeof(V) >= 16 && kSame<T, f32>) {
+    return by_parts<vec<f32, 4>>([](vec<f32, 4> p) { return __builtin_ia32_sqrtps(p); }, x);
+  } else if constexpr (sizeof(V) >= 16) {
+    return by_parts<vec<f64, 2>>([](vec<f64, 2> p) { return __builtin_ia32_sqrtpd(p); }, x);
+#endif
+  } else {
+    return by_lanes<V>([](T e) { return sqrt_one(e); }, x);
+  }
+}
+RT_FN f32 fma_one(f32 a, f32 b, f32 c) { return __builtin_fmaf(a, b, c); }
+RT_FN f64 fma_one(f64 a, f64 b, f64 c) { return __builtin_fma(a, b, c); }
+template <class V>
+RT_FN V fma(V a, V b, V c) {
+#if !RT_HAS_FMA
+  return a * b + c;
+#else
+  using T = element_of<V>;
+  if constexpr (kLanes<V> == 0) {
+    return fma_one(a, b, c);
+#if defined(__AVX512F__)
+  } else if constexpr (sizeof(V) >= 64 && kSame<T, f32>) {
+    using P = vec<f32, 16>;
+    return by_parts<P>([](P p, P q, P r) { return __builtin_ia32_vfmaddps512_mask(p, q, r, -1, 4); }, a, b, c);
+  } else if constexpr (sizeof(V) >= 64) {
+    using P = vec<f64, 8>;
+    return by_parts<P>([](P p, P q, P r) { return __builtin_ia32_vfmaddpd512_mask(p, q, r, -1, 4); }, a, b, c);
+#endif
+#if defined(__FMA__)
+  } else if constexpr (sizeof(V) >= 32 && kSame<T, f32>) {
+    using P = vec<f32, 8>;
+    return by_parts<P>([](P p, P q, P r) { return __builtin_ia32_vfmaddps256(p, q, r); }, a, b, c);
+  } else if constexpr (sizeof(V) >= 32) {
+    using P = vec<f64, 4>;
+    return by_parts<P>([](P p, P q, P r) { return __builtin_ia32_vfmaddpd256(p, q, r); }, a, b, c);
+  } else if constexpr (sizeof(V) >= 16 && kSame<T, f32>) {
+    using P = vec<f32, 4>;
+    return by_parts<P>([](P p, P q, P r) { return __builtin_ia32_vfmaddps(p, q, r); }, a, b, c);
+  } else if constexpr (sizeof(V) >= 16) {
+    using P = vec<f64, 2>;
+    return by_parts<P>([](P p, P q, P r) { return __builtin_ia32_vfmaddpd(p, q, r); }, a, b, c);
+#endif
+  } else {
+    return by_lanes<V>([](T x, T y, T z) { return fma_one(x, y, z); }, a, b, c);
+  }
+#endif
+}
+#endif
+
+// Rounding without SSE4.1: adding 2^23 (2^52) leaves no fraction bits; the sign is put back for -0.
+template <class V>
+RT_FN V copy_sign(V x, V from) {
+  using U = like<unsigned_of<element_of<V>>, V>;
+  constexpr auto sign = element_of<U>(1) << (sizeof(element_of<V>) * 8 - 1);
+  return bits<V>(U((bits<U>(x) & element_of<U>(~sign)) | (bits<U>(from) & element_of<U>(sign))));
+}
+template <class V>
+RT_FN V absolute(V x) { return copy_sign(x, splat<V>(0)); }
+
+#if defined(__clang__) && (defined(__SSE4_1__) || defined(__NVPTX__) || defined(__aarch64__))
+template <class V>
+RT_FN V round_even(V x) { return __builtin_elementwise_roundeven(x); }
+template <class V>
+RT_FN V round_down(V x) { return __builtin_elementwise_floor(x); }
+template <class V>
+RT_FN V round_up(V x) { return __builtin_elementwise_ceil(x); }
+template <class V>
+RT_FN V round_in(V x) { return __builtin_elementwise_trunc(x); }
+#else
+template <class V>
+RT_FN V round_even(V x) {
+  const V magic = splat<V>(kSame<element_of<V>, f32> ? 0x1p23 : 0x1p52);
+  const V magnitude = absolute(x), near = (magnitude + magic) - magic;
+  return copy_sign(magnitude < magic ? near : x, x);  // NaN and the large stay
+}
+template <class V>
+RT_FN V round_down(V x) {
+  const V near = round_even(x);
+  return near > x ? near - splat<V>(1) : near;
+}
+template <class V>
+RT_FN V round_up(V x) {
+  const V near = round_even(x);
+  return copy_sign(near < x ? near + splat<V>(1) : near, x);
+}
+template <class V>
+RT_FN V round_in(V x) { return copy_sign(round_down(absolute(x)), x); }
+#endif
+
+}  // namespace rt::detail

@@ -1,0 +1,149 @@
+// Reading and writing tensors by index: load, load_or (reads only where a condition holds) and store. The index decides
+// the instruction: a scalar one element, Lanes one unaligned vector, Strided and general indices a lane at a time. 16-bit
+// floats arrive as float, bool tensors (a byte an element, 0 or not) as conditions; a store casts to the pointee's type.
+#pragma once
+#include "scalar.h"
+
+namespace rt {
+namespace detail {
+
+template <class T>
+struct Stored { using value = T; using memory = T; };  // the type an element has in arithmetic, and as plain bytes
+template <>
+struct Stored<half> { using value = f32; using memory = u16; };
+template <>
+struct Stored<bfloat> { using value = f32; using memory = u16; };
+template <>
+struct Stored<bool> { using value = bool; using memory = u8; };
+template <class T>
+using value_in = typename Stored<T>::value;
+template <class T>
+using memory_in = typename Stored<T>::memory;
+
+template <class V>
+struct __attribute__((packed, may_alias, aligned(sizeof(element_of<V>)))) Unaligned { V value; };
+
+template <class T, class M>
+RT_FN auto decode(M m) {  // M: memory_in<T> or a vector of it
+  if constexpr (kSame<T, half>) {
+    return half_to_float(m);
+  } else if constexpr (kSame<T, bfloat>) {
+    return bfloat_to_float(m);
+  } else if constexpr (kSame<T, bool>) {
+    return condition(m != M{});
+  } else {
+    return m;
+  }
+}
+template <class T, class X>
+RT_FN like<memory_in<T>, X> encode(X x) {
+  if constexpr (kIsHalf<T>) {
+    const auto f = [&] {
+      if constexpr (kSame<element_of<X>, f32>) {
+        return x;
+      } else {
+        return cast<T>(x);  // its own rounding, exact from there on
+      }
+    }();
+    if constexpr (kSame<T, half>) {
+      return float_to_half(f);
+    } else {
+      return float_to_bfloat(f);
+    }
+  } else if constexpr (kSame<T, bool>) {
+    return cast<u8>(cast<bool>(x));
+  } else {
+    return cast<T>(x);
+  }
+}
+
+template <class T>
+RT_FN memory_in<T> peek(const T* p, i64 at) {
+  if constexpr (kIsHalf<T>) {
+    return p[at].bits;
+  } else {
+    return reinterpret_cast<const memory_in<T>*>(p)[at];
+  }
+}
+template <class T>
+RT_FN void poke(T* p, i64 at, memory_in<T> m) {
+  if constexpr (kIsHalf<T>) {
+    p[at].bits = m;
+  } else {
+    reinterpret_cast<memory_in<T>*>(p)[at] = m;
+  }
+}
+
+template <class T, int W>
+RT_FN value_of<value_in<T>, W> load_next(const T* p) {  // W elements from p on
+  return decode<T>(reinterpret_cast<const Unaligned<vec<memory_in<T>, W>>*>(p)->value);
+}
+template <class T, int W, class I>
+RT_FN value_of<value_in<T>, W> load_each(const T* p, I index) {
+  vec<memory_in<T>, W> m{};
+  for (int i = 0; i < W; ++i) m[i] = peek(p, lane(index, i));
+  return decode<T>(m);
+}
+// Lanes outside `where` keep `m`. Rarely reached with a mixed mask, so it stays a loop.
+template <class T, int W, class I>
+RT_FN vec<memory_in<T>, W> load_some(const T* p, I index, mask<W> where) {
+  vec<memory_in<T>, W> m{};
+#pragma GCC unroll 1
+  for (int i = 0; i < W; ++i) {
+    if (where.lanes[i]) m[i] = peek(p, lane(index, i));
+  }
+  return m;
+}
+
+}  // namespace detail
+
+template <class T, class I>
+RT_FN auto load(const T* p, I index) {
+  constexpr int W = kLanes<I>;
+  if constexpr (W == 0) {
+    return detail::decode<T>(detail::peek(p, i64(index)));
+  } else if constexpr (kIsLanes<I>) {
+    return detail::load_next<T, W>(p + index.base);
+  } else {
+    return detail::load_each<T, W>(p, index);
+  }
+}
+
+// p[index] where the condition holds, else `outside`; nothing is read there, so the index may be anything.
+template <class T, class I, class C, class O>
+RT_FN auto load_or(const T* p, I index, C where, O outside) {
+  using V = detail::value_in<T>;
+  constexpr int W = kLanes<I> ? kLanes<I> : kLanes<C>;
+  using R = value_of<V, W>;
+  const auto m = condition(where);
+  if constexpr (W == 0) {
+    return m ? detail::decode<T>(detail::peek(p, i64(index))) : widen<R>(outside);
+  } else if constexpr (kLanes<C> == 0) {
+    return m ? widen<R>(load(p, index)) : widen<R>(outside);
+  } else if constexpr (kLanes<I> == 0) {
+    return any(m) ? select(m, widen<R>(load(p, index)), widen<R>(outside)) : widen<R>(outside);
+  } else {
+    if (all(m)) return load(p, index);
+    if (!any(m)) return widen<R>(outside);
+    return select(m, detail::decode<T>(detail::load_some<T, W>(p, index, m)), widen<R>(outside));
+  }
+}
+
+// p[index] = value, cast to T; of equal indices in one vector the last lane's stays.
+template <class T, class I, class X>
+RT_FN void store(T* p, I index, X value) {
+  constexpr int W = kLanes<I>;
+  if constexpr (W == 0) {
+    static_assert(kLanes<X> == 0, "a vector stored at a scalar index");
+    detail::poke(p, i64(index), detail::encode<T>(value));
+  } else {
+    const auto m = widen<vec<detail::memory_in<T>, W>>(detail::encode<T>(value));
+    if constexpr (kIsLanes<I>) {
+      reinterpret_cast<detail::Unaligned<bare<decltype(m)>>*>(p + index.base)->value = m;
+    } else {
+      for (int i = 0; i < W; ++i) detail::poke(p, lane(index, i), m[i]);
+    }
+  }
+}
+
+}  // namespace rt
