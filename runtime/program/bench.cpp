@@ -7,7 +7,7 @@
 namespace rt::program {
 namespace {
 
-constexpr uint64_t kMostSamples = 1000000;
+constexpr uint64_t kMostSamples = 1000000, kLeastSamples = 3;
 
 struct Series {
   uint64_t* samples;  // in the order of the runs
@@ -96,7 +96,8 @@ bool measure(Tool& tool, Session& session, const Flags& flags, Series* series) {
   while (series->count < most && !interrupted()) {
     if (!session.run()) break;
     series->samples[series->count++] = session.run_ns();
-    if (!flags.runs && static_cast<double>(now_ns() - start) >= flags.seconds * 1e9) break;
+    const bool enough = series->count >= kLeastSamples && static_cast<double>(now_ns() - start) >= flags.seconds * 1e9;
+    if (!flags.runs && enough) break;
   }
   if (!series->count) return tool.fail(kInterrupted, "no run was timed");
   series->sorted = tool.arena.array<uint64_t>(series->count);
