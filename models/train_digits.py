@@ -21,6 +21,7 @@ from sklearn.model_selection import train_test_split
 HERE = pathlib.Path(__file__).resolve().parent
 SEED = 17
 EPOCHS, AVERAGED, BATCH, STEP = 80, 20, 32, 2e-3
+NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 SHOWN = 3  # the demo shows the first digit of the test part that is a 3
 
 
@@ -191,7 +192,7 @@ def main():
     print(f"the digit shown is a {SHOWN}, classified as {answer.argmax()} with {answer.max():.4f}")
     (HERE / "digit.png").write_bytes(png(shown))
     (HERE / "digit.pgm").write_text(pgm(shown))
-    (HERE / "digits_labels.txt").write_text("".join(f"{i}\n" for i in range(10)))
+    (HERE / "digits_labels.txt").write_text("".join(f"{name}\n" for name in NAMES))
     golden = HERE / "digits_golden" / "test_data_set_0"
     golden.mkdir(parents=True, exist_ok=True)
     for name, file, value in (("image", "input_0.pb", as_input(shown[None])), ("probabilities", "output_0.pb", answer)):

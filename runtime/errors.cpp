@@ -31,6 +31,13 @@ Quoted::Quoted(const char* name) {
   text[n] = 0;
 }
 
+Quoted& Quoted::bare() {
+  const size_t length = libc::strlen(text);
+  libc::memmove(text, text + 1, length);
+  text[length - 2] = 0;
+  return *this;
+}
+
 TypeText::TypeText(uint32_t dtype, int32_t rank, const int64_t* dims) {
   size_t n = static_cast<size_t>(libc::snprintf(text, sizeof text, "%s[", type_info(dtype).name));
   for (int32_t i = 0; i < rank && n + 32 < sizeof text; ++i)

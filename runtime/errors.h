@@ -13,6 +13,7 @@ cameo_status fail(cameo_error* error, cameo_status status, int32_t arg, int32_t 
 struct Quoted {  // `name`, safe to print, cut after 120 bytes
   char text[128];
   explicit Quoted(const char* name);
+  Quoted& bare();  // without the back-ticks
 };
 
 struct TypeText {  // f32[1,3,224,224]

@@ -131,7 +131,8 @@ int32_t usable_threads() {
   uint64_t mask[128] = {};  // 8,192 processors
   if (libc::sched_getaffinity(0, sizeof mask, mask) != 0) return 1;
   int32_t count = 0;
-  for (uint64_t word : mask) count += __builtin_popcountll(word);
+  for (uint64_t word : mask)
+    for (; word; word &= word - 1) ++count;  // popcount would call libgcc
   return count > 0 ? count : 1;
 }
 

@@ -76,7 +76,7 @@ inline const double kGoldenTolerances[] = {1e-6, 0};
 inline const rt::Golden kLinearGoldens[] = {{"case_0", kGoldenIn, kGoldenOut, kGoldenTolerances}};
 inline constexpr char kLinearManifest[] = R"({"schema":"cameo.manifest","version":1,"name":"linear"})";
 
-inline const Program kLinear = {
+inline constexpr Program kLinear = {
     .name = "linear",
     .manifest = kLinearManifest,
     .manifest_bytes = sizeof kLinearManifest - 1,
