@@ -7,6 +7,7 @@
 
 #include "frontend/bind_dims.h"
 #include "frontend/interpret.h"
+#include "frontend/operator.h"
 #include "tests/frontend/onnx_writer.h"
 
 namespace cameo {
@@ -21,7 +22,9 @@ std::vector<double> values(const Tensor& t) {
   for (int64_t i = 0; i < t.size(); ++i) v.push_back(t.get(i));
   return v;
 }
-Tensor floats(std::vector<int64_t> dims, std::vector<float> v) { return Tensor::of<float>(DType::f32, std::move(dims), v); }
+Tensor floats(std::vector<int64_t> dims, std::vector<float> v) {
+  return Tensor::of<float>(DType::f32, std::move(dims), v);
+}
 
 TEST(Import, ReadsHeaderNodesAndNames) {
   Result r = import(model(relu_graph()));
@@ -44,7 +47,8 @@ TEST(Import, KeepsAnyBytesInNames) {
   EXPECT_EQ(r.model.graph.outputs()[0].name, odd + "y");
 }
 
-// ---- dims ------------------------------------------------------------------------------------------------------------
+// ---- dims
+// ------------------------------------------------------------------------------------------------------------
 
 TEST(ImportDims, UnboundOnesAreSymbolsAndListed) {
   Result r = import(model(relu_graph({"batch", "past + 1", "", 0})));
@@ -57,7 +61,8 @@ TEST(ImportDims, UnboundOnesAreSymbolsAndListed) {
 }
 
 TEST(ImportDims, AreBoundByNamePositionAndExpression) {
-  Result r = import(model(relu_graph({"batch", "past + 1", "2*n", ""})), {.dims = {{"batch", 4}, {"x[1]", 8}, {"n", 3}, {"x[3]", 5}}});
+  Result r = import(model(relu_graph({"batch", "past + 1", "2*n", ""})),
+                    {.dims = {{"batch", 4}, {"x[1]", 8}, {"n", 3}, {"x[3]", 5}}});
   ASSERT_EQ(r.text(), "");
   EXPECT_EQ(to_string(r.model.graph.type(r.model.graph.outputs()[0].value)), "f32[4x8x6x5]");
   EXPECT_TRUE(r.model.unbound.empty());
@@ -101,10 +106,16 @@ TEST(ImportDims, ZeroIsAnExtent) {
   EXPECT_EQ(interpret(r.model.graph, std::vector<Tensor>{floats({0, 3}, {})}).rounded[0].size(), 0);
 }
 
-// ---- constants -------------------------------------------------------------------------------------------------------
+// ---- constants
+// -------------------------------------------------------------------------------------------------------
 
 Bytes add_constant(const Bytes& t, const std::vector<Bytes>& sparse = {}) {
-  return model(GraphText{{node("Add", {"x", "c"}, {"y"})}, {value("x", 1, {3})}, {value("y")}, sparse.empty() ? std::vector<Bytes>{t} : std::vector<Bytes>{}, {}, sparse});
+  return model(GraphText{{node("Add", {"x", "c"}, {"y"})},
+                         {value("x", 1, {3})},
+                         {value("y")},
+                         sparse.empty() ? std::vector<Bytes>{t} : std::vector<Bytes>{},
+                         {},
+                         sparse});
 }
 std::vector<double> run_constant(const Bytes& m) {
   Result r = import(m);
@@ -122,9 +133,11 @@ TEST(ImportConstants, RawAndTypedPayloadsAgree) {
 }
 
 TEST(ImportConstants, SparseOnesAreFilledIn) {
-  Bytes linear = bytes(1, tensor<float>("c", 1, {2}, {5, 7})) + bytes(2, tensor<int64_t>("", 7, {2}, {0, 2})) + number(3, 3);
+  Bytes linear =
+      bytes(1, tensor<float>("c", 1, {2}, {5, 7})) + bytes(2, tensor<int64_t>("", 7, {2}, {0, 2})) + number(3, 3);
   EXPECT_EQ(run_constant(add_constant({}, {linear})), (std::vector<double>{5, 0, 7}));
-  Bytes pairs = bytes(1, tensor<float>("c", 1, {1}, {4})) + bytes(2, tensor<int64_t>("", 7, {1, 2}, {0, 1})) + number(3, 1) + number(3, 3);
+  Bytes pairs = bytes(1, tensor<float>("c", 1, {1}, {4})) + bytes(2, tensor<int64_t>("", 7, {1, 2}, {0, 1})) +
+                number(3, 1) + number(3, 3);
   EXPECT_EQ(run_constant(add_constant({}, {pairs})), (std::vector<double>{0, 4, 0}));
 }
 
@@ -140,12 +153,13 @@ TEST(ImportConstants, SmallTypesAreUnpackedOneAByte) {
     for (int64_t i = 0; i < t.size(); ++i) v.push_back(t.get_int(i));
     return v;
   };
-  EXPECT_EQ(ints(constant_of(tensor<uint8_t>("", 22, {3}, {0xf1, 0x07}))), (std::vector<int64_t>{1, -1, 7}));       // i4
-  EXPECT_EQ(ints(constant_of(tensor<uint8_t>("", 21, {3}, {0xf1, 0x07}))), (std::vector<int64_t>{1, 15, 7}));       // u4
-  EXPECT_EQ(ints(constant_of(tensor<uint8_t>("", 26, {4}, {0b11100100}))), (std::vector<int64_t>{0, 1, -2, -1}));   // i2
-  Bytes in_ints = tensor_head("", 10, {2}) + bytes(5, varint(0x3c00) + varint(0xc000));                             // f16 in int32_data
+  EXPECT_EQ(ints(constant_of(tensor<uint8_t>("", 22, {3}, {0xf1, 0x07}))), (std::vector<int64_t>{1, -1, 7}));      // i4
+  EXPECT_EQ(ints(constant_of(tensor<uint8_t>("", 21, {3}, {0xf1, 0x07}))), (std::vector<int64_t>{1, 15, 7}));      // u4
+  EXPECT_EQ(ints(constant_of(tensor<uint8_t>("", 26, {4}, {0b11100100}))), (std::vector<int64_t>{0, 1, -2, -1}));  // i2
+  Bytes in_ints = tensor_head("", 10, {2}) + bytes(5, varint(0x3c00) + varint(0xc000));  // f16 in int32_data
   EXPECT_EQ(values(constant_of(in_ints)), (std::vector<double>{1, -2}));
-  EXPECT_EQ(values(constant_of(tensor<uint8_t>("", 9, {3}, {0, 1, 7}))), (std::vector<double>{0, 1, 1}));           // any byte is true
+  EXPECT_EQ(values(constant_of(tensor<uint8_t>("", 9, {3}, {0, 1, 7}))),
+            (std::vector<double>{0, 1, 1}));  // any byte is true
 }
 
 TEST(ImportConstants, ConstantNodesHaveEveryForm) {
@@ -153,7 +167,8 @@ TEST(ImportConstants, ConstantNodesHaveEveryForm) {
     Result r = import(model(GraphText{{node("Constant", {}, {"y"}, {a})}, {}, {value("y")}}));
     EXPECT_EQ(r.text(), "");
     const Value& v = r.model.graph[r.model.graph.outputs()[0].value];
-    return to_string(v.type) + "=" + (v.type.dtype == DType::str ? v.constant->strings()[0] : std::to_string(v.constant->get(0)));
+    return to_string(v.type) + "=" +
+           (v.type.dtype == DType::str ? v.constant->strings()[0] : std::to_string(v.constant->get(0)));
   };
   EXPECT_EQ(one(attr("value_int", int64_t{7})), "i64[]=7.000000");
   EXPECT_EQ(one(attr("value_float", 2.5f)), "f32[]=2.500000");
@@ -162,7 +177,10 @@ TEST(ImportConstants, ConstantNodesHaveEveryForm) {
 }
 
 TEST(ImportConstants, InitializersThatAreInputsAreConstants) {
-  Result r = import(model(GraphText{{node("Add", {"x", "c"}, {"y"})}, {value("x", 1, {1}), value("c", 1, {1})}, {value("y")}, {tensor<float>("c", 1, {1}, {2})}}));
+  Result r = import(model(GraphText{{node("Add", {"x", "c"}, {"y"})},
+                                    {value("x", 1, {1}), value("c", 1, {1})},
+                                    {value("y")},
+                                    {tensor<float>("c", 1, {1}, {2})}}));
   ASSERT_EQ(r.text(), "");
   EXPECT_EQ(r.model.graph.inputs().size(), 1u);
 }
@@ -173,7 +191,8 @@ TEST(ImportConstants, InputsCanBeFoldedIn) {
   ASSERT_EQ(r.text(), "");
   EXPECT_EQ(r.model.graph.inputs().size(), 1u);
   EXPECT_TRUE(r.model.unbound.empty());
-  EXPECT_EQ(values(interpret(r.model.graph, std::vector<Tensor>{floats({2, 2}, {10, 10, 10, 10})}).rounded[0]), (std::vector<double>{11, 12, 13, 14}));
+  EXPECT_EQ(values(interpret(r.model.graph, std::vector<Tensor>{floats({2, 2}, {10, 10, 10, 10})}).rounded[0]),
+            (std::vector<double>{11, 12, 13, 14}));
   EXPECT_EQ(import(model(g), {.constants = {{"x", "3"}}}).codes(), "");
   EXPECT_EQ(import(model(g), {.constants = {{"z", "[[1, 2], [3]]"}}}).codes(), "E0503");
   EXPECT_EQ(import(model(g), {.constants = {{"z", "[1, 2, 3]"}}}).codes(), "E0503");
@@ -181,10 +200,13 @@ TEST(ImportConstants, InputsCanBeFoldedIn) {
   EXPECT_EQ(import(model(g), {.constants = {{"q", "1"}}}).codes(), "E0502");
 }
 
-// ---- order and cuts --------------------------------------------------------------------------------------------------
+// ---- order and cuts
+// --------------------------------------------------------------------------------------------------
 
 TEST(ImportOrder, UnsortedGraphsAreSortedWithAWarning) {
-  GraphText g{{node("Relu", {"b"}, {"y"}), node("Relu", {"a"}, {"b"}), node("Relu", {"x"}, {"a"})}, {value("x", 1, {2})}, {value("y")}};
+  GraphText g{{node("Relu", {"b"}, {"y"}), node("Relu", {"a"}, {"b"}), node("Relu", {"x"}, {"a"})},
+              {value("x", 1, {2})},
+              {value("y")}};
   Result r = import(model(g));
   EXPECT_EQ(r.codes(), "W0001");
   ASSERT_EQ(r.model.graph.nodes().size(), 3u);
@@ -199,33 +221,45 @@ TEST(ImportOrder, GraphsCanBeCutAtAnyValue) {
   EXPECT_EQ(import(model(g), {.outputs = {"zz"}}).codes(), "E0502");
 }
 
-// ---- functions -------------------------------------------------------------------------------------------------------
+// ---- functions
+// -------------------------------------------------------------------------------------------------------
 
 TEST(ImportFunctions, AreInlinedWithAttributesAndDefaults) {
-  Bytes leaky = function("f", "Leaky", {"a"}, {"b"}, {"slope"}, {node("LeakyRelu", {"a"}, {"b"}, {attr_ref("alpha", 1, "slope")})});
-  Bytes twice = function("f", "Twice", {"p"}, {"q"}, {}, {node("Leaky", {"p"}, {"m"}, {attr_ref("slope", 1, "s")}, "f"), node("Leaky", {"m"}, {"q"}, {attr("slope", 0.5f)}, "f")},
+  Bytes leaky = function("f", "Leaky", {"a"}, {"b"}, {"slope"},
+                         {node("LeakyRelu", {"a"}, {"b"}, {attr_ref("alpha", 1, "slope")})});
+  Bytes twice = function("f", "Twice", {"p"}, {"q"}, {},
+                         {node("Leaky", {"p"}, {"m"}, {attr_ref("slope", 1, "s")}, "f"),
+                          node("Leaky", {"m"}, {"q"}, {attr("slope", 0.5f)}, "f")},
                          {attr("s", 0.25f)});
-  Result r = import(model(GraphText{{node("Twice", {"x"}, {"y"}, {}, "f", "call")}, {value("x", 1, {1})}, {value("y")}}, {opset("", 18), opset("f", 1)}, {leaky, twice}));
+  Result r = import(model(GraphText{{node("Twice", {"x"}, {"y"}, {}, "f", "call")}, {value("x", 1, {1})}, {value("y")}},
+                          {opset("", 18), opset("f", 1)}, {leaky, twice}));
   ASSERT_EQ(r.text(), "");
-  EXPECT_EQ(values(interpret(r.model.graph, std::vector<Tensor>{floats({1}, {-8})}).rounded[0]), (std::vector<double>{-1}));
+  EXPECT_EQ(values(interpret(r.model.graph, std::vector<Tensor>{floats({1}, {-8})}).rounded[0]),
+            (std::vector<double>{-1}));
   EXPECT_EQ(where(r.model.graph.sources(), r.model.graph.nodes()[0].origin).substr(7), "`call/m/b` (LeakyRelu)");
 }
 
 TEST(ImportFunctions, OptionalInputsMayBeAbsent) {
   Bytes clip = function("f", "C", {"a", "lo", "hi"}, {"b"}, {}, {node("Clip", {"a", "lo", "hi"}, {"b"})});
-  Result r = import(model(GraphText{{node("C", {"x"}, {"y"}, {}, "f")}, {value("x", 1, {1})}, {value("y")}}, {opset("", 18), opset("f", 1)}, {clip}));
+  Result r = import(model(GraphText{{node("C", {"x"}, {"y"}, {}, "f")}, {value("x", 1, {1})}, {value("y")}},
+                          {opset("", 18), opset("f", 1)}, {clip}));
   ASSERT_EQ(r.text(), "");
 }
 
-// ---- bodies ----------------------------------------------------------------------------------------------------------
+// ---- bodies
+// ----------------------------------------------------------------------------------------------------------
 
 Bytes if_model(const Bytes& condition_initializer, const std::vector<Bytes>& extra_inputs) {
   GraphText yes{{node("Add", {"x", "w"}, {"t"})}, {}, {value("t")}};
   GraphText no{{node("Add", {"z", "x"}, {"e"})}, {}, {value("e")}};
-  std::vector<Bytes> inputs{value("x", 1, {2}), value("z", 1, {2})}, initializers{tensor<float>("w", 1, {2}, {100, 200})};
+  std::vector<Bytes> inputs{value("x", 1, {2}), value("z", 1, {2})},
+      initializers{tensor<float>("w", 1, {2}, {100, 200})};
   inputs.insert(inputs.end(), extra_inputs.begin(), extra_inputs.end());
   if (!condition_initializer.empty()) initializers.push_back(condition_initializer);
-  return model(GraphText{{node("If", {"c"}, {"y"}, {attr_graph("else_branch", no), attr_graph("then_branch", yes)})}, inputs, {value("y")}, initializers});
+  return model(GraphText{{node("If", {"c"}, {"y"}, {attr_graph("else_branch", no), attr_graph("then_branch", yes)})},
+                         inputs,
+                         {value("y")},
+                         initializers});
 }
 
 TEST(ImportBodies, CaptureWhatTheyUse) {
@@ -235,7 +269,8 @@ TEST(ImportBodies, CaptureWhatTheyUse) {
   EXPECT_EQ(n.inputs.size(), 3u);  // the condition, x and z; the constant w is shared instead
   for (bool c : {false, true}) {
     std::vector<Tensor> in{floats({2}, {1, 2}), floats({2}, {10, 20}), Tensor::scalar(DType::b1, c)};
-    EXPECT_EQ(values(interpret(r.model.graph, in).rounded[0]), c ? (std::vector<double>{101, 202}) : (std::vector<double>{11, 22}));
+    EXPECT_EQ(values(interpret(r.model.graph, in).rounded[0]),
+              c ? (std::vector<double>{101, 202}) : (std::vector<double>{11, 22}));
   }
 }
 
@@ -247,9 +282,12 @@ TEST(ImportBodies, AKnownConditionTakesItsBranch) {
 }
 
 TEST(ImportBodies, ALoopCarriesAndCaptures) {
-  GraphText body{{node("Add", {"acc", "x"}, {"next"}), node("Identity", {"next"}, {"scan"}), node("Identity", {"go"}, {"go2"})},
-                 {value("i"), value("go"), value("acc")}, {value("go2"), value("next"), value("scan")}};
-  GraphText g{{node("Loop", {"trips", "", "zero"}, {"sum", "all"}, {attr_graph("body", body)})}, {value("x", 1, {2})}, {value("sum"), value("all")},
+  GraphText body{{node("Add", {"acc", "x"}, {"next"}), node("Identity", {"next"}, {"scan"})},
+                 {value("i"), value("go"), value("acc")},
+                 {value("go"), value("next"), value("scan")}};
+  GraphText g{{node("Loop", {"trips", "", "zero"}, {"sum", "all"}, {attr_graph("body", body)})},
+              {value("x", 1, {2})},
+              {value("sum"), value("all")},
               {tensor<int64_t>("trips", 7, {}, {3}), tensor<float>("zero", 1, {2}, {0, 0})}};
   Result r = import(model(g));
   ASSERT_EQ(r.text(), "");
@@ -260,16 +298,21 @@ TEST(ImportBodies, ALoopCarriesAndCaptures) {
 }
 
 TEST(ImportBodies, AGrowingCarriedValueIsOpened) {
-  GraphText body{{node("Concat", {"acc", "x"}, {"next"}, {attr("axis", int64_t{0})}), node("Identity", {"go"}, {"go2"})}, {value("i"), value("go"), value("acc")},
-                 {value("go2"), value("next")}};
-  GraphText g{{node("Loop", {"trips", "", "start"}, {"all"}, {attr_graph("body", body)})}, {value("x", 1, {2})}, {value("all")},
+  GraphText body{
+      {node("Concat", {"acc", "x"}, {"next"}, {attr("axis", int64_t{0})}), node("Identity", {"go"}, {"go2"})},
+      {value("i"), value("go"), value("acc")},
+      {value("go2"), value("next")}};
+  GraphText g{{node("Loop", {"trips", "", "start"}, {"all"}, {attr_graph("body", body)})},
+              {value("x", 1, {2})},
+              {value("all")},
               {tensor<int64_t>("trips", 7, {}, {3}), tensor<float>("start", 1, {1}, {7})}};
   Result r = import(model(g));
   ASSERT_EQ(r.text(), "");
   EXPECT_FALSE(r.model.graph.type(r.model.graph.outputs()[0].value).shape[0].is_static());
 }
 
-// ---- external data ---------------------------------------------------------------------------------------------------
+// ---- external data
+// ---------------------------------------------------------------------------------------------------
 
 struct Folder {
   std::filesystem::path path;
@@ -291,7 +334,8 @@ TEST(ImportExternal, IsMappedAtItsOffset) {
   f.write("sub/w.bin", std::string(reinterpret_cast<char*>(data), sizeof data));
   Result r = import(external_model(external("c", {3}, "./sub/w.bin", "4", "12")), {}, f.path);
   ASSERT_EQ(r.text(), "");
-  EXPECT_EQ(values(interpret(r.model.graph, std::vector<Tensor>{floats({3}, {0, 0, 0})}).rounded[0]), (std::vector<double>{1, 2, 3}));
+  EXPECT_EQ(values(interpret(r.model.graph, std::vector<Tensor>{floats({3}, {0, 0, 0})}).rounded[0]),
+            (std::vector<double>{1, 2, 3}));
 }
 
 TEST(ImportExternal, OnlyPlainFilesUnderTheFolderAreOpened) {
@@ -305,7 +349,8 @@ TEST(ImportExternal, OnlyPlainFilesUnderTheFolderAreOpened) {
   std::filesystem::create_hard_link(f.path / "up.bin", folder / "hard.bin");
   std::filesystem::create_directory(folder / "dir");
   ASSERT_EQ(std::system(("mkfifo '" + (folder / "fifo").string() + "'").c_str()), 0);
-  for (std::string location : {"../up.bin", "dir/../../up.bin", "link.bin", "linked/w.bin", "hard.bin", "dir", "fifo", "missing.bin", "", ".", "w.bin/x"})
+  for (std::string location : {"../up.bin", "dir/../../up.bin", "link.bin", "linked/w.bin", "hard.bin", "dir", "fifo",
+                               "missing.bin", "", ".", "w.bin/x"})
     EXPECT_EQ(import(external_model(external("c", {3}, location)), {}, folder).codes(), "E0103") << location;
   EXPECT_EQ(import(external_model(external("c", {3}, (folder / "w.bin").string())), {}, folder).codes(), "E0103");
   EXPECT_EQ(import(external_model(external("c", {3}, "/proc/self/mem")), {}, folder).codes(), "E0103");
@@ -315,7 +360,9 @@ TEST(ImportExternal, OnlyPlainFilesUnderTheFolderAreOpened) {
 TEST(ImportExternal, OffsetsAndLengthsAreChecked) {
   Folder f;
   f.write("w.bin", std::string(12, 'a'));
-  auto codes = [&](std::string_view offset, std::string_view length) { return import(external_model(external("c", {3}, "w.bin", offset, length)), {}, f.path).codes(); };
+  auto codes = [&](std::string_view offset, std::string_view length) {
+    return import(external_model(external("c", {3}, "w.bin", offset, length)), {}, f.path).codes();
+  };
   EXPECT_EQ(codes("", ""), "");
   EXPECT_EQ(codes("1", ""), "E0103");
   EXPECT_EQ(codes("0", "8"), "E0104");

@@ -33,9 +33,7 @@ struct Child {
     v = run_case(c, engine);
   } catch (CompileError& e) {
     v = {Verdict::Failed, fmt::format("CompileError outside of the engine: {}", e.diagnostic.message)};
-  } catch (std::exception& e) {
-    v = {Verdict::Failed, fmt::format("exception: {}", e.what())};
-  }
+  } catch (std::exception& e) { v = {Verdict::Failed, fmt::format("exception: {}", e.what())}; }
   std::string text = fmt::format("{}{}", static_cast<int>(v.kind), v.reason.substr(0, kReason));
   (void)!write(out, text.data(), text.size());
   _exit(0);

@@ -1,5 +1,5 @@
-// golden_models: imports the real models of shared/models with the dims of golden/dims.tsv, runs them, and compares with
-// ONNX Runtime's outputs. The tolerance is 1e-3 of the output's largest magnitude; what was needed is printed.
+// golden_models: imports the real models of shared/models with the dims of golden/dims.tsv, runs them, and compares
+// with ONNX Runtime's outputs. The tolerance is 1e-3 of the output's largest magnitude; what was needed is printed.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -43,7 +43,8 @@ double difference(const Tensor& got, const Tensor& want) {
   for (int64_t i = 0; i < want.size(); ++i) {
     double a = got.get(i), b = want.get(i);
     if (std::isfinite(b)) magnitude = std::max(magnitude, std::fabs(b));
-    if (a != b && !(std::isnan(a) && std::isnan(b))) worst = std::isfinite(a - b) ? std::max(worst, std::fabs(a - b)) : INFINITY;
+    if (a != b && !(std::isnan(a) && std::isnan(b)))
+      worst = std::isfinite(a - b) ? std::max(worst, std::fabs(a - b)) : INFINITY;
   }
   return worst == 0 ? 0 : worst / std::max(magnitude, 1e-30);
 }
@@ -54,8 +55,10 @@ std::vector<Tensor> in_order(const Graph& g, const std::vector<NamedTensor>& dat
   for (size_t i = 0; i < n; ++i) {
     std::string name = outputs ? g.outputs()[i].name : g.input_name(static_cast<int>(i));
     auto named = std::find_if(data.begin(), data.end(), [&](auto& t) { return t.name == name; });
-    if (named != data.end()) r.push_back(named->tensor);
-    else if (i < data.size()) r.push_back(data[i].tensor);
+    if (named != data.end())
+      r.push_back(named->tensor);
+    else if (i < data.size())
+      r.push_back(data[i].tensor);
   }
   return r;
 }
@@ -91,7 +94,9 @@ bool run_model(const std::string& model_name, const fs::path& models, const Impo
       std::vector<Tensor> got = interpret(model.graph, in).rounded;
       for (size_t i = 0; i < got.size(); ++i) {
         double d = i < want.size() ? difference(got[i], want[i]) : INFINITY;
-        if (d > 1e-3) fmt::print("  set {} output `{}`: {:.3g}  {}\n", set, printable(model.graph.outputs()[i].name), d, i < want.size() ? compare(got[i], want[i], {}) : "no golden value");
+        if (d > 1e-3)
+          fmt::print("  set {} output `{}`: {:.3g}  {}\n", set, printable(model.graph.outputs()[i].name), d,
+                     i < want.size() ? compare(got[i], want[i], {}) : "no golden value");
         worst = std::max(worst, d);
       }
     } catch (CompileError& e) {
@@ -99,7 +104,8 @@ bool run_model(const std::string& model_name, const fs::path& models, const Impo
       return false;
     }
   }
-  fmt::print("{:<36} {}  difference {:.2e}  nodes {}  import {:.2f} s  all {:.1f} s\n", model_name, worst <= 1e-3 ? "pass " : "WRONG", worst, model.graph.nodes().size(), imported, seconds());
+  fmt::print("{:<36} {}  difference {:.2e}  nodes {}  import {:.2f} s  all {:.1f} s\n", model_name,
+             worst <= 1e-3 ? "pass " : "WRONG", worst, model.graph.nodes().size(), imported, seconds());
   return worst <= 1e-3;
 }
 

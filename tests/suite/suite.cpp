@@ -1,4 +1,5 @@
-// Cases from the unpacked archive (tests.tsv says which count), the comparison of numpy's assert_allclose, and run_case.
+// Cases from the unpacked archive (tests.tsv says which count), the comparison of numpy's assert_allclose, and
+// run_case.
 #include "tests/suite/suite.h"
 
 #include <fmt/format.h>
@@ -70,7 +71,8 @@ std::vector<Case> found_cases(const fs::path& data) {
   for (const char* kind : {"node", "simple", "pytorch-converted", "pytorch-operator"}) {
     if (!fs::is_directory(data / kind)) continue;
     for (auto& e : fs::directory_iterator(data / kind))
-      if (fs::exists(e.path() / "model.onnx")) cases.push_back({e.path().filename().string(), "", e.path() / "model.onnx", data_sets(e.path())});
+      if (fs::exists(e.path() / "model.onnx"))
+        cases.push_back({e.path().filename().string(), "", e.path() / "model.onnx", data_sets(e.path())});
   }
   std::sort(cases.begin(), cases.end(), [](const Case& a, const Case& b) { return a.name < b.name; });
   return cases;
@@ -79,9 +81,11 @@ std::vector<Case> found_cases(const fs::path& data) {
 }  // namespace
 
 std::vector<Case> find_cases(const fs::path& shared, const fs::path& work, std::string& note) {
-  fs::path archive = shared / "onnx_backend/onnx_backend_tests_1.23.2.tar.xz", debian = "/usr/lib/python3/dist-packages/onnx/backend/test/data";
+  fs::path archive = shared / "onnx_backend/onnx_backend_tests_1.23.2.tar.xz",
+           debian = "/usr/lib/python3/dist-packages/onnx/backend/test/data";
   if (fs::exists(archive)) {
-    if (unpack(archive, work)) return note = "onnx 1.23.2", listed_cases(shared / "onnx_backend/tests.tsv", work / "data");
+    if (unpack(archive, work))
+      return note = "onnx 1.23.2", listed_cases(shared / "onnx_backend/tests.tsv", work / "data");
     note = "tar could not unpack " + archive.string();
     return {};
   }
@@ -99,13 +103,12 @@ std::optional<std::vector<NamedTensor>> read_tensors(const fs::path& folder, con
     if (bytes.bytes.empty()) return std::nullopt;  // an empty sequence or optional
     try {
       tensors.push_back(tensor_from_pb(bytes.bytes));
-    } catch (CompileError&) {
-      return std::nullopt;
-    }
+    } catch (CompileError&) { return std::nullopt; }
   }
 }
 
-// ---- comparison ------------------------------------------------------------------------------------------------------
+// ---- comparison
+// ------------------------------------------------------------------------------------------------------
 namespace {
 
 bool close(double got, double want, const Tolerance& t) {
@@ -123,14 +126,17 @@ std::string first_difference(const Tensor& got, const Tensor& want, Tolerance t)
   for (int64_t i = 0; i < want.size(); ++i)
     if (!close(got.get(i), want.get(i), t)) first = wrong++ ? first : i;
   if (!wrong) return "";
-  return fmt::format("{} of {} elements; element {} is {:.9g}, not {:.9g}", wrong, want.size(), first, got.get(first), want.get(first));
+  return fmt::format("{} of {} elements; element {} is {:.9g}, not {:.9g}", wrong, want.size(), first, got.get(first),
+                     want.get(first));
 }
 
 }  // namespace
 
 std::string compare(const Tensor& got, const Tensor& want, const Tolerance& tolerance) {
-  if (got.dtype() != want.dtype()) return fmt::format("type {} instead of {}", cameo::name(got.dtype()), cameo::name(want.dtype()));
-  if (got.dims() != want.dims()) return fmt::format("dims [{}] instead of [{}]", fmt::join(got.dims(), ", "), fmt::join(want.dims(), ", "));
+  if (got.dtype() != want.dtype())
+    return fmt::format("type {} instead of {}", cameo::name(got.dtype()), cameo::name(want.dtype()));
+  if (got.dims() != want.dims())
+    return fmt::format("dims [{}] instead of [{}]", fmt::join(got.dims(), ", "), fmt::join(want.dims(), ", "));
   return first_difference(got, want, tolerance);
 }
 
@@ -139,7 +145,8 @@ std::string_view name(Verdict::Kind kind) {
   return names[kind];
 }
 
-// ---- a case ----------------------------------------------------------------------------------------------------------
+// ---- a case
+// ----------------------------------------------------------------------------------------------------------
 namespace {
 
 std::string problems(const Diagnostics& d) {
@@ -179,7 +186,8 @@ Verdict run_data(const Case& c, const Engine& engine, DataSet data) {
   if (c.data_sets.empty())
     for (ValueId v : model.graph.inputs()) inputs.push_back(ramp(model.graph.type(v)));
   if (inputs.size() != model.graph.inputs().size())
-    return {Verdict::Unsupported, fmt::format("{} inputs of data for {} of the model", inputs.size(), model.graph.inputs().size())};
+    return {Verdict::Unsupported,
+            fmt::format("{} inputs of data for {} of the model", inputs.size(), model.graph.inputs().size())};
   for (size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i].dtype() != model.graph.type(model.graph.inputs()[i]).dtype)
       return {Verdict::Unsupported, fmt::format("input {} is {} in the data", i, cameo::name(inputs[i].dtype()))};
@@ -189,7 +197,8 @@ Verdict run_data(const Case& c, const Engine& engine, DataSet data) {
   } catch (CompileError& e) {
     return {Verdict::Unsupported, fmt::format("{} {}", code_name(e.diagnostic.code), e.diagnostic.message)};
   }
-  if (outputs.size() != data.outputs.size()) return {Verdict::Wrong, fmt::format("{} outputs instead of {}", outputs.size(), data.outputs.size())};
+  if (outputs.size() != data.outputs.size())
+    return {Verdict::Wrong, fmt::format("{} outputs instead of {}", outputs.size(), data.outputs.size())};
   for (size_t i = 0; i < outputs.size(); ++i)
     if (std::string what = compare(outputs[i], data.outputs[i].tensor, tolerance_of(c)); !what.empty())
       return {Verdict::Wrong, fmt::format("output {}: {}", i, what)};
@@ -217,7 +226,8 @@ std::vector<Tensor> interpret_case(const Case&, const Model& model, std::span<co
   return interpret(model.graph, inputs).rounded;
 }
 
-void write_report(const fs::path& file, std::span<const Case> cases, std::span<const Verdict> verdicts, std::string_view engine) {
+void write_report(const fs::path& file, std::span<const Case> cases, std::span<const Verdict> verdicts,
+                  std::string_view engine) {
   nlohmann::ordered_json j;
   int passed = 0;
   for (auto& v : verdicts) passed += v.kind == Verdict::Pass;
@@ -227,7 +237,8 @@ void write_report(const fs::path& file, std::span<const Case> cases, std::span<c
   j["total"] = kOfficialTotal;
   j["tests"] = nlohmann::ordered_json::array();
   for (size_t i = 0; i < cases.size(); ++i)
-    j["tests"].push_back({{"name", cases[i].name}, {"verdict", name(verdicts[i].kind)}, {"reason", verdicts[i].reason}});
+    j["tests"].push_back(
+        {{"name", cases[i].name}, {"verdict", name(verdicts[i].kind)}, {"reason", verdicts[i].reason}});
   std::ofstream(file) << j.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
 }
 

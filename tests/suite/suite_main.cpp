@@ -1,4 +1,5 @@
-// backend_suite: runs the ONNX backend suite and counts. Exit 1 when a case is wrong or crashes; what is refused is counted.
+// backend_suite: runs the ONNX backend suite and counts. Exit 1 when a case is wrong or crashes; what is refused is
+// counted.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -36,7 +37,8 @@ void print_reasons(std::span<const Verdict> verdicts) {
   std::vector<std::pair<int, std::string>> sorted;
   for (auto& [reason, n] : counts) sorted.push_back({n, reason});
   std::sort(sorted.rbegin(), sorted.rend());
-  for (size_t i = 0; i < std::min<size_t>(sorted.size(), 20); ++i) fmt::print("{:>5}  {}\n", sorted[i].first, sorted[i].second);
+  for (size_t i = 0; i < std::min<size_t>(sorted.size(), 20); ++i)
+    fmt::print("{:>5}  {}\n", sorted[i].first, sorted[i].second);
 }
 
 }  // namespace
@@ -62,14 +64,17 @@ int main(int argc, char** argv) {
   }
   std::regex pattern(filter);
   std::erase_if(cases, [&](const Case& c) { return !std::regex_search(c.name, pattern); });
-  auto verdicts = run_cases(cases, interpret_case, jobs, std::chrono::seconds(limit), [&](const Case& c, const Verdict& v) {
-    if (verbose && v.kind != Verdict::Pass) fmt::print("{:<12} {} ({}): {}\n", name(v.kind), c.name, c.main_op, v.reason);
-  });
+  auto verdicts =
+      run_cases(cases, interpret_case, jobs, std::chrono::seconds(limit), [&](const Case& c, const Verdict& v) {
+        if (verbose && v.kind != Verdict::Pass)
+          fmt::print("{:<12} {} ({}): {}\n", name(v.kind), c.name, c.main_op, v.reason);
+      });
   Counts total;
   for (auto& v : verdicts) ++total.of[v.kind];
   print_operators(cases, verdicts);
   print_reasons(verdicts);
-  fmt::print("{}: {} of {} pass, {} wrong, {} unsupported, {} failed\n", note, total.of[0], cases.size(), total.of[1], total.of[2], total.of[3]);
+  fmt::print("{}: {} of {} pass, {} wrong, {} unsupported, {} failed\n", note, total.of[0], cases.size(), total.of[1],
+             total.of[2], total.of[3]);
   write_report(report, cases, verdicts, engine);
   return total.of[1] + total.of[3] ? 1 : 0;
 }
