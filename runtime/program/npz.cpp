@@ -89,7 +89,7 @@ bool unpack(Tool& tool, Slice file, const Entry& entry, Slice what, Slice* bytes
                        entry.packed);
     char* to = static_cast<char*>(tool.arena.take(entry.size + 1));
     *bytes = {to, entry.size};
-    if (!inflate(packed, to, entry.size))
+    if (!inflate(tool, packed, to, entry.size))
       return tool.fail(kBadData, "%.*s: entry `%.*s` cannot be inflated", w, of, n, name);
   } else {
     return tool.fail(kBadData, "%.*s: entry `%.*s` uses compression %lu; stored (0) and deflate (8) are read", w, of, n,
