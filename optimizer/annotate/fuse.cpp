@@ -90,6 +90,12 @@ class Fuser {
 
 }  // namespace
 
+Expr on_values(const Node& n, Expr root) {
+  return rewrite(root, [&](Expr e) {
+    return e.op() == Op::Load ? load(n.inputs[e.operand()].index, e.type(), e.index(), e.outside(), e.checked()) : e;
+  });
+}
+
 std::vector<OutputExpr> fuse(const Graph& g, const Cluster& c) {
   Fuser fuser(g, c);
   std::vector<OutputExpr> outs;
