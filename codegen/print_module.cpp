@@ -48,7 +48,7 @@ void print_ios(Writer& w, std::string_view what, const std::vector<Interface::Io
   if (ios.empty()) return;
   w.open(fmt::format("const Io {}s[] = {{", what));
   for (size_t i = 0; i < ios.size(); ++i)
-    w.line(fmt::format("{{{}, 0, {}, {}, {}, nullptr, nullptr, nullptr}},", string_literal(ios[i].name), static_cast<int>(ios[i].type.dtype), ios[i].type.rank(),
+    w.line(fmt::format("{{{}, /*tensor*/ 1, {}, {}, {}, nullptr, nullptr, nullptr}},", string_literal(ios[i].name), static_cast<int>(ios[i].type.dtype), ios[i].type.rank(),
                        ios[i].type.rank() ? fmt::format("{}{}_dims", what, i) : "nullptr"));
   w.close("};");
 }

@@ -40,6 +40,7 @@ ValueId Build::reduce(std::string_view name, ValueId x, std::vector<int64_t> axe
 
 ValueId Build::capture(ValueId outer) {
   CAMEO_CHECK(outer_, "a capture inside of a body");
+  if (const Constant& c = outer_->graph_[outer].constant) return graph_.constant(c);
   for (auto& [from, to] : captured_)
     if (from == outer) return to;
   ValueId v = graph_.add_input("", outer_->type(outer));

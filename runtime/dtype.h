@@ -41,7 +41,9 @@ inline constexpr uint32_t kTypeCount = sizeof kTypes / sizeof kTypes[0];
 inline const TypeInfo& type_info(uint32_t dtype) { return kTypes[dtype < kTypeCount ? dtype : 0]; }
 inline int64_t element_bytes(uint32_t dtype) { return type_info(dtype).bits / 8; }
 inline bool is_float(uint32_t dtype) { return dtype == kF32 || dtype == kF64 || dtype == kF16 || dtype == kBf16; }
-inline bool is_number(uint32_t dtype) { return is_float(dtype) || type_info(dtype).code <= 1 || dtype == kBool; }
+inline bool is_number(uint32_t dtype) {
+  return is_float(dtype) || dtype == kBool || (type_info(dtype).bits && type_info(dtype).code <= 1);
+}
 inline cameo_dtype to_dlpack(uint32_t dtype) { return {type_info(dtype).code, type_info(dtype).bits, 1}; }
 
 inline uint32_t from_dlpack(cameo_dtype type) {

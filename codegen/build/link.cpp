@@ -125,7 +125,7 @@ llvm::Error localize(const std::string& bytes, const std::vector<std::string>& e
   return llvm::objcopy::executeObjcopyOnBinary(config, **object, out);
 }
 
-Outcome link_relocatable(const LinkJob& job) {
+Outcome link_relocatable(const LinkJob& job, const std::string& output_path) {
   Outcome merged = merge(job);
   if (!merged.ok) return merged;
   std::string bytes;
@@ -133,12 +133,12 @@ Outcome link_relocatable(const LinkJob& job) {
   if (llvm::Error error = localize(merged.bytes, job.exports, out))
     return Outcome::failure(failure_text(std::move(error)));
   out.flush();
-  return deliver(std::move(bytes), job.output_path);
+  return deliver(std::move(bytes), output_path);
 }
 
-llvm::Error write_members(const LinkJob& job, llvm::raw_ostream& out) {
+llvm::Error put_members(const std::vector<LinkInput>& inputs, llvm::raw_ostream& out) {
   std::vector<llvm::NewArchiveMember> members;
-  for (const LinkInput& input : job.inputs) {
+  for (const LinkInput& input : inputs) {
     if (input.path.empty()) {
       members.emplace_back(llvm::MemoryBufferRef(input.bytes, input.name));
       continue;
@@ -153,12 +153,19 @@ llvm::Error write_members(const LinkJob& job, llvm::raw_ostream& out) {
                                     true, false);
 }
 
-Outcome write_archive(const LinkJob& job) {
+Outcome write_members(const std::vector<LinkInput>& inputs, const std::string& output_path) {
   std::string bytes;
   llvm::raw_string_ostream out(bytes);
-  if (llvm::Error error = write_members(job, out)) return Outcome::failure(failure_text(std::move(error)));
+  if (llvm::Error error = put_members(inputs, out)) return Outcome::failure(failure_text(std::move(error)));
   out.flush();
-  return deliver(std::move(bytes), job.output_path);
+  return deliver(std::move(bytes), output_path);
+}
+
+Outcome write_archive(const LinkJob& job) {
+  if (job.exports.empty()) return write_members(job.inputs, job.output_path);
+  Outcome merged = link_relocatable(job, {});
+  if (!merged.ok) return merged;
+  return write_members({{job.exports[0] + ".o", std::move(merged.bytes), {}}}, job.output_path);
 }
 
 LinkJob job_of(LinkKind kind, std::vector<LinkInput> inputs) {
@@ -207,11 +214,15 @@ LinkJob relocatable(std::vector<LinkInput> inputs, std::vector<std::string> expo
   return job;
 }
 
-LinkJob archive(std::vector<LinkInput> inputs) { return job_of(LinkKind::kArchive, std::move(inputs)); }
+LinkJob archive(std::vector<LinkInput> inputs, std::vector<std::string> exports) {
+  LinkJob job = job_of(LinkKind::kArchive, std::move(inputs));
+  job.exports = std::move(exports);
+  return job;
+}
 
 Outcome link(const LinkJob& job) {
   switch (job.kind) {
-    case LinkKind::kRelocatable: return link_relocatable(job);
+    case LinkKind::kRelocatable: return link_relocatable(job, job.output_path);
     case LinkKind::kArchive: return write_archive(job);
     default: return link_image(job);
   }

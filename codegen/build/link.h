@@ -26,7 +26,7 @@ enum class LinkKind : uint8_t {
   kShared,       // with `entry`: also a program
   kProgram,      // position independent executable
   kRelocatable,  // one object that shows nothing but `exports`, so that several models link into one program
-  kArchive,      // the inputs as members
+  kArchive,      // the inputs as members, or one relocatable object where there are `exports`
 };
 
 struct LinkJob {
@@ -50,7 +50,8 @@ LinkJob link_shared(std::vector<LinkInput> inputs, std::string soname, std::stri
                     std::vector<std::string> exports);
 LinkJob link_program(std::vector<LinkInput> inputs, std::string entry);
 LinkJob relocatable(std::vector<LinkInput> inputs, std::vector<std::string> exports);
-LinkJob archive(std::vector<LinkInput> inputs);
+// With `exports` the members become one relocatable object first, so that several archives go into one program.
+LinkJob archive(std::vector<LinkInput> inputs, std::vector<std::string> exports = {});
 
 Machine machine_of(const std::string& triple);
 

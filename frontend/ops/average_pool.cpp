@@ -22,7 +22,7 @@ Expr taps_within(const WindowAxis& w, Expr o, Expr low, Expr high) {
 Meaning average_pool(const MeaningView& n) {
   Window window_axes = window(n);
   auto out = n.index(), taps = taps_of(window_axes);
-  DType t = sum_type(n.dtype(0));
+  DType t = accumulator(n.dtype(0));
   bool padding = n.attr_int("count_include_pad");
   Expr count = integer(1);
   for (size_t a = 0; a < window_axes.size(); ++a) {
@@ -38,7 +38,7 @@ Meaning average_pool(const MeaningView& n) {
 
 Operator declare_average_pool() {
   return {.name = "AveragePool",
-          .since = {7, 10, 11, 19, 22},
+          .since = {1, 7, 10, 11, 19, 22},
           .inputs = {{"X", kFloats}},
           .attributes = {{"auto_pad", "NOTSET"},
                          {"ceil_mode", 0},

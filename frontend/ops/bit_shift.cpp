@@ -1,13 +1,17 @@
-// BitShift: LEFT drops what passes the top; RIGHT keeps the sign; by more than the width leaves only the sign's fill.
+// BitShift: LEFT drops what passes the top; RIGHT keeps the sign. By a negative count, or by more than the width,
+// leaves only the fill: 0, or -1 for a negative number shifted right.
 #include "frontend/operator.h"
 
 namespace cameo::ops {
 namespace {
 Expr shift(const MeaningView& n, Expr x, Expr by) {
   std::string direction = n.attr_string("direction");
-  if (direction != "LEFT" && direction != "RIGHT")
+  if (direction == "LEFT") return apply(Op::Shl, {x, by});
+  if (direction != "RIGHT")
     n.fail(Code::E0204, "`direction` is `" + printable(direction) + "`, neither LEFT nor RIGHT");
-  return apply(direction == "LEFT" ? Op::Shl : Op::Shr, {x, by});
+  if (row(x.type()).kind != DKind::Int) return apply(Op::Shr, {x, by});
+  Expr all = like(by, row(x.type()).bits - 1);
+  return apply(Op::Shr, {x, select(lt(by, zero(by.type())), all, min(by, all))});
 }
 }  // namespace
 

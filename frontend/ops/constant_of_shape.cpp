@@ -12,7 +12,9 @@ void infer_type(Infer& n) {
   }
   if (n.has_attr("value") && n.attr_tensor("value").size() != 1)
     n.fail(Code::E0204, "`value` has " + std::to_string(n.attr_tensor("value").size()) + " elements instead of one");
-  n.output(0, n.has_attr("value") ? n.attr_tensor("value").dtype() : DType::f32, out);
+  DType t = n.has_attr("value") ? n.attr_tensor("value").dtype() : DType::f32;
+  if (!runs(t)) n.fail(Code::E0403, "`ConstantOfShape` of " + std::string(row(t).onnx));
+  n.output(0, t, out);
 }
 
 Meaning meaning(const MeaningView& n) {

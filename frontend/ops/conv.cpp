@@ -13,7 +13,7 @@ void infer_conv(Infer& n) {
 
 Meaning conv(const MeaningView& n) {
   Convolution c = convolution(n, 1);
-  DType t = sum_type(n.dtype(0));
+  DType t = accumulator(n.dtype(0));
   auto out = n.index();
   Expr y = convolve(
       c, out, [&](auto& at) { return cast(n.load(0, at), t); }, [&](auto& at) { return cast(n.load(1, at), t); });

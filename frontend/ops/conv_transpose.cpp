@@ -76,7 +76,7 @@ void infer_conv_transpose(Infer& n) {
 
 Meaning conv_transpose(const MeaningView& n) {
   Transposed t = transposed(n);
-  DType type = sum_type(n.dtype());
+  DType type = accumulator(n.dtype());
   auto out = n.index(), taps = taps_of(t.window);
   Dim channels = n.shape(0)[1] / Dim(t.group);
   Expr c = var(channels.extent());

@@ -5,7 +5,7 @@ namespace cameo::ops {
 namespace {
 Meaning global_average_pool(const MeaningView& n) {
   GlobalWindow w = global_window(n);
-  DType t = sum_type(n.dtype());
+  DType t = accumulator(n.dtype());
   Expr sum = fold_all(FoldKind::Sum, w.taps, cast(n.load(0, w.at), t));
   return Compute{{{w.out, cast(sum / cast(w.count.extent(), t), n.dtype())}}};
 }

@@ -22,7 +22,7 @@ void infer_group_normalization(Infer& n) {
 Meaning group_normalization(const MeaningView& n) {
   Build b(n);
   ValueId shape = b.op("Shape", {b.in(0)});
-  DType stash = n.version() < 21 ? sum_type(n.dtype()) : stash_type(n);
+  DType stash = n.version() < 21 ? accumulator(n.dtype()) : stash_type(n);
   ValueId x = b.reshape(b.cast(b.in(0), stash), {0, n.attr_int("num_groups"), -1});
   ValueId y = b.cast(standardize(b, x, {2}, n.attr_float("epsilon")).y, n.dtype());
   auto shifted = [&](ValueId v, int rank) {

@@ -16,7 +16,7 @@ void infer_instance_normalization(Infer& n) {
 
 Meaning instance_normalization(const MeaningView& n) {
   Build b(n);
-  DType t = sum_type(n.dtype());
+  DType t = accumulator(n.dtype());
   ValueId y = standardize(b, b.cast(b.in(0), t), axes_from(2, n.rank()), n.attr_float("epsilon")).y;
   ValueId scale = per_channel(b, b.cast(b.in(1), t), n.rank()), shift = per_channel(b, b.cast(b.in(2), t), n.rank());
   return b.outputs({b.cast(b.add(b.mul(y, scale), shift), n.dtype())});
@@ -26,12 +26,12 @@ Meaning instance_normalization(const MeaningView& n) {
 
 Operator declare_instance_normalization() {
   return {.name = "InstanceNormalization",
-          .since = {6, 22},
+          .since = {1, 6, 22},
           .inputs = {{"input", kFloats},
                      {"scale", kFloats, InputSpec::Required, 0},
                      {"B", kFloats, InputSpec::Required, 0}},
           .outputs = {{"output"}},
-          .attributes = {{"epsilon", 1e-5f}},
+          .attributes = {{"consumed_inputs", AttrKind::Ints}, {"epsilon", 1e-5f}},
           .infer = infer_instance_normalization,
           .meaning = instance_normalization};
 }

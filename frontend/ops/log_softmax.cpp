@@ -7,7 +7,7 @@ namespace {
 Meaning log_softmax(const MeaningView& n) {
   Build b(n);
   auto axes = softmax_axes(n);
-  ValueId x = b.cast(b.in(0), sum_type(n.dtype()));
+  ValueId x = b.cast(b.in(0), accumulator(n.dtype()));
   if (axes.empty()) return b.outputs({b.sub(b.in(0), b.in(0))});
   ValueId d = b.sub(x, b.reduce("ReduceMax", x, axes));
   ValueId sum = b.reduce("ReduceSum", b.op("Exp", {d}), axes);

@@ -30,7 +30,7 @@ void read_scales(const NodeView& n, int input, std::vector<ResizeAxis>& axes) {
   for (size_t i = 0; i < axes.size(); ++i) {
     if (!(scales[i] > 0)) n.fail(Code::E0304, fmt::format("`scales` holds {}", scales[i]));
     axes[i].scale = static_cast<float>(scales[i]);
-    axes[i].out = scaled(axes[i].in, axes[i].scale);
+    axes[i].out = scaled_extent(axes[i].in, axes[i].scale);
     axes[i].exact = is_quotient(axes[i].in, axes[i].out, axes[i].scale);
   }
 }

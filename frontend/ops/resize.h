@@ -30,7 +30,7 @@ struct ResizeForm {
 };
 
 /// The output's extent for a scale, as onnx's own shape rule computes it: in f32.
-inline Dim scaled(const Dim& in, float scale) {
+inline Dim scaled_extent(const Dim& in, float scale) {
   if (in.is_static()) return static_cast<int64_t>(std::floor(static_cast<float>(in.value()) * scale));
   if (scale == std::floor(scale)) return in * Dim(static_cast<int64_t>(scale));
   Expr e = cast(floor(cast(in.extent(), DType::f32) * scale), DType::i64);

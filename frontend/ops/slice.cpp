@@ -21,15 +21,15 @@ std::vector<Expr> bounds(const NodeView& n, int input, std::string_view attr) {
 Cut cut(const NodeView& n, Dim whole, Expr start, Expr end, int64_t step) {
   if (step == 0) n.fail(Code::E0304, "`Slice` with a step of 0");
   Expr d = whole.extent();
-  Expr low = integer(step > 0 ? 0 : -1), high = step > 0 ? d : d - integer(1);
+  Expr high = step > 0 ? d : d - integer(1);
   auto clamped = [&](Expr at, Expr least) {
     Expr from_end = select(lt(at, integer(0)), at + d, at);
     return simplify_index(min(max(from_end, least), high));
   };
   Cut c;
   c.step = step;
-  c.start = clamped(start, low);
-  Expr stop = clamped(end, low);
+  c.start = clamped(start, integer(0));
+  Expr stop = clamped(end, integer(step > 0 ? 0 : -1));
   Expr distance = step > 0 ? stop - c.start : c.start - stop;
   int64_t stride = step > 0 ? step : step == INT64_MIN ? INT64_MAX : -step;
   Expr count = stride == 1 ? distance : floor_div(distance + integer(stride - 1), integer(stride));

@@ -7,7 +7,7 @@ namespace {
 Meaning softmax(const MeaningView& n) {
   Build b(n);
   auto axes = softmax_axes(n);
-  ValueId x = b.cast(b.in(0), sum_type(n.dtype()));
+  ValueId x = b.cast(b.in(0), accumulator(n.dtype()));
   if (axes.empty()) return b.outputs({b.op("Exp", {b.sub(b.in(0), b.in(0))})});
   ValueId e = b.op("Exp", {b.sub(x, b.reduce("ReduceMax", x, axes))});
   return b.outputs({b.cast(b.div(e, b.reduce("ReduceSum", e, axes)), n.dtype())});

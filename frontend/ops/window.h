@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "frontend/operator.h"
+#include "frontend/ops/operands.h"
 
 namespace cameo::ops {
 
@@ -104,9 +104,6 @@ inline Expr fold_all(FoldKind kind, std::span<const Expr> vars, Expr body) {
 inline Expr inside(Expr index, const Dim& extent) {
   return logical_and(le(integer(0), index), lt(index, extent.extent()));
 }
-
-/// The type in which sums are made: 16-bit floats add up in f32.
-inline DType sum_type(DType t) { return t == DType::f16 || t == DType::bf16 ? DType::f32 : t; }
 
 inline Shape pooled_shape(const NodeView& n, const Window& window) {
   Shape s{n.shape(0)[0], n.shape(0)[1]};

@@ -13,7 +13,7 @@ struct Picture {  // rows of interleaved bytes
 bool is_picture(Slice path);  // by its ending
 bool read_picture(Tool& tool, Slice file, Slice what, int32_t channels, Picture* picture);
 void write_png(Tool& tool, const Picture& picture, Text* to);
-bool inflate(Slice packed, char* to, uint64_t size);  // raw deflate of exactly `size` bytes
+bool inflate(Tool& tool, Slice packed, char* to, uint64_t size);  // raw deflate of exactly `size` bytes
 
 // Channels-last floats, 0 to 255. Filtered by a triangle that widens when the picture shrinks.
 float* resize(Tool& tool, const float* from, int32_t width, int32_t height, int32_t channels, int32_t to_width,

@@ -218,7 +218,7 @@ bool set_input(Tool& tool, int32_t index, Slice spec, Values* inputs) {
     ok = read_raw(tool, io, spec.from(4), array);
   else if (spec == "zeros" || spec == "ones" || spec == "iota" || is_word(spec, "rand"))
     ok = fill(tool, io, spec, index, array);
-  else if (is_spec(spec))
+  else if (is_spec(spec) || spec.find('=') < spec.size)
     ok = read_literal(tool, io, spec, array);
   else
     return tool.fail(kUsage, "`%.*s` is no value for %s; values are %s", width(spec), spec.data, Quoted(io.name).text,

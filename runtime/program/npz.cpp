@@ -89,7 +89,7 @@ bool unpack(Tool& tool, Slice file, const Entry& entry, Slice what, Slice* bytes
                        entry.packed);
     char* to = static_cast<char*>(tool.arena.take(entry.size + 1));
     *bytes = {to, entry.size};
-    if (!inflate(packed, to, entry.size))
+    if (!inflate(tool, packed, to, entry.size))
       return tool.fail(kBadData, "%.*s: entry `%.*s` cannot be inflated", w, of, n, name);
   } else {
     return tool.fail(kBadData, "%.*s: entry `%.*s` uses compression %lu; stored (0) and deflate (8) are read", w, of, n,
@@ -112,7 +112,7 @@ void put_header(Text* to, const Entry& entry, bool central) {
   put(to, entry.size, 4);
   put(to, entry.name.size, 2);
   put(to, 0, 2);
-  if (central) put(to, 0, 10), put(to, entry.offset, 4);
+  if (central) put(to, 0, 8), put(to, 0, 2), put(to, entry.offset, 4);
   to->add(entry.name);
 }
 

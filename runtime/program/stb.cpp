@@ -24,8 +24,12 @@
 
 namespace rt::program {
 
-bool inflate(Slice packed, char* to, uint64_t size) {
-  if (packed.size > __INT_MAX__ || size > __INT_MAX__) return false;
+// stb reads a little ahead and takes the end of its input for an error: it gets zeros to read.
+bool inflate(Tool& tool, Slice packed, char* to, uint64_t size) {
+  if (packed.size > __INT_MAX__ - 8 || size > __INT_MAX__) return false;
+  char* padded = tool.arena.array<char>(packed.size + 8);
+  libc::memcpy(padded, packed.data, packed.size);
+  packed = {padded, packed.size + 8};
   return stbi_zlib_decode_noheader_buffer(to, static_cast<int>(size), packed.data, static_cast<int>(packed.size)) ==
          static_cast<int>(size);
 }

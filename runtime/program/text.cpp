@@ -46,13 +46,14 @@ double scale(uint64_t mantissa, int64_t exponent) {
                                        1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
   const double high = static_cast<double>(mantissa >> 32) * 4294967296.0,
                low = static_cast<double>(mantissa & 0xffffffff);
-  Wide x = normal(high, low);
+  const double bias = exponent > 200 ? 0x1p-300 : exponent < -200 ? 0x1p300 : 1;  // exact, away from both ends
+  Wide x = normal(high * bias, low * bias);
   if (exponent > 330) return mantissa ? __builtin_inf() : 0;
-  if (exponent > 270) return scale(mantissa, exponent - 40) * 1e40;  // exact products would overflow
   if (exponent < -400) return 0;
-  for (; exponent > 0; exponent -= 22) x = times(x, kPowers[exponent > 22 ? 22 : exponent]);
-  for (; exponent < 0; exponent += 22) x = over(x, kPowers[exponent < -22 ? 22 : -exponent]);
-  return x.high + x.low;
+  for (; exponent > 0; exponent -= exponent > 22 ? 22 : exponent) x = times(x, kPowers[exponent > 22 ? 22 : exponent]);
+  for (; exponent < 0; exponent += exponent < -22 ? 22 : -exponent)
+    x = over(x, kPowers[exponent < -22 ? 22 : -exponent]);
+  return (x.high + x.low) * (1 / bias);
 }
 
 bool word(Slice text, Slice lower) {

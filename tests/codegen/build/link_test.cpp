@@ -129,6 +129,19 @@ TEST(link, archive_is_found_by_a_system_linker) {
   EXPECT_NE(listed.output.find("twice in twice.o"), std::string::npos) << listed.output;
 }
 
+TEST(link, archives_of_models_keep_to_themselves) {
+  const auto model = [](const std::string& name) {
+    return archive({compiled("k" + name, "int helper() { return 1; }\n"),
+                    compiled("api" + name, "int helper(); extern \"C\" int " + name + "() { return helper(); }\n")},
+                   {name});
+  };
+  const std::string one = built(model("one"), "libone.a");
+  const Ran listed = ran("nm -g " + one);
+  EXPECT_NE(listed.output.find("T one"), std::string::npos) << listed.output;
+  EXPECT_EQ(listed.output.find("helper"), std::string::npos) << listed.output;
+  EXPECT_EQ(ran("ar t " + one).output, "one.o\n");
+}
+
 TEST(link, aarch64_library) {
   const LinkInput object = compiled("a",
                                     "extern \"C\" void* malloc(unsigned long);\nextern \"C\" "
