@@ -7,7 +7,7 @@
 
 #include "frontend/interpret.h"
 #include "frontend/operator.h"
-#include "tests/support/case.h"
+#include "tests/support/tensor_text.h"
 
 namespace cameo {
 namespace {
