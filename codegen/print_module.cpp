@@ -182,7 +182,7 @@ EmittedModule print_module(const Module& m, int files, const std::vector<GoldenC
   w.line(fmt::format("rt::rows, {}, rt::refs, nullptr,", p.steps.size() + 1));
   w.line(fmt::format("rt::nodes, {}, nullptr, 0,", nodes.size()));
   w.line(fmt::format("rt::images, {},", m.plans.size()));
-  w.line(fmt::format("{}, {}, {}ul, 0,", 2 + m.io.inputs.size() + m.io.outputs.size() + p.slots, p.loops, p.arena_bytes));
+  w.line(fmt::format("{}, {}, {}ul, {}ul,", 2 + m.io.inputs.size() + m.io.outputs.size() + p.slots, p.loops, p.arena_bytes, p.scratch_bytes));
   w.line(fmt::format("{}, {}ul,", m.weights.bytes ? "cameo_weights" : "nullptr", m.weights.bytes));
   w.line("nullptr, 0, 0,");
   w.close("};");

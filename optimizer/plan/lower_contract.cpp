@@ -155,6 +155,7 @@ std::optional<LoweredKernel> lower_contract(const Graph& g, const Layouts& layou
   k.sum.has_row = k.axes.size() > 1;
   k.sum.rows_per_tile = target.vector_registers >= 32 ? 6 : 4;
   k.sum.vectors_per_tile = target.vector_bytes >= 64 ? 4 : 1;
+  if (!packed && !k.sum.segments.empty()) return std::nullopt;
   std::vector<Expr> vars = k.axes;
   vars.insert(vars.end(), k.sum.segments.begin(), k.sum.segments.end());
   vars.push_back(k.sum.k);

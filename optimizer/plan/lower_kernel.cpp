@@ -196,9 +196,11 @@ Expr last_moving(const std::vector<Expr>& axes) {
 }
 
 /// The kernel only hands on operand 1's elements in the order and at the distance in which they stand.
-std::optional<int64_t> alias_offset(const LoweredKernel& l) {
+std::optional<int64_t> alias_offset(const LoweredKernel& l, const Layouts& layouts) {
   const Store& s = l.kernel.stores[0];
-  if (l.operands.size() != 2 || s.value.op() != Op::Load || s.value.operand() != 1 || !s.value.arg(1).is_const(1)) return std::nullopt;
+  if (l.operands.size() != 2 || l.operands[1].layout != layouts[l.operands[1].value.index] || s.value.op() != Op::Load || s.value.operand() != 1 ||
+      !s.value.arg(1).is_const(1))
+    return std::nullopt;
   Affine difference = affine(s.value.arg(0) - s.offset);
   if (!difference.terms.empty() || difference.constant < 0) return std::nullopt;
   return difference.constant;
@@ -216,7 +218,7 @@ LoweredKernel lower_nest(const Graph& g, const Layouts& layouts, ValueId output,
   Expr value = collapse_folds(lowering.lower(out.value, last_moving(k.axes)));
   k.stores.push_back({y, physical(layout, out.index), boolean(true), value});
   drop_unit_axes(k);
-  l.alias_offset = alias_offset(l);
+  l.alias_offset = alias_offset(l, layouts);
   collapse_axes(k, 0);
   k.lanes = choose_lanes(k);
   return l;
