@@ -152,7 +152,13 @@ std::optional<LoweredKernel> lower_contract(const Graph& g, const Layouts& layou
   k.sum.a_offset = body.arg(first_is_a ? 0 : 1).arg(0);
   k.sum.b_offset = body.arg(first_is_a ? 1 : 0).arg(0);
   k.sum.packed = packed;
-  k.sum.has_row = k.axes.size() > 1;
+  // rows are an axis that b does not have; what both operands have is a batch
+  Affine b_affine = affine(k.sum.b_offset);
+  for (size_t i = k.axes.size() - 1; i-- > 0 && !k.sum.has_row;) {
+    if (b_affine.coefficient_of(k.axes[i]) != 0) continue;
+    std::rotate(k.axes.begin() + static_cast<long>(i), k.axes.begin() + static_cast<long>(i) + 1, k.axes.end() - 1);
+    k.sum.has_row = true;
+  }
   k.sum.rows_per_tile = target.vector_registers >= 32 ? 6 : 4;
   k.sum.vectors_per_tile = target.vector_bytes >= 64 ? 4 : 1;
   if (!packed && !k.sum.segments.empty()) return std::nullopt;

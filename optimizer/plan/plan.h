@@ -32,7 +32,7 @@ struct ContractSum {
   Expr k;                        // the innermost one
   Expr a_offset, b_offset;       // b's only where it is not packed
   bool packed = false;           // b is [n/16][segments * k][16]
-  bool has_row = true;           // the output has an axis besides the column's
+  bool has_row = false;          // the output has an axis besides the column's
   int rows_per_tile = 6, vectors_per_tile = 4;
 };
 
