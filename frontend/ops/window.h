@@ -48,7 +48,7 @@ inline Dim window_count(const WindowAxis& w, bool ceil) {
   Expr room = w.in.extent() + w.begin + w.end - integer(w.reach());
   Expr count = (ceil ? ceil_div(room, w.stride) : floor_div(room, integer(w.stride))) + integer(1);
   if (ceil) count = min(count, floor_div(w.in.extent() + w.begin - integer(1), integer(w.stride)) + integer(1));
-  return Dim(count, w.in.upper());
+  return Dim(max(count, integer(0)), w.in.upper());
 }
 
 /// The window over the axes of input 0 from axis 2 on.
@@ -73,7 +73,7 @@ inline Window window_of(const NodeView& n, std::span<const int64_t> kernel, bool
       if (mode != "VALID") w.begin = integer(pads[a]), w.end = integer(pads[axes + a]);
       w.out = window_count(w, ceil && mode != "VALID");
     }
-    if (w.out.is_static() && w.out.value() < 0)
+    if (w.out.is_static() && w.out.value() < 1 && !w.in.is_static(0))
       n.fail(Code::E0302, fmt::format("a kernel that reaches over {} elements does not fit axis {} of {}", w.reach(),
                                       2 + a, to_string(n.type(0))));
     window.push_back(w);
