@@ -7,20 +7,10 @@
 namespace rt::detail {
 
 // clang spells one operation for scalars and vectors and never calls libm for it; g++ has x86 builtins of fixed sizes.
-#if defined(__clang__)
-template <class V>
-RT_FN V sqrt(V x) { return __builtin_elementwise_sqrt(x); }
-template <class V>
-RT_FN V fma(V a, V b, V c) {
-#if RT_HAS_FMA
-  return __builtin_elementwise_fma(a, b, c);
-#else
-  return a * b + c;
-#endif
-}
-#else
 template <class Part, int N>
-struct Parts { Part part[N]; };
+struct Parts {
+  Part part[N];
+};
 template <class Part, class F, class... V>
 RT_FN auto by_parts(F f, V... v) {  // applies f to pieces of a vector, each of the type Part
   using First = typename Bare<decltype((v, ...))>::type;
@@ -35,14 +25,28 @@ RT_FN V by_lanes(F f, A... a) {
   for (int i = 0; i < kLanes<V>; ++i) r[i] = f(a[i]...);
   return r;
 }
-RT_FN f32 sqrt_one(f32 x) {
+#if defined(__clang__)
+template <class V>
+RT_FN V root(V x) {
+  return __builtin_elementwise_sqrt(x);
+}
+template <class V>
+RT_FN V fma(V a, V b, V c) {
+#if RT_HAS_FMA
+  return __builtin_elementwise_fma(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+#else
+RT_FN f32 root_one(f32 x) {
 #if defined(__SSE2__)  // the builtin for plain sqrt would call libm to set errno
   return __builtin_ia32_sqrtss(vec<f32, 4>{x})[0];
 #else
   return __builtin_sqrtf(x);
 #endif
 }
-RT_FN f64 sqrt_one(f64 x) {
+RT_FN f64 root_one(f64 x) {
 #if defined(__SSE2__)
   return __builtin_ia32_sqrtsd(vec<f64, 2>{x})[0];
 #else
@@ -50,10 +54,10 @@ RT_FN f64 sqrt_one(f64 x) {
 #endif
 }
 template <class V>
-RT_FN V sqrt(V x) {
+RT_FN V root(V x) {
   using T = element_of<V>;
   if constexpr (kLanes<V> == 0) {
-    return sqrt_one(x);
+    return root_one(x);
 #if defined(__AVX512F__)
   } else if constexpr (sizeof(V) >= 64 && kSame<T, f32>) {
     using P = vec<f32, 16>;
@@ -75,7 +79,7 @@ RT_FN V sqrt(V x) {
     return by_parts<vec<f64, 2>>([](vec<f64, 2> p) { return __builtin_ia32_sqrtpd(p); }, x);
 #endif
   } else {
-    return by_lanes<V>([](T e) { return sqrt_one(e); }, x);
+    return by_lanes<V>([](T e) { return root_one(e); }, x);
   }
 }
 RT_FN f32 fma_one(f32 a, f32 b, f32 c) { return __builtin_fmaf(a, b, c); }
@@ -125,17 +129,27 @@ RT_FN V copy_sign(V x, V from) {
   return bits<V>(U((bits<U>(x) & element_of<U>(~sign)) | (bits<U>(from) & element_of<U>(sign))));
 }
 template <class V>
-RT_FN V absolute(V x) { return copy_sign(x, splat<V>(0)); }
+RT_FN V absolute(V x) {
+  return copy_sign(x, splat<V>(0));
+}
 
 #if defined(__clang__) && (defined(__SSE4_1__) || defined(__NVPTX__) || defined(__aarch64__))
 template <class V>
-RT_FN V round_even(V x) { return __builtin_elementwise_roundeven(x); }
+RT_FN V round_even(V x) {
+  return __builtin_elementwise_roundeven(x);
+}
 template <class V>
-RT_FN V round_down(V x) { return __builtin_elementwise_floor(x); }
+RT_FN V round_down(V x) {
+  return __builtin_elementwise_floor(x);
+}
 template <class V>
-RT_FN V round_up(V x) { return __builtin_elementwise_ceil(x); }
+RT_FN V round_up(V x) {
+  return __builtin_elementwise_ceil(x);
+}
 template <class V>
-RT_FN V round_in(V x) { return __builtin_elementwise_trunc(x); }
+RT_FN V round_in(V x) {
+  return __builtin_elementwise_trunc(x);
+}
 #else
 template <class V>
 RT_FN V round_even(V x) {
@@ -154,7 +168,9 @@ RT_FN V round_up(V x) {
   return copy_sign(near < x ? near + splat<V>(1) : near, x);
 }
 template <class V>
-RT_FN V round_in(V x) { return copy_sign(round_down(absolute(x)), x); }
+RT_FN V round_in(V x) {
+  return copy_sign(round_down(absolute(x)), x);
+}
 #endif
 
 }  // namespace rt::detail

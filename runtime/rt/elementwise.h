@@ -30,7 +30,6 @@ RT_FN V from_unsigned(unsigned_like<V> x) {
 template <class V>
 inline constexpr bool kFloats = kIsFloat<element_of<V>>;
 
-
 // ---- one implementation each, for V a scalar or a vector ----
 template <class V>
 RT_FN V add(V a, V b) {
@@ -74,7 +73,9 @@ RT_FN V remainder(V a, V b) {  // of the truncating division, 0 where b is 0
   return b == V{} ? V{} : V(sub(a, mul(div(a, b), b)));
 }
 template <class V>
-RT_FN auto crosses(V r, V b) { return (r != V{}) & ((r ^ b) < V{}); }  // a truncated quotient lies above the floor
+RT_FN auto crosses(V r, V b) {
+  return (r != V{}) & ((r ^ b) < V{});
+}  // a truncated quotient lies above the floor
 template <class V>
 RT_FN V floor_div(V a, V b) {
   if constexpr (kFloats<V>) {
@@ -97,13 +98,14 @@ RT_COLD T float_remainder(T x, T y) {  // exact, by long division on the bits
   int ea = int(a >> mantissa), eb = int(b >> mantissa);
   a = ea ? ((a & (one - 1)) | one) : a << 1;  // a denormal's exponent is 1, its leading bit absent
   b = eb ? ((b & (one - 1)) | one) : b << 1;
-  for (; ea > eb; --ea) {
-    a = (a >= b ? a - b : a) << 1;
-  }
+  for (; a < one; --ea) a <<= 1;
+  for (; b < one; --eb) b <<= 1;
+  for (; ea > eb; --ea) a = (a >= b ? a - b : a) << 1;
   if (a >= b) a -= b;
-  for (; a < one && eb > 0; --eb) a <<= 1;
-  const U r = eb > 0 ? (a - one) + (U(eb) << mantissa) : a >> 1;
-  return bits<T>(U((a == 0 ? 0 : r) | (bits<U>(x) & sign)));
+  if (a == 0) return bits<T>(U(bits<U>(x) & sign));
+  for (; a < one; --eb) a <<= 1;
+  const U r = eb > 0 ? (a - one) + (U(eb) << mantissa) : a >> (1 - eb);
+  return bits<T>(U(r | (bits<U>(x) & sign)));
 }
 template <class V>
 RT_FN V fmod(V a, V b) {
@@ -162,11 +164,17 @@ RT_FN V shr(V a, V b) {
   return count < splat<U>(width) ? V(a >> bits<V>(safe)) : V{};
 }
 template <class V>
-RT_FN V bit_and(V a, V b) { return a & b; }
+RT_FN V bit_and(V a, V b) {
+  return a & b;
+}
 template <class V>
-RT_FN V bit_or(V a, V b) { return a | b; }
+RT_FN V bit_or(V a, V b) {
+  return a | b;
+}
 template <class V>
-RT_FN V bit_xor(V a, V b) { return a ^ b; }
+RT_FN V bit_xor(V a, V b) {
+  return a ^ b;
+}
 
 template <class T, class V>
 RT_FN like<T, V> saturate(V x) {  // float to integer

@@ -17,10 +17,14 @@ inline constexpr i64 kFoldBlock = 256;  // steps summed before they join the tot
 template <FoldKind K, class V>
 struct Accumulator {
   static constexpr bool is_arg = false;
-  V value = splat<V>(K == Sum ? element_of<V>(0) : K == Prod ? element_of<V>(1)
-                     : K == Min ? Limits<element_of<V>>::min_identity : Limits<element_of<V>>::max_identity);
+  V value = splat<V>(K == Sum    ? element_of<V>(0)
+                     : K == Prod ? element_of<V>(1)
+                     : K == Min  ? Limits<element_of<V>>::min_identity
+                                 : Limits<element_of<V>>::max_identity);
   template <class I>
-  RT_FN void take(V v, I) { value = combine(value, v); }
+  RT_FN void take(V v, I) {
+    value = combine(value, v);
+  }
   RT_FN void merge(const Accumulator& later) { value = combine(value, later.value); }
   RT_FN V result() const { return value; }
   RT_FN static V combine(V a, V b) {
@@ -77,7 +81,9 @@ struct Accumulator<K, V> {
 };
 
 template <class V>
-struct Halves { vec<element_of<V>, kLanes<V> / 2> part[2]; };
+struct Halves {
+  vec<element_of<V>, kLanes<V> / 2> part[2];
+};
 template <FoldKind K, class V>
 RT_FN Accumulator<K, element_of<V>> across(const Accumulator<K, V>& a) {  // all lanes into one, halving
   if constexpr (kLanes<V> == 1) {

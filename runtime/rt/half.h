@@ -1,13 +1,17 @@
-// Storage types rt::half (IEEE binary16) and rt::bfloat: 16 bits in memory, float in arithmetic. Conversions are our own
-// bit tricks (after F. Giesen), exact one way and round-to-nearest-even the other, on scalars and vectors alike: no
+// Storage types rt::half (IEEE binary16) and rt::bfloat: 16 bits in memory, float in arithmetic. Conversions are our
+// own bit tricks (after F. Giesen), exact one way and round-to-nearest-even the other, on scalars and vectors alike: no
 // libgcc call on machines without F16C. NaN stays NaN (quiet), denormals are kept.
 #pragma once
 #include "vector.h"
 
 namespace rt {
 
-struct half { u16 bits; };
-struct bfloat { u16 bits; };
+struct half {
+  u16 bits;
+};
+struct bfloat {
+  u16 bits;
+};
 
 template <class T>
 inline constexpr bool kIsHalf = kSame<T, half> || kSame<T, bfloat>;
@@ -56,7 +60,9 @@ RT_FN like<u16, V> float_to_half(V f) {  // V: f32 or a vector of it
 }
 
 template <class V>
-RT_FN like<f32, V> bfloat_to_float(V h) { return bits<like<f32, V>>(like<u32, V>(convert<u32>(h) << 16)); }
+RT_FN like<f32, V> bfloat_to_float(V h) {
+  return bits<like<f32, V>>(like<u32, V>(convert<u32>(h) << 16));
+}
 
 template <class V>
 RT_FN like<u16, V> float_to_bfloat(V f) {

@@ -1,5 +1,5 @@
-// Index arithmetic: Lanes and Strided stay what they are as long as the result is affine, so that a load can see that it
-// is contiguous; everything else becomes a general vector of i64. Dividing consecutive indices by a scalar costs one
+// Index arithmetic: Lanes and Strided stay what they are as long as the result is affine, so that a load can see that
+// it is contiguous; everything else becomes a general vector of i64. Dividing consecutive indices by a scalar costs one
 // scalar division. Total: indices wrap, x/0 = 0.
 #pragma once
 #include "elementwise.h"
@@ -69,12 +69,16 @@ RT_FN auto operator*(A a, B b) {
 }
 template <class A>
   requires(kIsIndex<A>)
-RT_FN auto operator-(A a) { return i64(0) - a; }
+RT_FN auto operator-(A a) {
+  return i64(0) - a;
+}
 
 namespace detail {
 // ---- index arithmetic by a scalar divisor: one scalar division for W consecutive indices ----
 template <int W>
-struct Divided { vec<i64, W> quotient, remainder; };
+struct Divided {
+  vec<i64, W> quotient, remainder;
+};
 template <int W>
 RT_COLD Divided<W> divide_slowly(i64 base, i64 by) {
   Divided<W> r{};
@@ -86,7 +90,8 @@ RT_COLD Divided<W> divide_slowly(i64 base, i64 by) {
 }
 template <int W>
 RT_FN Divided<W> divide(i64 base, i64 by) {  // truncating
-  if (base < 0 || by <= 0 || base > Limits<i64>::highest - W) [[unlikely]] return divide_slowly<W>(base, by);
+  if (base < 0 || by <= 0 || base > Limits<i64>::highest - W) [[unlikely]]
+    return divide_slowly<W>(base, by);
   const i64 q = i64(u64(base) / u64(by)), r = i64(u64(base) % u64(by));
   const vec<i64, W> at = r + iota<vec<i64, W>>();
   if (by >= W) {  // at most one step inside the vector
@@ -108,7 +113,8 @@ RT_COLD Divided<W> divide_down_slowly(i64 base, i64 by) {
 }
 template <int W>
 RT_FN Divided<W> divide_down(i64 base, i64 by) {
-  if (base < 0 || by <= 0) [[unlikely]] return divide_down_slowly<W>(base, by);
+  if (base < 0 || by <= 0) [[unlikely]]
+    return divide_down_slowly<W>(base, by);
   return divide<W>(base, by);
 }
 

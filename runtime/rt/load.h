@@ -1,6 +1,7 @@
 // Reading and writing tensors by index: load, load_or (reads only where a condition holds) and store. The index decides
-// the instruction: a scalar one element, Lanes one unaligned vector, Strided and general indices a lane at a time. 16-bit
-// floats arrive as float, bool tensors (a byte an element, 0 or not) as conditions; a store casts to the pointee's type.
+// the instruction: a scalar one element, Lanes one unaligned vector, Strided and general indices a lane at a time.
+// 16-bit floats arrive as float, bool tensors (a byte an element, 0 or not) as conditions; a store casts to the
+// pointee's type.
 #pragma once
 #include "scalar.h"
 
@@ -8,20 +9,34 @@ namespace rt {
 namespace detail {
 
 template <class T>
-struct Stored { using value = T; using memory = T; };  // the type an element has in arithmetic, and as plain bytes
+struct Stored {
+  using value = T;
+  using memory = T;
+};  // the type an element has in arithmetic, and as plain bytes
 template <>
-struct Stored<half> { using value = f32; using memory = u16; };
+struct Stored<half> {
+  using value = f32;
+  using memory = u16;
+};
 template <>
-struct Stored<bfloat> { using value = f32; using memory = u16; };
+struct Stored<bfloat> {
+  using value = f32;
+  using memory = u16;
+};
 template <>
-struct Stored<bool> { using value = bool; using memory = u8; };
+struct Stored<bool> {
+  using value = bool;
+  using memory = u8;
+};
 template <class T>
 using value_in = typename Stored<T>::value;
 template <class T>
 using memory_in = typename Stored<T>::memory;
 
 template <class V>
-struct __attribute__((packed, may_alias, aligned(sizeof(element_of<V>)))) Unaligned { V value; };
+struct __attribute__((packed, may_alias, aligned(sizeof(element_of<V>)))) Unaligned {
+  V value;
+};
 
 template <class T, class M>
 RT_FN auto decode(M m) {  // M: memory_in<T> or a vector of it

@@ -7,40 +7,40 @@
 
 namespace rt {
 
-#define RT_BINARY(name)                                 \
-  template <class A, class B>                           \
-  RT_FN auto name(A a, B b) {                           \
-    using R = meet<A, B>;                               \
-    return detail::name<R>(widen<R>(a), widen<R>(b));   \
+#define RT_BINARY(name)                               \
+  template <class A, class B>                         \
+  RT_FN auto name(A a, B b) {                         \
+    using R = meet<A, B>;                             \
+    return detail::name<R>(widen<R>(a), widen<R>(b)); \
   }
-RT_BINARY(min)        // NaN if either operand is; of equals (-0, +0) the first
+RT_BINARY(min)  // NaN if either operand is; of equals (-0, +0) the first
 RT_BINARY(max)
-RT_BINARY(shl)        // by the width or more, or by a negative count: 0
-RT_BINARY(shr)        // arithmetic where the type is signed
+RT_BINARY(shl)  // by the width or more, or by a negative count: 0
+RT_BINARY(shr)  // arithmetic where the type is signed
 RT_BINARY(bit_and)
 RT_BINARY(bit_or)
 RT_BINARY(bit_xor)
 #undef RT_BINARY
 
-#define RT_BINARY_INDEX(name, of_index, on)                                   \
-  template <class A, class B>                                                 \
-  RT_FN auto name(A a, B b) {                                                 \
-    if constexpr (on) {                                                       \
-      return of_index;                                                        \
-    } else {                                                                  \
-      using R = meet<A, B>;                                                   \
-      return detail::name<R>(widen<R>(a), widen<R>(b));                       \
-    }                                                                         \
+#define RT_BINARY_INDEX(name, of_index, on)             \
+  template <class A, class B>                           \
+  RT_FN auto name(A a, B b) {                           \
+    if constexpr (on) {                                 \
+      return of_index;                                  \
+    } else {                                            \
+      using R = meet<A, B>;                             \
+      return detail::name<R>(widen<R>(a), widen<R>(b)); \
+    }                                                   \
   }
 #define RT_AFFINE kIsIndex<A> || kIsIndex<B>
 #define RT_LANES_BY_SCALAR kIsLanes<A>&& kLanes<B> == 0
 RT_BINARY_INDEX(add, a + b, RT_AFFINE)
 RT_BINARY_INDEX(sub, a - b, RT_AFFINE)
-RT_BINARY_INDEX(mul, a * b, RT_AFFINE)
-RT_BINARY_INDEX(div, detail::divide<kLanes<A>>(a.base, b).quotient, RT_LANES_BY_SCALAR)         // towards zero
-RT_BINARY_INDEX(fmod, detail::divide<kLanes<A>>(a.base, b).remainder, RT_LANES_BY_SCALAR)       // sign of a
+RT_BINARY_INDEX(mul, a* b, RT_AFFINE)
+RT_BINARY_INDEX(div, detail::divide<kLanes<A>>(a.base, b).quotient, RT_LANES_BY_SCALAR)    // towards zero
+RT_BINARY_INDEX(fmod, detail::divide<kLanes<A>>(a.base, b).remainder, RT_LANES_BY_SCALAR)  // sign of a
 RT_BINARY_INDEX(floor_div, detail::divide_down<kLanes<A>>(a.base, b).quotient, RT_LANES_BY_SCALAR)
-RT_BINARY_INDEX(mod, detail::divide_down<kLanes<A>>(a.base, b).remainder, RT_LANES_BY_SCALAR)   // sign of b
+RT_BINARY_INDEX(mod, detail::divide_down<kLanes<A>>(a.base, b).remainder, RT_LANES_BY_SCALAR)  // sign of b
 #undef RT_BINARY_INDEX
 #undef RT_AFFINE
 #undef RT_LANES_BY_SCALAR
@@ -64,7 +64,9 @@ RT_FN auto logical_not(A a) {
   }
 }
 template <class A, class B>
-RT_FN auto ne(A a, B b) { return logical_not(eq(a, b)); }
+RT_FN auto ne(A a, B b) {
+  return logical_not(eq(a, b));
+}
 template <class A, class B>
 RT_FN auto lt(A a, B b) {
   if constexpr (kIsLanes<A> && kLanes<B> == 0) {
@@ -88,22 +90,26 @@ RT_FN auto le(A a, B b) {
   }
 }
 template <class A, class B>
-RT_FN auto gt(A a, B b) { return lt(b, a); }
+RT_FN auto gt(A a, B b) {
+  return lt(b, a);
+}
 template <class A, class B>
-RT_FN auto ge(A a, B b) { return le(b, a); }
+RT_FN auto ge(A a, B b) {
+  return le(b, a);
+}
 
 // ---- conditions ----
-#define RT_LOGICAL(name, op)                                                                              \
-  template <class A, class B>                                                                             \
-  RT_FN auto name(A a, B b) {                                                                             \
-    const auto p = condition(a);                                                                          \
-    const auto q = condition(b);                                                                          \
-    using R = meet<bare<decltype(p)>, bare<decltype(q)>>;                                                 \
-    if constexpr (kLanes<R> == 0) {                                                                       \
-      return static_cast<bool>(p op q);                                                                   \
-    } else {                                                                                              \
-      return R{widen<R>(p).lanes op widen<R>(q).lanes};                                                   \
-    }                                                                                                     \
+#define RT_LOGICAL(name, op)                              \
+  template <class A, class B>                             \
+  RT_FN auto name(A a, B b) {                             \
+    const auto p = condition(a);                          \
+    const auto q = condition(b);                          \
+    using R = meet<bare<decltype(p)>, bare<decltype(q)>>; \
+    if constexpr (kLanes<R> == 0) {                       \
+      return static_cast<bool>(p op q);                   \
+    } else {                                              \
+      return R{widen<R>(p).lanes op widen<R>(q).lanes};   \
+    }                                                     \
   }
 RT_LOGICAL(logical_and, &)
 RT_LOGICAL(logical_or, |)
@@ -181,19 +187,19 @@ RT_FN auto cast(A a) {
 }
 
 // ---- floats only ----
-#define RT_UNARY_FLOAT(name, expression)                        \
-  template <class V>                                            \
-  RT_FN auto name(V x) {                                        \
-    static_assert(detail::kFloats<V>, #name " is for floats");  \
-    return expression;                                          \
+#define RT_UNARY_FLOAT(name, expression)                       \
+  template <class V>                                           \
+  RT_FN auto name(V x) {                                       \
+    static_assert(detail::kFloats<V>, #name " is for floats"); \
+    return expression;                                         \
   }
 RT_UNARY_FLOAT(floor, detail::round_down(x))
 RT_UNARY_FLOAT(ceil, detail::round_up(x))
 RT_UNARY_FLOAT(round, detail::round_even(x))
 RT_UNARY_FLOAT(trunc, detail::round_in(x))
-RT_UNARY_FLOAT(sqrt, detail::sqrt(x))
+RT_UNARY_FLOAT(sqrt, detail::root(x))
 RT_UNARY_FLOAT(reciprocal, splat<V>(1) / x)
-RT_UNARY_FLOAT(rsqrt, splat<V>(1) / detail::sqrt(x))
+RT_UNARY_FLOAT(rsqrt, splat<V>(1) / detail::root(x))
 RT_UNARY_FLOAT(isnan, condition(x != x))
 RT_UNARY_FLOAT(isinf, condition(detail::absolute(x) == splat<V>(Limits<element_of<V>>::min_identity)))
 #undef RT_UNARY_FLOAT
@@ -209,13 +215,15 @@ RT_FN auto fma(A a, B b, C c) {  // one rounding where the target has the instru
   return detail::fma<R>(widen<R>(a), widen<R>(b), widen<R>(c));
 }
 template <class X, class A, class B>
-RT_FN auto clip(X x, A low, B high) { return min(max(x, low), high); }
+RT_FN auto clip(X x, A low, B high) {
+  return min(max(x, low), high);
+}
 
-#define RT_INDEX_OPERATOR(op, name)          \
-  template <class A, class B>                \
-    requires(kIsIndex<A> || kIsIndex<B>)     \
-  RT_FN auto operator op(A a, B b) {         \
-    return rt::name(a, b);                   \
+#define RT_INDEX_OPERATOR(op, name)      \
+  template <class A, class B>            \
+    requires(kIsIndex<A> || kIsIndex<B>) \
+  RT_FN auto operator op(A a, B b) {     \
+    return rt::name(a, b);               \
   }
 RT_INDEX_OPERATOR(/, div)
 RT_INDEX_OPERATOR(%, fmod)

@@ -42,34 +42,66 @@ template <class A>
 inline constexpr bool kSame<A, A> = true;
 
 template <bool C, class A, class B>
-struct If { using type = A; };
+struct If {
+  using type = A;
+};
 template <class A, class B>
-struct If<false, A, B> { using type = B; };
+struct If<false, A, B> {
+  using type = B;
+};
 template <bool C, class A, class B>
 using if_t = typename If<C, A, B>::type;
 
 template <class T>
-struct Bare { using type = T; };
+struct Bare {
+  using type = T;
+};
 template <class T>
 struct Bare<T&> : Bare<T> {};
 template <class T>
 struct Bare<T&&> : Bare<T> {};
 template <class T>
-struct Bare<const T> { using type = T; };
+struct Bare<const T> {
+  using type = T;
+};
 template <class T>
 using bare = typename Bare<T>::type;
 
 // Integers by size; `long` and `long long` are one type here.
 template <int Bytes, bool Signed>
 struct IntOf;
-template <> struct IntOf<1, true> { using type = i8; };
-template <> struct IntOf<2, true> { using type = i16; };
-template <> struct IntOf<4, true> { using type = i32; };
-template <> struct IntOf<8, true> { using type = i64; };
-template <> struct IntOf<1, false> { using type = u8; };
-template <> struct IntOf<2, false> { using type = u16; };
-template <> struct IntOf<4, false> { using type = u32; };
-template <> struct IntOf<8, false> { using type = u64; };
+template <>
+struct IntOf<1, true> {
+  using type = i8;
+};
+template <>
+struct IntOf<2, true> {
+  using type = i16;
+};
+template <>
+struct IntOf<4, true> {
+  using type = i32;
+};
+template <>
+struct IntOf<8, true> {
+  using type = i64;
+};
+template <>
+struct IntOf<1, false> {
+  using type = u8;
+};
+template <>
+struct IntOf<2, false> {
+  using type = u16;
+};
+template <>
+struct IntOf<4, false> {
+  using type = u32;
+};
+template <>
+struct IntOf<8, false> {
+  using type = u64;
+};
 template <class T>
 using signed_of = typename IntOf<sizeof(T), true>::type;
 template <class T>
@@ -87,21 +119,32 @@ struct Limits {  // of an integer
   static constexpr T min_identity = highest, max_identity = lowest;  // what Min and Max of nothing are
 };
 template <>
-struct Limits<f32> { static constexpr f32 min_identity = __builtin_huge_valf(), max_identity = -__builtin_huge_valf(); };
+struct Limits<f32> {
+  static constexpr f32 min_identity = __builtin_huge_valf(), max_identity = -__builtin_huge_valf();
+};
 template <>
-struct Limits<f64> { static constexpr f64 min_identity = __builtin_huge_val(), max_identity = -__builtin_huge_val(); };
+struct Limits<f64> {
+  static constexpr f64 min_identity = __builtin_huge_val(), max_identity = -__builtin_huge_val();
+};
 template <>
-struct Limits<bool> { static constexpr bool min_identity = true, max_identity = false; };
+struct Limits<bool> {
+  static constexpr bool min_identity = true, max_identity = false;
+};
 
 // What a kernel's lambda returns: one value an output.
 template <class... T>
 struct Tuple {};
 template <class Head, class... Tail>
-struct Tuple<Head, Tail...> { Head head; Tuple<Tail...> tail; };
+struct Tuple<Head, Tail...> {
+  Head head;
+  Tuple<Tail...> tail;
+};
 
 RT_FN constexpr Tuple<> tuple() { return {}; }
 template <class Head, class... Tail>
-RT_FN constexpr Tuple<Head, Tail...> tuple(Head head, Tail... tail) { return {head, rt::tuple(tail...)}; }
+RT_FN constexpr Tuple<Head, Tail...> tuple(Head head, Tail... tail) {
+  return {head, rt::tuple(tail...)};
+}
 
 template <int I, class... T>
 RT_FN constexpr auto get(const Tuple<T...>& t) {
@@ -112,6 +155,8 @@ RT_FN constexpr auto get(const Tuple<T...>& t) {
   }
 }
 template <class... T>
-RT_FN constexpr int size(const Tuple<T...>&) { return sizeof...(T); }
+RT_FN constexpr int size(const Tuple<T...>&) {
+  return sizeof...(T);
+}
 
 }  // namespace rt

@@ -1,24 +1,33 @@
 // Values that are W wide: vec<T, W> (a plain vector type of clang and g++), mask<W> (a condition a lane), and the two
 // index forms that stay cheap: Lanes<W> (consecutive) and Strided<W> (equally spaced). Everything a kernel's lambda
-// says works on scalars and on these; `Meet` finds the common width and element of two operands, `widen` brings them there.
+// says works on scalars and on these; `Meet` finds the common width and element of two operands, `widen` brings them
+// there.
 #pragma once
 #include "types.h"
 
 namespace rt {
 
 template <class T, int W>
-struct VecOf { typedef T type __attribute__((vector_size(sizeof(T) * W))); };
+struct VecOf {
+  typedef T type __attribute__((vector_size(sizeof(T) * W)));
+};
 template <class T, int W>
 using vec = typename VecOf<T, W>::type;
 
 // One byte a lane, 0 or -1, whatever was compared: clang sees through the narrowing and keeps it in a mask register.
 template <int W>
-struct mask { vec<i8, W> lanes; };
+struct mask {
+  vec<i8, W> lanes;
+};
 
 template <int W>
-struct Strided { i64 base, stride; };  // base, base + stride, ...
+struct Strided {
+  i64 base, stride;
+};  // base, base + stride, ...
 template <int W>
-struct Lanes { i64 base; };  // base, base + 1, ...
+struct Lanes {
+  i64 base;
+};  // base, base + 1, ...
 
 // ---- what a value is: its element and how many lanes (0: a scalar) ----
 template <class X>
@@ -33,20 +42,34 @@ struct ScalarTraits {
   using Element = T;
   static constexpr int lanes = 0;
 };
-template <> struct Traits<bool> : ScalarTraits<bool> {};
-template <> struct Traits<float> : ScalarTraits<float> {};
-template <> struct Traits<double> : ScalarTraits<double> {};
-template <> struct Traits<char> : ScalarTraits<IntOf<1, kIsSigned<char>>::type> {};
-template <> struct Traits<signed char> : ScalarTraits<i8> {};
-template <> struct Traits<unsigned char> : ScalarTraits<u8> {};
-template <> struct Traits<short> : ScalarTraits<i16> {};
-template <> struct Traits<unsigned short> : ScalarTraits<u16> {};
-template <> struct Traits<int> : ScalarTraits<i32> {};
-template <> struct Traits<unsigned> : ScalarTraits<u32> {};
-template <> struct Traits<long> : ScalarTraits<signed_of<long>> {};
-template <> struct Traits<unsigned long> : ScalarTraits<unsigned_of<long>> {};
-template <> struct Traits<long long> : ScalarTraits<i64> {};
-template <> struct Traits<unsigned long long> : ScalarTraits<u64> {};
+template <>
+struct Traits<bool> : ScalarTraits<bool> {};
+template <>
+struct Traits<float> : ScalarTraits<float> {};
+template <>
+struct Traits<double> : ScalarTraits<double> {};
+template <>
+struct Traits<char> : ScalarTraits<IntOf<1, kIsSigned<char>>::type> {};
+template <>
+struct Traits<signed char> : ScalarTraits<i8> {};
+template <>
+struct Traits<unsigned char> : ScalarTraits<u8> {};
+template <>
+struct Traits<short> : ScalarTraits<i16> {};
+template <>
+struct Traits<unsigned short> : ScalarTraits<u16> {};
+template <>
+struct Traits<int> : ScalarTraits<i32> {};
+template <>
+struct Traits<unsigned> : ScalarTraits<u32> {};
+template <>
+struct Traits<long> : ScalarTraits<signed_of<long>> {};
+template <>
+struct Traits<unsigned long> : ScalarTraits<unsigned_of<long>> {};
+template <>
+struct Traits<long long> : ScalarTraits<i64> {};
+template <>
+struct Traits<unsigned long long> : ScalarTraits<u64> {};
 template <int W>
 struct Traits<mask<W>> {
   using Element = bool;
@@ -79,13 +102,21 @@ template <class X>
 inline constexpr bool kIsBool = kSame<element_of<X>, bool>;
 
 template <class T, int W>
-struct ValueOf { using type = vec<T, W>; };
+struct ValueOf {
+  using type = vec<T, W>;
+};
 template <class T>
-struct ValueOf<T, 0> { using type = T; };
+struct ValueOf<T, 0> {
+  using type = T;
+};
 template <int W>
-struct ValueOf<bool, W> { using type = mask<W>; };
+struct ValueOf<bool, W> {
+  using type = mask<W>;
+};
 template <>
-struct ValueOf<bool, 0> { using type = bool; };
+struct ValueOf<bool, 0> {
+  using type = bool;
+};
 template <class T, int W>
 using value_of = typename ValueOf<T, W>::type;  // T in W lanes; 0 lanes: T itself
 template <class T, class X>
@@ -127,13 +158,17 @@ RT_FN V iota() {  // 0, 1, 2, ...
   return v;
 }
 template <int W>
-RT_FN vec<i64, W> general(Lanes<W> x) { return x.base + iota<vec<i64, W>>(); }
+RT_FN vec<i64, W> general(Lanes<W> x) {
+  return x.base + iota<vec<i64, W>>();
+}
 template <int W>
 RT_FN vec<i64, W> general(Strided<W> x) {
   return bits<vec<i64, W>>(u64(x.base) + u64(x.stride) * iota<vec<u64, W>>());
 }
 template <class V>
-RT_FN V general(V x) { return x; }
+RT_FN V general(V x) {
+  return x;
+}
 
 template <class R, class X>
 RT_FN R widen(X x) {
@@ -151,11 +186,14 @@ template <class A, class B>
 struct CommonElement {
   static_assert(!kSame<A, bool> && !kSame<B, bool>, "a condition mixed with a number: cast it first");
   static_assert(!(kIsFloat<A> && kIsFloat<B>), "f32 mixed with f64: cast one first");
-  static constexpr bool first = kIsFloat<A> || (!kIsFloat<B> && (sizeof(A) > sizeof(B) || (sizeof(A) == sizeof(B) && !kIsSigned<A>)));
+  static constexpr bool first =
+      kIsFloat<A> || (!kIsFloat<B> && (sizeof(A) > sizeof(B) || (sizeof(A) == sizeof(B) && !kIsSigned<A>)));
   using type = if_t<first, A, B>;
 };
 template <class A>
-struct CommonElement<A, A> { using type = A; };
+struct CommonElement<A, A> {
+  using type = A;
+};
 template <class A, class B>
 struct Meet {
   static_assert(kLanes<A> == 0 || kLanes<B> == 0 || kLanes<A> == kLanes<B>, "operands of different widths");
@@ -163,7 +201,9 @@ struct Meet {
   using type = value_of<typename CommonElement<element_of<A>, element_of<B>>::type, lanes>;
 };
 template <class A>
-struct Meet<A, A> { using type = like<element_of<A>, A>; };
+struct Meet<A, A> {
+  using type = like<element_of<A>, A>;
+};
 template <class A, class B>
 using meet = typename Meet<A, B>::type;
 
@@ -183,7 +223,9 @@ RT_FN auto native(mask<W> m) {  // the mask as V's own comparisons would give it
   return __builtin_convertvector(m.lanes, like<signed_of<element_of<V>>, V>);
 }
 template <class V>
-RT_FN bool native(bool m) { return m; }
+RT_FN bool native(bool m) {
+  return m;
+}
 
 RT_FN bool all(bool c) { return c; }
 RT_FN bool any(bool c) { return c; }

@@ -1,0 +1,85 @@
+// erf and erfc. Near 0 a polynomial in x^2. Farther out f32 writes 1 - erf as exp of a polynomial in |x| (the form is
+// N. Juffa's, the coefficients ours); f64, and erfc, write erfc = exp(-x^2) G(q) / (1 + 2 |x|) with q = (|x| - 5/2) /
+// (|x| + 5/2), G one polynomial for all |x| >= 1/2 (M. Shepherd and J. Laframboise, 1981).
+#pragma once
+#include "exp.h"
+
+namespace rt {
+namespace detail {
+
+template <class V>
+RT_FN V erf_f32(V x) {
+  const V a = absolute(x), z = x * x;
+  const V near = poly(z, -0x1.3fc37ap-11, 0x1.4890acp-8, -0x1.b6c27ep-6, 0x1.ce1df4p-4, -0x1.8126f8p-2, 0x1.06eba6p-3);
+  const V b = a > lit<V>(4) ? lit<V>(4) : a;  // erf is 1 from there on
+  const V far = poly(b, -0x1.5e11e8p-17, 0x1.4a2686p-12, -0x1.d936b6p-9, 0x1.843626p-6, -0x1.b2d3dp-4, -0x1.4538aep-1,
+                     -0x1.20ee5cp0);
+  const V outer = lit<V>(1) - exp_flush(V(far * b));
+  return a < lit<V>(0.9) ? fma(x, near, x) : copy_sign(outer, x);
+}
+
+template <class V>
+RT_FN V erf_excess(V z) {  // f64: erf(x) = x + x erf_excess(x^2), |x| <= 1
+  return poly(z, -0x1.ac163c3671389p-31, 0x1.d73c28d9d424bp-27, -0x1.5c0b954cd87fdp-23, 0x1.b980780e425cap-20,
+              -0x1.f4ca5b066f00fp-17, 0x1.f9a2bb4169cacp-14, -0x1.c02db03f93968p-11, 0x1.565bccf906546p-8,
+              -0x1.b82ce311f6f93p-6, 0x1.ce2f21a040bp-4, -0x1.812746b0379b5p-2, 0x1.06eba8214db68p-3);
+}
+template <class V>
+RT_FN V erfc_far(V a) {  // f64, a >= 1/2
+  const V q = (a - lit<V>(2.5)) / (a + lit<V>(2.5));
+  const V more = poly(q, 0x1.8f9d558bb9b8dp-26, -0x1.cbf7c36e109acp-24, -0x1.6e3cb428b12c7p-24, 0x1.244cb0acf07b7p-21,
+                      0x1.54ef124a0ed43p-21, -0x1.b0cc51189e3c9p-20, -0x1.1eead15d9ec51p-18, 0x1.60b07e9eb2e8ep-19,
+                      0x1.7d28d0f4d0d15p-16, 0x1.a40a03aa563b5p-18, -0x1.dc2a27449d6e5p-14, -0x1.731a3aecf9e18p-14,
+                      0x1.4b6a5e7b93256p-11, 0x1.01e115df9407p-11, -0x1.1f2f135d6ca7p-8, 0x1.e89489e3fe6c6p-11,
+                      0x1.0c6092a5f6227p-5, -0x1.a5c0c8a40ded2p-4, 0x1.42d379989ae7fp-3, -0x1.959ac16f854c5p-4,
+                      -0x1.f52c5d7e222e9p-4);
+  const auto g = fast_sum(lit<V>(0x1.43cc6f6c9672cp0), V(q * more));
+  const auto square = exact_product(a, a);
+  const auto e = exp_parts(clamp(V(-square.hi), -800, 0));
+  const V u = e.r + (e.tail + e.lost);
+  const auto power = fast_sum(lit<V>(1), V(u - (lit<V>(1) + u) * square.lo));
+  const auto under = fast_sum(lit<V>(1), V(lit<V>(2) * a));
+  auto over = exact_product(g.hi, power.hi);
+  over.lo = over.lo + (g.hi * power.lo + g.lo * power.hi);
+  const V ratio = over.hi / under.hi;
+  const auto back = exact_product(ratio, under.hi);
+  const V rest = ((over.hi - back.hi) - back.lo) + (over.lo - ratio * under.lo);
+  return scale(V(ratio + rest / under.hi), e.n, e.k);
+}
+template <class V>
+RT_FN V erf_f64(V x) {
+  const V a = absolute(x), small = x + x * erf_excess(V(x * x));
+  const V large = lit<V>(1) - erfc_far(a > lit<V>(6) ? lit<V>(6) : a);
+  return a < lit<V>(1) ? small : copy_sign(large, x);
+}
+template <class V>
+RT_FN V erfc_f64(V x) {
+  const V a = absolute(x), excess = x * erf_excess(V(x * x));
+  const V middle = a < lit<V>(0.25) ? V(lit<V>(1) - (x + excess)) : V(lit<V>(0.5) - (excess + (x - lit<V>(0.5))));
+  const V far = erfc_far(a > lit<V>(28) ? lit<V>(28) : a);
+  const V turned = x < V{} ? V(lit<V>(2) - far) : far;
+  return a < lit<V>(0.5) ? middle : turned;
+}
+
+}  // namespace detail
+
+template <Floats V>
+RT_FN V erf(V x) {
+  if constexpr (detail::kSingle<V>) {
+    return detail::erf_f32(x);
+  } else {
+    return detail::erf_f64(x);
+  }
+}
+
+template <Floats V>
+RT_FN V erfc(V x) {
+  using namespace detail;
+  if constexpr (kSingle<V>) {
+    return through_f64([](auto d) { return erfc_f64(d); }, x);
+  } else {
+    return erfc_f64(x);
+  }
+}
+
+}  // namespace rt

@@ -1,0 +1,125 @@
+// exp, exp2, expm1. x = k ln2 + r with |r| <= ln2 / 2 (Cody and Waite), then a polynomial in r and a power of two,
+// which is applied in two steps so that denormal results are right. `exp_flush` is for kernels that only sum and scale:
+// it returns 0 below the normal range, one multiplication cheaper and safe from slow denormals.
+#pragma once
+#include "core.h"
+
+namespace rt {
+namespace detail {
+
+template <class V>
+struct ExpParts {
+  V r, tail, lost, n;
+  words<V> k;
+};  // exp(x) = 2^k (1 + r + (tail + lost)); n is k as a float
+
+template <class V>
+RT_FN ExpParts<V> exp_parts(V x) {
+  using T = element_of<V>;
+  constexpr T high = kSingle<V> ? 0x1.63p-1 : 0x1.62e42feep-1;  // k * high is exact
+  constexpr T low = kSingle<V> ? -0x1.bd0106p-13 : 0x1.a39ef35793c76p-33;
+  const V magic = lit<V>(format<V>::magic), t = fma(x, lit<V>(0x1.71547652b82fep0), magic), n = t - magic;
+  const V start = fma(n, lit<V>(-high), x), r = fma(n, lit<V>(-low), start);
+  V q;
+  if constexpr (kSingle<V>) {
+    q = poly(r, 0x1.a2d998p-13, 0x1.6d2e08p-10, 0x1.110fc2p-7, 0x1.555502p-5, 0x1.555556p-3, 0.5);
+  } else {
+    q = poly(r, 0x1.1f86f0df0b6f2p-29, 0x1.af4ecf3058ec3p-26, 0x1.27e4cfaefcfe4p-22, 0x1.71de01aacddadp-19,
+             0x1.a01a01ab9885dp-16, 0x1.a01a01ac1e913p-13, 0x1.6c16c16c156a5p-10, 0x1.111111111005p-7,
+             0x1.5555555555557p-5, 0x1.5555555555557p-3, 0.5);
+  }
+  const V lost = fma(n, lit<V>(-low), V(start - r));  // what r was rounded by; free where nobody asks
+  return {r, r * r * q, lost, n, bits<words<V>>(t) - bits<words<V>>(magic)};
+}
+
+// Where exp overflows and where it is 0; beyond, the argument is clamped (NaN passes).
+template <class V>
+RT_FN V clamp(V x, f64 low, f64 high) {
+  const V a = x < lit<V>(low) ? lit<V>(low) : x;
+  return a > lit<V>(high) ? lit<V>(high) : a;
+}
+
+template <class V>
+RT_FN V exp_unscaled(const ExpParts<V>& e) {
+  if constexpr (kSingle<V>) {
+    return lit<V>(1) + (e.r + e.tail);
+  } else {
+    return lit<V>(1) + (e.r + (e.tail + e.lost));
+  }
+}
+
+// exp(x) 2^shift for x in exp's range.
+template <class V>
+RT_FN V exp_shifted(V x, int shift) {
+  const auto e = exp_parts(clamp(x, kSingle<V> ? -104 : -746, kSingle<V> ? 90 : 711));
+  using E = element_of<words<V>>;
+  return scale(exp_unscaled(e), V(e.n + lit<V>(shift)), words<V>(e.k + E(shift)));
+}
+
+// 2^(hi + lo), lo tiny.
+template <class V>
+RT_FN V exp2_pair(V hi, V lo) {
+  const V x = clamp(hi, kSingle<V> ? -151 : -1080, kSingle<V> ? 129 : 1025);
+  const V magic = lit<V>(format<V>::magic), t = x + magic, n = t - magic;
+  const V r = (x - n) + lo;
+  V q;
+  if constexpr (kSingle<V>) {
+    q = poly(r, 0x1.442516p-13, 0x1.5ef5dap-10, 0x1.3b2a48p-7, 0x1.c6af9cp-5, 0x1.ebfbep-3, 0x1.62e43p-1);
+  } else {
+    q = poly(r, 0x1.bdfcafe9a924dp-36, 0x1.e9eb1e7525ff3p-32, 0x1.e4d3fc537baep-28, 0x1.b524ec7f785e8p-24,
+             0x1.62c020e79af27p-20, 0x1.ffcbfc6d5296p-17, 0x1.430912f8c27f9p-13, 0x1.5d87fe78a40bp-10,
+             0x1.3b2ab6fba4d47p-7, 0x1.c6b08d704a0c6p-5, 0x1.ebfbdff82c58fp-3, 0x1.62e42fefa39efp-1);
+  }
+  return scale(fma(r, q, lit<V>(1)), n, words<V>(bits<words<V>>(t) - bits<words<V>>(magic)));
+}
+
+// expm1(x) = 2^k (hi + lo): (1 - 2^-k) + r + tail, the sum kept exact; inverse is 2^-k (2^-60 at least).
+template <class V>
+struct Expm1Parts {
+  V hi, lo, inverse, n;
+  words<V> k;
+};
+template <class V>
+RT_FN Expm1Parts<V> expm1_parts(V x) {
+  using U = words<V>;
+  using I = like<signed_of<element_of<V>>, V>;
+  const auto e = exp_parts(clamp(x, -60, kSingle<V> ? 90 : 711));
+  const I k = bits<I>(e.k);
+  const U limited = bits<U>(I(k < splat<I>(60) ? k : splat<I>(60)));
+  const V inverse = bits<V>(U((element_of<U>(format<V>::bias) - limited) << format<V>::mantissa));
+  const auto sum = fast_sum(V(lit<V>(1) - inverse), e.r);
+  return {sum.hi, sum.lo + (e.tail + e.lost), inverse, e.n, e.k};
+}
+
+}  // namespace detail
+
+template <Floats V>
+RT_FN V exp(V x) {
+  return detail::exp_shifted(x, 0);
+}
+
+template <Floats V>
+RT_FN V exp2(V x) {
+  return detail::exp2_pair(x, V{});
+}
+
+// exp(x) for x <= 88 (f32) or 709 (f64), 0 where that is below the normal range; above, infinity.
+template <Floats V>
+RT_FN V exp_flush(V x) {
+  using namespace detail;
+  using U = words<V>;
+  const V lowest = lit<V>(kSingle<V> ? -0x1.5d58ap6 : -0x1.6232bdd7abcd2p9);
+  const auto e =
+      exp_parts(clamp(x, kSingle<V> ? -0x1.5d58ap6 : -0x1.6232bdd7abcd2p9, kSingle<V> ? 0x1.62p6 : 0x1.62ep9));
+  const V power = bits<V>(U((e.k + element_of<U>(format<V>::bias)) << format<V>::mantissa));
+  return x < lowest ? V{} : V(exp_unscaled(e) * power);
+}
+
+template <Floats V>
+RT_FN V expm1(V x) {
+  const auto e = detail::expm1_parts(x);
+  const V r = detail::scale(V(e.hi + e.lo), e.n, e.k);
+  return x == V{} ? x : r;
+}
+
+}  // namespace rt
