@@ -1,0 +1,121 @@
+// See weight_slot.h. Invariant: the slot is the only section of its segment and nothing has a higher address, so that
+// growing it moves nothing; this is checked, not assumed. (lld puts `.ldata` behind `.bss` and begins a new segment for
+// what has bytes behind what has none; the slot's object therefore brings a byte of `.bss`.)
+#include "codegen/build/weight_slot.h"
+
+#include <elf.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "codegen/build/elf_object.h"
+#include "codegen/build/files.h"
+
+namespace cameo {
+namespace {
+
+constexpr uint64_t kPage = 4096;
+constexpr uint64_t kSlotBytes = 64;
+constexpr std::string_view kSection = ".ldata";  // what lld calls large data, which comes last
+
+template <typename T>
+class Table {
+ public:
+  Table(int descriptor, uint64_t offset, size_t rows) : descriptor_(descriptor), offset_(offset), rows_(rows) {
+    ok_ = ::pread(descriptor, rows_.data(), rows * sizeof(T), offset) == ssize_t(rows * sizeof(T));
+  }
+  bool ok() const { return ok_; }
+  std::vector<T>& rows() { return rows_; }
+  bool write_back() const {
+    const size_t bytes = rows_.size() * sizeof(T);
+    return ::pwrite(descriptor_, rows_.data(), bytes, offset_) == ssize_t(bytes);
+  }
+
+ private:
+  int descriptor_;
+  uint64_t offset_;
+  std::vector<T> rows_;
+  bool ok_;
+};
+
+bool named_slot(int descriptor, const Elf64_Shdr& names, const Elf64_Shdr& section) {
+  char name[kSection.size() + 1] = {};
+  const ssize_t got = ::pread(descriptor, name, sizeof name, names.sh_offset + section.sh_name);
+  return got == ssize_t(sizeof name) && name == kSection && section.sh_size == kSlotBytes;
+}
+
+Elf64_Shdr* find_section(int descriptor, std::vector<Elf64_Shdr>& sections, size_t names) {
+  for (Elf64_Shdr& section : sections) {
+    if (named_slot(descriptor, sections[names], section)) return &section;
+  }
+  return nullptr;
+}
+
+// The slot's segment, if it can grow.
+Elf64_Phdr* find_segment(std::vector<Elf64_Phdr>& segments, const Elf64_Shdr& slot) {
+  Elf64_Phdr* found = nullptr;
+  for (Elf64_Phdr& segment : segments) {
+    if (segment.p_type != PT_LOAD) continue;
+    if (segment.p_vaddr > slot.sh_addr) return nullptr;
+    if (segment.p_vaddr == slot.sh_addr && segment.p_memsz == kSlotBytes) found = &segment;
+  }
+  return found;
+}
+
+Status cannot_write(const std::string& path) {
+  return {fmt::format("cannot write `{}`: {}", path, std::strerror(errno))};
+}
+
+Status write_pieces(int descriptor, uint64_t offset, const Pieces& pieces, const std::string& path) {
+  if (::lseek(descriptor, offset, SEEK_SET) < 0) return cannot_write(path);
+  Status status;
+  for (size_t p = 0; p < pieces.size() && status.ok(); ++p) status = write_all(descriptor, pieces[p], path);
+  return status;
+}
+
+}  // namespace
+
+uint64_t bytes_of(const Pieces& pieces) {
+  uint64_t bytes = 0;
+  for (const auto piece : pieces) bytes += piece.size();
+  return bytes;
+}
+
+std::string weight_slot(const std::string& symbol, uint64_t bytes) {
+  ElfObject object;
+  object.sections.push_back(section_with(std::string(kSection) + ".weights", std::string(kSlotBytes, '\0')));
+  object.sections[0].alignment = kPage;
+  object.sections[0].flags = kSectionAllocated | kSectionWritable | kSectionLarge | kSectionRetained;
+  ElfSection& byte = object.sections.emplace_back();
+  byte.name = ".bss.weights";
+  byte.size = byte.alignment = 1;
+  byte.flags = kSectionAllocated | kSectionWritable | kSectionRetained;
+  object.symbols.push_back({.name = symbol, .section = 0, .size = bytes});
+  return elf_object_bytes(object);
+}
+
+Status fill_weight_slot(int descriptor, const Pieces& weights, const std::string& path) {
+  const Status damaged = {"our bug: the linked file has no slot for its weights"};
+  Table<Elf64_Ehdr> header(descriptor, 0, 1);
+  if (!header.ok()) return damaged;
+  const Elf64_Ehdr& first = header.rows()[0];
+  Table<Elf64_Shdr> sections(descriptor, first.e_shoff, first.e_shnum);
+  Table<Elf64_Phdr> segments(descriptor, first.e_phoff, first.e_phnum);
+  if (!sections.ok() || !segments.ok()) return damaged;
+  Elf64_Shdr* section = find_section(descriptor, sections.rows(), first.e_shstrndx);
+  Elf64_Phdr* segment = section ? find_segment(segments.rows(), *section) : nullptr;
+  if (!segment) return damaged;
+
+  const uint64_t offset = (::lseek(descriptor, 0, SEEK_END) + kPage - 1) / kPage * kPage;
+  const Status written = write_pieces(descriptor, offset, weights, path);
+  if (!written.ok()) return written;
+  section->sh_offset = segment->p_offset = offset;
+  section->sh_size = segment->p_filesz = segment->p_memsz = bytes_of(weights);
+  section->sh_flags &= ~uint64_t{SHF_WRITE};
+  segment->p_flags = PF_R;
+  return sections.write_back() && segments.write_back() ? Status{} : cannot_write(path);
+}
+
+}  // namespace cameo

@@ -1,0 +1,24 @@
+// The road after the plan: a Module becomes text, objects and one file.
+#pragma once
+#include <filesystem>
+#include <functional>
+#include <map>
+
+#include "codegen/print_module.h"
+
+namespace cameo {
+
+enum class OutputKind { SharedLibrary, Program, Object, Archive, Sources };
+
+struct BuildOptions {
+  int jobs = 2;
+  bool with_program = true;
+  std::function<bool(std::string_view stage, size_t done, size_t total)> progress;  // false: stop
+  std::map<std::string, double>* seconds = nullptr;                                 // by stage
+};
+
+/// Writes the artifact to `path`, or throws CompileError (E0601, E0602) and leaves nothing behind.
+void compile_module(const Module& m, const std::vector<GoldenCase>& goldens, OutputKind kind,
+                    const std::filesystem::path& path, const BuildOptions& options);
+
+}  // namespace cameo

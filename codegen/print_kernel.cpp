@@ -1,0 +1,250 @@
+// Expressions print into a stack of scopes: the kernel, one for the lambda over the outer axes, one for the lambda over the
+// lanes, and one a Fold. A node is written in the outermost scope that has all its variables, so what does not depend on a
+// loop stands before it; a shared node is written once.
+#include "codegen/print_kernel.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "frontend/check.h"
+
+namespace cameo {
+namespace {
+
+std::string_view storage_type(DType t) {
+  switch (t) {
+    case DType::b1: return "bool";
+    case DType::f16: return "rt::half";
+    case DType::bf16: return "rt::bfloat";
+    case DType::f32: return "float";
+    case DType::f64: return "double";
+    case DType::i8: return "rt::i8";
+    case DType::u8: return "rt::u8";
+    case DType::i16: return "rt::i16";
+    case DType::u16: return "rt::u16";
+    case DType::i32: return "rt::i32";
+    case DType::u32: return "rt::u32";
+    case DType::i64: return "rt::i64";
+    case DType::u64: return "rt::u64";
+    default: CAMEO_CHECK(false, "an element type that runs"); return "";
+  }
+}
+
+std::string float_literal(double v, bool single) {
+  if (std::isnan(v)) return single ? "__builtin_nanf(\"\")" : "__builtin_nan(\"\")";
+  if (std::isinf(v)) return fmt::format("{}__builtin_{}()", v < 0 ? "-" : "", single ? "inff" : "inf");
+  std::string s = single ? fmt::format("{}", static_cast<float>(v)) : fmt::format("{}", v);
+  if (s.find_first_of(".e") == std::string::npos) s += ".0";
+  return single ? s + "f" : s;
+}
+std::string literal(Expr e) {
+  if (is_float(e.type())) return float_literal(e.float_value(), e.type() != DType::f64);
+  int64_t v = e.int_value();
+  if (e.type() == DType::b1) return v ? "true" : "false";
+  if (e.type() == DType::u64) return fmt::format("{}ul", static_cast<uint64_t>(v));
+  std::string digits = v == INT64_MIN ? "(-9223372036854775807l - 1)" : fmt::format("{}l", v);
+  return e.type() == DType::i64 ? digits : fmt::format("{}({})", storage_type(e.type()), digits);
+}
+
+std::string_view fold_name(FoldKind k) {
+  constexpr std::string_view names[] = {"Sum", "Prod", "Min", "Max", "ArgMin", "ArgMax", "ArgMinLast", "ArgMaxLast"};
+  return names[static_cast<int>(k)];
+}
+
+class Printer {
+ public:
+  explicit Printer(const Kernel& k) : k_(k) {}
+
+  void print(Writer& w) {
+    print_operands(w);
+    if (k_.form == Form::Serial) return print_serial(w);
+    size_t outer = k_.axes.empty() ? 0 : k_.axes.size() - 1;
+    std::string extents, names;
+    for (size_t i = 0; i < outer; ++i) {
+      extents += fmt::format(", {}", literal(k_.axes[i].extent()));
+      names += fmt::format("{}rt::i64 i{}", i ? ", " : "", i);
+    }
+    std::string inner = k_.axes.empty() ? "1l" : literal(k_.axes.back().extent());
+    w.open(fmt::format("rt::nest<{}>(call, {}, rt::extents({}), [&]({}) {{", k_.lanes, inner, extents.empty() ? "" : extents.substr(2), names));
+    push_scope(w.indent());
+    for (size_t i = 0; i < outer; ++i) bind(k_.axes[i], fmt::format("i{}", i));
+    push_scope(w.indent() + 1);
+    if (!k_.axes.empty()) bind(k_.axes.back(), fmt::format("i{}", outer));
+    for (const Store& s : k_.stores) print_store(s);
+    std::string element = pop_scope(), row = pop_scope();
+    w.append(row);
+    w.open(fmt::format("return [=](auto i{}) __attribute__((always_inline)) {{", outer));
+    w.line(fmt::format("(void)i{};", outer));
+    w.append(element);
+    w.close("};");
+    w.close("});");
+  }
+
+ private:
+  struct Scope {
+    Writer text;
+    std::unordered_map<Expr, std::string, ExprHash> names;
+    std::set<uint64_t> vars;
+  };
+
+  void print_operands(Writer& w) {
+    std::set<uint32_t> written;
+    for (const Store& s : k_.stores) written.insert(s.operand);
+    for (uint32_t i = 0; i < k_.operands.size(); ++i)
+      w.line(fmt::format("auto* const x{} = rt::address<{}{}>(call, {});", i, written.count(i) ? "" : "const ", storage_type(k_.operands[i]), i));
+  }
+  void print_serial(Writer& w) {
+    std::string extents, names;
+    for (size_t i = 0; i < k_.axes.size(); ++i) {
+      extents += fmt::format("{}{}", i ? ", " : "", literal(k_.axes[i].extent()));
+      names += fmt::format("{}rt::i64 i{}", i ? ", " : "", i);
+    }
+    w.open(fmt::format("rt::serial(rt::extents({}), [&]({}) {{", extents, names));
+    push_scope(w.indent());
+    for (size_t i = 0; i < k_.axes.size(); ++i) bind(k_.axes[i], fmt::format("i{}", i));
+    for (const Store& s : k_.stores) print_store(s);
+    w.append(pop_scope());
+    w.close("});");
+  }
+  void print_store(const Store& s) {
+    std::string offset = name(s.offset), value = name(s.value), check;
+    if (!s.guard.is_const(1)) check = fmt::format("if (rt::check(call, {}, {})) ", name(s.guard), offset);
+    scopes_.back().text.line(fmt::format("{}rt::store(x{}, {}, {});", check, s.operand, offset, value));
+  }
+
+  // ---- scopes -------------------------------------------------------------------------------------------------------
+  void push_scope(int indent) {
+    scopes_.emplace_back();
+    scopes_.back().text.set_indent(indent);
+  }
+  std::string pop_scope() {
+    std::string s = scopes_.back().text.take();
+    scopes_.pop_back();
+    return s;
+  }
+  void bind(Expr v, std::string text) {
+    scopes_.back().vars.insert(v.var_number());
+    var_names_[v.var_number()] = std::move(text);
+  }
+  /// The number of the outermost scope that has all free variables of `e`.
+  size_t home(Expr e) {
+    size_t depth = 0;
+    for (uint64_t v : free_vars(e))
+      for (size_t i = scopes_.size(); i-- > 0;)
+        if (scopes_[i].vars.count(v)) {
+          depth = std::max(depth, i);
+          break;
+        }
+    return depth;
+  }
+  const std::set<uint64_t>& free_vars(Expr e) {
+    if (auto it = free_.find(e); it != free_.end()) return it->second;
+    std::vector<Expr> roots{e};
+    visit(roots, [&](Expr x) {
+      if (free_.count(x)) return;
+      std::set<uint64_t> vars;
+      if (x.op() == Op::Var) vars.insert(x.var_number());
+      for (Expr a : x.args()) vars.insert(free_.at(a).begin(), free_.at(a).end());
+      if (x.op() == Op::Fold) vars.erase(x.arg(0).var_number());
+      free_[x] = std::move(vars);
+    });
+    return free_.at(e);
+  }
+
+  /// The name of a node's value, which is written first where its home scope is.
+  std::string name(Expr e) {
+    if (e.op() == Op::Const) return literal(e);
+    if (e.op() == Op::Var) return var_names_.at(e.var_number());
+    size_t at = home(e);
+    if (auto it = scopes_[at].names.find(e); it != scopes_[at].names.end()) return it->second;
+    std::string value = e.op() == Op::Fold ? print_fold(e, at) : call(e);
+    std::string t = fmt::format("t{}", ++temporaries_);
+    scopes_[at].text.line(fmt::format("const auto {} = {};", t, value));
+    scopes_[at].names.emplace(e, t);
+    return t;
+  }
+  std::string call(Expr e) {
+    if (e.op() == Op::Load) return print_load(e);
+    std::string args;
+    for (Expr a : e.args()) args += fmt::format("{}{}", args.empty() ? "" : ", ", name(a));
+    if (e.op() == Op::Cast) return fmt::format("rt::cast<{}>({})", storage_type(e.type()), args);
+    return fmt::format("rt::{}({})", function_name(e.op()), args);
+  }
+  std::string print_load(Expr e) {
+    std::string offset = name(e.arg(0));
+    if (e.arg(1).is_const(1)) return fmt::format("rt::load(x{}, {})", e.operand(), offset);
+    std::string guard = name(e.arg(1));
+    if (e.checked()) return fmt::format("rt::load_checked(call, x{}, {}, {})", e.operand(), offset, guard);
+    return fmt::format("rt::load_or(x{}, {}, {}, {})", e.operand(), offset, guard, name(e.outside()));
+  }
+  /// A Fold whose body does not depend on the lanes and reads memory in order runs in lanes itself.
+  bool folds_in_lanes(Expr e) {
+    if (e.fold_kind() >= FoldKind::ArgMin) return false;
+    if (k_.lanes > 1 && !k_.axes.empty() && free_vars(e).count(k_.axes.back().var_number())) return false;
+    Expr v = e.arg(0);
+    if (!v.extent().is_const() || v.extent().int_value() < 16) return false;
+    bool unit = false, nested = false;
+    std::vector<Expr> body{e.arg(1)};
+    visit(body, [&](Expr x) {
+      if (x.op() == Op::Fold && free_vars(x).count(v.var_number())) nested = true;
+      if (x.op() == Op::Load && affine(x.arg(0)).coefficient_of(v) == 1) unit = true;
+    });
+    return unit && !nested;
+  }
+  std::string print_fold(Expr e, size_t at) {
+    Expr v = e.arg(0);
+    std::string extent = name(v.extent());
+    int indent = scopes_[at].text.indent();
+    push_scope(indent + 1);
+    // only variables of scopes up to `at` and the fold's own are free in the body, so its text may stand there
+    std::string r = fmt::format("r{}", ++folds_);
+    bind(v, r);
+    std::string result = name(e.arg(1));
+    std::string body = pop_scope();
+    bool lanes = folds_in_lanes(e);
+    std::string head = lanes ? fmt::format("rt::fold_lanes<rt::FoldKind::{}, 16>", fold_name(e.fold_kind()))
+                             : fmt::format("rt::fold<rt::FoldKind::{}>", fold_name(e.fold_kind()));
+    std::string pad(static_cast<size_t>(indent) * 2, ' ');
+    return fmt::format("{}({}, [&](auto {}) __attribute__((always_inline)) {{\n{}{}  return {};\n{}}})", head, extent, r, body, pad, result, pad);
+  }
+
+  const Kernel& k_;
+  std::vector<Scope> scopes_;
+  std::unordered_map<Expr, std::set<uint64_t>, ExprHash> free_;
+  std::map<uint64_t, std::string> var_names_;
+  int temporaries_ = 0, folds_ = 0;
+};
+
+}  // namespace
+
+void print_kernel(Writer& w, const Kernel& k, const Sources& sources) {
+  std::string from;
+  for (uint32_t o : k.origin)
+    if (o < sources.size() && from.size() < 400) from += (from.empty() ? "   <- " : ", ") + comment_safe(sources[o].name.empty() ? sources[o].output : sources[o].name);
+  w.line(fmt::format("// {}: {}{}", k.symbol, k.title, from));
+  w.open(fmt::format("static void {}(const rt::Call& call) {{", k.symbol));
+  if (k.form == Form::Opaque) {
+    std::string types, numbers;
+    for (DType t : k.operands) types += fmt::format("{}{}", types.empty() ? "" : ", ", storage_type(t));
+    for (int64_t n : k.opaque_numbers) numbers += fmt::format(", {}l", n);
+    w.line(fmt::format("rt::{}<{}>(call{});", k.opaque, types, numbers));
+  } else {
+    Printer(k).print(w);
+  }
+  w.close("}");
+}
+
+std::string kernel_includes(const std::vector<Kernel>& kernels) {
+  std::set<std::string> families{"nest"};
+  for (const Kernel& k : kernels)
+    if (k.form == Form::Opaque) families.insert(k.opaque);
+  std::string s;
+  for (auto& f : families) s += fmt::format("#include \"runtime/kernels/{}.h\"\n", f);
+  return s;
+}
+
+}  // namespace cameo

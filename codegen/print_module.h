@@ -1,0 +1,22 @@
+// A Module as source text: one file with the program's tables, and for each plan files of kernels that compile in parallel.
+#pragma once
+#include "codegen/sources.h"
+#include "optimizer/plan/plan.h"
+
+namespace cameo {
+
+struct GoldenCase {
+  std::string name;
+  std::vector<Tensor> inputs, outputs;
+  std::vector<double> tolerances;  // absolute, one an output; negative: the default rule
+};
+
+struct EmittedModule {
+  SourceFile program;                             // tables; defines rt::Program cameo_program
+  std::vector<std::vector<SourceFile>> kernels;   // for each plan: its kernels, in files of about equal work
+};
+/// `files`: into how many files each plan's kernels are split. The result depends on the module and that number alone.
+EmittedModule print_module(const Module& m, int files, const std::vector<GoldenCase>& goldens = {});
+std::string manifest_of(const Module& m);
+
+}  // namespace cameo

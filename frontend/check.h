@@ -1,0 +1,8 @@
+// Our own mistakes: an assertion that stays in release builds, says that it is our bug, and names what was expected.
+#pragma once
+
+namespace cameo {
+[[noreturn]] void internal_error(const char* file, int line, const char* condition, const char* expected);
+}
+#define CAMEO_CHECK(condition, expected) \
+  ((condition) ? void() : ::cameo::internal_error(__FILE__, __LINE__, #condition, expected))

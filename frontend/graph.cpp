@@ -1,0 +1,322 @@
+// Growing a graph: typing each node as it is added, knowing small integer values, and replaying one graph into another.
+#include "frontend/graph.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "frontend/check.h"
+#include "frontend/interpret.h"
+#include "frontend/operator.h"
+
+namespace cameo {
+namespace {
+
+constexpr int64_t kContentElements = 64;   // shape arithmetic never needs more
+constexpr int64_t kFoldAtOnce = 4096;      // larger constant expressions wait for the pass fold_constants
+
+bool has_content(const Graph& g, ValueId v) {
+  return g[v].constant ? g[v].constant->size() <= kContentElements && !is_float(g.type(v).dtype) : !g[v].content.empty();
+}
+
+/// The elements of an integer output, by evaluating its meaning on the contents of the inputs; empty where one is unknown.
+std::vector<Expr> content_of(const Graph& g, const Node& n, const OutputExpr& out, const Type& type) {
+  std::vector<int64_t> dims = extents(type.shape);
+  int64_t count = element_count(dims).value_or(0);
+  std::vector<Expr> elements;
+  bool known = true;
+  for (int64_t i = 0; i < count && known; ++i) {
+    std::vector<Expr> at(dims.size());
+    for (int64_t rest = i, d = static_cast<int64_t>(dims.size()) - 1; d >= 0; rest /= dims[d--]) at[d] = integer(rest % dims[d]);
+    Expr e = rewrite(substitute(out.value, out.index, at), [&](Expr x) -> Expr {
+      if (x.op() == Op::Fold) {  // short folds unroll: products and sums of dims
+        if (!known || !x.arg(0).extent().is_const() || x.arg(0).extent().int_value() > kContentElements || x.fold_kind() > FoldKind::Max) { known = false; return x; }
+      }
+      if (x.op() != Op::Load || !known) return x;
+      ValueId v = n.inputs[x.operand()];
+      Shape shape = g.type(v).shape;
+      int64_t at = 0;
+      for (size_t d = 0; d < shape.size(); ++d) {
+        Expr index = x.index()[d];
+        if (!index.is_const() || !shape[d].is_static()) { known = false; return x; }
+        if (index.int_value() < 0 || index.int_value() >= shape[d].value()) return x.outside();
+        at = at * shape[d].value() + index.int_value();
+      }
+      auto content = NodeView(g, n).content(static_cast<int>(x.operand()));
+      if (!content) { known = false; return x; }
+      return (*content)[at];
+    });
+    elements.push_back(simplify_index(e));
+  }
+  if (!known) elements.clear();
+  return elements;
+}
+
+/// Gives the small integer outputs of a node their content, and those whose content is all numbers a constant.
+bool small_integers(const Type& t) {
+  return t.kind == Kind::Tensor && (is_integer(t.dtype) || t.dtype == DType::b1) && t.rank() <= 2 && is_static(t.shape) &&
+         product(t.shape).value() <= kContentElements && product(t.shape).value() > 0;
+}
+
+std::vector<Expr> infer_content(const Graph& g, const Node& n, int output) {
+  const Type& type = g.type(n.outputs[output]);
+  if (!n.op->meaning || !small_integers(type)) return {};
+  for (ValueId v : n.inputs)
+    if (v && !has_content(g, v) && n.op->name != "Shape" && n.op->name != "Size") return {};
+  Meaning m = meaning_of(g, n);
+  if (auto* view = std::get_if<View>(&m)) {
+    auto c = NodeView(g, n).content(view->input);
+    return c ? *c : std::vector<Expr>{};
+  }
+  auto* compute = std::get_if<Compute>(&m);
+  return compute ? content_of(g, n, compute->outputs[output], type) : std::vector<Expr>{};
+}
+
+Tensor tensor_of(const std::vector<Expr>& content, const Type& type) {
+  Tensor t(type.dtype, extents(type.shape));
+  for (size_t i = 0; i < content.size(); ++i) t.set_int(static_cast<int64_t>(i), content[i].int_value());
+  return t;
+}
+
+bool all_constant(const Graph& g, const Node& n) {
+  return std::all_of(n.inputs.begin(), n.inputs.end(), [&](ValueId v) { return !v || g[v].constant; });
+}
+
+void check_signature(const NodeView& n, const Operator& op) {
+  auto fail_count = [&](std::string_view what) {
+    n.fail(Code::E0203, fmt::format("`{}` has {} {}", op.name, n.input_count(), what));
+  };
+  bool variadic = !op.inputs.empty() && op.inputs.back().presence == InputSpec::Variadic;
+  if (!variadic && n.input_count() > static_cast<int>(op.inputs.size()))
+    fail_count(fmt::format("inputs, it takes at most {}", op.inputs.size()));
+  for (int i = 0; i < static_cast<int>(op.inputs.size()); ++i)
+    if (op.inputs[i].presence == InputSpec::Required && !n.has(i))
+      fail_count(fmt::format("inputs, `{}` is missing", op.inputs[i].name));
+  for (int i = 0; i < n.input_count(); ++i) {
+    if (!n.has(i)) continue;
+    const InputSpec& spec = op.inputs[std::min<size_t>(i, op.inputs.size() - 1)];
+    const Type& t = n.type(i);
+    if (t.kind == Kind::Tensor && !spec.types.contains(t.dtype))
+      n.fail(Code::E0301, fmt::format("input `{}` of `{}` is {}, which the operator does not take", spec.name, op.name, to_string(t)));
+    if (spec.same_as >= 0 && n.has(spec.same_as) && n.dtype(spec.same_as) != t.dtype)
+      n.fail(Code::E0301, fmt::format("input `{}` of `{}` is {}, but `{}` is {}: they must have one element type", spec.name, op.name,
+                                      to_string(t), op.inputs[spec.same_as].name, to_string(n.type(spec.same_as))));
+  }
+}
+
+}  // namespace
+
+bool Type::operator==(const Type& o) const {
+  return kind == o.kind && dtype == o.dtype && shape == o.shape && (of == o.of || (of && o.of && *of == *o.of));
+}
+std::string to_string(const Type& t) {
+  switch (t.kind) {
+    case Kind::Tensor: return fmt::format("{}[{}]", name(t.dtype), t.shape.empty() ? "" : to_string(t.shape));
+    case Kind::Sequence: return fmt::format("seq({})", t.of ? to_string(*t.of) : "?");
+    case Kind::Optional: return fmt::format("optional({})", t.of ? to_string(*t.of) : "?");
+    case Kind::Map: return fmt::format("map({}, {})", name(t.dtype), t.of ? to_string(*t.of) : "?");
+    case Kind::Error: return "error";
+  }
+  return "?";
+}
+
+Origin merge(const Origin& a, const Origin& b) {
+  Origin r;
+  std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(r));
+  return r;
+}
+
+Graph::Graph(std::shared_ptr<const Sources> sources) : sources_(std::move(sources)) {
+  static uint64_t serials = 0;
+  serial_ = serials++;
+}
+
+ValueId Graph::new_value(Type type, NodeId producer) {
+  values_.push_back({std::move(type), {}, producer, nullptr, {}});
+  return {static_cast<uint32_t>(values_.size() - 1)};
+}
+ValueId Graph::add_input(std::string name, Type type) {
+  ValueId v = new_value(std::move(type), {});
+  values_.back().name = std::move(name);
+  inputs_.push_back(v);
+  return v;
+}
+ValueId Graph::constant(Tensor t, std::string name) { return constant(std::make_shared<const Tensor>(std::move(t)), std::move(name)); }
+ValueId Graph::constant(Constant t, std::string name) {
+  ValueId v = new_value(Type(t->dtype(), shape_of(t->dims())), {});
+  values_.back().constant = std::move(t);
+  values_.back().name = std::move(name);
+  return v;
+}
+ValueId Graph::error_value(std::string name) {
+  ValueId v = new_value(Type::error(), {});
+  values_.back().name = std::move(name);
+  return v;
+}
+
+std::vector<ValueId> Graph::add(const Operator& op, std::vector<ValueId> inputs, Attrs attrs, Origin origin, int version,
+                                int output_count, std::vector<std::shared_ptr<const Graph>> bodies) {
+  while (!inputs.empty() && !inputs.back()) inputs.pop_back();  // trailing absent inputs are no inputs
+  if (output_count < 0) output_count = static_cast<int>(std::ranges::count_if(op.outputs, [](auto& o) { return o.presence == OutputSpec::Required; }));
+  Node node{&op, version ? version : op.since.back(), std::move(attrs), std::move(inputs), {}, std::move(bodies), std::move(origin)};
+  try {
+    check_signature(NodeView(*this, node), op);
+    Infer infer(*this, node, output_count);
+    op.infer(infer);
+    NodeId id{static_cast<uint32_t>(nodes_.size())};
+    for (auto& t : infer.types) {
+      CAMEO_CHECK(t.has_value(), "a shape rule that types every output");
+      node.outputs.push_back(new_value(*t, id));
+    }
+    bool foldable = op.foldable && node.bodies.empty() && all_constant(*this, node);
+    int64_t elements = 0;
+    for (auto& t : infer.types) elements += is_static(t->shape) && t->kind == Kind::Tensor ? product(t->shape).value() : kFoldAtOnce + 1;
+    nodes_.push_back(node);
+    if (foldable && elements <= kFoldAtOnce && runs(infer.types[0]->dtype)) {
+      std::vector<Tensor> in;
+      for (ValueId v : node.inputs) in.push_back(v ? *values_[v.index].constant : Tensor());
+      std::vector<Tensor> out = interpret_node(*this, node, in);
+      nodes_.pop_back();
+      for (size_t i = 0; i < out.size(); ++i) {
+        Value& value = values_[node.outputs[i].index];
+        value.constant = std::make_shared<const Tensor>(std::move(out[i]));
+        value.producer = {};
+      }
+      return node.outputs;
+    }
+    bool gone = node.bodies.empty() && !node.outputs.empty();
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      Value& value = values_[node.outputs[i].index];
+      value.content = infer_content(*this, node, static_cast<int>(i));
+      bool known = !value.content.empty() && std::ranges::all_of(value.content, [](Expr e) { return e.is_const(); });
+      if (known) {
+        value.constant = std::make_shared<const Tensor>(tensor_of(value.content, value.type));
+        value.producer = {};
+      }
+      gone &= known;
+    }
+    if (gone) nodes_.pop_back();
+  } catch (CompileError& e) {
+    if (!e.diagnostic.node.empty()) throw;
+    e.diagnostic.node = where(*sources_, node.origin);
+    throw;
+  }
+  return node.outputs;
+}
+
+std::string where(const Sources& sources, const Origin& origin) {
+  if (origin.empty() || origin[0] >= sources.size()) return "";
+  const SourceNode& s = sources[origin[0]];
+  return fmt::format("node {} `{}` ({})", origin[0], printable(s.name.empty() ? s.output : s.name), printable(s.op_type));
+}
+
+std::string to_string(const Graph& g) {
+  auto value = [&](ValueId v) { return v ? fmt::format("%{}", v.index) : std::string("-"); };
+  std::string s;
+  for (ValueId v : g.inputs()) s += fmt::format("input {} {} `{}`\n", value(v), to_string(g.type(v)), printable(g[v].name));
+  for (const Node& n : g.nodes()) {
+    std::string out, in;
+    for (ValueId v : n.outputs) out += (out.empty() ? "" : ", ") + (v ? fmt::format("{} {}", value(v), to_string(g.type(v))) : "-");
+    for (ValueId v : n.inputs) in += (in.empty() ? "" : ", ") + (v && g[v].constant ? fmt::format("const {}", to_string(g.type(v))) : value(v));
+    s += fmt::format("{} = {}({})", out, n.op->name, in);
+    if (std::string at = where(g.sources(), n.origin); !at.empty()) s += "   <- " + at;
+    s += "\n";
+    for (auto& body : n.bodies) {
+      std::string text = to_string(*body);
+      s += "  {\n";
+      for (size_t i = 0; i < text.size();) {
+        size_t end = text.find('\n', i);
+        s += "    " + text.substr(i, end - i + 1);
+        i = end + 1;
+      }
+      s += "  }\n";
+    }
+  }
+  for (const Port& p : g.outputs()) s += fmt::format("output {} {} `{}`\n", value(p.value), to_string(g.type(p.value)), printable(p.name));
+  return s;
+}
+
+// ---- replay ---------------------------------------------------------------------------------------------------------
+namespace {
+
+std::vector<bool> live_nodes(const Graph& g) {
+  std::vector<bool> live(g.nodes().size());
+  std::vector<bool> wanted(g.values().size());
+  for (const Port& p : g.outputs()) wanted[p.value.index] = true;
+  for (size_t i = g.nodes().size(); i-- > 0;) {
+    const Node& n = g.nodes()[i];
+    live[i] = std::ranges::any_of(n.outputs, [&](ValueId v) { return v && wanted[v.index]; });
+    if (live[i])
+      for (ValueId v : n.inputs)
+        if (v) wanted[v.index] = true;
+  }
+  return live;
+}
+
+class Replayer {
+ public:
+  Replayer(Graph& into, const Graph& from, const Rule& rule, const Origin& extra) : into_(into), from_(from), rule_(rule), extra_(extra), mapped_(from.values().size()) {}
+  void bind(ValueId from, ValueId to) { mapped_[from.index] = to; }
+  ValueId map(ValueId v) {
+    if (!v) return v;
+    if (!mapped_[v.index]) {
+      CAMEO_CHECK(from_[v].constant, "an operand that was replayed before its user");
+      mapped_[v.index] = into_.constant(from_[v].constant, from_[v].name);
+    }
+    return mapped_[v.index];
+  }
+  void run() {
+    std::vector<bool> live = live_nodes(from_);
+    for (size_t i = 0; i < live.size(); ++i)
+      if (live[i]) replay_node(from_.nodes()[i]);
+  }
+
+ private:
+  void replay_node(const Node& n) {
+    std::vector<ValueId> inputs;
+    for (ValueId v : n.inputs) inputs.push_back(map(v));
+    std::optional<std::vector<ValueId>> outputs;
+    if (rule_) outputs = rule_(into_, n, inputs);
+    if (!outputs) {
+      std::vector<std::shared_ptr<const Graph>> bodies;
+      for (auto& b : n.bodies) bodies.push_back(std::make_shared<const Graph>(replay(*b, rule_)));
+      outputs = into_.add(*n.op, inputs, n.attrs, merge(n.origin, extra_), n.version, static_cast<int>(n.outputs.size()), std::move(bodies));
+    }
+    CAMEO_CHECK(outputs->size() >= n.outputs.size(), "a rule that gives every output a value");
+    for (size_t i = 0; i < n.outputs.size(); ++i) {
+      if (!n.outputs[i]) continue;
+      bind(n.outputs[i], (*outputs)[i]);
+      if (ValueId v = (*outputs)[i]; v && into_[v].name.empty()) into_.set_name(v, from_[n.outputs[i]].name);
+    }
+  }
+  Graph& into_;
+  const Graph& from_;
+  const Rule& rule_;
+  const Origin& extra_;
+  std::vector<ValueId> mapped_;
+};
+
+}  // namespace
+
+Graph replay(const Graph& g, const Rule& rule) {
+  Graph into(g.shared_sources());
+  Origin none;
+  Replayer r(into, g, rule, none);
+  for (ValueId v : g.inputs()) r.bind(v, into.add_input(g[v].name, g.type(v)));
+  r.run();
+  for (const Port& p : g.outputs()) into.add_output(p.name, r.map(p.value));
+  return into;
+}
+
+std::vector<ValueId> inline_graph(Graph& into, const Graph& body, std::span<const ValueId> inputs, const Origin& origin, const Rule& rule) {
+  CAMEO_CHECK(inputs.size() == body.inputs().size(), "a value for each input of the inlined graph");
+  Replayer r(into, body, rule, origin);
+  for (size_t i = 0; i < inputs.size(); ++i) r.bind(body.inputs()[i], inputs[i]);
+  r.run();
+  std::vector<ValueId> out;
+  for (const Port& p : body.outputs()) out.push_back(r.map(p.value));
+  return out;
+}
+
+}  // namespace cameo

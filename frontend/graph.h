@@ -1,0 +1,137 @@
+// Graph: nodes in execution order over typed values. A graph is a value; it only grows, and every rewrite replays the old
+// graph into a new one, so order, typing and dead-code removal are never a pass's own work.
+#pragma once
+#include <compare>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "frontend/diagnostic.h"
+#include "frontend/expr.h"
+#include "frontend/tensor.h"
+#include "frontend/type.h"
+
+namespace cameo {
+
+template <class Tag>
+struct Id {
+  uint32_t index = ~0u;
+  auto operator<=>(const Id&) const = default;
+  explicit operator bool() const { return index != ~0u; }
+};
+using NodeId = Id<struct NodeTag>;
+using ValueId = Id<struct ValueTag>;  // a null ValueId is an optional input or output that is absent
+
+enum class Kind : uint8_t { Tensor, Sequence, Optional, Map, Error };
+
+struct Type {
+  Kind kind = Kind::Tensor;
+  DType dtype = DType::undefined;
+  Shape shape;                     // of a tensor; the rank is always known
+  std::shared_ptr<const Type> of;  // element type of a sequence or optional, value type of a map
+  Type() = default;
+  Type(DType d, Shape s) : dtype(d), shape(std::move(s)) {}
+  static Type error() { Type t; t.kind = Kind::Error; return t; }
+  int rank() const { return static_cast<int>(shape.size()); }
+  bool operator==(const Type& o) const;
+};
+std::string to_string(const Type& t);  // f32[1x3x224x224]
+
+/// The ONNX nodes that a node comes from: sorted numbers of rows in the graph's source list. Merging is a union.
+using Origin = std::vector<uint32_t>;
+Origin merge(const Origin& a, const Origin& b);
+struct SourceNode {
+  std::string op_type, name, output;  // any bytes; `output` is its first output's name
+};
+using Sources = std::vector<SourceNode>;
+
+using Attr = std::variant<int64_t, double, std::string, std::vector<int64_t>, std::vector<double>,
+                          std::vector<std::string>, Constant>;
+using Attrs = std::map<std::string, Attr, std::less<>>;
+
+struct Operator;
+class Graph;
+
+struct Value {
+  Type type;
+  std::string name;        // of the model, any bytes; empty for values that a pass made
+  NodeId producer;         // null for inputs and constants
+  Constant constant;       // weights and folded values
+  std::vector<Expr> content;  // elements of a small integer tensor, row-major; empty when not known (or of size 0)
+};
+
+struct Node {
+  const Operator* op = nullptr;
+  int version = 0;  // the operator's since-version in force
+  Attrs attrs;
+  std::vector<ValueId> inputs, outputs;
+  std::vector<std::shared_ptr<const Graph>> bodies;  // control flow: captured outer values are explicit trailing inputs
+  Origin origin;
+};
+
+struct Port {
+  std::string name;
+  ValueId value;
+};
+
+class Graph {
+ public:
+  explicit Graph(std::shared_ptr<const Sources> sources = std::make_shared<const Sources>());
+
+  ValueId add_input(std::string name, Type type);
+  void add_output(std::string name, ValueId value) { outputs_.push_back({std::move(name), value}); }
+  ValueId constant(Tensor t, std::string name = {});
+  ValueId constant(Constant t, std::string name = {});
+  /// A value of an unknown type, standing for the output of a node that could not be typed.
+  ValueId error_value(std::string name = {});
+  void set_content(ValueId v, std::vector<Expr> content) { values_[v.index].content = std::move(content); }
+  void set_name(ValueId v, std::string name) { values_[v.index].name = std::move(name); }
+
+  /// Adds a node, runs its shape rule, and returns its outputs (all that the signature has, or `output_count`). A small node
+  /// whose inputs are all constant becomes constants instead. Throws CompileError, located at the node.
+  std::vector<ValueId> add(const Operator& op, std::vector<ValueId> inputs, Attrs attrs = {}, Origin origin = {},
+                           int version = 0, int output_count = -1,
+                           std::vector<std::shared_ptr<const Graph>> bodies = {});
+
+  std::span<const Node> nodes() const { return nodes_; }
+  std::span<const Value> values() const { return values_; }
+  std::span<const ValueId> inputs() const { return inputs_; }
+  std::span<const Port> outputs() const { return outputs_; }
+  const Node& operator[](NodeId n) const { return nodes_[n.index]; }
+  const Value& operator[](ValueId v) const { return values_[v.index]; }
+  const Type& type(ValueId v) const { return values_[v.index].type; }
+  const Sources& sources() const { return *sources_; }
+  std::shared_ptr<const Sources> shared_sources() const { return sources_; }
+  /// Tells graphs that are being made apart, for tables that a rule keeps about each.
+  uint64_t serial() const { return serial_; }
+  std::string input_name(int i) const { return values_[inputs_[i].index].name; }
+
+ private:
+  ValueId new_value(Type type, NodeId producer);
+  std::vector<Node> nodes_;
+  std::vector<Value> values_;
+  std::vector<ValueId> inputs_;
+  std::vector<Port> outputs_;
+  std::shared_ptr<const Sources> sources_;
+  uint64_t serial_;
+};
+
+/// "node 57 `/up4/Resize` (Resize)" for the first ONNX node of an origin.
+std::string where(const Sources& sources, const Origin& origin);
+/// The text form: one line a node, printed and never parsed.
+std::string to_string(const Graph& g);
+
+/// What a rule gives back: the new values for the node's outputs, or nothing to have the node copied as it is.
+using Rule = std::function<std::optional<std::vector<ValueId>>(Graph& into, const Node& node, std::span<const ValueId> inputs)>;
+/// Replays `g` into a new graph, node by node, through `rule`; only what an output needs is replayed. Bodies are replayed too.
+Graph replay(const Graph& g, const Rule& rule);
+/// Copies the nodes of `body` into `into` with its inputs replaced by `inputs`; gives the values of its outputs.
+std::vector<ValueId> inline_graph(Graph& into, const Graph& body, std::span<const ValueId> inputs, const Origin& origin,
+                                  const Rule& rule = {});
+
+}  // namespace cameo

@@ -1,0 +1,30 @@
+// ArgMax and ArgMin differ only in the fold.
+#pragma once
+#include "frontend/ops/reduce.h"
+
+namespace cameo::ops::arg_reduce {
+
+inline std::vector<bool> folded_axis(const NodeView& n) {
+  std::vector<bool> folded(n.rank());
+  folded[NodeView::axis(n.attr_int("axis"), n.rank())] = true;
+  return folded;
+}
+inline void infer_type(Infer& n) {
+  n.output(0, DType::i64, reduce::folded_shape(n.shape(), folded_axis(n), n.attr_int("keepdims")));
+}
+inline Meaning meaning(const MeaningView& n, FoldKind first, FoldKind last) {
+  reduce::Nest s = reduce::nest(n, folded_axis(n));
+  FoldKind kind = n.attr_int("select_last_index") ? last : first;
+  return Compute{{{s.index, reduce::fold_nest(kind, s, n.load(0, s.at))}}};
+}
+inline Operator declare(std::string_view name, Meaning (*meaning)(const MeaningView&)) {
+  return {.name = name,
+          .since = {1, 11, 12, 13},
+          .inputs = {{"data", kNumbers}},
+          .outputs = {{"reduced"}},
+          .attributes = {{"axis", 0}, {"keepdims", 1}, {"select_last_index", 0}},
+          .infer = infer_type,
+          .meaning = meaning};
+}
+
+}  // namespace cameo::ops::arg_reduce

@@ -1,0 +1,27 @@
+// Cast: to the element type `to`. `saturate` and `round_mode` concern types of 8 bits and less, which kernels do not
+// run.
+#include "frontend/ops/conversion.h"
+
+namespace cameo::ops {
+namespace {
+DType target(const NodeView& n) {
+  int64_t to = n.attr_int("to");
+  if (to <= 0 || to >= kDTypeCount) n.fail(Code::E0204, "`to` is " + std::to_string(to) + ", which is no element type");
+  return static_cast<DType>(to);
+}
+void infer_type(Infer& n) {
+  check_conversion(n, n.dtype(), target(n));
+  n.output(0, target(n), n.shape());
+}
+}  // namespace
+
+Operator declare_cast() {
+  return {.name = "Cast",
+          .since = {6, 9, 13, 19, 21, 23, 24, 25, 28},
+          .inputs = {{"input", kTensors}},
+          .attributes = {{"to", AttrKind::Int}, {"saturate", 1}, {"round_mode", "up"}},
+          .infer = infer_type,
+          .meaning = elementwise([](const MeaningView& n, Expr x) { return convert(x, n.out_dtype()); })};
+}
+
+}  // namespace cameo::ops

@@ -1,0 +1,26 @@
+// CastLike: to the element type of the second input.
+#include "frontend/ops/conversion.h"
+
+namespace cameo::ops {
+namespace {
+void infer_type(Infer& n) {
+  check_conversion(n, n.dtype(0), n.dtype(1));
+  n.output(0, n.dtype(1), n.shape(0));
+}
+Meaning meaning(const MeaningView& n) {
+  OutputExpr out{n.index(), {}};
+  out.value = convert(n.load(0, out.index), n.out_dtype());
+  return Compute{{out}};
+}
+}  // namespace
+
+Operator declare_cast_like() {
+  return {.name = "CastLike",
+          .since = {15, 19, 21, 23, 24, 25},
+          .inputs = {{"input", kTensors}, {"target_type", kTensors}},
+          .attributes = {{"saturate", 1}, {"round_mode", "up"}},
+          .infer = infer_type,
+          .meaning = meaning};
+}
+
+}  // namespace cameo::ops

@@ -1,0 +1,14 @@
+// Ceil: toward plus infinity.
+#include "frontend/operator.h"
+
+namespace cameo::ops {
+
+Operator declare_ceil() {
+  return {.name = "Ceil",
+          .since = {6, 13},
+          .inputs = {{"X", kFloats}},
+          .infer = infer::same_as_first,
+          .meaning = elementwise([](const MeaningView&, Expr x) { return ceil(x); })};
+}
+
+}  // namespace cameo::ops

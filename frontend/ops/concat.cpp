@@ -1,0 +1,51 @@
+// Concat: the inputs one after the other along an axis: a chain of selects over where each begins.
+#include "frontend/ops/operands.h"
+
+namespace cameo::ops {
+namespace {
+
+void infer_type(Infer& n) {
+  int axis = NodeView::axis(n.attr_int("axis"), n.rank());
+  Shape out = n.shape(0);
+  for (int i = 1; i < n.input_count(); ++i) {
+    if (n.rank(i) != n.rank(0))
+      n.fail(Code::E0302,
+             "input " + std::to_string(i) + " is " + to_string(n.type(i)) + ", input 0 is " + to_string(n.type(0)));
+    for (int d = 0; d < n.rank(); ++d)
+      out[d] = d == axis ? out[d] + n.shape(i)[d]
+                         : same_dim(n, out[d], n.shape(i)[d],
+                                    "extents of axis " + std::to_string(d) + " off the concatenation");
+  }
+  n.output(0, n.dtype(), out);
+}
+
+Meaning meaning(const MeaningView& n) {
+  int axis = NodeView::axis(n.attr_int("axis"), n.rank());
+  OutputExpr out{n.index(), {}};
+  std::vector<Expr> parts, ends;
+  Dim begin = 0;
+  for (int i = 0; i < n.input_count(); ++i) {
+    std::vector<Expr> at = out.index;
+    at[axis] = at[axis] - begin.extent();
+    parts.push_back(n.load(i, at));
+    begin = begin + n.shape(i)[axis];
+    ends.push_back(begin.extent());
+  }
+  out.value = parts.back();
+  for (size_t i = parts.size() - 1; i-- > 0;) out.value = select(lt(out.index[axis], ends[i]), parts[i], out.value);
+  return Compute{{out}};
+}
+
+}  // namespace
+
+Operator declare_concat() {
+  return {.name = "Concat",
+          .since = {4, 11, 13},
+          .inputs = {{"inputs", kTensors, InputSpec::Variadic, 0}},
+          .outputs = {{"concat_result"}},
+          .attributes = {{"axis", AttrKind::Int}},
+          .infer = infer_type,
+          .meaning = meaning};
+}
+
+}  // namespace cameo::ops

@@ -1,0 +1,33 @@
+// Expand: broadcasting with a written shape, in both directions.
+#include "frontend/ops/operands.h"
+
+namespace cameo::ops {
+namespace {
+
+void infer_type(Infer& n) {
+  Shape written;
+  for (Expr e : elements(n, 1)) {
+    if (e.is_const() && e.int_value() < 0) n.fail(Code::E0304, "a dim of " + to_string(e) + " in `shape`");
+    written.push_back(dim_of(e, n.shape()));
+  }
+  Shape shapes[] = {n.shape(), written};
+  n.output(0, n.dtype(), infer::broadcast_shapes(n, shapes));
+}
+
+Meaning meaning(const MeaningView& n) {
+  OutputExpr out{n.index(), {}};
+  out.value = n.load_broadcast(0, out.index);
+  return Compute{{out}};
+}
+
+}  // namespace
+
+Operator declare_expand() {
+  return {.name = "Expand",
+          .since = {8, 13},
+          .inputs = {{"input"}, {"shape", kInt64}},
+          .infer = infer_type,
+          .meaning = meaning};
+}
+
+}  // namespace cameo::ops

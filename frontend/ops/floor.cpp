@@ -1,0 +1,14 @@
+// Floor: toward minus infinity.
+#include "frontend/operator.h"
+
+namespace cameo::ops {
+
+Operator declare_floor() {
+  return {.name = "Floor",
+          .since = {6, 13},
+          .inputs = {{"X", kFloats}},
+          .infer = infer::same_as_first,
+          .meaning = elementwise([](const MeaningView&, Expr x) { return floor(x); })};
+}
+
+}  // namespace cameo::ops

@@ -1,0 +1,70 @@
+// Loop: inputs are trip count, condition, carried values, then the `captures` outer values that the body reads.
+// The body takes (iteration, condition, carried.., captured..) and gives (condition, carried.., scans..).
+#include <fmt/format.h>
+
+#include "frontend/ops/control.h"
+
+namespace cameo::ops {
+namespace {
+
+/// The body leaves its condition alone, or sets it to true: only the trip count ends the loop.
+bool always_continues(const Infer& n) {
+  const Graph& body = n.body(0);
+  ValueId c = body.outputs()[0].value;
+  auto is_true = [](const Constant& t) { return t && t->get_int(0); };
+  if (n.has(1) && !(n.constant(1) && n.constant(1)->get_int(0))) return false;
+  return c == body.inputs()[1] || is_true(body[c].constant);
+}
+
+Dim trips(Infer& n) {
+  if (!n.has(0)) return n.fresh();
+  auto count = n.content(0);
+  if (!count) return n.fresh();
+  Dim d((*count)[0].is_const() ? integer(std::max<int64_t>((*count)[0].int_value(), 0)) : max((*count)[0], integer(0)));
+  return always_continues(n) ? d : n.fresh(d.upper());
+}
+
+void infer_loop(Infer& n) {
+  if (n.node().bodies.size() != 1) n.fail(Code::E0204, "`Loop` needs a `body`");
+  const Graph& body = n.body(0);
+  int carried = std::max(n.input_count(), 2) - 2 - static_cast<int>(n.attr_int("captures"));
+  int outputs = static_cast<int>(body.outputs().size()) - 1;
+  if (carried < 0 || outputs < carried || static_cast<int>(n.types.size()) > outputs)
+    n.fail(Code::E0203, fmt::format("`Loop` carries {} values and has {} outputs, its body gives {}", carried,
+                                    n.types.size(), outputs));
+  if (body.inputs().size() != static_cast<size_t>(std::max(n.input_count(), 2)))
+    n.fail(Code::E0203,
+           fmt::format("the body of `Loop` takes {} inputs for {}", body.inputs().size(), n.input_count()));
+  std::optional<Dim> count;
+  for (int i = 0; i < static_cast<int>(n.types.size()); ++i) {
+    const Type& t = body.type(body.outputs()[1 + i].value);
+    if (i < carried) {
+      n.output(i, join(n, n.type(2 + i), t));
+    } else if (t.kind != Kind::Tensor) {
+      n.output(i, Type::error());
+    } else {
+      if (!count) count = trips(n);
+      Shape s = t.shape;
+      s.insert(s.begin(), *count);
+      n.output(i, t.dtype, s);
+    }
+  }
+}
+
+Meaning loop(const MeaningView&) { return Control{Control::Loop}; }
+
+}  // namespace
+
+Operator declare_loop() {
+  return {.name = "Loop",
+          .since = {1, 11, 13, 16, 19, 21, 23, 24, 25},
+          .inputs = {{"M", kInt64, InputSpec::Optional},
+                     {"cond", kBool, InputSpec::Optional},
+                     {"v_initial", kTensors, InputSpec::Variadic}},
+          .outputs = {{"v_final_and_scan_outputs", OutputSpec::Variadic}},
+          .attributes = {{"body", AttrKind::Graph}, {"captures", 0}},
+          .infer = infer_loop,
+          .meaning = loop};
+}
+
+}  // namespace cameo::ops

@@ -1,0 +1,70 @@
+// MaxPool: a Max over the taps; Indices is the flat position in X (of X with its spatial axes reversed for
+// storage_order 1) of the first tap that holds the maximum.
+#include "frontend/ops/flat.h"
+#include "frontend/ops/window.h"
+
+namespace cameo::ops {
+namespace {
+
+Window window(const NodeView& n) { return window_of(n, n.attr_ints("kernel_shape"), n.attr_int("ceil_mode")); }
+
+void infer_max_pool(Infer& n) {
+  Shape s = pooled_shape(n, window(n));
+  n.output(0, n.dtype(0), s);
+  n.output(1, DType::i64, s);
+}
+
+OutputExpr maximum(const MeaningView& n, const Window& w) {
+  auto out = n.index(0), taps = taps_of(w);
+  Expr x = n.load(0, window_index(w, out, taps), lowest(n.dtype(0)));
+  return {out, fold_all(FoldKind::Max, taps, x)};
+}
+
+OutputExpr indices(const MeaningView& n, const Window& w) {
+  auto out = n.index(1);
+  Shape kernel;
+  for (const WindowAxis& a : w) kernel.push_back(a.kernel);
+  Expr tap = var(product(kernel).extent());
+  auto at = window_index(w, out, unflatten(tap, kernel));
+  Expr x = n.load(0, at, lowest(n.dtype(0)));
+  if (is_integer(n.dtype(0))) {  // the lowest integer is a value like any other: padding must lose against it
+    Expr valid = boolean(true);
+    for (size_t a = 0; a < w.size(); ++a) valid = logical_and(valid, inside(at[2 + a], w[a].in));
+    x = select(valid, cast(x, DType::i32), lowest(DType::i32));
+  }
+  Expr best = fold(FoldKind::ArgMax, tap, x);
+  auto found = window_index(w, out, unflatten(best, kernel));
+  Shape order = n.shape(0);
+  if (n.attr_int("storage_order")) {
+    std::reverse(order.begin() + 2, order.end());
+    std::reverse(found.begin() + 2, found.end());
+  }
+  return {out, flatten(found, order)};
+}
+
+Meaning max_pool(const MeaningView& n) {
+  Window w = window(n);
+  Compute c{{maximum(n, w)}};
+  if (n.output_count() > 1) c.outputs.push_back(indices(n, w));
+  return c;
+}
+
+}  // namespace
+
+Operator declare_max_pool() {
+  return {.name = "MaxPool",
+          .since = {1, 8, 10, 11, 12, 22},
+          .inputs = {{"X", kFloats | DTypes(DType::i8, DType::u8)}},
+          .outputs = {{"Y"}, {"Indices", OutputSpec::Optional}},
+          .attributes = {{"auto_pad", "NOTSET"},
+                         {"ceil_mode", 0},
+                         {"dilations", AttrKind::Ints},
+                         {"kernel_shape", AttrKind::Ints},
+                         {"pads", AttrKind::Ints},
+                         {"storage_order", 0},
+                         {"strides", AttrKind::Ints}},
+          .infer = infer_max_pool,
+          .meaning = max_pool};
+}
+
+}  // namespace cameo::ops

@@ -1,0 +1,24 @@
+// NonZero: the indices of the elements that are not zero, in row-major order, one column an element.
+#include "frontend/operator.h"
+
+namespace cameo::ops {
+namespace {
+
+void infer_type(Infer& n) { n.output(0, DType::i64, {Dim(n.rank()), n.fresh(product(n.shape()).upper())}); }
+
+Meaning meaning(const MeaningView& n) {
+  std::vector<Expr> at = MeaningView::index_of(n.shape());
+  return Compact{at, ne(n.load(0, at), zero(n.dtype())), at};
+}
+
+}  // namespace
+
+Operator declare_non_zero() {
+  return {.name = "NonZero",
+          .since = {9, 13},
+          .inputs = {{"X", kNumbers | kBool}},
+          .infer = infer_type,
+          .meaning = meaning};
+}
+
+}  // namespace cameo::ops

@@ -1,0 +1,41 @@
+// What the normalizations share: (x - mean) / sqrt(variance + epsilon) over some axes.
+#pragma once
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "frontend/build.h"
+#include "frontend/ops/window.h"
+
+namespace cameo::ops {
+
+struct Standardized {
+  ValueId y, mean, variance, inverse;  // of the standard deviation
+};
+inline Standardized standardize(Build& b, ValueId x, const std::vector<int64_t>& axes, double epsilon) {
+  ValueId mean = b.reduce("ReduceMean", x, axes), d = b.sub(x, mean);
+  ValueId variance = b.reduce("ReduceMean", b.mul(d, d), axes);
+  ValueId inverse = b.op("Reciprocal", {b.op("Sqrt", {b.add(variance, b.like(x, epsilon))})});
+  return {b.mul(d, inverse), mean, variance, inverse};
+}
+
+inline std::vector<int64_t> axes_from(int64_t first, int rank) {
+  std::vector<int64_t> axes(std::max<int64_t>(rank - first, 0));
+  std::iota(axes.begin(), axes.end(), first);
+  return axes;
+}
+
+/// A [C] tensor shaped so that it broadcasts along axis 1 of a tensor of `rank` axes.
+inline ValueId per_channel(Build& b, ValueId v, int rank) {
+  return rank > 2 ? b.unsqueeze(v, axes_from(1, rank - 1)) : v;
+}
+
+/// The type of the first stage, by the attribute `stash_type`.
+inline DType stash_type(const NodeView& n) {
+  int64_t t = n.attr_int("stash_type");
+  if (t < 0 || t >= kDTypeCount || !is_float(static_cast<DType>(t)) || !runs(static_cast<DType>(t)))
+    n.fail(Code::E0204, fmt::format("`stash_type` is {}", t));
+  return static_cast<DType>(t);
+}
+
+}  // namespace cameo::ops

@@ -1,0 +1,42 @@
+// OneHot: `on` where the new axis stands at the index, `off` elsewhere and everywhere for an index out of range.
+#include "frontend/ops/operands.h"
+
+namespace cameo::ops {
+namespace {
+
+Dim depth(const NodeView& n) {
+  if (product(n.shape(1)) != Dim(1)) n.fail(Code::E0302, "`depth` is " + to_string(n.type(1)) + " instead of a scalar");
+  if (is_float(n.dtype(1))) return Dim(static_cast<int64_t>(n.floats(1)[0]));
+  return dim_of(elements(n, 1)[0]);
+}
+
+void infer_type(Infer& n) {
+  if (n.rank(2) != 1 || (n.shape(2)[0].is_static() && !n.shape(2)[0].is_static(2)))
+    n.fail(Code::E0302, "`values` is " + to_string(n.type(2)) + " instead of the pair off, on");
+  Shape out = n.shape(0);
+  out.insert(out.begin() + NodeView::axis(n.attr_int("axis"), n.rank(0) + 1), depth(n));
+  n.output(0, n.dtype(2), out);
+}
+
+Meaning meaning(const MeaningView& n) {
+  int axis = NodeView::axis(n.attr_int("axis"), n.rank(0) + 1);
+  OutputExpr out{n.index(), {}};
+  std::vector<Expr> at = out.index;
+  at.erase(at.begin() + axis);
+  Expr hot = wrap_index(n.load(0, at), n.out_shape()[axis]);
+  out.value = select(eq(hot, out.index[axis]), n.load(2, {integer(1)}), n.load(2, {integer(0)}));
+  return Compute{{out}};
+}
+
+}  // namespace
+
+Operator declare_one_hot() {
+  return {.name = "OneHot",
+          .since = {9, 11, 28},
+          .inputs = {{"indices", kNumbers}, {"depth", kNumbers}, {"values"}},
+          .attributes = {{"axis", -1}},
+          .infer = infer_type,
+          .meaning = meaning};
+}
+
+}  // namespace cameo::ops

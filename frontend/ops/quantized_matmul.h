@@ -1,0 +1,32 @@
+// Sums of products of quantised matrices in i32, their zero points taken off; parameters are one for all, one a row of
+// A or column of B, or of the operand's rank with extent 1 along the summed axis.
+#pragma once
+#include "frontend/ops/matmul.h"
+#include "frontend/ops/quantize.h"
+
+namespace cameo::ops {
+
+/// Where a parameter of A (`of_rows`) or B stands for output element `out`.
+inline std::vector<Expr> matrix_parameter(const NodeView& n, int input, bool of_rows, std::span<const Expr> out) {
+  const Shape& p = n.shape(input);
+  size_t r = p.size();
+  std::vector<Expr> at;
+  for (size_t d = 0; d < r; ++d) {
+    size_t from = r == 1 && of_rows ? out.size() - 2 : out.size() - r + d;
+    at.push_back(p[d].is_static(1) || from >= out.size() ? integer(0) : out[from]);
+  }
+  return at;
+}
+
+/// Numbers of the inputs A, B and their zero points.
+inline Expr integer_product(const MeaningView& n, int a, int b, int a_zero, int b_zero, std::span<const Expr> out) {
+  matmul::Indices i = matmul::indices(n, n.shape(a), n.shape(b), out);
+  auto without_zero = [&](int input, int zero_input, bool of_rows, std::span<const Expr> at) {
+    Expr x = cast(n.load(input, at), DType::i32);
+    if (!n.has(zero_input)) return x;
+    return x - zero_point(n, zero_input, DType::i32, matrix_parameter(n, zero_input, of_rows, out));
+  };
+  return fold(FoldKind::Sum, i.k, without_zero(a, a_zero, true, i.a) * without_zero(b, b_zero, false, i.b));
+}
+
+}  // namespace cameo::ops

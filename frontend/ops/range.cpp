@@ -1,0 +1,53 @@
+// Range: start + i * delta up to, and without, limit. The count must be known when compiling, symbols included.
+#include <cmath>
+
+#include "frontend/ops/operands.h"
+
+namespace cameo::ops {
+namespace {
+
+Dim float_count(const NodeView& n) {
+  auto scalar = [&](int i) {
+    std::vector<double> v = n.floats(i);
+    if (v.size() != 1) n.fail(Code::E0302, "`Range` takes scalars, not " + to_string(n.type(i)));
+    return v[0];
+  };
+  double start = scalar(0), limit = scalar(1), delta = scalar(2), count = std::ceil((limit - start) / delta);
+  if (!(std::abs(count) < 0x1p53)) n.fail(Code::E0304, "`Range` without an end");
+  return Dim(std::max<int64_t>(static_cast<int64_t>(count), 0));
+}
+
+Dim integer_count(const NodeView& n) {
+  auto scalar = [&](int i) {
+    std::vector<Expr> v = elements(n, i);
+    if (v.size() != 1) n.fail(Code::E0302, "`Range` takes scalars, not " + to_string(n.type(i)));
+    return v[0];
+  };
+  Expr start = scalar(0), limit = scalar(1), delta = scalar(2);
+  if (delta.is_const(0)) n.fail(Code::E0304, "`Range` with a delta of 0");
+  Expr count = -floor_div(start - limit, delta);  // rounds up
+  return dim_of(max(delta.is_const(1) ? limit - start : count, integer(0)));
+}
+
+Meaning meaning(const MeaningView& n) {
+  OutputExpr out{n.index(), {}};
+  DType t = accumulator(n.dtype());
+  Expr start = cast(scalar_operand(n, 0), t), delta = cast(scalar_operand(n, 2), t);
+  out.value = cast(start + cast(out.index[0], t) * delta, n.dtype());
+  return Compute{{out}};
+}
+
+}  // namespace
+
+Operator declare_range() {
+  return {.name = "Range",
+          .since = {11, 27},
+          .inputs = {{"start", kNumbers},
+                     {"limit", kNumbers, InputSpec::Required, 0},
+                     {"delta", kNumbers, InputSpec::Required, 0}},
+          .attributes = {{"stash_type", 1}},
+          .infer = [](Infer& n) { n.output(0, n.dtype(), {is_float(n.dtype()) ? float_count(n) : integer_count(n)}); },
+          .meaning = meaning};
+}
+
+}  // namespace cameo::ops

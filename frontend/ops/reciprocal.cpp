@@ -1,0 +1,14 @@
+// Reciprocal: 1 / x.
+#include "frontend/operator.h"
+
+namespace cameo::ops {
+
+Operator declare_reciprocal() {
+  return {.name = "Reciprocal",
+          .since = {6, 13},
+          .inputs = {{"X", kFloats}},
+          .infer = infer::same_as_first,
+          .meaning = elementwise([](const MeaningView&, Expr x) { return 1.0 / x; })};
+}
+
+}  // namespace cameo::ops

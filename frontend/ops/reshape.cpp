@@ -1,0 +1,95 @@
+// Reshape: a View. 0 keeps the dim in its place (unless `allowzero`), -1 is what remains; symbolic dims cancel exactly.
+#include "frontend/ops/operands.h"
+
+namespace cameo::ops {
+namespace {
+
+/// The factors of a product of dims: numbers multiplied up, everything else listed.
+struct Factors {
+  int64_t number = 1;
+  std::vector<Expr> others;
+  void take(Expr e) {
+    if (e.is_const()) {
+      number *= e.int_value();
+    } else if (e.op() == Op::Mul) {
+      take(e.arg(0));
+      take(e.arg(1));
+    } else {
+      others.push_back(e);
+    }
+  }
+};
+
+/// product(shape) / product(parts), with common factors cancelled.
+Expr remaining(const NodeView& n, const Shape& shape, const Shape& parts) {
+  Factors all, used;
+  for (const Dim& d : shape) all.take(d.extent());
+  for (const Dim& d : parts) used.take(d.extent());
+  std::vector<Expr> divisors;
+  for (Expr e : used.others) {
+    auto it = std::ranges::find(all.others, e);
+    if (it == all.others.end())
+      divisors.push_back(e);
+    else
+      all.others.erase(it);
+  }
+  bool exact = used.number != 0 && all.number % used.number == 0;
+  if (used.number == 0 || (!exact && all.others.empty() && divisors.empty()))
+    n.fail(Code::E0302,
+           "a tensor of shape " + to_string(shape) + " does not reshape to " + to_string(parts) + " and -1");
+  Expr quotient = integer(exact ? all.number / used.number : all.number);
+  for (Expr e : all.others) quotient = quotient * e;
+  Expr divisor = integer(exact ? 1 : used.number);
+  for (Expr e : divisors) divisor = divisor * e;
+  return floor_div(quotient, divisor);
+}
+
+Dim written_dim(const NodeView& n, Expr e, int place) {
+  if (!e.is_const()) return dim_of(e, n.shape());
+  if (e.int_value() < 0) n.fail(Code::E0304, "a dim of " + to_string(e) + " in `shape`");
+  if (e.int_value() > 0 || n.attr_int("allowzero")) return Dim(e.int_value());
+  if (place >= n.rank())
+    n.fail(Code::E0302,
+           "0 at place " + std::to_string(place) + " of `shape` copies a dim that the input does not have");
+  return n.shape()[place];
+}
+
+Shape target(const NodeView& n) {
+  std::vector<Expr> written = elements(n, 1);
+  Shape out, known;
+  int inferred = -1;
+  for (int i = 0; i < static_cast<int>(written.size()); ++i) {
+    if (written[i].is_const(-1)) {
+      if (inferred >= 0) n.fail(Code::E0304, "`shape` has -1 more than once");
+      inferred = i;
+      out.push_back(1);
+    } else {
+      out.push_back(written_dim(n, written[i], i));
+      known.push_back(out.back());
+    }
+  }
+  if (inferred >= 0) out[inferred] = dim_of(remaining(n, n.shape(), known), n.shape());
+  return out;
+}
+
+void infer_type(Infer& n) {
+  Shape out = target(n);
+  Dim before = product(n.shape()), after = product(out);
+  if (before.is_static() && after.is_static() && before != after)
+    n.fail(Code::E0302, "a tensor of shape " + to_string(n.shape()) + " does not reshape to " + to_string(out));
+  n.output(0, n.dtype(), out);
+}
+
+}  // namespace
+
+Operator declare_reshape() {
+  return {.name = "Reshape",
+          .since = {5, 13, 14, 19, 21, 23, 24, 25},
+          .inputs = {{"data"}, {"shape", kInt64}},
+          .outputs = {{"reshaped"}},
+          .attributes = {{"allowzero", 0}},
+          .infer = infer_type,
+          .meaning = [](const MeaningView&) -> Meaning { return View{0}; }};
+}
+
+}  // namespace cameo::ops

@@ -1,0 +1,155 @@
+// Resize: reads scales, sizes, roi, axes and policy of all its versions into a ResizeForm, which resize.h gives a
+// meaning.
+#include "frontend/ops/resize.h"
+
+namespace cameo::ops {
+namespace {
+
+constexpr int kRoi = 1, kScales = 2, kSizes = 3;
+
+bool given(const NodeView& n, int input) {
+  return n.has(input) && !(n.rank(input) == 1 && n.shape(input)[0].is_static(0));
+}
+
+std::vector<int> resized_axes(const NodeView& n) {
+  if (n.has_attr("axes")) return NodeView::axes(n.attr_ints("axes"), n.rank());
+  std::vector<int> all(n.rank());
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+void check_count(const NodeView& n, std::string_view what, size_t count, size_t wanted) {
+  if (count != wanted)
+    n.fail(Code::E0302,
+           fmt::format("`{}` has {} entries for {} axes of {}", what, count, wanted, to_string(n.type(0))));
+}
+
+void read_scales(const NodeView& n, int input, std::vector<ResizeAxis>& axes) {
+  std::vector<double> scales = n.floats(input);
+  check_count(n, "scales", scales.size(), axes.size());
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (!(scales[i] > 0)) n.fail(Code::E0304, fmt::format("`scales` holds {}", scales[i]));
+    axes[i].scale = static_cast<float>(scales[i]);
+    axes[i].out = scaled_extent(axes[i].in, axes[i].scale);
+    axes[i].exact = is_quotient(axes[i].in, axes[i].out, axes[i].scale);
+  }
+}
+
+/// One scale for all axes, so that no extent is larger (or smaller) than asked for.
+void keep_aspect_ratio(const NodeView& n, std::vector<ResizeAxis>& axes, bool larger) {
+  float scale = axes[0].scale;
+  for (ResizeAxis& a : axes) {
+    if (!a.in.is_static() || !a.out.is_static())
+      n.fail(Code::E0404, fmt::format("`keep_aspect_ratio_policy` for {} of unknown extents", to_string(n.type(0))));
+    scale = larger ? std::max(scale, a.scale) : std::min(scale, a.scale);
+  }
+  for (ResizeAxis& a : axes) {
+    a.scale = scale;
+    a.out = static_cast<int64_t>(std::floor(scale * static_cast<float>(a.in.value()) + 0.5f));
+    a.exact = is_quotient(a.in, a.out, scale);
+  }
+}
+
+void read_sizes(const NodeView& n, std::vector<ResizeAxis>& axes) {
+  auto sizes = n.content(kSizes);
+  if (!sizes) n.ints(kSizes);  // says that it must be known
+  check_count(n, "sizes", sizes->size(), axes.size());
+  for (size_t i = 0; i < axes.size(); ++i) {
+    ResizeAxis& a = axes[i];
+    Expr size = (*sizes)[i];
+    if (size.is_const() && size.int_value() < 0) n.fail(Code::E0304, fmt::format("`sizes` holds {}", size.int_value()));
+    a.out = size == a.in.extent() ? a.in : Dim(size);
+    a.exact = true;
+    if (a.in.is_static() && a.out.is_static() && a.in.value() > 0)
+      a.scale = static_cast<float>(a.out.value()) / static_cast<float>(a.in.value());
+  }
+  std::string policy = n.attr_string("keep_aspect_ratio_policy");
+  if (policy == "stretch" || axes.empty()) return;
+  if (policy != "not_larger" && policy != "not_smaller")
+    n.fail(Code::E0204, fmt::format("`keep_aspect_ratio_policy` is `{}`", printable(policy)));
+  keep_aspect_ratio(n, axes, policy == "not_smaller");
+}
+
+void read_roi(const NodeView& n, std::vector<ResizeAxis>& axes) {
+  if (!given(n, kRoi)) n.fail(Code::E0302, "`Resize` with `tf_crop_and_resize` needs `roi`");
+  std::vector<double> roi = n.floats(kRoi);
+  check_count(n, "roi", roi.size(), 2 * axes.size());
+  for (size_t i = 0; i < axes.size(); ++i) {
+    axes[i].roi_begin = static_cast<float>(roi[i]);
+    axes[i].roi_end = static_cast<float>(roi[axes.size() + i]);
+  }
+}
+
+ResizeForm read_attributes(const NodeView& n) {
+  ResizeForm f;
+  f.mode = n.attr_string("mode");
+  if (n.version() == 10) {
+    f.transformation = "asymmetric", f.nearest = "floor";
+  } else {
+    f.transformation = n.attr_string("coordinate_transformation_mode");
+    f.nearest = n.attr_string("nearest_mode");
+    f.cubic_a = n.attr_float("cubic_coeff_a");
+    f.extrapolation = n.attr_float("extrapolation_value");
+    f.exclude_outside = n.attr_int("exclude_outside");
+    f.antialias = n.attr_int("antialias");
+  }
+  auto one_of = [&](std::string_view what, std::string_view value, std::initializer_list<std::string_view> known) {
+    if (std::find(known.begin(), known.end(), value) == known.end())
+      n.fail(Code::E0204, fmt::format("`{}` is `{}`", what, printable(value)));
+  };
+  one_of("mode", f.mode, {"nearest", "linear", "cubic"});
+  one_of("nearest_mode", f.nearest, {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
+  one_of("coordinate_transformation_mode", f.transformation,
+         {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric",
+          "tf_half_pixel_for_nn", "tf_crop_and_resize"});
+  return f;
+}
+
+ResizeForm form_of(const NodeView& n) {
+  ResizeForm f = read_attributes(n);
+  for (int a : resized_axes(n)) f.axes.push_back({.axis = a, .in = n.shape()[a], .out = n.shape()[a]});
+  int scales = n.version() == 10 ? 1 : kScales;
+  if (given(n, scales))
+    read_scales(n, scales, f.axes);
+  else if (n.version() > 10 && given(n, kSizes))
+    read_sizes(n, f.axes);
+  else
+    n.fail(Code::E0203, "`Resize` has neither `scales` nor `sizes`");
+  bool crop = f.transformation == "tf_crop_and_resize";
+  if (crop) read_roi(n, f.axes);
+  std::erase_if(f.axes,
+                [](const ResizeAxis& a) { return a.exact && a.in == a.out && a.roi_begin == 0 && a.roi_end == 1; });
+  return f;
+}
+
+void infer_resize(Infer& n) {
+  Shape s = n.shape();
+  for (const ResizeAxis& a : form_of(n).axes) s[a.axis] = a.out;
+  n.output(0, n.dtype(), s);
+}
+
+Meaning resize(const MeaningView& n) { return Interpolation(n, form_of(n)).meaning(); }
+
+}  // namespace
+
+Operator declare_resize() {
+  return {.name = "Resize",
+          .since = {10, 11, 13, 18, 19},
+          .inputs = {{"X", kNumbers | kBool},
+                     {"roi", kFloats, InputSpec::Optional},
+                     {"scales", DTypes(DType::f32), InputSpec::Optional},
+                     {"sizes", kInt64, InputSpec::Optional}},
+          .attributes = {{"antialias", 0},
+                         {"axes", AttrKind::Ints},
+                         {"coordinate_transformation_mode", "half_pixel"},
+                         {"cubic_coeff_a", -0.75f},
+                         {"exclude_outside", 0},
+                         {"extrapolation_value", 0.f},
+                         {"keep_aspect_ratio_policy", "stretch"},
+                         {"mode", "nearest"},
+                         {"nearest_mode", "round_prefer_floor"}},
+          .infer = infer_resize,
+          .meaning = resize};
+}
+
+}  // namespace cameo::ops

@@ -1,0 +1,221 @@
+// Interpolation, for Resize and Upsample. Each resized axis maps an output position to a coordinate of the input and
+// reads a few taps around it, one axis inside of the other. Where the scale is the quotient of the two extents the
+// coordinate is a fraction of integers, (slope * o + offset) / over, so that floors are exact and stay index
+// arithmetic; else it is an f32.
+#pragma once
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+#include "frontend/ops/window.h"
+
+namespace cameo::ops {
+
+struct ResizeAxis {
+  int axis = 0;
+  float scale = 1;
+  bool exact = false;  // the scale is out / in
+  Dim in, out;
+  float roi_begin = 0, roi_end = 1;
+};
+
+struct ResizeForm {
+  std::vector<ResizeAxis> axes;  // only those that are resized
+  std::string mode = "nearest", transformation = "half_pixel", nearest = "round_prefer_floor";
+  double cubic_a = -0.75, extrapolation = 0;
+  bool exclude_outside = false, antialias = false;
+};
+
+/// The output's extent for a scale, as onnx's own shape rule computes it: in f32.
+inline Dim scaled_extent(const Dim& in, float scale) {
+  if (in.is_static()) return static_cast<int64_t>(std::floor(static_cast<float>(in.value()) * scale));
+  if (scale == std::floor(scale)) return in * Dim(static_cast<int64_t>(scale));
+  Expr e = cast(floor(cast(in.extent(), DType::f32) * scale), DType::i64);
+  return Dim(e, in.upper() == kOpen ? kOpen : static_cast<int64_t>(std::ceil(static_cast<double>(in.upper()) * scale)));
+}
+
+inline bool is_quotient(const Dim& in, const Dim& out, float scale) {
+  if (in == out && scale == 1) return true;
+  if (in.is_static() && out.is_static())
+    return in.value() > 0 && static_cast<float>(out.value()) / static_cast<float>(in.value()) == scale;
+  return scale == std::floor(scale) && in * Dim(static_cast<int64_t>(scale)) == out;
+}
+
+/// Where an output position reads: the element at or before it, the fraction beyond it, and whether it lies outside.
+struct Coordinate {
+  Expr floor, fraction;
+  Expr nearest;
+  Expr outside;  // null: never
+};
+
+class Transformation {
+ public:
+  Transformation(const ResizeForm& form, const ResizeAxis& axis, Expr o, DType t)
+      : form_(form), a_(axis), o_(o), type_(t) {}
+
+  Coordinate coordinate() const {
+    return a_.exact && form_.transformation != "tf_crop_and_resize" ? fraction() : floating();
+  }
+
+ private:
+  /// x = (slope * o + offset) / over in integers.
+  Coordinate fraction() const {
+    Expr in = a_.in.extent(), out = a_.out.extent(), two = integer(2), none = integer(0);
+    Expr slope = in, offset = none, over = out;
+    if (form_.transformation == "align_corners") {
+      slope = in - integer(1);
+      over = max(out - integer(1), integer(1));
+    } else if (form_.transformation == "tf_half_pixel_for_nn") {
+      slope = two * in, offset = in, over = two * out;
+    } else if (form_.transformation != "asymmetric") {  // half_pixel, and its variants for an exact scale
+      slope = two * in, offset = in - out, over = two * out;
+      if (form_.transformation == "pytorch_half_pixel" && a_.out.is_static(1)) slope = none, offset = none;
+    }
+    reduce(slope, offset, over);
+    Expr x = slope * o_ + offset;
+    Expr f = cast(mod(x, over), type_) / cast(over, type_);
+    return {divide(slope, offset, over), f, nearest(slope, offset, over), {}};
+  }
+  static void reduce(Expr& slope, Expr& offset, Expr& over) {
+    if (!slope.is_const() || !offset.is_const() || !over.is_const()) return;
+    int64_t g = std::gcd(std::gcd(slope.int_value(), offset.int_value()), over.int_value());
+    for (Expr* e : {&slope, &offset, &over}) *e = integer(e->int_value() / std::max<int64_t>(g, 1));
+  }
+  /// floor((slope * o + offset) / over), with what slope and over share taken out first.
+  Expr divide(Expr slope, Expr offset, Expr over) const {
+    if (slope.is_const() && over.is_const() && slope.int_value() > 0) {
+      Expr g = integer(std::gcd(slope.int_value(), over.int_value()));
+      slope = floor_div(slope, g), offset = floor_div(offset, g), over = floor_div(over, g);
+    }
+    return floor_div(slope * o_ + offset, over);
+  }
+  Expr nearest(Expr slope, Expr offset, Expr over) const {
+    Expr two = integer(2), less = over - integer(1);
+    if (form_.nearest == "floor") return divide(slope, offset, over);
+    if (form_.nearest == "ceil") return divide(slope, offset + less, over);
+    if (form_.nearest == "round_prefer_ceil") return divide(two * slope, two * offset + over, two * over);
+    return divide(two * slope, two * offset + less, two * over);
+  }
+
+  Coordinate floating() const {
+    Expr x = original(cast(o_, DType::f32));
+    Expr below = floor(x);
+    Coordinate c{cast(below, DType::i64), cast(x - below, type_), cast(rounded(x), DType::i64), {}};
+    if (form_.transformation == "tf_crop_and_resize")
+      c.outside = logical_or(lt(x, zero(DType::f32)), lt(cast(a_.in.extent() - integer(1), DType::f32), x));
+    return c;
+  }
+  Expr rounded(Expr x) const {
+    if (form_.nearest == "floor") return floor(x);
+    if (form_.nearest == "ceil") return ceil(x);
+    if (form_.nearest == "round_prefer_ceil") return floor(x + 0.5);
+    return ceil(x - 0.5);
+  }
+  Expr original(Expr o) const {
+    const std::string& t = form_.transformation;
+    Expr in = cast(a_.in.extent(), DType::f32), out = cast(a_.out.extent(), DType::f32);
+    Expr length = a_.exact ? out : in * a_.scale;  // not a whole number where the scale is not out / in
+    Expr single = le(a_.out.extent(), integer(1));
+    if (t == "align_corners") return select(single, like(o, 0), o * (in - 1.) / (length - 1.));
+    if (t == "asymmetric") return o / a_.scale;
+    if (t == "tf_half_pixel_for_nn") return (o + 0.5) / a_.scale;
+    if (t == "tf_crop_and_resize") {
+      Expr first = (in - 1.) * a_.roi_begin;
+      Expr step = (in - 1.) * (a_.roi_end - a_.roi_begin) / (length - 1.);
+      return select(single, (in - 1.) * (0.5 * (a_.roi_begin + a_.roi_end)), first + o * step);
+    }
+    Expr half_pixel = (o + 0.5) / a_.scale - 0.5;
+    if (t == "half_pixel_symmetric") return in * 0.5 * (1. - out / length) + half_pixel;
+    if (t == "pytorch_half_pixel") return select(single, like(o, 0), half_pixel);
+    return half_pixel;
+  }
+
+  const ResizeForm& form_;
+  const ResizeAxis& a_;
+  Expr o_;
+  DType type_;
+};
+
+class Interpolation {
+ public:
+  Interpolation(const MeaningView& n, ResizeForm form)
+      : n_(n), form_(std::move(form)), type_(n.dtype() == DType::f64 ? DType::f64 : DType::f32) {}
+
+  Meaning meaning() {
+    out_ = n_.index();
+    at_ = out_;
+    Expr y = value(0);
+    DType t = n_.dtype();
+    if (is_integer(t) && y.type() != t) y = round(y);
+    return Compute{{{out_, cast(y, t)}}};
+  }
+
+ private:
+  /// The input at `at_` interpolated along the axes from number `k` on.
+  Expr value(size_t k) {
+    if (k == form_.axes.size()) return form_.mode == "nearest" ? n_.load(0, at_) : cast(n_.load(0, at_), type_);
+    const ResizeAxis& a = form_.axes[k];
+    Coordinate c = Transformation(form_, a, out_[a.axis], type_).coordinate();
+    Expr y;
+    if (form_.mode == "nearest")
+      y = tap(k, c.nearest);
+    else if (form_.antialias && a.scale < 1)
+      y = stretched(k, c);
+    else
+      y = few_taps(k, c, weights(c.fraction));
+    if (!c.outside) return y;
+    return select(c.outside, constant(y.type(), form_.extrapolation), y);
+  }
+  Expr tap(size_t k, Expr index) {
+    const ResizeAxis& a = form_.axes[k];
+    at_[a.axis] = simplify_index(min(max(index, integer(0)), a.in.extent() - integer(1)));
+    return value(k + 1);
+  }
+  std::vector<Expr> weights(Expr f) const {
+    if (form_.mode == "linear") return {1. - f, f};
+    return {cubic_far(f + 1.), cubic_near(f), cubic_near(1. - f), cubic_far(2. - f)};
+  }
+  Expr cubic_near(Expr d) const { return (d * (form_.cubic_a + 2) - (form_.cubic_a + 3)) * d * d + 1.; }
+  Expr cubic_far(Expr d) const {
+    double a = form_.cubic_a;
+    return ((d * a - 5 * a) * d + 8 * a) * d - 4 * a;
+  }
+  Expr few_taps(size_t k, const Coordinate& c, std::vector<Expr> w) {
+    int first = w.size() == 2 ? 0 : -1;
+    Expr sum, total;
+    for (size_t i = 0; i < w.size(); ++i) {
+      Expr index = c.floor + integer(first + static_cast<int>(i));
+      if (form_.exclude_outside) {
+        w[i] = select(inside(index, form_.axes[k].in), w[i], zero(type_));
+        total = i ? total + w[i] : w[i];
+      }
+      Expr term = tap(k, index) * w[i];
+      sum = i ? sum + term : term;
+    }
+    return form_.exclude_outside ? sum / total : sum;
+  }
+  /// Shrinking with antialias: the filter is as much wider as the image gets smaller, its weights made to add up to 1.
+  Expr stretched(size_t k, const Coordinate& c) {
+    const ResizeAxis& a = form_.axes[k];
+    int64_t start = static_cast<int64_t>(std::floor((form_.mode == "linear" ? -1.f : -2.f) / a.scale)) + 1;
+    auto weight = [&](Expr r) {
+      Expr d = abs((cast(r + integer(start), type_) - c.fraction) * a.scale);
+      Expr w = form_.mode == "linear"
+                   ? max(1. - d, zero(type_))
+                   : select(le(d, one(type_)), cubic_near(d), select(lt(d, like(d, 2)), cubic_far(d), zero(type_)));
+      return form_.exclude_outside ? select(inside(c.floor + r + integer(start), a.in), w, zero(type_)) : w;
+    };
+    Expr r = var(integer(2 - 2 * start)), s = var(integer(2 - 2 * start));
+    return fold(FoldKind::Sum, r, tap(k, c.floor + r + integer(start)) * weight(r)) / fold(FoldKind::Sum, s, weight(s));
+  }
+
+  const MeaningView& n_;
+  ResizeForm form_;
+  DType type_;
+  std::vector<Expr> out_, at_;
+};
+
+}  // namespace cameo::ops

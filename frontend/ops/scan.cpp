@@ -1,0 +1,131 @@
+// Scan: a Loop over the scanned axis of its inputs. Inputs are states, scanned tensors, then the `captures` outer
+// values that the body reads; version 8 puts sequence lengths first, a batch axis before everything, and is a Loop over
+// the batch outside.
+#include "frontend/build.h"
+#include "frontend/ops/control.h"
+
+namespace cameo::ops {
+namespace {
+
+struct ScanShape {
+  bool batched = false;
+  int first = 0, states = 0, scans = 0, captures = 0, outputs = 0;  // `outputs`: those that stack
+  std::vector<int> in_axes, out_axes;  // of the element's tensor with the scanned axis put in
+  std::vector<int64_t> in_backward, out_backward;
+  Dim steps, batch;
+  int state(int i) const { return first + i; }
+  int scan(int i) const { return first + states + i; }
+  int capture(int i) const { return first + states + scans + i; }
+};
+
+std::vector<int64_t> list(const NodeView& n, std::string_view attr, size_t count) {
+  std::vector<int64_t> v = n.has_attr(attr) ? n.attr_ints(attr) : std::vector<int64_t>(count, 0);
+  if (v.size() != count) n.fail(Code::E0204, fmt::format("`{}` has {} entries, {} are needed", attr, v.size(), count));
+  return v;
+}
+
+ScanShape scan_shape(const NodeView& n) {
+  if (n.node().bodies.size() != 1) n.fail(Code::E0204, "`Scan` needs a `body`");
+  const Graph& body = n.body(0);
+  ScanShape s;
+  s.batched = n.version() == 8;
+  s.first = s.batched;
+  s.scans = static_cast<int>(n.attr_int("num_scan_inputs"));
+  s.captures = static_cast<int>(n.attr_int("captures"));
+  s.states = n.input_count() - s.first - s.scans - s.captures;
+  s.outputs = static_cast<int>(body.outputs().size()) - s.states;
+  if (s.scans < 1 || s.states < 0 || s.outputs < 0 ||
+      static_cast<int>(body.inputs().size()) != n.input_count() - s.first)
+    n.fail(Code::E0203, fmt::format("`Scan` has {} inputs of which {} are scanned, its body has {} and gives {}",
+                                    n.input_count(), s.scans, body.inputs().size(), body.outputs().size()));
+  if (s.batched && n.has(0)) n.fail(Code::E0402, "`Scan` of version 8 with `sequence_lens`");
+  s.in_backward = list(n, s.batched ? "directions" : "scan_input_directions", s.scans);
+  s.out_backward = list(n, "scan_output_directions", s.outputs);
+  auto in_axes = list(n, "scan_input_axes", s.scans), out_axes = list(n, "scan_output_axes", s.outputs);
+  for (int i = 0; i < s.scans; ++i) s.in_axes.push_back(NodeView::axis(in_axes[i], n.rank(s.scan(i)) - s.batched));
+  for (int i = 0; i < s.outputs; ++i)
+    s.out_axes.push_back(NodeView::axis(out_axes[i], body.type(body.outputs()[s.states + i].value).rank() + 1));
+  s.steps = n.shape(s.scan(0))[s.in_axes[0] + s.batched];
+  if (s.batched) s.batch = n.shape(s.scan(0))[0];
+  return s;
+}
+
+void infer_scan(Infer& n) {
+  ScanShape s = scan_shape(n);
+  const Graph& body = n.body(0);
+  for (int i = 0; i < static_cast<int>(n.types.size()); ++i) {
+    Type t = body.type(body.outputs()[i].value);
+    if (i >= s.states) t.shape.insert(t.shape.begin() + s.out_axes[i - s.states], s.steps);
+    if (s.batched) t.shape.insert(t.shape.begin(), s.batch);
+    n.output(i, i < s.states ? join(n, n.type(s.state(i)), t) : t);
+  }
+}
+
+ValueId trips(Build& b, ValueId x, int axis, const Dim& d) {
+  if (d.is_static()) return b.scalar(DType::i64, static_cast<double>(d.value()));
+  return b.squeeze(b.slice(b.op("Shape", {x}), 0, axis, axis + 1), {0});
+}
+
+/// The scan over values of `b`: states, scanned tensors, captured values; gives final states, then the stacked outputs.
+std::vector<ValueId> scan_steps(const ScanShape& s, const Graph& body, Build& b, const std::vector<ValueId>& in) {
+  std::vector<ValueId> states(in.begin(), in.begin() + s.states);
+  ValueId count = trips(b, in[s.states], s.in_axes[0], s.steps);
+  ValueId last = b.sub(count, b.scalar(DType::i64, 1));
+  auto out = b.loop(count, states, [&](Build& step, ValueId i, std::span<const ValueId> state) {
+    std::vector<ValueId> inputs(state.begin(), state.end());
+    for (int k = 0; k < s.scans; ++k) {
+      ValueId at = s.in_backward[k] ? step.sub(step.capture(last), i) : i;
+      inputs.push_back(step.gather(step.capture(in[s.states + k]), at, s.in_axes[k]));
+    }
+    for (int k = 0; k < s.captures; ++k) inputs.push_back(step.capture(in[s.states + s.scans + k]));
+    auto results = inline_graph(step.graph(), body, inputs, {});
+    return Build::Step{{results.begin(), results.begin() + s.states}, {results.begin() + s.states, results.end()}};
+  });
+  for (int k = 0; k < s.outputs; ++k) {
+    ValueId& v = out[s.states + k];
+    if (s.out_backward[k]) v = b.slice(v, 0, -1, INT64_MIN, -1);
+    if (s.out_axes[k] == 0) continue;
+    std::vector<int64_t> perm;
+    for (int a = 1; a < b.type(v).rank(); ++a) perm.push_back(a);
+    perm.insert(perm.begin() + s.out_axes[k], 0);
+    v = b.transpose(v, perm);
+  }
+  return out;
+}
+
+Meaning scan(const MeaningView& n) {
+  ScanShape s = scan_shape(n);
+  Build b(n);
+  std::vector<ValueId> in;
+  for (int i = s.first; i < n.input_count(); ++i) in.push_back(b.in(i));
+  if (!s.batched) return b.outputs(scan_steps(s, n.body(0), b, in));
+  return b.outputs(b.loop(trips(b, in[s.states], 0, s.batch), {}, [&](Build& one, ValueId i, std::span<const ValueId>) {
+    std::vector<ValueId> of_batch;
+    for (int k = 0; k < static_cast<int>(in.size()); ++k) {
+      ValueId v = one.capture(in[k]);
+      of_batch.push_back(k < s.states + s.scans ? one.gather(v, i) : v);
+    }
+    return Build::Step{{}, scan_steps(s, n.body(0), one, of_batch)};
+  }));
+}
+
+}  // namespace
+
+Operator declare_scan() {
+  return {.name = "Scan",
+          .since = {8, 9, 11, 16, 19, 21, 23, 24, 25},
+          .inputs = {{"initial_state_and_scan_inputs", kTensors, InputSpec::Variadic}},
+          .outputs = {{"final_state_and_scan_outputs", OutputSpec::Variadic}},
+          .attributes = {{"body", AttrKind::Graph},
+                         {"captures", 0},
+                         {"directions", AttrKind::Ints},
+                         {"num_scan_inputs", AttrKind::Int},
+                         {"scan_input_axes", AttrKind::Ints},
+                         {"scan_input_directions", AttrKind::Ints},
+                         {"scan_output_axes", AttrKind::Ints},
+                         {"scan_output_directions", AttrKind::Ints}},
+          .infer = infer_scan,
+          .meaning = scan};
+}
+
+}  // namespace cameo::ops

@@ -1,0 +1,83 @@
+// Split: windows along an axis. Their sizes are an input, an attribute, or as equal as the number of outputs allows.
+#include "frontend/ops/operands.h"
+
+namespace cameo::ops {
+namespace {
+
+std::vector<Dim> equal_parts(const NodeView& n, Dim whole, int64_t count) {
+  if (count <= 0) n.fail(Code::E0204, "`Split` into " + std::to_string(count) + " parts");
+  if (whole.is_static() && whole.value() % count != 0 && n.version() < 18)
+    n.fail(Code::E0302, to_string(whole) + " does not split into " + std::to_string(count) + " equal parts");
+  Dim part = dim_of(floor_div(whole.extent() + integer(count - 1), integer(count)));
+  if (!whole.is_static()) part = whole / Dim(count);
+  std::vector<Dim> parts(count, part);
+  if (!whole.is_static()) return parts;
+  for (int64_t i = 0; i < count; ++i)  // the last part is smaller; with many parts, the last ones may be empty
+    parts[i] = std::clamp<int64_t>(whole.value() - i * part.value(), 0, part.value());
+  return parts;
+}
+
+std::vector<Dim> parts_of(const NodeView& n, int outputs) {
+  Dim whole = n.dim(0, static_cast<int>(n.attr_int("axis")));
+  if (!n.has(1) && !n.has_attr("split")) {
+    int64_t count = n.has_attr("num_outputs") ? n.attr_int("num_outputs") : outputs;
+    return equal_parts(n, whole, count);
+  }
+  std::vector<Dim> parts;
+  Dim sum = 0;
+  std::vector<Expr> sizes;
+  if (n.has(1))
+    sizes = elements(n, 1);
+  else
+    for (int64_t s : n.attr_ints("split")) sizes.push_back(integer(s));
+  for (Expr s : sizes) {
+    parts.push_back(dim_of(s, n.shape()));
+    sum = sum + parts.back();
+    if (s.is_const() && s.int_value() < 0) n.fail(Code::E0304, "a part of size " + to_string(s));
+  }
+  if (sum.is_static() && whole.is_static() && sum != whole)
+    n.fail(Code::E0302, "parts that sum to " + to_string(sum) + " of an axis of " + to_string(whole));
+  return parts;
+}
+
+void infer_type(Infer& n) {
+  int outputs = static_cast<int>(n.types.size()), axis = NodeView::axis(n.attr_int("axis"), n.rank());
+  std::vector<Dim> parts = parts_of(n, outputs);
+  if (outputs > static_cast<int>(parts.size()))
+    n.fail(Code::E0203,
+           "`Split` has " + std::to_string(outputs) + " outputs for " + std::to_string(parts.size()) + " parts");
+  for (int i = 0; i < outputs; ++i) {
+    Shape out = n.shape();
+    out[axis] = parts[i];
+    n.output(i, n.dtype(), out);
+  }
+}
+
+Meaning meaning(const MeaningView& n) {
+  int axis = NodeView::axis(n.attr_int("axis"), n.rank());
+  Compute windows;
+  Dim begin = 0;
+  for (int i = 0; i < n.output_count(); ++i) {
+    OutputExpr out{n.index(i), {}};
+    std::vector<Expr> at = out.index;
+    at[axis] = at[axis] + begin.extent();
+    out.value = n.load(0, at);
+    windows.outputs.push_back(out);
+    begin = begin + n.out_shape(i)[axis];
+  }
+  return windows;
+}
+
+}  // namespace
+
+Operator declare_split() {
+  return {.name = "Split",
+          .since = {2, 11, 13, 18},
+          .inputs = {{"input"}, {"split", kInt64, InputSpec::Optional}},
+          .outputs = {{"outputs", OutputSpec::Variadic}},
+          .attributes = {{"axis", 0}, {"split", AttrKind::Ints}, {"num_outputs", AttrKind::Int}},
+          .infer = infer_type,
+          .meaning = meaning};
+}
+
+}  // namespace cameo::ops

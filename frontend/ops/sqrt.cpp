@@ -1,0 +1,14 @@
+// Sqrt: square root; NaN below zero.
+#include "frontend/operator.h"
+
+namespace cameo::ops {
+
+Operator declare_sqrt() {
+  return {.name = "Sqrt",
+          .since = {6, 13},
+          .inputs = {{"X", kFloats}},
+          .infer = infer::same_as_first,
+          .meaning = elementwise([](const MeaningView&, Expr x) { return sqrt(x); })};
+}
+
+}  // namespace cameo::ops

@@ -1,0 +1,10 @@
+// Sub: with broadcasting; integers wrap.
+#include "frontend/ops/arithmetic.h"
+
+namespace cameo::ops {
+
+Operator declare_sub() {
+  return arithmetic::declare("Sub", {6, 7, 13, 14}, arithmetic::meaning([](Expr a, Expr b) { return a - b; }));
+}
+
+}  // namespace cameo::ops

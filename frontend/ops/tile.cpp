@@ -1,0 +1,43 @@
+// Tile: the input repeated along each axis.
+#include "frontend/ops/operands.h"
+
+namespace cameo::ops {
+namespace {
+
+void infer_type(Infer& n) {
+  std::vector<Expr> repeats = elements(n, 1);
+  if (static_cast<int>(repeats.size()) != n.rank())
+    n.fail(Code::E0302, "`repeats` has " + std::to_string(repeats.size()) + " elements for " + to_string(n.type(0)));
+  Shape out;
+  for (int d = 0; d < n.rank(); ++d) {
+    if (repeats[d].is_const() && repeats[d].int_value() < 0)
+      n.fail(Code::E0304, "`repeats` has " + to_string(repeats[d]));
+    out.push_back(n.shape()[d] * dim_of(repeats[d]));
+  }
+  n.output(0, n.dtype(), out);
+}
+
+Meaning meaning(const MeaningView& n) {
+  OutputExpr out{n.index(), {}};
+  std::vector<Expr> at;
+  for (int d = 0; d < n.rank(); ++d) {
+    const Dim& whole = n.shape()[d];
+    at.push_back(whole == n.out_shape()[d] ? out.index[d]
+                 : whole.is_static(1)      ? integer(0)
+                                           : mod(out.index[d], whole.extent()));
+  }
+  out.value = n.load(0, at);
+  return Compute{{out}};
+}
+
+}  // namespace
+
+Operator declare_tile() {
+  return {.name = "Tile",
+          .since = {6, 13},
+          .inputs = {{"input"}, {"repeats", kInt64}},
+          .infer = infer_type,
+          .meaning = meaning};
+}
+
+}  // namespace cameo::ops

@@ -1,0 +1,104 @@
+// TopK: the k largest or smallest along an axis, in order; of equals the one with the lower index comes first.
+// NaN counts as larger than every number.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "frontend/operator.h"
+
+namespace cameo::ops {
+namespace {
+
+/// The size of the result: an attribute in version 1, then an input that may be data.
+Dim count(Infer& n, const Dim& along) {
+  if (n.version() < 10) return n.attr_int("k");
+  if (n.rank(1) != 1 || !n.shape(1)[0].is_static(1))
+    n.fail(Code::E0302, fmt::format("`K` is {}, it must hold one element", to_string(n.type(1))));
+  auto k = n.content(1);
+  if (!k) return n.fresh(along.upper());
+  return Dim((*k)[0], along.upper());
+}
+
+void infer_top_k(Infer& n) {
+  if (n.rank() == 0) n.fail(Code::E0302, "X is a scalar");
+  int axis = NodeView::axis(n.attr_int("axis"), n.rank());
+  Shape s = n.shape();
+  Dim k = count(n, s[axis]);
+  if (k.is_static() && (k.value() < 0 || (s[axis].is_static() && k.value() > s[axis].value())))
+    n.fail(Code::E0304, fmt::format("the top {} of {} elements", k.value(), to_string(s[axis])));
+  s[axis] = k;
+  n.output(0, n.dtype(), s);
+  n.output(1, DType::i64, s);
+}
+
+/// Numbers of the kernel: rows before the axis, the axis, elements after it, k, and whether the largest come first.
+Meaning top_k(const MeaningView& n) {
+  int axis = NodeView::axis(n.attr_int("axis"), n.rank());
+  Opaque kernel{"top_k"};
+  for (Dim d : {product(n.shape(), 0, axis), n.shape()[axis], product(n.shape(), axis + 1), n.out_shape()[axis]}) {
+    if (!d.is_static()) return kernel;  // planned once the dims are bound
+    kernel.numbers.push_back(d.value());
+  }
+  kernel.numbers.push_back(n.attr_int("largest"));
+  return kernel;
+}
+
+template <class T>
+bool before(T a, T b, bool largest) {
+  if constexpr (std::is_floating_point_v<T>)
+    if (std::isnan(a) || std::isnan(b))
+      return largest ? std::isnan(a) && !std::isnan(b) : std::isnan(b) && !std::isnan(a);
+  return largest ? a > b : a < b;
+}
+
+bool element_before(const Tensor& x, int64_t a, int64_t b, bool largest) {
+  if (is_float(x.dtype())) return before(x.get(a), x.get(b), largest);
+  if (x.dtype() == DType::u64)
+    return before(static_cast<uint64_t>(x.get_int(a)), static_cast<uint64_t>(x.get_int(b)), largest);
+  return before(x.get_int(a), x.get_int(b), largest);
+}
+
+std::vector<Tensor> reference(const MeaningView& n, std::span<const Tensor> in) {
+  const Tensor& x = in[0];
+  int axis = NodeView::axis(n.attr_int("axis"), x.rank());
+  bool largest = n.attr_int("largest");
+  int64_t k = n.version() < 10 ? n.attr_int("k") : in[1].get_int(0), length = x.dims()[axis], inner = 1;
+  if (k < 0 || k > length) n.fail(Code::E0304, fmt::format("the top {} of {} elements", k, length));
+  for (int a = axis + 1; a < x.rank(); ++a) inner *= x.dims()[a];
+  auto dims = x.dims();
+  dims[axis] = k;
+  Tensor values(x.dtype(), dims), indices(DType::i64, dims);
+  int64_t outer = values.size() ? x.size() / (length * inner) : 0;
+  size_t bytes = byte_size(x.dtype());
+  std::vector<int64_t> order(length);
+  for (int64_t row = 0; row < outer * inner; ++row) {
+    int64_t base = row / inner * length * inner + row % inner, to = row / inner * k * inner + row % inner;
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+      return element_before(x, base + a * inner, base + b * inner, largest);
+    });
+    for (int64_t i = 0; i < k; ++i) {
+      indices.set_int(to + i * inner, order[i]);
+      std::memcpy(values.mutable_bytes().data() + (to + i * inner) * bytes,
+                  x.bytes().data() + (base + order[i] * inner) * bytes, bytes);
+    }
+  }
+  return {values, indices};
+}
+
+}  // namespace
+
+Operator declare_top_k() {
+  return {.name = "TopK",
+          .since = {1, 10, 11, 24},
+          .inputs = {{"X", kNumbers}, {"K", kInt64, InputSpec::Optional}},
+          .outputs = {{"Values"}, {"Indices"}},
+          .attributes = {{"axis", -1}, {"k", AttrKind::Int}, {"largest", 1}, {"sorted", 1}},
+          .infer = infer_top_k,
+          .meaning = top_k,
+          .reference = reference};
+}
+
+}  // namespace cameo::ops

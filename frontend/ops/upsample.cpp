@@ -1,0 +1,55 @@
+// Upsample: what Resize was before opset 10. Asymmetric coordinates, nearest or linear; scales are an attribute in
+// version 7.
+#include "frontend/ops/resize.h"
+
+namespace cameo::ops {
+namespace {
+
+std::vector<double> read_scales(const NodeView& n) {
+  if (n.version() == 1) return {1, 1, n.attr_float("height_scale"), n.attr_float("width_scale")};
+  return n.has(1) ? n.floats(1) : n.attr_floats("scales");
+}
+
+ResizeForm form_of(const NodeView& n) {
+  ResizeForm f;
+  f.mode = n.attr_string("mode");
+  f.transformation = "asymmetric";
+  f.nearest = "floor";
+  if (f.mode != "nearest" && f.mode != "linear" && f.mode != "bilinear")
+    n.fail(Code::E0204, fmt::format("`mode` is `{}`", printable(f.mode)));
+  if (f.mode == "bilinear") f.mode = "linear";
+  std::vector<double> scales = read_scales(n);
+  if (static_cast<int>(scales.size()) != n.rank())
+    n.fail(Code::E0302, fmt::format("`scales` has {} entries for {}", scales.size(), to_string(n.type(0))));
+  for (int a = 0; a < n.rank(); ++a) {
+    auto scale = static_cast<float>(scales[a]);
+    if (!(scale > 0)) n.fail(Code::E0304, fmt::format("`scales` holds {}", scale));
+    Dim in = n.shape()[a], out = scaled_extent(in, scale);
+    if (scale != 1) f.axes.push_back({a, scale, is_quotient(in, out, scale), in, out});
+  }
+  return f;
+}
+
+void infer_upsample(Infer& n) {
+  Shape s = n.shape();
+  for (const ResizeAxis& a : form_of(n).axes) s[a.axis] = a.out;
+  n.output(0, n.dtype(), s);
+}
+
+Meaning upsample(const MeaningView& n) { return Interpolation(n, form_of(n)).meaning(); }
+
+}  // namespace
+
+Operator declare_upsample() {
+  return {.name = "Upsample",
+          .since = {1, 7, 9},
+          .inputs = {{"X", kNumbers | kBool}, {"scales", DTypes(DType::f32), InputSpec::Optional}},
+          .attributes = {{"height_scale", AttrKind::Float},
+                         {"mode", "nearest"},
+                         {"scales", AttrKind::Floats},
+                         {"width_scale", AttrKind::Float}},
+          .infer = infer_upsample,
+          .meaning = upsample};
+}
+
+}  // namespace cameo::ops

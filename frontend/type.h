@@ -1,0 +1,88 @@
+// Element types. One row of kDTypes a type: everything else about a type is asked of its row.
+#pragma once
+#include <cstdint>
+#include <string_view>
+
+namespace cameo {
+
+enum class DType : uint8_t {
+  undefined, f32, u8, i8, u16, i16, i32, i64, str, b1, f16, f64, u32, u64, c64, c128, bf16,
+  f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz, u4, i4, f4e2m1, f8e8m0, u2, i2,
+};  // in the order, and with the numbers, of onnx.TensorProto.DataType
+
+enum class DKind : uint8_t { None, Float, Int, UInt, Bool, Complex, String };
+
+struct DTypeRow {
+  std::string_view name;  // ours, and of the input grammar: f32
+  std::string_view onnx;  // as models and their authors write it: float
+  DKind kind;
+  uint8_t bits;
+  bool runs;  // kernels compute with it (f16 and bf16 through f32)
+};
+
+inline constexpr DTypeRow kDTypes[] = {
+    {"undefined", "undefined", DKind::None, 0, false},
+    {"f32", "float", DKind::Float, 32, true},
+    {"u8", "uint8", DKind::UInt, 8, true},
+    {"i8", "int8", DKind::Int, 8, true},
+    {"u16", "uint16", DKind::UInt, 16, true},
+    {"i16", "int16", DKind::Int, 16, true},
+    {"i32", "int32", DKind::Int, 32, true},
+    {"i64", "int64", DKind::Int, 64, true},
+    {"str", "string", DKind::String, 0, false},
+    {"b1", "bool", DKind::Bool, 8, true},
+    {"f16", "float16", DKind::Float, 16, true},
+    {"f64", "double", DKind::Float, 64, true},
+    {"u32", "uint32", DKind::UInt, 32, true},
+    {"u64", "uint64", DKind::UInt, 64, true},
+    {"c64", "complex64", DKind::Complex, 64, false},
+    {"c128", "complex128", DKind::Complex, 128, false},
+    {"bf16", "bfloat16", DKind::Float, 16, true},
+    {"f8e4m3fn", "float8e4m3fn", DKind::Float, 8, false},
+    {"f8e4m3fnuz", "float8e4m3fnuz", DKind::Float, 8, false},
+    {"f8e5m2", "float8e5m2", DKind::Float, 8, false},
+    {"f8e5m2fnuz", "float8e5m2fnuz", DKind::Float, 8, false},
+    {"u4", "uint4", DKind::UInt, 4, false},
+    {"i4", "int4", DKind::Int, 4, false},
+    {"f4e2m1", "float4e2m1", DKind::Float, 4, false},
+    {"f8e8m0", "float8e8m0", DKind::Float, 8, false},
+    {"u2", "uint2", DKind::UInt, 2, false},
+    {"i2", "int2", DKind::Int, 2, false},
+};
+inline constexpr int kDTypeCount = sizeof kDTypes / sizeof *kDTypes;
+
+constexpr const DTypeRow& row(DType t) { return kDTypes[static_cast<int>(t)]; }
+constexpr std::string_view name(DType t) { return row(t).name; }
+constexpr bool is_float(DType t) { return row(t).kind == DKind::Float; }
+constexpr bool is_signed(DType t) { return row(t).kind == DKind::Int || is_float(t); }
+constexpr bool is_integer(DType t) { return row(t).kind == DKind::Int || row(t).kind == DKind::UInt; }
+constexpr bool runs(DType t) { return row(t).runs; }
+/// Bytes of one element as stored; 0 for types without a fixed size, and 4- and 2-bit types count as one byte.
+constexpr int byte_size(DType t) { return (row(t).bits + 7) / 8; }
+
+/// A set of element types, for signatures.
+class DTypes {
+ public:
+  constexpr DTypes() = default;
+  template <class... T>
+  constexpr explicit DTypes(T... t) : bits_(((1u << static_cast<int>(t)) | ...)) {}
+  constexpr bool contains(DType t) const { return bits_ >> static_cast<int>(t) & 1; }
+  constexpr DTypes operator|(DTypes o) const { return from_bits(bits_ | o.bits_); }
+  static constexpr DTypes from_bits(uint32_t b) { DTypes s; s.bits_ = b; return s; }
+
+ private:
+  uint32_t bits_ = 0;
+};
+
+inline constexpr DTypes kFloats{DType::f16, DType::bf16, DType::f32, DType::f64};
+inline constexpr DTypes kSignedInts{DType::i8, DType::i16, DType::i32, DType::i64};
+inline constexpr DTypes kUnsignedInts{DType::u8, DType::u16, DType::u32, DType::u64};
+inline constexpr DTypes kIntegers = kSignedInts | kUnsignedInts;
+inline constexpr DTypes kBool{DType::b1};
+inline constexpr DTypes kSigned = kFloats | kSignedInts;
+inline constexpr DTypes kNumbers = kFloats | kIntegers;
+inline constexpr DTypes kTensors = DTypes::from_bits(~1u);  // every type that a tensor may have
+inline constexpr DTypes kIndices{DType::i32, DType::i64};
+inline constexpr DTypes kInt64{DType::i64};
+
+}  // namespace cameo

@@ -1,0 +1,25 @@
+// Clusters: which nodes become one kernel. Nothing is rewritten: a cluster's meaning is read by substituting each Load of a
+// value made inside of it by its producer's Expr (`fuse`), and the loop form is read off the result.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "frontend/graph.h"
+#include "frontend/operator.h"
+
+namespace cameo {
+
+struct Cluster {
+  std::vector<NodeId> nodes;     // in execution order
+  std::vector<ValueId> outputs;  // what other clusters, or the graph's outputs, read
+  std::string why;               // answers `explain`: what was fused, and what stopped it
+};
+
+/// Greedy from anchors; every node stands in exactly one cluster, and clusters stand in execution order.
+std::vector<Cluster> form_clusters(const Graph& g);
+
+/// The fused meaning of Computes and Views: one OutputExpr a cluster output. The operand of a Load is the number of a value
+/// of the graph; constants of one element have become Consts.
+std::vector<OutputExpr> fuse(const Graph& g, const Cluster& c);
+
+}  // namespace cameo

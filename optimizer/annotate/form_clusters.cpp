@@ -1,0 +1,164 @@
+// form_clusters, in two rounds. First each anchor grows forward: nodes that compute element by element on what the cluster
+// made join it, as long as in the end one value leaves it (so a GELU of 22 nodes, or a residual, becomes an epilogue). Then
+// a fold-free cluster whose value is read once, each element once, is substituted into its reader.
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <unordered_map>
+
+#include "optimizer/annotate/clusters.h"
+
+namespace cameo {
+namespace {
+
+constexpr size_t kMaxNodes = 48;    // of a cluster: beyond it compile time grows and nothing is gained
+constexpr size_t kLookAhead = 256;  // nodes after the anchor that are looked at
+
+struct NodeFacts {
+  const OutputExpr* out = nullptr;  // of a Compute with one output, else null
+  bool folds = false;
+};
+
+class Clusterer {
+ public:
+  explicit Clusterer(const Graph& g) : g_(g), facts_(g.nodes().size()), owner_(g.nodes().size(), -1), users_(g.values().size()), is_output_(g.values().size()) {
+    meanings_.reserve(g.nodes().size());
+    for (uint32_t i = 0; i < g.nodes().size(); ++i) {
+      const Node& n = g.nodes()[i];
+      meanings_.push_back(meaning_of(g, n));
+      for (ValueId v : n.inputs)
+        if (v && (users_[v.index].empty() || users_[v.index].back() != i)) users_[v.index].push_back(i);
+      auto* c = std::get_if<Compute>(&meanings_.back());
+      if (!c || c->outputs.size() != 1 || g.type(n.outputs[0]).kind != Kind::Tensor) continue;
+      facts_[i].out = &c->outputs[0];
+      std::vector<Expr> roots{c->outputs[0].value};
+      visit(roots, [&](Expr e) { facts_[i].folds |= e.op() == Op::Fold; });
+    }
+    for (const Port& p : g.outputs()) is_output_[p.value.index] = true;
+  }
+
+  std::vector<Cluster> run() {
+    for (uint32_t i = 0; i < g_.nodes().size(); ++i)
+      if (owner_[i] < 0) add(facts_[i].out ? grow(i) : std::vector<uint32_t>{i});
+    for (size_t c = 0; c < clusters_.size(); ++c) absorb_into_reader(c);
+    std::erase_if(clusters_, [](const Cluster& c) { return c.nodes.empty(); });
+    std::stable_sort(clusters_.begin(), clusters_.end(), [](const Cluster& a, const Cluster& b) { return a.nodes.back() < b.nodes.back(); });
+    return std::move(clusters_);
+  }
+
+ private:
+  void add(const std::vector<uint32_t>& nodes) {
+    Cluster c;
+    for (uint32_t n : nodes) {
+      c.nodes.push_back({n});
+      owner_[n] = static_cast<int>(clusters_.size());
+    }
+    for (ValueId v : g_.nodes()[nodes.back()].outputs)
+      if (v) c.outputs.push_back(v);
+    clusters_.push_back(std::move(c));
+  }
+
+  /// Every Load of a value in `inside` reads the element that is being computed.
+  bool element_wise_on(uint32_t node, const std::set<ValueId>& inside) {
+    const Node& n = g_.nodes()[node];
+    const OutputExpr& out = *facts_[node].out;
+    bool ok = true;
+    std::vector<Expr> roots{out.value};
+    visit(roots, [&](Expr e) {
+      if (e.op() != Op::Load || !inside.count(n.inputs[e.operand()])) return;
+      ok &= g_.type(n.inputs[e.operand()]).shape == g_.type(n.outputs[0]).shape && !e.checked() &&
+            std::equal(out.index.begin(), out.index.end(), e.index().begin(), e.index().end(), [](Expr a, Expr b) { return a == b || (b.is_const(0) && a.extent().is_const(1)); });
+    });
+    return ok;
+  }
+
+  std::vector<uint32_t> grow(uint32_t anchor) {
+    std::vector<uint32_t> nodes{anchor};
+    std::set<uint32_t> members{anchor};
+    std::set<ValueId> inside{g_.nodes()[anchor].outputs[0]};
+    std::set<ValueId> tainted;  // computed from the cluster's values outside of it
+    size_t closed = 1;
+    uint32_t end = static_cast<uint32_t>(std::min(g_.nodes().size(), anchor + kLookAhead));
+    for (uint32_t i = anchor + 1; i < end && nodes.size() < kMaxNodes; ++i) {
+      const Node& n = g_.nodes()[i];
+      bool reads = false, late = false;
+      for (ValueId v : n.inputs) {
+        reads |= v && inside.count(v);
+        late |= v && tainted.count(v);
+      }
+      if (!reads && !late) continue;
+      if (late || owner_[i] >= 0 || !facts_[i].out || facts_[i].folds || !element_wise_on(i, inside)) {
+        for (ValueId v : n.outputs) tainted.insert(v);
+        continue;
+      }
+      nodes.push_back(i);
+      members.insert(i);
+      inside.insert(n.outputs[0]);
+      if (leaving(nodes, members) == 1) closed = nodes.size();
+    }
+    nodes.resize(closed);
+    return nodes;
+  }
+  int leaving(const std::vector<uint32_t>& nodes, const std::set<uint32_t>& members) {
+    int count = 0;
+    for (uint32_t n : nodes) {
+      ValueId v = g_.nodes()[n].outputs[0];
+      count += is_output_[v.index] || std::ranges::any_of(users_[v.index], [&](uint32_t u) { return !members.count(u); });
+    }
+    return count;
+  }
+
+  /// How often the reader evaluates a Load of `v`: its points times the extents of the folds around the Load.
+  double reads_of(uint32_t node, ValueId v) {
+    const Node& n = g_.nodes()[node];
+    if (!is_static(g_.type(n.outputs[0]).shape)) return INFINITY;
+    std::vector<Expr> order, roots{facts_[node].out->value};
+    visit(roots, [&](Expr e) { order.push_back(e); });
+    std::unordered_map<Expr, double, ExprHash> times{{roots[0], static_cast<double>(product(g_.type(n.outputs[0]).shape).value())}};
+    double reads = 0;
+    for (size_t i = order.size(); i-- > 0;) {  // users before arguments
+      Expr e = order[i];
+      double t = times[e];
+      if (e.op() == Op::Load && n.inputs[e.operand()] == v) reads += t;
+      if (e.op() == Op::Fold) t *= e.arg(0).extent().is_const() ? static_cast<double>(e.arg(0).extent().int_value()) : INFINITY;
+      for (Expr a : e.args()) times[a] = std::max(times[a], t);
+    }
+    return reads;
+  }
+
+  void absorb_into_reader(size_t c) {
+    Cluster& from = clusters_[c];
+    if (from.outputs.size() != 1 || is_output_[from.outputs[0].index]) return;
+    ValueId v = from.outputs[0];
+    if (users_[v.index].size() != 1 || !is_static(g_.type(v).shape)) return;
+    for (NodeId n : from.nodes)
+      if (!facts_[n.index].out || facts_[n.index].folds) return;
+    uint32_t reader = users_[v.index][0];
+    Cluster& to = clusters_[static_cast<size_t>(owner_[reader])];
+    if (!facts_[reader].out || to.nodes.size() + from.nodes.size() > kMaxNodes) return;
+    bool checked = false;
+    std::vector<Expr> roots{facts_[reader].out->value};
+    visit(roots, [&](Expr e) { checked |= e.op() == Op::Load && e.checked() && g_.nodes()[reader].inputs[e.operand()] == v; });
+    if (checked || reads_of(reader, v) > static_cast<double>(product(g_.type(v).shape).value())) return;
+    for (NodeId n : from.nodes) {
+      to.nodes.push_back(n);
+      owner_[n.index] = owner_[reader];
+    }
+    std::sort(to.nodes.begin(), to.nodes.end());
+    from.nodes.clear();
+  }
+
+  const Graph& g_;
+  std::vector<Meaning> meanings_;
+  std::vector<NodeFacts> facts_;
+  std::vector<int> owner_;
+  std::vector<std::vector<uint32_t>> users_;
+  std::vector<bool> is_output_;
+  std::vector<Cluster> clusters_;
+};
+
+}  // namespace
+
+std::vector<Cluster> form_clusters(const Graph& g) { return Clusterer(g).run(); }
+
+}  // namespace cameo

@@ -1,0 +1,100 @@
+// Fusion is substitution: a Load of a value made inside of the cluster becomes the producer's Expr at the Load's index.
+// Index expressions are simplified as they form, so that reshapes and transposes vanish into the index.
+#include <map>
+
+#include "frontend/check.h"
+#include "optimizer/annotate/clusters.h"
+
+namespace cameo {
+namespace {
+
+/// The input index that a View reads for an output index: through the row-major element number.
+std::vector<Expr> view_index(const Shape& in, const Shape& out, std::span<const Expr> at) {
+  Expr linear = integer(0);
+  for (size_t d = 0; d < out.size(); ++d) linear = linear * out[d].extent() + at[d];
+  std::vector<Expr> from(in.size());
+  Expr stride = integer(1);
+  for (size_t d = in.size(); d-- > 0;) {
+    Expr q = floor_div(linear, stride);
+    from[d] = simplify_index(d == 0 ? q : mod(q, in[d].extent()));
+    stride = stride * in[d].extent();
+  }
+  return from;
+}
+
+class Fuser {
+ public:
+  Fuser(const Graph& g, const Cluster& c) : g_(g) {
+    for (NodeId n : c.nodes) inside_[n] = true;
+  }
+  /// The meaning of a value at fresh index variables.
+  OutputExpr output(ValueId v) {
+    OutputExpr out{MeaningView::index_of(g_.type(v).shape), {}};
+    out.value = at(v, out.index);
+    return out;
+  }
+
+ private:
+  const Meaning& meaning(NodeId n) {
+    auto it = meanings_.find(n);
+    if (it == meanings_.end()) it = meanings_.emplace(n, meaning_of(g_, g_[n])).first;
+    return it->second;
+  }
+
+  Expr at(ValueId v, std::span<const Expr> index) {
+    NodeId n = g_[v].producer;
+    const Node& node = g_[n];
+    if (auto* view = std::get_if<View>(&meaning(n))) {
+      ValueId from = node.inputs[view->input];
+      std::vector<Expr> i = view_index(g_.type(from).shape, g_.type(v).shape, index);
+      return read(from, i, zero(g_.type(v).dtype), false);
+    }
+    auto* compute = std::get_if<Compute>(&meaning(n));
+    CAMEO_CHECK(compute, "a Compute or a View inside of a fused cluster");
+    size_t o = std::find(node.outputs.begin(), node.outputs.end(), v) - node.outputs.begin();
+    const OutputExpr& out = compute->outputs[o];
+    // loads first, on the producer's own variables: their operands are numbers of the node's inputs until then
+    std::vector<Expr> vars(out.index.begin(), out.index.end());
+    Expr at_index = simplify_index(substitute(out.value, vars, index));
+    return rewrite(at_index, [&](Expr e) -> Expr {
+      if (e.op() != Op::Load) return e;
+      return read(node.inputs[e.operand()], e.index(), e.outside(), e.checked());
+    });
+  }
+
+  /// A Load of `v`, or what stands for it: a constant, or its producer's Expr when that is inside and the index is in range.
+  Expr read(ValueId v, std::span<const Expr> index, Expr outside, bool checked) {
+    const Value& value = g_[v];
+    if (value.constant && value.constant->size() == 1 && in_range(v, index)) {
+      const Tensor& t = *value.constant;
+      return is_float(t.dtype()) ? constant(t.dtype(), t.get(0)) : integer(t.get_int(0), t.dtype());
+    }
+    if (value.producer && inside_.count(value.producer) && !checked) {
+      Expr guard = boolean(true);
+      for (size_t d = 0; d < index.size(); ++d) guard = logical_and(guard, bounds(index[d], value.type.shape[d].extent()));
+      return select(guard, at(v, index), outside);
+    }
+    return load(v.index, value.type.dtype, index, outside, checked);
+  }
+  static Expr bounds(Expr i, Expr extent) { return logical_and(simplify_index(le(integer(0), i)), simplify_index(lt(i, extent))); }
+  bool in_range(ValueId v, std::span<const Expr> index) {
+    for (size_t d = 0; d < index.size(); ++d)
+      if (!bounds(index[d], g_.type(v).shape[d].extent()).is_const(1)) return false;
+    return true;
+  }
+
+  const Graph& g_;
+  std::map<NodeId, bool> inside_;
+  std::map<NodeId, Meaning> meanings_;
+};
+
+}  // namespace
+
+std::vector<OutputExpr> fuse(const Graph& g, const Cluster& c) {
+  Fuser fuser(g, c);
+  std::vector<OutputExpr> outs;
+  for (ValueId v : c.outputs) outs.push_back(fuser.output(v));
+  return outs;
+}
+
+}  // namespace cameo

@@ -1,0 +1,111 @@
+// Plan: every decision, printed. A kernel's body is its fused Expr with each Load lowered to a physical offset; a step gives
+// a kernel its operands; rows that are not kernels (jumps, loops, copies) are the control flow. Codegen decides nothing more.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "frontend/graph.h"
+#include "optimizer/target.h"
+
+namespace cameo {
+
+// ---- kernels --------------------------------------------------------------------------------------------------------
+struct Store {
+  uint32_t operand;  // of the kernel
+  Expr offset, guard, value;  // an unprovable guard that fails is a run-time error
+};
+
+enum class Form : uint8_t {
+  Nest,    // any loop nest: the last axis in lanes, folds inside
+  Serial,  // a nest whose points run one after another: scatters
+  Opaque,  // a kernel of its own
+};
+std::string_view name(Form f);
+
+/// One emitted function. Its Loads are lowered: args are (offset in elements, guard, outside), and the operand is the number
+/// of the kernel's operand. `axes` are Vars, outermost first; the last one runs in vector lanes when `lanes` > 1.
+struct Kernel {
+  std::string symbol, title;  // k003_conv_relu; "Conv + Relu"
+  Form form = Form::Nest;
+  std::vector<Expr> axes;
+  std::vector<Store> stores;
+  std::vector<DType> operands;
+  int lanes = 1;
+  std::string opaque;                   // of Form::Opaque: the function in runtime/kernels
+  std::vector<int64_t> opaque_numbers;  // and its compile-time arguments
+  Origin origin;
+};
+
+// ---- where values stand ---------------------------------------------------------------------------------------------
+enum class Base : uint8_t { Weights, Arena, Input, Output, Slot };
+struct Ref {
+  Base base = Base::Arena;
+  uint32_t number = 0;  // of an input, output or slot
+  int64_t offset = 0;   // bytes
+  bool operator==(const Ref&) const = default;
+};
+std::string to_string(const Ref& r);
+
+enum class StepKind : uint8_t { Kernel, Jump, JumpIfFalse, LoopBegin, LoopEnd, Swap, SetBase, Advance, Copy };
+struct Step {
+  StepKind kind = StepKind::Kernel;
+  uint32_t kernel = 0;
+  std::vector<Ref> refs;
+  int chunks = 1;
+  int jump = -1;               // a step's number
+  int64_t bytes = 0;           // Copy, Advance; LoopBegin: trips when no ref holds them
+  uint32_t a = 0, b = 0;       // slots of Swap, SetBase, Advance; loop number and flags of LoopBegin
+  Origin origin;
+  std::vector<ValueId> written;  // values of the root graph, for taps
+};
+
+/// A buffer of the arena: live from step `first` to step `last`, both included.
+struct Buffer {
+  int64_t bytes = 0;
+  int first = 0, last = 0;
+  int64_t offset = 0;
+  std::string held;  // the value, for the printed plan
+};
+
+struct Interface {
+  struct Io { std::string name; Type type; };
+  std::vector<Io> inputs, outputs;
+};
+
+/// Constant bytes that ship with the artifact, each stored once.
+struct WeightPool {
+  struct Entry { Constant tensor; int64_t offset; };
+  std::vector<Entry> entries;
+  int64_t bytes = 0;
+  int64_t add(const Constant& tensor);  // its offset, 64-byte aligned
+};
+
+struct Plan {
+  Target target;
+  std::vector<Kernel> kernels;
+  std::vector<Step> steps;
+  std::vector<Buffer> buffers;
+  int64_t arena_bytes = 0;
+  uint32_t slots = 0, loops = 0;
+};
+
+struct Module {
+  std::string name;
+  Interface io;
+  WeightPool weights;
+  std::vector<Plan> plans;
+  std::shared_ptr<const Sources> sources;
+};
+
+std::string to_string(const Plan& plan, const Sources& sources);
+
+/// fuse -> lower -> order -> place. What has no kernel yet is added to `diagnostics`, all of it in one pass.
+Plan make_plan(const Graph& g, const Target& target, WeightPool& weights, Diagnostics& diagnostics);
+Interface interface_of(const Graph& g);
+
+/// Gives every buffer an offset such that buffers which live at once do not overlap; returns the arena's size.
+/// Greedy by size, lowest offset that fits (as in "Efficient Memory Management for Deep Neural Net Inference", 2020).
+int64_t place_buffers(std::vector<Buffer>& buffers);
+
+}  // namespace cameo

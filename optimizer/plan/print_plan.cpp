@@ -1,0 +1,53 @@
+// The text of a plan: kernels with their bodies, steps with their operands, buffers with their life and place.
+#include <fmt/format.h>
+
+#include "optimizer/plan/plan.h"
+
+namespace cameo {
+
+std::string_view name(Form f) {
+  constexpr std::string_view names[] = {"nest", "serial", "opaque"};
+  return names[static_cast<int>(f)];
+}
+std::string to_string(const Ref& r) {
+  constexpr std::string_view names[] = {"weights", "arena", "input", "output", "slot"};
+  std::string s(names[static_cast<int>(r.base)]);
+  if (r.base >= Base::Input) s += fmt::format("{}", r.number);
+  return r.offset || r.base <= Base::Arena ? fmt::format("{}+{}", s, r.offset) : s;
+}
+namespace {
+std::string_view name(StepKind k) {
+  constexpr std::string_view names[] = {"kernel", "jump", "jump-if-false", "loop-begin", "loop-end", "swap", "set-base", "advance", "copy"};
+  return names[static_cast<int>(k)];
+}
+std::string join(const auto& list, auto text) {
+  std::string s;
+  for (const auto& x : list) s += (s.empty() ? "" : ", ") + std::string(text(x));
+  return s;
+}
+}  // namespace
+
+std::string to_string(const Plan& plan, const Sources& sources) {
+  std::string s = fmt::format("target {}\narena {} bytes\n", plan.target.name, plan.arena_bytes);
+  for (const Kernel& k : plan.kernels) {
+    s += fmt::format("kernel {} {} [{}] lanes {} operands [{}]\n", k.symbol, name(k.form), join(k.axes, [](Expr a) { return to_string(a.extent()); }),
+                     k.lanes, join(k.operands, [](DType t) { return cameo::name(t); }));
+  }
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    const Step& t = plan.steps[i];
+    s += fmt::format("{:4} {}", i, t.kind == StepKind::Kernel ? plan.kernels[t.kernel].symbol : std::string(name(t.kind)));
+    if (!t.refs.empty()) s += fmt::format(" ({})", join(t.refs, [](const Ref& r) { return to_string(r); }));
+    if (t.chunks > 1) s += fmt::format(" chunks {}", t.chunks);
+    if (t.jump >= 0) s += fmt::format(" -> {}", t.jump);
+    if (t.kind == StepKind::Swap) s += fmt::format(" slot{} slot{}", t.a, t.b);
+    if (t.kind == StepKind::SetBase || t.kind == StepKind::Advance) s += fmt::format(" slot{}", t.a);
+    if (t.bytes) s += fmt::format(" {} bytes", t.bytes);
+    if (std::string at = where(sources, t.origin); !at.empty()) s += fmt::format("   <- {}", at);
+    s += "\n";
+  }
+  for (const Buffer& b : plan.buffers)
+    s += fmt::format("buffer {}..{} at {} of {} bytes `{}`\n", b.first, b.last, b.offset, b.bytes, printable(b.held));
+  return s;
+}
+
+}  // namespace cameo

@@ -1,0 +1,59 @@
+// What a kernel is called with. Emitted code and the kernel families include this and no system header.
+// A step's operands are Refs: base pointers stand in one array of the context, offsets are constants of the plan.
+#pragma once
+
+namespace rt {
+
+using int8_t = __INT8_TYPE__;
+using int16_t = __INT16_TYPE__;
+using int32_t = __INT32_TYPE__;
+using int64_t = __INT64_TYPE__;
+using uint8_t = __UINT8_TYPE__;
+using uint16_t = __UINT16_TYPE__;
+using uint32_t = __UINT32_TYPE__;
+using uint64_t = __UINT64_TYPE__;
+using size_t = __SIZE_TYPE__;
+
+struct Ref {  // address = bases[base] + offset
+  uint32_t base;
+  uint32_t flags;
+  uint64_t offset;
+};
+
+// Then one base for each graph input, one for each graph output, then the slots that rows set.
+enum : uint32_t { kWeights = 0, kArena = 1, kFirstIo = 2 };
+
+enum : int32_t { kNoFault = 0, kIndexFault = 1 /* an index outside [-limit, limit) */, kValueFault = 2 };
+
+struct Fault {
+  int32_t code;
+  uint32_t row;  // filled by the executor
+  int64_t index;
+  int64_t limit;
+};
+
+struct Call {
+  void* const* bases;
+  const Ref* refs;
+  const int64_t* params;  // bit patterns
+  Fault* fault;
+  void* scratch;  // Program::scratch_bytes of this thread's own, 64-byte aligned
+  int32_t chunk, chunks;
+};
+
+using Kernel = void (*)(const Call&);
+
+template <class T>
+inline T* address(const Call& call, int ref) {
+  return reinterpret_cast<T*>(static_cast<char*>(call.bases[call.refs[ref].base]) + call.refs[ref].offset);
+}
+
+// The first fault of a run is the one that is reported; the run stops at the next row.
+inline void raise_fault(const Call& call, int32_t code, int64_t index, int64_t limit) {
+  int32_t none = kNoFault;
+  if (!__atomic_compare_exchange_n(&call.fault->code, &none, code, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return;
+  call.fault->index = index;
+  call.fault->limit = limit;
+}
+
+}  // namespace rt

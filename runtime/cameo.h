@@ -1,0 +1,223 @@
+/* The C ABI of every compiled model: C99, append-only within a major version, no globals, nothing to free but handles.
+ * Get the table with `<name>_api(CAMEO_ABI_MAJOR)`, or `cameo_model_api(CAMEO_ABI_MAJOR)` through dlsym on a `.so`.
+ * Every structure that a caller passes begins with `struct_size = sizeof(it)`: a newer library then knows what an older
+ * caller did not fill. Strings that the table returns live as long as the library is loaded. */
+#ifndef CAMEO_H
+#define CAMEO_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CAMEO_ABI_MAJOR 1u
+#define CAMEO_ABI_MINOR 0u
+
+/* Status numbers never change; those up to 16 are gRPC's and Abseil's. */
+typedef int32_t cameo_status;
+enum {
+  CAMEO_OK = 0,
+  CAMEO_CANCELLED = 1,           /* `cancel` stopped the run */
+  CAMEO_INVALID_ARGUMENT = 3,    /* a null pointer, a wrong rank, size, type, device ... */
+  CAMEO_NOT_FOUND = 5,           /* no such input, output, node, weight or golden case */
+  CAMEO_OUT_OF_MEMORY = 8,       /* the allocator returned null, or threads could not be started */
+  CAMEO_FAILED_PRECONDITION = 9, /* a context in use by another run, strides that `prepare` has not seen ... */
+  CAMEO_OUT_OF_RANGE = 11,       /* data asked for something outside a tensor; `node` names the ONNX node */
+  CAMEO_UNIMPLEMENTED = 12,      /* in the table from the first day, not in this library */
+  CAMEO_INTERNAL = 13,           /* our bug */
+  CAMEO_UNAVAILABLE = 14,        /* no code in the library fits this processor or device */
+  CAMEO_DATA_LOSS = 15,          /* weights could not be read */
+  CAMEO_MISMATCH = 17            /* `selftest`: an output is outside its tolerance */
+};
+
+typedef struct cameo_model cameo_model;     /* code and weights: immutable, shared by any number of threads */
+typedef struct cameo_context cameo_context; /* the memory of one run at a time; any number for a model */
+
+/* DLPack's DLDevice, DLDataType and DLTensor, layout for layout. */
+typedef struct cameo_device {
+  int32_t device_type; /* 1 CPU, 2 CUDA */
+  int32_t device_id;
+} cameo_device;
+
+typedef struct cameo_dtype {
+  uint8_t code; /* 0 signed, 1 unsigned, 2 float, 4 bfloat, 6 bool */
+  uint8_t bits;
+  uint16_t lanes; /* 1 */
+} cameo_dtype;
+
+typedef struct cameo_tensor {
+  void* data; /* at least element-aligned, after byte_offset; null is fine where there are no elements */
+  cameo_device device;
+  int32_t ndim;
+  cameo_dtype dtype;
+  int64_t* shape;
+  int64_t* strides; /* in elements; null: compact, row by row */
+  uint64_t byte_offset;
+} cameo_tensor;
+
+enum { CAMEO_CPU = 1, CAMEO_CUDA = 2 };
+enum {
+  CAMEO_KIND_NONE = 0, /* input: a bound state keeps what it holds. output: not wanted */
+  CAMEO_KIND_TENSOR = 1,
+  CAMEO_KIND_STRINGS = 2,
+  CAMEO_KIND_SEQUENCE = 3,
+  CAMEO_KIND_MAP = 4,
+  CAMEO_KIND_OPTIONAL = 5
+};
+
+/* What goes in and comes out. An output whose tensor.data is null is owned by the context: `run` fills the tensor in,
+ * and it is valid until the next run or the release of that context. In an array all struct_size are equal. */
+typedef struct cameo_value {
+  uint32_t struct_size;
+  uint32_t kind;
+  cameo_tensor tensor;
+  const struct cameo_value* items; /* sequence: its elements. map: keys, then values. optional: none or one */
+  int64_t count;
+  const char* const* strings; /* of a string tensor, `lengths` bytes each */
+  const int64_t* lengths;
+} cameo_value;
+
+/* An input or output as the model declares it. */
+typedef struct cameo_io {
+  uint32_t struct_size;
+  uint32_t kind;
+  const char* name;
+  cameo_dtype dtype;
+  int32_t ndim;
+  const int64_t* dims;    /* -1: known only at run time */
+  const int64_t* dim_min; /* bounds of each dim; equal to dims where it is fixed; dim_max -1: open */
+  const int64_t* dim_max;
+  const char* const* dim_names; /* null, or a null entry, where the model names none */
+} cameo_io;
+
+/* The caller owns it, message included. `node` and `arg` are -1 where the error has none. */
+typedef struct cameo_error {
+  uint32_t struct_size;
+  cameo_status code;
+  int32_t node; /* index for node_get */
+  int32_t arg;  /* number of the input or output */
+  char message[496];
+} cameo_error;
+
+/* Callbacks may be null: then the library does it itself. All must be callable from any thread. */
+typedef struct cameo_options {
+  uint32_t struct_size;
+  int32_t num_threads; /* 0: what the model was built for, else as many as this process may use */
+  cameo_device device;
+  void* user; /* first argument of every callback */
+  void* (*alloc)(void* user, size_t bytes, size_t alignment, cameo_device device);
+  void (*free)(void* user, void* memory, size_t bytes, size_t alignment, cameo_device device);
+  /* Calls body(arg, i) once for each i in [0, count), in any order, on any threads, and returns when all have returned.
+   */
+  void (*parallel_for)(void* user, int32_t count, void (*body)(void* arg, int32_t i), void* arg);
+  /* Weights that are not in the library (`--weights=file`): 0 means that all bytes were read. */
+  int32_t (*read_weights)(void* user, uint64_t offset, void* to, size_t bytes);
+  void (*log)(void* user, int32_t level, const char* message); /* 0 note, 1 warning */
+} cameo_options;
+
+typedef struct cameo_run_options {
+  uint32_t struct_size;
+  uint32_t reserved;
+  uint64_t flags; /* none defined yet: 0 */
+  void* stream;   /* CUDA: the caller's stream */
+} cameo_run_options;
+
+/* One step of the compiled model and the ONNX nodes it computes. */
+typedef struct cameo_node {
+  uint32_t struct_size;
+  int32_t name_count;
+  const char* const* names; /* of ONNX nodes */
+  const char* kernel;       /* the step's own name */
+  uint64_t flops;           /* of one execution; 0: not known */
+  uint64_t bytes;           /* read and written by one execution; 0: not known */
+} cameo_node;
+
+/* An intermediate value, compact, as a tap sees it; valid during the call. */
+typedef struct cameo_tap {
+  uint32_t struct_size;
+  int32_t node;
+  const char* name; /* of the ONNX value */
+  const cameo_tensor* tensor;
+} cameo_tap;
+
+/* One output of one golden case, compared. Integers must be equal; floats may differ by `tolerance`. */
+typedef struct cameo_check {
+  uint32_t struct_size;
+  int32_t passed;
+  const char* case_name;
+  int32_t output;
+  int32_t reserved;
+  double max_error;     /* largest absolute difference; infinite where only one side is NaN or infinite */
+  double magnitude;     /* largest finite absolute value that was expected */
+  double tolerance;     /* absolute; what was used */
+  uint64_t mismatches;  /* elements outside it */
+  uint64_t worst_index; /* of the largest difference, in row-major order */
+  double expected, got; /* there */
+} cameo_check;
+
+typedef struct cameo_api {
+  uint32_t struct_size;
+  uint32_t abi_major, abi_minor;
+  uint32_t reserved;
+
+  /* Any thread, valid before a model is created. */
+  const char* (*manifest)(size_t* bytes); /* JSON; bytes may be null */
+  int32_t (*io_count)(int32_t is_output);
+  cameo_status (*io_get)(int32_t is_output, int32_t index, cameo_io* io);
+  void (*options_init)(cameo_options* options); /* set struct_size first; fills the rest with defaults */
+
+  /* options and error may be null everywhere. A handle is written only on CAMEO_OK. After the last release of a model
+   * and its contexts nothing of the library is running: dlclose is legal. */
+  cameo_status (*model_create)(const cameo_options* options, cameo_model** model, cameo_error* error);
+  void (*model_retain)(cameo_model* model);
+  void (*model_release)(cameo_model* model);
+  cameo_status (*context_create)(cameo_model* model, cameo_context** context,
+                                 cameo_error* error); /* retains the model */
+  void (*context_release)(cameo_context* context);
+
+  /* From the next run on, what `output` held is what `input` reads where it is given as CAMEO_KIND_NONE (zeros at
+   * first); an input that is given as a tensor sets the state anew. Types and dims of both must agree. */
+  cameo_status (*bind_state)(cameo_context* context, int32_t output, int32_t input, cameo_error* error);
+
+  /* Any thread; nothing runs. `in` may be null (with 0) where all sizes are fixed. `out` is filled. */
+  cameo_status (*workspace_size)(const cameo_model* model, const cameo_value* in, int32_t in_count, size_t* bytes,
+                                 size_t* alignment, cameo_error* error);
+  cameo_status (*output_types)(const cameo_model* model, const cameo_value* in, int32_t in_count, cameo_io* out,
+                               int32_t out_count, cameo_error* error);
+
+  /* Checks the inputs and allocates what runs with values of these sizes and strides need: a run allocates nothing. Not
+   * needed where every input is compact. */
+  cameo_status (*prepare)(cameo_context* context, const cameo_value* in, int32_t in_count, cameo_error* error);
+
+  /* One caller at a time for a context. Inputs and outputs may not overlap. After a failure the outputs hold anything.
+   */
+  cameo_status (*run)(cameo_context* context, const cameo_value* in, int32_t in_count, cameo_value* out,
+                      int32_t out_count, const cameo_run_options* options, cameo_error* error);
+  void (*cancel)(cameo_context* context); /* any thread: the run in progress stops at the next step; else nothing */
+
+  cameo_status (*weights_get)(const cameo_model* model, const char* name, cameo_tensor* tensor, cameo_error* error);
+  cameo_status (*weights_set)(cameo_model* model, const char* name, const cameo_tensor* tensor, cameo_error* error);
+  cameo_status (*weights_commit)(cameo_model* model, cameo_error* error);
+
+  int32_t (*node_count)(void);
+  cameo_status (*node_get)(int32_t index, cameo_node* node);
+  /* `callback` sees every intermediate value that has a name, on the running thread; null ends that. Allocates. */
+  cameo_status (*tap)(cameo_context* context, void (*callback)(void* user, const cameo_tap* value), void* user,
+                      cameo_error* error);
+  /* Every run adds each node's time to nanoseconds[node]; the array is the caller's; null ends that. */
+  cameo_status (*profile)(cameo_context* context, uint64_t* nanoseconds, int32_t count, cameo_error* error);
+
+  /* Runs the embedded golden cases; CAMEO_MISMATCH if one fails, CAMEO_NOT_FOUND if there is none. */
+  cameo_status (*selftest)(const cameo_options* options, void (*report)(void* user, const cameo_check* check),
+                           void* user, cameo_error* error);
+  const char* (*status_string)(cameo_status status);
+} cameo_api;
+
+typedef const cameo_api* (*cameo_get_api)(uint32_t abi_major); /* null: another major version */
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* CAMEO_H */

@@ -1,0 +1,104 @@
+// What the table answers without running: inputs, outputs, nodes, sizes, status names.
+#include "runtime/abi.h"
+
+namespace rt {
+namespace {
+
+// Writes as much of `value` as the caller's structure holds.
+template <class T>
+void give(const T& value, T* to) {
+  const uint32_t room = to->struct_size;
+  libc::memcpy(to, &value, room < sizeof value ? room : sizeof value);
+  to->struct_size = room;
+}
+
+cameo_io io_of(const Io& io) {
+  return {sizeof(cameo_io),
+          io.kind,
+          io.name,
+          to_dlpack(io.dtype),
+          io.rank,
+          io.dims,
+          io.dim_min ? io.dim_min : io.dims,
+          io.dim_max ? io.dim_max : io.dims,
+          io.dim_names};
+}
+
+}  // namespace
+
+cameo_status describe_io(const Program& program, bool is_output, int32_t index, cameo_io* io) {
+  const uint32_t count = is_output ? program.output_count : program.input_count;
+  if (!io || io->struct_size < sizeof io->struct_size) return CAMEO_INVALID_ARGUMENT;
+  if (index < 0 || static_cast<uint32_t>(index) >= count) return CAMEO_NOT_FOUND;
+  give(io_of((is_output ? program.outputs : program.inputs)[index]), io);
+  return CAMEO_OK;
+}
+
+cameo_status describe_node(const Program& program, int32_t index, cameo_node* node) {
+  if (!node || node->struct_size < sizeof node->struct_size) return CAMEO_INVALID_ARGUMENT;
+  if (index < 0 || static_cast<uint32_t>(index) >= program.node_count) return CAMEO_NOT_FOUND;
+  const Node& from = program.nodes[index];
+  const cameo_node described = {
+      sizeof described, static_cast<int32_t>(from.name_count), from.names, from.kernel, from.flops, from.bytes};
+  give(described, node);
+  return CAMEO_OK;
+}
+
+cameo_status describe_outputs(const cameo_model* model, cameo_io* out, int32_t count, cameo_error* error) {
+  if (!model || !out)
+    return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "output_types: `%s` is null", model ? "out" : "model");
+  const Program& program = *model->program;
+  if (count != static_cast<int32_t>(program.output_count))
+    return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "room for %d outputs, the model has %u", count,
+                program.output_count);
+  const uint32_t stride = out->struct_size;
+  if (stride < sizeof *out || stride % alignof(cameo_io))
+    return fail(error, CAMEO_INVALID_ARGUMENT, 0, -1, "output 0 has struct_size %u, this library writes %zu", stride,
+                sizeof *out);
+  for (int32_t i = 0; i < count; ++i) {
+    cameo_io& io = *reinterpret_cast<cameo_io*>(reinterpret_cast<char*>(out) + static_cast<size_t>(i) * stride);
+    io.struct_size = stride;
+    give(io_of(program.outputs[i]), &io);
+  }
+  return CAMEO_OK;
+}
+
+cameo_status measure_workspace(const cameo_model* model, size_t* bytes, size_t* alignment, cameo_error* error) {
+  if (!model) return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "workspace_size: `model` is null");
+  if (bytes) *bytes = plan_context(*model->program, model->threads).bytes;
+  if (alignment) *alignment = kAlign;
+  return CAMEO_OK;
+}
+
+void initialise(cameo_options* options) {
+  if (!options || options->struct_size < sizeof options->struct_size) return;
+  cameo_options defaults = default_options();
+  defaults.alloc = nullptr;  // null means the library's own
+  defaults.free = nullptr;
+  give(defaults, options);
+}
+
+cameo_status no_weights_yet(cameo_error* error) {
+  return fail(error, CAMEO_UNIMPLEMENTED, -1, -1,
+              "this library cannot read or swap weights; build it again with new ones");
+}
+
+const char* status_string(cameo_status status) {
+  switch (status) {
+    case CAMEO_OK: return "ok";
+    case CAMEO_CANCELLED: return "cancelled";
+    case CAMEO_INVALID_ARGUMENT: return "invalid argument";
+    case CAMEO_NOT_FOUND: return "not found";
+    case CAMEO_OUT_OF_MEMORY: return "out of memory";
+    case CAMEO_FAILED_PRECONDITION: return "failed precondition";
+    case CAMEO_OUT_OF_RANGE: return "out of range";
+    case CAMEO_UNIMPLEMENTED: return "unimplemented";
+    case CAMEO_INTERNAL: return "internal error";
+    case CAMEO_UNAVAILABLE: return "unavailable on this processor or device";
+    case CAMEO_DATA_LOSS: return "weights could not be read";
+    case CAMEO_MISMATCH: return "outside the tolerance";
+    default: return "unknown status";
+  }
+}
+
+}  // namespace rt

@@ -1,0 +1,55 @@
+// Element types by their ONNX number, and what each is called here and in DLPack. One row a type.
+#pragma once
+
+#include "runtime/call.h"
+#include "runtime/cameo.h"
+
+namespace rt {
+
+enum DataType : uint32_t {  // TensorProto.DataType
+  kUndefined = 0,
+  kF32 = 1,
+  kU8 = 2,
+  kI8 = 3,
+  kU16 = 4,
+  kI16 = 5,
+  kI32 = 6,
+  kI64 = 7,
+  kString = 8,
+  kBool = 9,
+  kF16 = 10,
+  kF64 = 11,
+  kU32 = 12,
+  kU64 = 13,
+  kC64 = 14,
+  kC128 = 15,
+  kBf16 = 16,
+};
+
+struct TypeInfo {
+  const char* name;
+  uint8_t code, bits;
+};
+
+inline constexpr TypeInfo kTypes[] = {
+    {"undefined", 0, 0}, {"f32", 2, 32}, {"u8", 1, 8},   {"i8", 0, 8},     {"u16", 1, 16},  {"i16", 0, 16},
+    {"i32", 0, 32},      {"i64", 0, 64}, {"str", 3, 0},  {"bool", 6, 8},   {"f16", 2, 16},  {"f64", 2, 64},
+    {"u32", 1, 32},      {"u64", 1, 64}, {"c64", 5, 64}, {"c128", 5, 128}, {"bf16", 4, 16},
+};
+inline constexpr uint32_t kTypeCount = sizeof kTypes / sizeof kTypes[0];
+
+inline const TypeInfo& type_info(uint32_t dtype) { return kTypes[dtype < kTypeCount ? dtype : 0]; }
+inline int64_t element_bytes(uint32_t dtype) { return type_info(dtype).bits / 8; }
+inline bool is_float(uint32_t dtype) { return dtype == kF32 || dtype == kF64 || dtype == kF16 || dtype == kBf16; }
+inline bool is_number(uint32_t dtype) {
+  return is_float(dtype) || dtype == kBool || (type_info(dtype).bits && type_info(dtype).code <= 1);
+}
+inline cameo_dtype to_dlpack(uint32_t dtype) { return {type_info(dtype).code, type_info(dtype).bits, 1}; }
+
+inline uint32_t from_dlpack(cameo_dtype type) {
+  for (uint32_t i = 1; i < kTypeCount; ++i)
+    if (kTypes[i].code == type.code && kTypes[i].bits == type.bits && type.lanes == 1 && type.bits) return i;
+  return kUndefined;
+}
+
+}  // namespace rt

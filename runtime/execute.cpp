@@ -1,0 +1,137 @@
+// One function a kind of row; `next` returns the row to go on at. Between two rows: cancel and faults, nothing else.
+#include "runtime/execute.h"
+
+#include "runtime/libc.h"
+
+namespace rt {
+namespace {
+
+char* at(const Execution& run, const Ref& ref) { return static_cast<char*>(run.bases[ref.base]) + ref.offset; }
+
+template <class T>
+T load(const Execution& run, const Ref& ref) {
+  T value;
+  libc::memcpy(&value, at(run, ref), sizeof value);
+  return value;
+}
+
+void for_each_body(void* job, int32_t worker) { drain(*static_cast<Job*>(job), worker); }
+
+void run_parallel(Execution& run, Kernel kernel, const Call& call, int32_t chunks) {
+  if (run.pool) return run.pool->run(kernel, call, chunks, run.scratch, run.scratch_stride);
+  run.job.kernel = kernel;
+  run.job.call = call;
+  run.job.scratch = run.scratch;
+  run.job.scratch_stride = run.scratch_stride;
+  publish(run.job, chunks);
+  run.parallel_for(run.parallel_user, chunks < run.threads ? chunks : run.threads, for_each_body, &run.job);
+  drain(run.job, 0);  // a host that called fewer bodies than asked for
+  wait(run.job, chunks);
+}
+
+void run_kernel(Execution& run, const Row& row) {
+  const Program& program = *run.program;
+  const Kernel kernel = run.kernels[row.kernel];
+  Call call = {run.bases, program.refs + row.refs, program.params + row.params, &run.fault, run.scratch, 0, 1};
+  const int32_t chunks = row.chunks ? row.chunks : 1;
+  if (chunks > 1 && (run.pool || run.parallel_for)) return run_parallel(run, kernel, call, chunks);
+  call.chunks = chunks;
+  for (; call.chunk < chunks; ++call.chunk) kernel(call);
+}
+
+uint32_t test_loop(Execution& run, uint32_t begin) {
+  const Row& row = run.program->rows[begin];
+  const Ref* ref = run.program->refs + row.refs + (row.b & kTripRef ? 1 : 0);
+  const LoopState& loop = run.loops[row.a];
+  if (loop.counter >= loop.trip) return static_cast<uint32_t>(row.jump);
+  if (row.b & kConditionRef && !load<uint8_t>(run, *ref++)) return static_cast<uint32_t>(row.jump);
+  if (row.b & kCounterRef) libc::memcpy(at(run, *ref), &loop.counter, sizeof loop.counter);
+  return begin + 1;
+}
+
+uint32_t begin_loop(Execution& run, uint32_t index) {
+  const Row& row = run.program->rows[index];
+  const Ref* ref = run.program->refs + row.refs;
+  run.loops[row.a] = {row.b & kTripRef ? load<int64_t>(run, *ref) : static_cast<int64_t>(row.bytes), 0};
+  return test_loop(run, index);
+}
+
+uint32_t end_loop(Execution& run, uint32_t begin) {
+  ++run.loops[run.program->rows[begin].a].counter;
+  return test_loop(run, begin);
+}
+
+void swap_bases(Execution& run, const Row& row) {
+  void* old = run.bases[row.a];
+  run.bases[row.a] = run.bases[row.b];
+  run.bases[row.b] = old;
+}
+
+void advance_base(Execution& run, const Row& row) {  // through integers: one past the last step may lie outside
+  run.bases[row.a] = reinterpret_cast<void*>(reinterpret_cast<uint64_t>(run.bases[row.a]) + row.bytes);
+}
+
+uint32_t next(Execution& run, uint32_t index) {
+  const Row& row = run.program->rows[index];
+  const Ref* refs = run.program->refs + row.refs;
+  switch (row.kind) {
+    case RowKind::Kernel: run_kernel(run, row); break;
+    case RowKind::Jump: return static_cast<uint32_t>(row.jump);
+    case RowKind::JumpIfFalse:
+      if (!load<uint8_t>(run, refs[0])) return static_cast<uint32_t>(row.jump);
+      break;
+    case RowKind::LoopBegin: return begin_loop(run, index);
+    case RowKind::LoopEnd: return end_loop(run, static_cast<uint32_t>(row.jump));
+    case RowKind::Swap: swap_bases(run, row); break;
+    case RowKind::SetBase: run.bases[row.a] = at(run, refs[0]); break;
+    case RowKind::Advance: advance_base(run, row); break;
+    case RowKind::Copy: libc::memcpy(at(run, refs[0]), at(run, refs[1]), row.bytes); break;
+    case RowKind::End: break;
+  }
+  return index + 1;
+}
+
+void tap_row(Execution& run, uint32_t index) {
+  const Program& program = *run.program;
+  uint32_t low = 0, high = program.tap_count;
+  while (low < high) {
+    const uint32_t middle = (low + high) / 2;
+    if (program.taps[middle].row < index)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  for (; low < program.tap_count && program.taps[low].row == index; ++low)
+    run.tap(run.tap_user, program.taps[low], at(run, program.refs[program.taps[low].ref]));
+}
+
+uint32_t next_observed(Execution& run, uint32_t index) {
+  const uint64_t start = now_ns();
+  const uint32_t result = next(run, index);
+  if (run.nanoseconds && run.program->node_count) run.nanoseconds[run.program->rows[index].node] += now_ns() - start;
+  if (run.tap && !__atomic_load_n(&run.fault.code, __ATOMIC_RELAXED)) tap_row(run, index);
+  return result;
+}
+
+}  // namespace
+
+uint64_t now_ns() {
+  libc::Timespec time;
+  libc::clock_gettime(libc::kMonotonic, &time);
+  return static_cast<uint64_t>(time.seconds) * 1000000000u + static_cast<uint64_t>(time.nanoseconds);
+}
+
+Outcome execute(Execution& run) {
+  for (uint32_t index = 0; run.program->rows[index].kind != RowKind::End;) {
+    if (__atomic_load_n(&run.cancelled, __ATOMIC_RELAXED)) return Outcome::Cancelled;
+    const uint32_t row = index;
+    index = run.observed ? next_observed(run, index) : next(run, index);
+    if (__atomic_load_n(&run.fault.code, __ATOMIC_ACQUIRE)) {
+      run.fault.row = row;
+      return Outcome::Fault;
+    }
+  }
+  return Outcome::Done;
+}
+
+}  // namespace rt

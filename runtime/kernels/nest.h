@@ -1,0 +1,103 @@
+// nest: any loop nest. The outer axes run as scalars; for each of their points `row(i0, ..)` computes what does not depend on
+// the last axis and returns `element(at)`, which is called with W consecutive indices at a time and with single ones for the
+// rest. serial: points one after another, for updates that must keep their order. The naive family: specification and
+// fallback of every other one.
+#pragma once
+#include "runtime/call.h"
+#include "runtime/rt/fold.h"
+#include "runtime/rt/load.h"
+#include "runtime/rt/math.h"
+#include "runtime/rt/scalar.h"
+
+namespace rt {
+
+template <int R>
+struct Extents {
+  i64 n[R == 0 ? 1 : R];
+  RT_FN i64 points() const {
+    i64 p = 1;
+    for (int d = 0; d < R; ++d) p *= n[d];
+    return p;
+  }
+};
+template <class... N>
+RT_FN Extents<sizeof...(N)> extents(N... n) { return {{n...}}; }
+
+namespace detail {
+template <int D, int R, class F, class... I>
+RT_FN auto call_at(const i64* index, F& f, I... i) {
+  if constexpr (D == R) {
+    return f(i...);
+  } else {
+    return call_at<D + 1, R>(index, f, i..., index[D]);
+  }
+}
+template <int R>
+RT_FN void split_index(i64 point, const Extents<R>& e, i64* index) {
+  for (int d = R - 1; d >= 0; --d) {
+    index[d] = point % e.n[d];
+    point /= e.n[d];
+  }
+}
+template <int R>
+RT_FN void next_index(const Extents<R>& e, i64* index) {
+  for (int d = R - 1; d >= 0; --d) {
+    if (++index[d] < e.n[d]) return;
+    index[d] = 0;
+  }
+}
+template <int W, class Element>
+RT_FN void run_lanes(i64 begin, i64 end, const Element& element) {
+  i64 at = begin;
+  if constexpr (W > 1)
+    for (; at + W <= end; at += W) element(Lanes<W>{at});
+  for (; at < end; ++at) element(at);
+}
+}  // namespace detail
+
+// Chunks share the rows; where there are fewer rows than chunks they share pieces of the last axis too. The split depends on
+// the number of chunks alone, which the plan fixes.
+template <int W, int R, class Row>
+RT_FN void nest(const Call& call, i64 inner, Extents<R> outer, Row row) {
+  const i64 rows = outer.points();
+  const i64 pieces = rows >= call.chunks || inner < 2 * W ? 1 : (call.chunks + rows - 1) / rows;
+  const i64 step = pieces == 1 ? inner : ((inner + pieces - 1) / pieces + W - 1) / W * W;
+  const i64 units = rows * pieces;
+  const i64 begin = units * call.chunk / call.chunks, end = units * (call.chunk + 1) / call.chunks;
+  i64 index[R == 0 ? 1 : R];
+  if (begin < end) detail::split_index<R>(begin / pieces, outer, index);
+  for (i64 u = begin; u < end; ++u) {
+    const i64 first = u % pieces * step, last = first + step < inner ? first + step : inner;
+    const auto element = detail::call_at<0, R>(index, row);
+    detail::run_lanes<W>(first, last, element);
+    if (u % pieces == pieces - 1) detail::next_index<R>(outer, index);
+  }
+}
+
+template <int R, class Point>
+RT_FN void serial(Extents<R> extents, Point point) {
+  const i64 points = extents.points();
+  i64 index[R == 0 ? 1 : R] = {};
+  for (i64 p = 0; p < points; ++p) {
+    detail::call_at<0, R>(index, point);
+    detail::next_index<R>(extents, index);
+  }
+}
+
+// A condition that only the data can break: false ends the run with CAMEO_OUT_OF_RANGE.
+RT_FN bool check(const Call& call, bool holds, i64 index) {
+  if (!holds) [[unlikely]] raise_fault(call, kIndexFault, index, 0);
+  return holds;
+}
+// A load whose index comes from data and must be in range.
+template <class T, class I, class G>
+RT_FN auto load_checked(const Call& call, const T* x, I at, G inside) {
+  if constexpr (kLanes<G> == 0) {
+    check(call, inside, 0);
+  } else {
+    if (!all(inside)) [[unlikely]] raise_fault(call, kIndexFault, 0, 0);
+  }
+  return load_or(x, at, inside, T{});
+}
+
+}  // namespace rt

@@ -1,0 +1,71 @@
+// Every libc function that ships inside an artifact, declared here and not by system headers: newer ones redirect names
+// to newer symbols, and these bind to glibc 2.34. They are C++ names with the C symbol, so that they clash with no
+// header.
+#pragma once
+
+#include "runtime/call.h"
+
+namespace rt::libc {
+
+// memory; the compiler also calls memcpy, memmove, memset, memcmp and strlen by itself
+void* malloc(size_t bytes) __asm__("malloc");
+void* realloc(void* memory, size_t bytes) __asm__("realloc");
+void* aligned_alloc(size_t alignment, size_t bytes) __asm__("aligned_alloc");
+void free(void* memory) __asm__("free");
+inline void* memcpy(void* to, const void* from, size_t bytes) { return __builtin_memcpy(to, from, bytes); }
+inline void* memmove(void* to, const void* from, size_t bytes) { return __builtin_memmove(to, from, bytes); }
+inline void* memset(void* to, int value, size_t bytes) { return __builtin_memset(to, value, bytes); }
+inline int memcmp(const void* a, const void* b, size_t bytes) { return __builtin_memcmp(a, b, bytes); }
+inline size_t strlen(const char* text) { return __builtin_strlen(text); }
+
+// text
+int snprintf(char* to, size_t bytes, const char* format, ...) __asm__("snprintf") __attribute__((format(printf, 3, 4)));
+int vsnprintf(char* to, size_t bytes, const char* format, __builtin_va_list args) __asm__("vsnprintf");
+
+// threads and time
+int pthread_create(unsigned long* thread, const void* attributes, void* (*body)(void*),
+                   void* arg) __asm__("pthread_create");
+int pthread_join(unsigned long thread, void** result) __asm__("pthread_join");
+int pthread_sigmask(int how, const uint64_t* set, uint64_t* old) __asm__("pthread_sigmask");
+int sched_getaffinity(int pid, size_t bytes, void* mask) __asm__("sched_getaffinity");
+int sched_yield() __asm__("sched_yield");
+long syscall(long number, ...) __asm__("syscall");
+int getpid() __asm__("getpid");
+[[noreturn]] void exit(int code) __asm__("exit");
+struct Timespec {
+  int64_t seconds, nanoseconds;
+};
+int clock_gettime(int clock, Timespec* time) __asm__("clock_gettime");
+
+// files; only the program part uses what follows
+struct Dirent {
+  uint64_t inode;
+  int64_t offset;
+  uint16_t bytes;
+  uint8_t type;
+  char name[256];
+};
+int open(const char* path, int flags, ...) __asm__("open");
+long read(int file, void* to, size_t bytes) __asm__("read");
+long write(int file, const void* from, size_t bytes) __asm__("write");
+int close(int file) __asm__("close");
+int rename(const char* from, const char* to) __asm__("rename");
+int unlink(const char* path) __asm__("unlink");
+void* opendir(const char* path) __asm__("opendir");
+Dirent* readdir(void* folder) __asm__("readdir");
+int closedir(void* folder) __asm__("closedir");
+int* errno_location() __asm__("__errno_location");
+char* strerror(int error) __asm__("strerror");
+void (*signal(int number, void (*handler)(int)))(int) __asm__("signal");
+
+enum : int {
+  kReadOnly = 0,
+  kWriteOnly = 1,
+  kCreate = 0100,
+  kTruncate = 01000,
+  kExclusive = 0200,
+  kCloseOnExec = 02000000
+};
+enum : int { kMonotonic = 1, kInterrupt = 2, kPipe = 13 };
+
+}  // namespace rt::libc

@@ -1,0 +1,285 @@
+// Creation and release of models and contexts.
+#include "runtime/model.h"
+
+#include "runtime/cpu.h"
+#include "runtime/dtype.h"
+#include "runtime/errors.h"
+#include "runtime/libc.h"
+
+namespace rt {
+namespace {
+
+uint64_t align_up(uint64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
+
+void* default_alloc(void*, size_t bytes, size_t alignment, cameo_device) {
+  return libc::aligned_alloc(alignment, bytes);
+}
+
+void default_free(void*, void* memory, size_t, size_t, cameo_device) { libc::free(memory); }
+
+// What the caller's structure holds, as far as it reaches, over the defaults.
+cameo_options read_options(const cameo_options* given) {
+  cameo_options options = default_options();
+  if (!given) return options;
+  const size_t bytes = given->struct_size < sizeof options ? given->struct_size : sizeof options;
+  libc::memcpy(&options, given, bytes);
+  options.struct_size = sizeof options;
+  if (!options.alloc || !options.free) options.alloc = default_alloc, options.free = default_free;
+  return options;
+}
+
+const Image* choose_image(const Program& program, uint64_t host) {
+  for (uint32_t i = 0; i < program.image_count; ++i)
+    if ((program.images[i].cpu_features & ~host) == 0) return &program.images[i];
+  return nullptr;
+}
+
+cameo_status no_image(const Program& program, uint64_t host, cameo_error* error) {
+  if (!program.image_count)
+    return fail(error, CAMEO_UNAVAILABLE, -1, -1, "the library holds no code for any processor");
+  const Image& last = program.images[program.image_count - 1];
+  return fail(error, CAMEO_UNAVAILABLE, -1, -1,
+              "this processor lacks %s, which code for `%s` needs; build with a lower `--target`, or with several",
+              FeatureNames(last.cpu_features & ~host).text, last.name);
+}
+
+cameo_status check_static(const Io* ios, uint32_t count, const char* what, cameo_error* error) {
+  for (uint32_t i = 0; i < count; ++i) {
+    if (ios[i].kind != CAMEO_KIND_TENSOR || !element_bytes(ios[i].dtype))
+      return fail(error, CAMEO_UNIMPLEMENTED, static_cast<int32_t>(i), -1,
+                  "%s %u %s is not a tensor of numbers; this runtime runs only those", what, i,
+                  Quoted(ios[i].name).text);
+    for (int32_t d = 0; d < ios[i].rank; ++d)
+      if (ios[i].dims[d] < 0)
+        return fail(error, CAMEO_UNIMPLEMENTED, static_cast<int32_t>(i), -1,
+                    "dim %d of %s %u %s is known only at run time; this runtime runs only fixed sizes", d, what, i,
+                    Quoted(ios[i].name).text);
+  }
+  return CAMEO_OK;
+}
+
+cameo_status check_options(const cameo_options& options, cameo_error* error) {
+  if (options.device.device_type != CAMEO_CPU)
+    return fail(error, CAMEO_UNAVAILABLE, -1, -1, "device type %d is not in this library, which runs on the CPU (1)",
+                options.device.device_type);
+  if (options.num_threads < 0 || options.num_threads > 4096)
+    return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "num_threads is %d; 0 (default) to 4096 are possible",
+                options.num_threads);
+  return CAMEO_OK;
+}
+
+cameo_status check_program(const Program& program, cameo_error* error) {
+  if (program.version != kProgramVersion)
+    return fail(error, CAMEO_INTERNAL, -1, -1, "the program's tables have version %u, the runtime reads %u",
+                program.version, kProgramVersion);
+  cameo_status status = check_static(program.inputs, program.input_count, "input", error);
+  return status ? status : check_static(program.outputs, program.output_count, "output", error);
+}
+
+cameo_status load_weights(cameo_model* model, cameo_error* error) {
+  const Program& program = *model->program;
+  model->weights = program.weights;
+  if (program.weights || !program.weights_bytes) return CAMEO_OK;
+  if (!model->options.read_weights)
+    return fail(error, CAMEO_FAILED_PRECONDITION, -1, -1,
+                "the %lu bytes of weights are not in the library; give options.read_weights", program.weights_bytes);
+  model->owned_weights = allocate(model->options, program.weights_bytes);
+  if (!model->owned_weights)
+    return fail(error, CAMEO_OUT_OF_MEMORY, -1, -1, "cannot allocate %lu bytes for weights", program.weights_bytes);
+  model->weights = model->owned_weights;
+  if (model->options.read_weights(model->options.user, 0, model->owned_weights, program.weights_bytes) == 0)
+    return CAMEO_OK;
+  return fail(error, CAMEO_DATA_LOSS, -1, -1, "options.read_weights could not read %lu bytes", program.weights_bytes);
+}
+
+bool is_parallel(const Program& program) {
+  for (uint32_t i = 0; i < program.row_count; ++i)
+    if (program.rows[i].kind == RowKind::Kernel && program.rows[i].chunks > 1) return true;
+  return false;
+}
+
+cameo_status start_threads(cameo_model* model, cameo_error* error) {
+  const cameo_options& options = model->options;
+  model->threads = options.num_threads       ? options.num_threads
+                   : model->program->threads ? model->program->threads
+                                             : usable_threads();
+  if (!is_parallel(*model->program)) model->threads = 1;
+  if (model->threads == 1 || options.parallel_for) return CAMEO_OK;
+  void* memory = allocate(options, Pool::bytes(model->threads));
+  model->pool = memory ? Pool::create(memory, model->threads) : nullptr;
+  if (model->pool) return CAMEO_OK;
+  if (memory) deallocate(options, memory, Pool::bytes(model->threads));
+  return fail(error, CAMEO_OUT_OF_MEMORY, -1, -1, "cannot start %d threads; num_threads = 1 needs none",
+              model->threads);
+}
+
+void destroy_model(cameo_model* model) {
+  const cameo_options options = model->options;
+  if (model->pool) {
+    model->pool->destroy();
+    deallocate(options, model->pool, Pool::bytes(model->threads));
+  }
+  if (model->owned_weights) deallocate(options, model->owned_weights, model->program->weights_bytes);
+  deallocate(options, model, sizeof *model);
+}
+
+void log_model(const cameo_model& model) {
+  char text[200];
+  if (!model.options.log) return;
+  libc::snprintf(text, sizeof text, "%s runs its code for `%s` on %d threads", Quoted(model.program->name).text,
+                 model.image->name, model.threads);
+  model.options.log(model.options.user, 0, text);
+}
+
+uint64_t take(Layout& layout, uint64_t bytes) {
+  const uint64_t offset = layout.bytes;
+  layout.bytes += align_up(bytes);
+  return offset;
+}
+
+template <class T>
+T* part(cameo_context* context, uint64_t offset) {
+  return reinterpret_cast<T*>(reinterpret_cast<char*>(context) + offset);
+}
+
+void set_up_outputs(cameo_context* context) {
+  const Program& program = *context->model->program;
+  uint64_t offset = context->layout.outputs,
+           shape = context->layout.shapes + align_up(program.output_count * sizeof(void*));
+  for (uint32_t i = 0; i < program.output_count; ++i) {
+    const Io& io = program.outputs[i];
+    context->owned[i] = part<void>(context, offset);
+    context->shapes[i] = part<int64_t>(context, shape);
+    for (int32_t d = 0; d < io.rank; ++d) context->shapes[i][d] = io.dims[d];
+    offset += align_up(io_bytes(io));
+    shape += static_cast<uint64_t>(io.rank) * sizeof(int64_t);
+  }
+}
+
+void set_up_execution(cameo_context* context) {
+  const cameo_model& model = *context->model;
+  Execution& run = context->run;
+  run.program = model.program;
+  run.kernels = model.image->kernels;
+  run.bases = part<void*>(context, context->layout.bases);
+  run.loops = part<LoopState>(context, context->layout.loops);
+  run.scratch = part<char>(context, context->layout.scratch);
+  run.scratch_stride = context->layout.scratch_stride;
+  run.threads = model.threads;
+  run.parallel_for = model.options.parallel_for;
+  run.parallel_user = model.options.user;
+  run.bases[kWeights] = const_cast<void*>(model.weights);
+  run.bases[kArena] = part<char>(context, context->layout.arena);
+}
+
+}  // namespace
+
+cameo_options default_options() {
+  cameo_options options = {};
+  options.struct_size = sizeof options;
+  options.device = {CAMEO_CPU, 0};
+  options.alloc = default_alloc;
+  options.free = default_free;
+  return options;
+}
+
+void* allocate(const cameo_options& options, uint64_t bytes) {
+  return options.alloc(options.user, align_up(bytes), kAlign, options.device);
+}
+
+void deallocate(const cameo_options& options, void* memory, uint64_t bytes) {
+  options.free(options.user, memory, align_up(bytes), kAlign, options.device);
+}
+
+int64_t elements(const Io& io) {
+  int64_t count = 1;
+  for (int32_t i = 0; i < io.rank; ++i) count *= io.dims[i];
+  return count;
+}
+
+uint64_t io_bytes(const Io& io) { return static_cast<uint64_t>(elements(io) * element_bytes(io.dtype)); }
+
+cameo_status create_model(const Program& program, const cameo_options* given, cameo_model** out, cameo_error* error) {
+  if (!out) return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "model_create: `model` is null");
+  const cameo_options options = read_options(given);
+  cameo_status status = check_options(options, error);
+  if (!status) status = check_program(program, error);
+  if (status) return status;
+  const uint64_t host = host_cpu_features();
+  const Image* image = choose_image(program, host);
+  if (!image) return no_image(program, host, error);
+  cameo_model* model = static_cast<cameo_model*>(allocate(options, sizeof *model));
+  if (!model) return fail(error, CAMEO_OUT_OF_MEMORY, -1, -1, "cannot allocate a model");
+  *model = {&program, image, options, nullptr, nullptr, nullptr, 1, 1};
+  status = load_weights(model, error);
+  if (!status) status = start_threads(model, error);
+  if (status) return destroy_model(model), status;
+  log_model(*model);
+  *out = model;
+  return CAMEO_OK;
+}
+
+void retain_model(cameo_model* model) {
+  if (model) __atomic_fetch_add(&model->references, 1, __ATOMIC_RELAXED);
+}
+
+void release_model(cameo_model* model) {
+  if (model && __atomic_fetch_sub(&model->references, 1, __ATOMIC_ACQ_REL) == 1) destroy_model(model);
+}
+
+Layout plan_context(const Program& program, int32_t threads) {
+  Layout layout = {};
+  uint64_t dims = 0, outputs = 0;
+  for (uint32_t i = 0; i < program.output_count; ++i) {
+    dims += static_cast<uint64_t>(program.outputs[i].rank);
+    outputs += align_up(io_bytes(program.outputs[i]));
+  }
+  take(layout, sizeof(cameo_context));
+  layout.bases = take(layout, program.base_count * sizeof(void*));
+  layout.loops = take(layout, program.loop_count * sizeof(LoopState));
+  layout.owned = take(layout, program.output_count * sizeof(void*));
+  layout.shapes = take(layout, align_up(program.output_count * sizeof(void*)) + dims * sizeof(int64_t));
+  layout.staging = take(layout, program.input_count * sizeof(Staging));
+  layout.bindings = take(layout, program.output_count * sizeof(Binding));
+  layout.scratch_stride = align_up(program.scratch_bytes);
+  layout.scratch = take(layout, layout.scratch_stride * static_cast<uint64_t>(threads));
+  layout.arena = take(layout, program.arena_bytes);
+  layout.outputs = take(layout, outputs);
+  return layout;
+}
+
+cameo_status create_context(cameo_model* model, cameo_context** out, cameo_error* error) {
+  if (!model || !out)
+    return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "context_create: `%s` is null", model ? "context" : "model");
+  const Layout layout = plan_context(*model->program, model->threads);
+  void* memory = allocate(model->options, layout.bytes);
+  if (!memory) return fail(error, CAMEO_OUT_OF_MEMORY, -1, -1, "cannot allocate %lu bytes for a context", layout.bytes);
+  libc::memset(memory, 0, layout.scratch);  // all tables; arena and outputs stay untouched until they are written
+  cameo_context* context = static_cast<cameo_context*>(memory);
+  context->model = model;
+  context->layout = layout;
+  context->owned = part<void*>(context, layout.owned);
+  context->shapes = part<int64_t*>(context, layout.shapes);
+  context->staging = part<Staging>(context, layout.staging);
+  context->bindings = part<Binding>(context, layout.bindings);
+  set_up_execution(context);
+  set_up_outputs(context);
+  retain_model(model);
+  *out = context;
+  return CAMEO_OK;
+}
+
+void release_context(cameo_context* context) {
+  if (!context) return;
+  cameo_model* model = context->model;
+  const cameo_options& options = model->options;
+  for (uint32_t i = 0; i < model->program->input_count; ++i)
+    if (context->staging[i].memory) deallocate(options, context->staging[i].memory, context->staging[i].bytes);
+  for (int32_t i = 0; i < context->binding_count; ++i)
+    for (void* block : context->bindings[i].blocks) deallocate(options, block, context->bindings[i].bytes);
+  if (context->tap_memory) deallocate(options, context->tap_memory, context->tap_bytes);
+  deallocate(options, context, context->layout.bytes);
+  release_model(model);
+}
+
+}  // namespace rt

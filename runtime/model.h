@@ -1,0 +1,81 @@
+// Models and contexts, behind the C ABI's opaque handles. A model is a program, the image that fits the processor, the
+// weights and the pool; a context is all memory of one run, in one block whose parts `plan_context` lays out.
+#pragma once
+
+#include "runtime/cameo.h"
+#include "runtime/execute.h"
+
+struct cameo_model {
+  const rt::Program* program;
+  const rt::Image* image;
+  cameo_options options;  // callbacks filled in
+  const void* weights;
+  void* owned_weights;  // read by the callback
+  rt::Pool* pool;       // null with one thread, or where the host has a parallel_for
+  int32_t threads;
+  uint32_t references;
+};
+
+namespace rt {
+
+struct Staging {  // where an input that is not compact is copied to
+  void* memory;
+  uint64_t bytes;
+};
+
+struct Binding {  // an output that is the next run's input
+  int32_t output, input;
+  void* blocks[2];  // the input reads blocks[0], the output writes blocks[1], then they swap
+  uint64_t bytes;
+};
+
+struct Layout {  // offsets in a context's block
+  uint64_t bases, loops, owned, shapes, staging, bindings, scratch, scratch_stride, arena, outputs, bytes;
+};
+
+}  // namespace rt
+
+struct cameo_context {
+  cameo_model* model;
+  rt::Layout layout;
+  rt::Execution run;
+  void** owned;           // a buffer for each output
+  int64_t** shapes;       // what `shape` of a context-owned output points to
+  rt::Staging* staging;   // one an input
+  rt::Binding* bindings;  // binding_count of them, at most one an output
+  int32_t binding_count;
+  uint32_t busy;
+  void (*tap)(void* user, const cameo_tap* value);
+  void* tap_user;
+  void* tap_memory;
+  uint64_t tap_bytes;
+};
+
+namespace rt {
+
+inline constexpr uint64_t kAlign = 64;
+
+cameo_options default_options();
+cameo_status create_model(const Program& program, const cameo_options* options, cameo_model** out, cameo_error* error);
+void retain_model(cameo_model* model);
+void release_model(cameo_model* model);
+
+Layout plan_context(const Program& program, int32_t threads);
+cameo_status create_context(cameo_model* model, cameo_context** out, cameo_error* error);
+void release_context(cameo_context* context);
+
+cameo_status bind_state(cameo_context* context, int32_t output, int32_t input, cameo_error* error);
+cameo_status prepare(cameo_context* context, const cameo_value* in, int32_t count, cameo_error* error);
+cameo_status run(cameo_context* context, const cameo_value* in, int32_t in_count, cameo_value* out, int32_t out_count,
+                 const cameo_run_options* options, cameo_error* error);
+cameo_status set_tap(cameo_context* context, void (*callback)(void*, const cameo_tap*), void* user, cameo_error* error);
+cameo_status set_profile(cameo_context* context, uint64_t* nanoseconds, int32_t count, cameo_error* error);
+cameo_status selftest(const Program& program, const cameo_options* options, void (*report)(void*, const cameo_check*),
+                      void* user, cameo_error* error);
+
+void* allocate(const cameo_options& options, uint64_t bytes);
+void deallocate(const cameo_options& options, void* memory, uint64_t bytes);
+int64_t elements(const Io& io);
+uint64_t io_bytes(const Io& io);
+
+}  // namespace rt

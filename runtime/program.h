@@ -1,0 +1,151 @@
+// The tables of one compiled model: constant data that the compiler prints and `execute` walks. No system header, so
+// that emitted text can be compiled anywhere. Every index below was checked by the compiler; the runtime trusts it.
+#pragma once
+
+#include "runtime/call.h"
+
+namespace rt {
+
+enum class RowKind : uint8_t {
+  Kernel,       // kernel(refs, params), split in `chunks`
+  Jump,         // go to row `jump`
+  JumpIfFalse,  // go to row `jump` unless the bool at ref 0
+  LoopBegin,  // state `a`, LoopFlags in `b`; refs: [trip i64] [condition bool] [counter i64], those the flags name, in
+              // this order; `bytes`: the trip count where no ref has it; `jump`: the row to go on at when it is over
+  LoopEnd,    // `jump`: the row of its LoopBegin, which counts, tests the condition again and goes round or on
+  Swap,       // bases[a] <-> bases[b]
+  SetBase,    // bases[a] = address of ref 0
+  Advance,    // bases[a] += bytes, which may be negative
+  Copy,       // ref 0 <- ref 1, `bytes` of them, not overlapping
+  End,
+};
+
+enum LoopFlags : uint32_t { kTripRef = 1, kConditionRef = 2, kCounterRef = 4 };
+inline constexpr uint64_t kNoTripLimit = ~uint64_t{0} >> 1;
+
+struct Row {
+  RowKind kind = RowKind::End;
+  uint8_t joins = 1;    // 1: all rows before it must have ended (this executor waits always)
+  uint16_t chunks = 1;  // of a Kernel; fixed by the plan, so that results do not depend on the number of threads
+  uint32_t kernel = 0;  // index into Image::kernels
+  uint32_t refs = 0, params = 0;  // of the first one in the program's arrays
+  uint32_t node = 0;
+  int32_t jump = 0;
+  uint64_t bytes = 0;
+  uint32_t a = 0, b = 0;
+};
+
+// x86-64 features, as bits of Image::cpu_features; cpu.cpp lists them in this order.
+enum Cpu : uint64_t {
+  kSse3 = 1u << 0,
+  kSsse3 = 1u << 1,
+  kSse41 = 1u << 2,
+  kSse42 = 1u << 3,
+  kPopcnt = 1u << 4,
+  kAvx = 1u << 5,
+  kAvx2 = 1u << 6,
+  kFma = 1u << 7,
+  kF16c = 1u << 8,
+  kBmi1 = 1u << 9,
+  kBmi2 = 1u << 10,
+  kLzcnt = 1u << 11,
+  kMovbe = 1u << 12,
+  kAvx512f = 1u << 13,
+  kAvx512bw = 1u << 14,
+  kAvx512cd = 1u << 15,
+  kAvx512dq = 1u << 16,
+  kAvx512vl = 1u << 17,
+  kAvx512vnni = 1u << 18,
+  kAvx512bf16 = 1u << 19,
+  kAvx512fp16 = 1u << 20,
+  kAmxTile = 1u << 21,
+  kAmxInt8 = 1u << 22,
+  kAmxBf16 = 1u << 23,
+  kAvxVnni = 1u << 24,
+  kAvx512vbmi = 1u << 25,
+  kX86V2 = kSse3 | kSsse3 | kSse41 | kSse42 | kPopcnt,
+  kX86V3 = kX86V2 | kAvx | kAvx2 | kFma | kF16c | kBmi1 | kBmi2 | kLzcnt | kMovbe,
+  kX86V4 = kX86V3 | kAvx512f | kAvx512bw | kAvx512cd | kAvx512dq | kAvx512vl,
+};
+
+struct Image {  // one instruction set; a program lists the best first
+  const char* name = nullptr;
+  uint64_t cpu_features = 0;
+  const Kernel* kernels = nullptr;
+};
+
+struct Io {
+  const char* name = nullptr;
+  uint32_t kind = 1;   // CAMEO_KIND_*: a tensor
+  uint32_t dtype = 0;  // ONNX TensorProto.DataType
+  int32_t rank = 0;
+  const int64_t* dims = nullptr;  // -1: known only at run time
+  const int64_t* dim_min = nullptr;
+  const int64_t* dim_max = nullptr;        // -1: open. Both null: as dims
+  const char* const* dim_names = nullptr;  // may be null, and so may its entries
+};
+
+struct Node {  // one step; what profile, tap and faults speak of
+  const char* const* names = nullptr;
+  uint32_t name_count = 0;
+  const char* kernel = nullptr;
+  uint64_t flops = 0, bytes = 0;
+};
+
+// A value's physical offset is the sum over its axes: a stride, or a table where channels stand in segments or blocks.
+struct TapAxis {
+  int64_t extent = 0;
+  int64_t stride = 0;                // in elements
+  const int64_t* offsets = nullptr;  // null: index * stride
+};
+
+struct Tap {  // after row `row` the value stands at refs[ref]; sorted by row
+  uint32_t row = 0, ref = 0;
+  const char* name = nullptr;
+  uint32_t dtype = 0;
+  int32_t rank = 0;
+  const TapAxis* axes = nullptr;
+};
+
+struct Golden {  // compact tensors of the program's own types and dims
+  const char* name = nullptr;
+  const void* const* inputs = nullptr;
+  const void* const* outputs = nullptr;
+  const double* tolerances = nullptr;  // absolute, one an output; null or negative: the default rule
+};
+
+inline constexpr uint32_t kProgramVersion = 1;
+
+struct Program {
+  uint32_t version = kProgramVersion;
+  const char* name = nullptr;
+  const char* manifest = nullptr;
+  uint64_t manifest_bytes = 0;
+  const Io* inputs = nullptr;
+  uint32_t input_count = 0;
+  const Io* outputs = nullptr;
+  uint32_t output_count = 0;
+  const Row* rows = nullptr;  // ends with End
+  uint32_t row_count = 0;
+  const Ref* refs = nullptr;
+  const int64_t* params = nullptr;
+  const Node* nodes = nullptr;
+  uint32_t node_count = 0;
+  const Tap* taps = nullptr;
+  uint32_t tap_count = 0;
+  const Image* images = nullptr;
+  uint32_t image_count = 0;
+  uint32_t base_count = 0;        // kFirstIo + inputs + outputs + slots
+  uint32_t loop_count = 0;        // loop states: the largest Row::a of a LoopBegin, and one
+  uint64_t arena_bytes = 0;       // 64-byte aligned
+  uint64_t scratch_bytes = 0;     // for each thread
+  const void* weights = nullptr;  // 64-byte aligned; null with weights_bytes: read by the host's callback
+  uint64_t weights_bytes = 0;
+  const Golden* goldens = nullptr;
+  uint32_t golden_count = 0;
+  int32_t threads = 0;  // 0: as many as the process may use
+};
+
+}  // namespace rt
+
+extern "C" __attribute__((visibility("hidden"))) const rt::Program cameo_program;

@@ -1,0 +1,59 @@
+// See array.h.
+#include "runtime/program/array.h"
+
+namespace rt::program {
+
+bool parse_dtype(Slice name, uint32_t* dtype) {
+  static constexpr const char* kLong[] = {"",       "float32", "uint8", "int8", "uint16",  "int16",
+                                          "int32",  "int64",   "",      "bool", "float16", "float64",
+                                          "uint32", "uint64",  "",      "",     "bfloat16"};
+  for (uint32_t i = 1; i < kTypeCount; ++i) {
+    if (!is_number(i) || !(name == kTypes[i].name || (kLong[i][0] && name == kLong[i]))) continue;
+    *dtype = i;
+    return true;
+  }
+  return false;
+}
+
+bool sized(const Array& array, uint64_t* bytes) {
+  uint64_t size = static_cast<uint64_t>(element_bytes(array.dtype));
+  bool fits = true, zero = false;
+  for (int32_t i = 0; i < array.rank; ++i) {
+    if (array.dims[i] < 0) return false;
+    if (array.dims[i] == 0)
+      zero = true;
+    else
+      fits = fits && !__builtin_mul_overflow(size, static_cast<uint64_t>(array.dims[i]), &size) && size >> 62 == 0;
+  }
+  *bytes = zero ? 0 : size;
+  return fits;
+}
+
+bool allocate(Tool& tool, Array* array, Slice what) {
+  uint64_t bytes = 0;
+  if (!sized(*array, &bytes))
+    return tool.fail(kBadData, "%.*s: dims of %s make no size", width(what), what.data, array->type().text);
+  array->data = static_cast<char*>(tool.arena.take(bytes));
+  return true;
+}
+
+Array array_of(const Io& io) {
+  Array array;
+  array.name = io.name;
+  array.dtype = io.dtype;
+  array.rank = io.rank;
+  for (int32_t i = 0; i < io.rank; ++i) array.dims[i] = io.dims[i];
+  return array;
+}
+
+Array view(const cameo_tensor& tensor, Slice name) {
+  Array array;
+  array.name = name;
+  array.dtype = from_dlpack(tensor.dtype);
+  array.rank = tensor.ndim;
+  for (int32_t i = 0; i < tensor.ndim; ++i) array.dims[i] = tensor.shape[i];
+  array.data = static_cast<char*>(tensor.data) + tensor.byte_offset;
+  return array;
+}
+
+}  // namespace rt::program

@@ -1,0 +1,51 @@
+// A compact tensor in the program's memory, and what the formats it is read from and written to have in common.
+#pragma once
+
+#include "runtime/dtype.h"
+#include "runtime/errors.h"
+#include "runtime/program/tool.h"
+
+namespace rt::program {
+
+inline constexpr int32_t kMaxRank = 32;
+
+struct Array {
+  Slice name;
+  uint32_t dtype = kUndefined;
+  int32_t rank = 0;
+  int64_t dims[kMaxRank] = {};
+  char* data = nullptr;
+
+  int64_t count() const {
+    int64_t n = 1;
+    for (int32_t i = 0; i < rank; ++i) n *= dims[i];
+    return n;
+  }
+  uint64_t bytes() const { return static_cast<uint64_t>(count() * element_bytes(dtype)); }
+  TypeText type() const { return {dtype, rank, dims}; }
+};
+
+struct Arrays {
+  Array* items = nullptr;
+  size_t count = 0;
+};
+
+bool parse_dtype(Slice name, uint32_t* dtype);    // f32, float32, int64 ...
+bool sized(const Array& array, uint64_t* bytes);  // false: negative, or more than 2^62 bytes
+bool allocate(Tool& tool, Array* array, Slice what);
+Array array_of(const Io& io);  // without data
+Array view(const cameo_tensor& tensor, Slice name);
+
+// NumPy
+bool read_npy(Tool& tool, Slice file, Slice what, Array* array);
+bool write_npy(Tool& tool, const Array& array, Text* to);
+// zip archives of npy files
+bool read_npz(Tool& tool, Slice file, Slice what, Arrays* arrays);
+bool write_npz(Tool& tool, Arrays arrays, Text* to);
+// ONNX TensorProto
+bool read_pb(Tool& tool, Slice file, Slice what, Array* array);
+void write_pb(const Array& array, Text* to);
+
+uint32_t crc32(Slice bytes, uint32_t crc = 0);
+
+}  // namespace rt::program

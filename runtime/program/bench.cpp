@@ -1,0 +1,253 @@
+// `bench`: load, first run, warm-up and steady state apart; a percentile only where the samples carry it. `profile`:
+// the time of each step.
+#include "runtime/execute.h"
+#include "runtime/program/session.h"
+#include "runtime/program/verbs.h"
+
+namespace rt::program {
+namespace {
+
+constexpr uint64_t kMostSamples = 1000000, kLeastSamples = 3;
+
+struct Series {
+  uint64_t* samples;  // in the order of the runs
+  uint64_t* sorted;
+  uint64_t count;
+  uint64_t first_ns, warmup_runs;
+};
+
+void sort(uint64_t* values, uint64_t count) {  // heap sort: no recursion, no library
+  const auto sift = [&](uint64_t root, uint64_t end) {
+    for (uint64_t child; (child = 2 * root + 1) < end; root = child) {
+      if (child + 1 < end && values[child] < values[child + 1]) ++child;
+      if (values[root] >= values[child]) return;
+      const uint64_t value = values[root];
+      values[root] = values[child];
+      values[child] = value;
+    }
+  };
+  for (uint64_t i = count / 2; i-- > 0;) sift(i, count);
+  for (uint64_t end = count; end-- > 1;) {
+    const uint64_t value = values[0];
+    values[0] = values[end];
+    values[end] = value;
+    sift(0, end);
+  }
+}
+
+// With n samples the largest one is above the q-quantile with 95% confidence where q^n <= 0.05: 299 samples for P99,
+// 2,995 for P99.9. The median claims nothing about a tail: any sample carries it.
+bool carries(uint64_t count, double q) {
+  double power = q > 0.5 ? 1 : 0;
+  for (uint64_t i = 0; i < count && power > 0.05; ++i) power *= q;
+  return power <= 0.05;
+}
+
+double percentile(const Series& s, double q) {  // NaN (null in JSON) without enough samples
+  if (!carries(s.count, q)) return __builtin_nan("");
+  const uint64_t index = static_cast<uint64_t>(q * static_cast<double>(s.count));
+  return static_cast<double>(s.sorted[index < s.count ? index : s.count - 1]);
+}
+
+double mean(const Series& s) {
+  double sum = 0;
+  for (uint64_t i = 0; i < s.count; ++i) sum += static_cast<double>(s.samples[i]);
+  return sum / static_cast<double>(s.count);
+}
+
+double median_of_part(Tool& tool, const Series& s, uint64_t begin, uint64_t end) {
+  uint64_t* part = tool.arena.array<uint64_t>(end - begin);
+  for (uint64_t i = begin; i < end; ++i) part[i - begin] = s.samples[i];
+  sort(part, end - begin);
+  return static_cast<double>(part[(end - begin) / 2]);
+}
+
+uint64_t spikes(const Series& s) {  // runs of more than twice the median
+  uint64_t count = 0;
+  for (uint64_t i = 0; i < s.count; ++i) count += s.samples[i] > 2 * s.sorted[s.count / 2];
+  return count;
+}
+
+bool is_unstable(Tool& tool, const Series& s) {  // the two halves of the series disagree by more than a twentieth
+  if (s.count < 10) return false;
+  const double a = median_of_part(tool, s, 0, s.count / 2), b = median_of_part(tool, s, s.count / 2, s.count);
+  return a > b * 1.05 || b > a * 1.05;
+}
+
+bool warm_up(Session& session, const Flags& flags, Series* series) {
+  const uint64_t start = now_ns();
+  const double budget = flags.seconds * 1e8;
+  for (series->warmup_runs = 0; !interrupted(); ++series->warmup_runs) {
+    const bool enough = flags.warmup >= 0 ? series->warmup_runs >= static_cast<uint64_t>(flags.warmup)
+                                          : static_cast<double>(now_ns() - start) >= budget;
+    if (enough) break;
+    if (!session.run()) return false;
+  }
+  return true;
+}
+
+bool measure(Tool& tool, Session& session, const Flags& flags, Series* series) {
+  if (!session.run()) return false;
+  series->first_ns = session.run_ns();
+  if (!warm_up(session, flags, series)) return false;
+  const uint64_t most = flags.runs ? static_cast<uint64_t>(flags.runs) : kMostSamples;
+  series->samples = tool.arena.array<uint64_t>(most);
+  const uint64_t start = now_ns();
+  while (series->count < most && !interrupted()) {
+    if (!session.run()) break;
+    series->samples[series->count++] = session.run_ns();
+    const bool enough = series->count >= kLeastSamples && static_cast<double>(now_ns() - start) >= flags.seconds * 1e9;
+    if (!flags.runs && enough) break;
+  }
+  if (!series->count) return tool.fail(kInterrupted, "no run was timed");
+  series->sorted = tool.arena.array<uint64_t>(series->count);
+  for (uint64_t i = 0; i < series->count; ++i) series->sorted[i] = series->samples[i];
+  sort(series->sorted, series->count);
+  if (interrupted() && tool.code == kInterrupted) tool.message = "interrupted; what was timed until then is shown";
+  return !tool.code || tool.code == kInterrupted;
+}
+
+void print_time(Text* to, const char* what, double ns) {
+  const double absolute = ns < 0 ? -ns : ns;
+  if (ns != ns)
+    to->format("  %-12s -  (too few samples)\n", what);
+  else if (absolute < 1e4)
+    to->format("  %-12s %.0f ns\n", what, ns);
+  else if (absolute < 1e7)
+    to->format("  %-12s %.2f us\n", what, ns / 1e3);
+  else
+    to->format("  %-12s %.2f ms\n", what, ns / 1e6);
+}
+
+struct Quantile {
+  const char *name, *title;
+  double q;
+};
+constexpr Quantile kQuantiles[] = {
+    {"p50", "median", 0.5}, {"p90", "P90", 0.9}, {"p95", "P95", 0.95}, {"p99", "P99", 0.99}, {"p999", "P99.9", 0.999}};
+
+void print_text(Tool& tool, const Session& session, const Series& s) {
+  Text& out = tool.out;
+  out.plain(tool.program->name);
+  out.format(" on %s, %d thread%s, clock CLOCK_MONOTONIC\n", session.image(), session.threads(),
+             session.threads() == 1 ? "" : "s");
+  print_time(&out, "load", static_cast<double>(session.load_ns()));
+  print_time(&out, "first run", static_cast<double>(s.first_ns));
+  out.format("  %-12s %lu runs, not counted\n  %-12s %lu runs\n", "warm-up", s.warmup_runs, "timed", s.count);
+  print_time(&out, "minimum", static_cast<double>(s.sorted[0]));
+  for (const Quantile& row : kQuantiles) print_time(&out, row.title, percentile(s, row.q));
+  print_time(&out, "mean", mean(s));
+  print_time(&out, "maximum", static_cast<double>(s.sorted[s.count - 1]));
+  if (spikes(s)) out.format("  %lu runs took more than twice the median\n", spikes(s));
+  if (is_unstable(tool, s))
+    out.add("  unstable: the medians of the first and the second half differ by more than 5%\n");
+}
+
+void print_nanoseconds(Text* out, const char* name, double ns) {
+  out->format("\"%s\":", name);
+  if (ns != ns)
+    out->add("null");
+  else
+    out->format("%.0f", ns);
+}
+
+void print_json(Tool& tool, const Session& session, const Series& s) {
+  Text& out = tool.out;
+  out.add("{\"schema\":\"cameo.bench\",\"version\":1,\"cases\":[{\"name\":");
+  out.json(Slice(tool.program->name));
+  out.add(",\"target\":"), out.json(Slice(session.image()));
+  out.format(",\"threads\":%d,\"clock\":\"CLOCK_MONOTONIC\",\"load_ns\":%lu,\"first_run_ns\":%lu,\"warmup_runs\":%lu",
+             session.threads(), session.load_ns(), s.first_ns, s.warmup_runs);
+  out.format(",\"runs\":%lu,\"latency_ns\":{\"min\":%lu,", s.count, s.sorted[0]);
+  for (const Quantile& row : kQuantiles) print_nanoseconds(&out, row.name, percentile(s, row.q)), out.add(',');
+  print_nanoseconds(&out, "mean", mean(s));
+  out.format(",\"max\":%lu},\"spikes\":%lu,\"unstable\":%s,\"interrupted\":%s,\"samples_ns\":[", s.sorted[s.count - 1],
+             spikes(s), is_unstable(tool, s) ? "true" : "false", interrupted() ? "true" : "false");
+  for (uint64_t i = 0; i < s.count; ++i) out.format(i ? ",%lu" : "%lu", s.samples[i]);
+  out.add("]}]}\n");
+}
+
+bool open_with_inputs(Tool& tool, const Flags& flags, Session* session) {
+  Values inputs = new_values(tool, tool.program->input_count);
+  if (flags.path_count)
+    return tool.fail(kUsage, "`%s` takes no `%.*s`; inputs are given as `-i NAME=VALUE`", verb_name(flags.verb),
+                     width(flags.paths[0]), flags.paths[0].data);
+  for (size_t i = 0; i < flags.input_count; ++i)
+    if (!add_input(tool, flags.inputs[i], &inputs)) return false;
+  if (!fill_inputs(tool, &inputs) || !session->open(flags)) return false;
+  session->set_inputs(inputs);
+  return true;
+}
+
+struct Share {
+  uint64_t ns;
+  int32_t node;
+};
+
+void print_profile(Tool& tool, const Share* shares, int32_t count, uint64_t total, uint64_t runs, bool as_json) {
+  Text& out = tool.out;
+  if (as_json)
+    out.format("{\"schema\":\"cameo.profile\",\"version\":1,\"runs\":%lu,\"total_ns\":%lu,\"nodes\":[", runs,
+               total / runs);
+  else
+    out.format("%10s %6s  %-24s %s\n", "us a run", "%", "kernel", "ONNX nodes");
+  for (int32_t i = 0; i < count; ++i) {
+    cameo_node node = {};
+    node.struct_size = sizeof node;
+    tool.api->node_get(shares[i].node, &node);
+    if (as_json) {
+      out.format("%s{\"ns\":%lu,\"flops\":%lu,\"bytes\":%lu,\"kernel\":", i ? "," : "", shares[i].ns / runs, node.flops,
+                 node.bytes);
+      out.json(Slice(node.kernel)), out.add(",\"names\":[");
+      for (int32_t k = 0; k < node.name_count; ++k) out.add(k ? "," : ""), out.json(Slice(node.names[k]));
+      out.add("]}");
+      continue;
+    }
+    out.format("%10.2f %6.1f  %-24s ", static_cast<double>(shares[i].ns) / static_cast<double>(runs) / 1e3,
+               total ? 100.0 * static_cast<double>(shares[i].ns) / static_cast<double>(total) : 0,
+               node.kernel ? node.kernel : "");
+    for (int32_t k = 0; k < node.name_count && k < 4; ++k) out.add(k ? ", " : ""), out.plain(node.names[k]);
+    out.add(node.name_count > 4 ? ", ...\n" : "\n");
+  }
+  if (as_json)
+    out.add("]}\n");
+  else
+    out.format("%10.2f %6.1f  all, over %lu runs\n", static_cast<double>(total) / static_cast<double>(runs) / 1e3,
+               100.0, runs);
+}
+
+}  // namespace
+
+bool bench_verb(Tool& tool, const Flags& flags) {
+  Session session(tool);
+  Series series = {};
+  if (!open_with_inputs(tool, flags, &session) || !measure(tool, session, flags, &series)) return false;
+  if (flags.json)
+    print_json(tool, session, series);
+  else
+    print_text(tool, session, series);
+  return tool.code == kOk;
+}
+
+bool profile_verb(Tool& tool, const Flags& flags) {
+  Session session(tool);
+  Series series = {};
+  const int32_t count = tool.api->node_count();
+  uint64_t* ns = tool.arena.array<uint64_t>(static_cast<uint64_t>(count));
+  Share* shares = tool.arena.array<Share>(static_cast<uint64_t>(count));
+  cameo_error error = new_error();
+  uint64_t total = 0;
+  if (!open_with_inputs(tool, flags, &session) || !warm_up(session, flags, &series)) return false;
+  if (cameo_status status = tool.api->profile(session.context(), ns, count, &error)) return tool.fail(status, error);
+  if (!measure(tool, session, flags, &series)) return false;
+  for (int32_t i = 0; i < count; ++i) {
+    int32_t at = i;  // insertion sort, the slowest first
+    for (; at > 0 && shares[at - 1].ns < ns[i]; --at) shares[at] = shares[at - 1];
+    shares[at] = {ns[i], i};
+    total += ns[i];
+  }
+  print_profile(tool, shares, count, total, series.count + series.warmup_runs + 1, flags.json);
+  return tool.code == kOk;
+}
+
+}  // namespace rt::program

@@ -1,0 +1,166 @@
+// See flags.h.
+#include "runtime/program/flags.h"
+
+namespace rt::program {
+namespace {
+
+struct VerbRow {
+  const char* name;
+  Verb verb;
+};
+constexpr VerbRow kVerbs[] = {{"run", Verb::Run},         {"test", Verb::Test},       {"bench", Verb::Bench},
+                              {"profile", Verb::Profile}, {"inspect", Verb::Inspect}, {"licenses", Verb::Licenses},
+                              {"help", Verb::Help}};
+
+enum : uint32_t {
+  kRun = 1,
+  kTest = 2,
+  kBench = 4,
+  kProfile = 8,
+  kInspect = 16,
+  kAll = 255,
+};
+
+uint32_t bit_of(Verb verb) {
+  switch (verb) {
+    case Verb::Run: return kRun;
+    case Verb::Test: return kTest;
+    case Verb::Bench: return kBench;
+    case Verb::Profile: return kProfile;
+    case Verb::Inspect: return kInspect;
+    default: return 0;
+  }
+}
+
+struct Flag {
+  const char* name;
+  const char* value;  // what it takes; null: nothing
+  uint32_t verbs;
+  const char* help;
+  bool (*set)(Flags*, Slice);
+};
+
+bool to_count(Slice text, int64_t* value) { return parse_integer(text, value) && *value >= 0; }
+
+constexpr Flag kFlags[] = {
+    {"-i", "NAME=VALUE", kRun | kBench | kProfile, "an input: a file, a list, `zeros`, `rand` ... (see below)",
+     [](Flags* f, Slice v) { return f->inputs[f->input_count++] = v, true; }},
+    {"-o", "NAME=PLACE", kRun, "an output: a file, `-`, `stats`, `top5` ... (see below)",
+     [](Flags* f, Slice v) { return f->outputs[f->output_count++] = v, true; }},
+    {"--taps", "FILE.npz", kRun, "write every intermediate value by its ONNX name",
+     [](Flags* f, Slice v) { return f->taps = v, v.ends_with(".npz"); }},
+    {"--tolerance", "T", kTest, "allowed error as a share of an output's largest magnitude (default 1e-3)",
+     [](Flags* f, Slice v) { return parse_number(v, &f->tolerance) && f->tolerance >= 0; }},
+    {"--threads", "N", kRun | kTest | kBench | kProfile, "threads to use (default: what the model was built for)",
+     [](Flags* f, Slice v) {
+       int64_t n = 0;
+       if (!to_count(v, &n) || n > 4096) return false;
+       return f->threads = static_cast<int32_t>(n), true;
+     }},
+    {"--runs", "N", kBench | kProfile, "runs to time (default: as many as fit into --seconds)",
+     [](Flags* f, Slice v) { return to_count(v, &f->runs) && f->runs > 0 && f->runs <= 10000000; }},
+    {"--seconds", "S", kBench | kProfile, "time to spend on timed runs (default 1)",
+     [](Flags* f, Slice v) { return parse_number(v, &f->seconds) && f->seconds >= 0 && f->seconds < 1e6; }},
+    {"--warmup", "N", kBench | kProfile, "runs before the timed ones (default: for a tenth of --seconds)",
+     [](Flags* f, Slice v) { return to_count(v, &f->warmup); }},
+    {"--json", nullptr, kAll, "one JSON document on stdout", [](Flags* f, Slice) { return f->json = true; }},
+    {"--help", nullptr, kAll, "this text", [](Flags* f, Slice) { return f->help = true; }},
+};
+
+const Flag* find_flag(Slice name) {
+  if (name == "-h") name = "--help";
+  if (name == "--input") name = "-i";
+  if (name == "--output") name = "-o";
+  for (const Flag& flag : kFlags)
+    if (name == flag.name) return &flag;
+  return nullptr;
+}
+
+bool unknown_flag(Tool& tool, Slice name) {
+  const char* best = nullptr;
+  int least = 4;
+  for (const Flag& flag : kFlags)
+    if (distance(name, flag.name) < least) least = distance(name, flag.name), best = flag.name;
+  if (best) return tool.fail(kUsage, "there is no flag `%.*s`; did you mean `%s`?", width(name), name.data, best);
+  return tool.fail(kUsage, "there is no flag `%.*s`; see `--help`", width(name), name.data);
+}
+
+bool parse_verb(Tool& tool, Slice word, Flags* flags) {
+  const char* best = nullptr;
+  int least = 4;
+  for (const VerbRow& row : kVerbs) {
+    if (word == row.name) return flags->verb = row.verb, true;
+    if (distance(word, row.name) < least) least = distance(word, row.name), best = row.name;
+  }
+  if (best) return tool.fail(kUsage, "there is no verb `%.*s`; did you mean `%s`?", width(word), word.data, best);
+  return tool.fail(kUsage, "there is no verb `%.*s`; they are run, test, bench, profile, inspect, licenses",
+                   width(word), word.data);
+}
+
+// The value of `-iVALUE`, `--flag=VALUE` or the next argument.
+bool split_flag(Tool& tool, int argc, char** argv, int* at, Slice* name, Slice* value, bool* has_value) {
+  *name = argv[*at];
+  *has_value = false;
+  const size_t equals = name->starts_with("--") ? name->find('=') : name->size > 2 ? 2 : name->size;
+  if (equals < name->size) {
+    *value = name->from(name->starts_with("--") ? equals + 1 : equals);
+    *name = name->upto(equals);
+    *has_value = true;
+  }
+  const Flag* flag = find_flag(*name);
+  if (!flag) return unknown_flag(tool, *name);
+  if (!flag->value) return !*has_value || tool.fail(kUsage, "`%.*s` takes no value", width(*name), name->data);
+  if (*has_value) return true;
+  if (*at + 1 >= argc) return tool.fail(kUsage, "`%s` needs a value: %s", flag->name, flag->value);
+  *value = argv[++*at];
+  return true;
+}
+
+bool check_verb(Tool& tool, const Flag& flag, Verb verb) {
+  if (verb == Verb::None || flag.verbs == kAll || flag.verbs & bit_of(verb)) return true;
+  return tool.fail(kUsage, "`%s` takes no flag `%s`", verb_name(verb), flag.name);
+}
+
+}  // namespace
+
+const char* verb_name(Verb verb) {
+  for (const VerbRow& row : kVerbs)
+    if (row.verb == verb) return row.name;
+  return "";
+}
+
+bool parse_flags(Tool& tool, int argc, char** argv, Flags* flags) {
+  const uint64_t most = static_cast<uint64_t>(argc > 0 ? argc : 1);
+  flags->inputs = tool.arena.array<Slice>(most);
+  flags->outputs = tool.arena.array<Slice>(most);
+  flags->paths = tool.arena.array<Slice>(most);
+  for (int i = 1; i < argc; ++i) {
+    const Slice argument = argv[i];
+    Slice name, value;
+    bool has_value = false;
+    if (argument.size < 2 || argument[0] != '-') {
+      if (flags->verb == Verb::None ? !parse_verb(tool, argument, flags)
+                                    : (flags->paths[flags->path_count++] = argument, false))
+        return false;
+      continue;
+    }
+    if (!split_flag(tool, argc, argv, &i, &name, &value, &has_value)) return false;
+    const Flag& flag = *find_flag(name);
+    if (!check_verb(tool, flag, flags->verb)) return false;
+    if (!flag.set(flags, value))
+      return tool.fail(kUsage, "`%.*s` is no value for `%s`, which takes %s", width(value), value.data, flag.name,
+                       flag.value);
+  }
+  return true;
+}
+
+void print_flags(Tool& tool, Verb verb) {
+  for (const Flag& flag : kFlags) {
+    if (verb != Verb::None && flag.verbs != kAll && !(flag.verbs & bit_of(verb))) continue;
+    char left[40];
+    libc::snprintf(left, sizeof left, "%s %s", flag.name, flag.value ? flag.value : "");
+    tool.out.format("  %-22s %s\n", left, flag.help);
+  }
+}
+
+}  // namespace rt::program

@@ -1,0 +1,159 @@
+// A picture as an input: where its channels, rows and columns stand is read off the input's dims, or said by `layout=`.
+#include "runtime/numbers.h"
+#include "runtime/program/file.h"
+#include "runtime/program/image.h"
+#include "runtime/program/input.h"
+
+namespace rt::program {
+namespace {
+
+struct Options {
+  double mean[4] = {0, 0, 0, 0}, deviation[4] = {1, 1, 1, 1};
+  double scale = -1;  // 1/255 for floats, 1 for integers
+  int64_t width = 0, height = 0, crop = 0;
+  bool bgr = false;
+  Slice layout;
+};
+
+struct Axes {  // of the input; strides in elements
+  int32_t channels = 1, height = 0, width = 0;
+  int64_t channel_stride = 0, row_stride = 0, column_stride = 0;
+};
+
+bool parse_list(Slice text, double* values) {  // a:b:c, or one for all
+  int count = 0;
+  for (;; ++count) {
+    const size_t colon = text.find(':');
+    if (count == 4 || !parse_number(text.upto(colon), &values[count])) return false;
+    if (colon == text.size) break;
+    text = text.from(colon + 1);
+  }
+  for (int i = count + 1; i < 4; ++i) values[i] = values[count];
+  return true;
+}
+
+bool parse_size(Slice text, Options* options) {  // 224, or 640x480
+  const size_t x = text.find('x');
+  if (!parse_integer(text.upto(x), &options->width)) return false;
+  options->height = options->width;
+  if (x < text.size && !parse_integer(text.from(x + 1), &options->height)) return false;
+  return options->width > 0 && options->height > 0 && options->width <= 32768 && options->height <= 32768;
+}
+
+bool parse_option(Slice text, Options* options) {
+  const size_t equals = text.find('=');
+  const Slice key = text.upto(equals), value = equals < text.size ? text.from(equals + 1) : Slice();
+  if (key == "mean") return parse_list(value, options->mean);
+  if (key == "std") return parse_list(value, options->deviation);
+  if (key == "scale") return parse_number(value, &options->scale);
+  if (key == "resize") return parse_size(value, options);
+  if (key == "crop") return parse_integer(value, &options->crop) && options->crop > 0;
+  if (key == "order") return options->bgr = value == "bgr", value == "bgr" || value == "rgb";
+  if (key != "layout") return false;
+  options->layout = value.starts_with("n") ? value.from(1) : value;
+  return options->layout == "chw" || options->layout == "hwc" || options->layout == "hw";
+}
+
+bool parse_options(Tool& tool, Slice text, Options* options) {
+  while (!text.empty()) {
+    const size_t comma = text.find(',');
+    if (!parse_option(text.upto(comma), options))
+      return tool.fail(kUsage,
+                       "`%.*s` is no option of a picture; they are mean=A:B:C, std=A:B:C, scale=S, resize=N or WxH, "
+                       "crop=N, layout=chw|hwc|hw, order=rgb|bgr",
+                       width(text.upto(comma)), text.data);
+    text = text.from(comma < text.size ? comma + 1 : comma);
+  }
+  return true;
+}
+
+bool is_channels(int64_t dim) { return dim == 1 || dim == 3 || dim == 4; }
+
+bool find_axes(const Io& io, Slice layout, Axes* axes) {
+  const int64_t* end = io.dims + io.rank;
+  if (layout.empty())
+    layout = io.rank >= 3 && is_channels(end[-3]) ? "chw" : io.rank >= 3 && is_channels(end[-1]) ? "hwc" : "hw";
+  const int32_t used = layout == "hw" ? 2 : 3;
+  if (io.rank < used) return false;
+  for (int32_t i = 0; i < io.rank - used; ++i)
+    if (io.dims[i] != 1) return false;
+  const bool last = layout == "hwc", first = layout == "chw";
+  const int64_t channels = last ? end[-1] : first ? end[-3] : 1;
+  const int64_t height = last ? end[-3] : end[-2], columns = last ? end[-2] : end[-1];
+  if (!is_channels(channels) || height < 1 || columns < 1 || height > 32768 || columns > 32768) return false;
+  axes->channels = static_cast<int32_t>(channels);
+  axes->height = static_cast<int32_t>(height);
+  axes->width = static_cast<int32_t>(columns);
+  axes->column_stride = last ? channels : 1;
+  axes->row_stride = columns * axes->column_stride;
+  axes->channel_stride = last ? 1 : height * columns;
+  return true;
+}
+
+struct Floats {
+  float* data;
+  int32_t width, height;
+};
+
+Floats to_floats(Tool& tool, const Picture& picture) {
+  const int64_t count = int64_t{picture.width} * picture.height * picture.channels;
+  Floats floats = {tool.arena.array<float>(static_cast<uint64_t>(count)), picture.width, picture.height};
+  for (int64_t i = 0; i < count; ++i) floats.data[i] = picture.pixels[i];
+  return floats;
+}
+
+Floats crop_center(Tool& tool, Floats in, int32_t size, int32_t channels) {
+  Floats out = {tool.arena.array<float>(static_cast<uint64_t>(size) * size * channels), size, size};
+  const int32_t top = (in.height - size) / 2, left = (in.width - size) / 2;
+  for (int32_t y = 0; y < size; ++y)
+    libc::memcpy(out.data + int64_t{y} * size * channels, in.data + (int64_t{y + top} * in.width + left) * channels,
+                 sizeof(float) * size * channels);
+  return out;
+}
+
+void store(const Floats& picture, const Axes& axes, const Options& options, Array* array) {
+  const double scale = options.scale >= 0 ? options.scale : is_float(array->dtype) ? 1.0 / 255 : 1.0;
+  for (int32_t c = 0; c < axes.channels; ++c) {
+    const int32_t from = options.bgr && axes.channels >= 3 && c < 3 ? 2 - c : c;
+    for (int32_t y = 0; y < axes.height; ++y)
+      for (int32_t x = 0; x < axes.width; ++x) {
+        const double pixel = picture.data[(int64_t{y} * axes.width + x) * axes.channels + from];
+        const double value = (pixel * scale - options.mean[c]) / options.deviation[c];
+        const double rounded = is_float(array->dtype) ? value : value + (value < 0 ? -0.5 : 0.5);
+        set_number(array->dtype, array->data, c * axes.channel_stride + y * axes.row_stride + x * axes.column_stride,
+                   rounded);
+      }
+  }
+}
+
+}  // namespace
+
+bool read_image_input(Tool& tool, const Io& io, Slice path, Slice text, Array* array) {
+  Options options;
+  Axes axes;
+  Picture picture;
+  Slice file;
+  *array = array_of(io);
+  if (!parse_options(tool, text, &options)) return false;
+  if (!find_axes(io, options.layout, &axes))
+    return tool.fail(kBadData, "%s is %s, which does not hold one picture of 1, 3 or 4 channels%s",
+                     Quoted(io.name).text, array->type().text,
+                     options.layout.empty() ? "; `layout=` says where they stand" : " in that layout");
+  if (!read_file(tool, path, &file) || !read_picture(tool, file, path, axes.channels, &picture)) return false;
+  Floats floats = to_floats(tool, picture);
+  if (options.width)
+    floats = {resize(tool, floats.data, floats.width, floats.height, axes.channels, static_cast<int32_t>(options.width),
+                     static_cast<int32_t>(options.height)),
+              static_cast<int32_t>(options.width), static_cast<int32_t>(options.height)};
+  if (options.crop && options.crop <= floats.width && options.crop <= floats.height)
+    floats = crop_center(tool, floats, static_cast<int32_t>(options.crop), axes.channels);
+  if (floats.width != axes.width || floats.height != axes.height)
+    return tool.fail(kBadData, "%s takes pictures of %dx%d, `%.*s` is %dx%d; add `,resize=%dx%d`", Quoted(io.name).text,
+                     axes.width, axes.height, width(path), path.data, floats.width, floats.height, axes.width,
+                     axes.height);
+  if (!allocate(tool, array, path)) return false;
+  store(floats, axes, options, array);
+  return true;
+}
+
+}  // namespace rt::program

@@ -1,0 +1,29 @@
+// The input grammar: NAME=SPEC, or a file that names inputs itself. NAME may be an index; names may hold `:` and `=`.
+#pragma once
+
+#include "runtime/program/array.h"
+
+namespace rt::program {
+
+struct Values {  // one for each input, or each output that is expected; `data` is null where none was given
+  Array* items = nullptr;
+  int32_t count = 0;
+};
+
+// Finds the input or output that `argument` begins with. index -1: it names none, and `spec` is all of it.
+bool split_name(Tool& tool, Slice argument, const Io* ios, uint32_t count, const char* what, int32_t* index,
+                Slice* spec);
+
+bool add_input(Tool& tool, Slice argument, Values* inputs);
+bool set_input(Tool& tool, int32_t index, Slice spec, Values* inputs);
+bool require_inputs(Tool& tool, const Values& inputs);
+bool fill_inputs(Tool& tool, Values* inputs);  // those not given: random floats, zeros else; says so on stderr
+bool fits(Tool& tool, const Io& io, const Array& array, Slice what);
+
+bool read_literal(Tool& tool, const Io& io, Slice text, Array* array);
+bool read_image_input(Tool& tool, const Io& io, Slice path, Slice options, Array* array);
+
+// A folder with input_N.pb and output_N.pb. `expected` may be null.
+bool read_data_set(Tool& tool, Slice folder, Values* inputs, Values* expected);
+
+}  // namespace rt::program

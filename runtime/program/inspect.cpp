@@ -1,0 +1,200 @@
+// `inspect`, `--help`, `licenses` and what a bare call prints: all from the program's tables.
+#include "runtime/cpu.h"
+#include "runtime/model.h"
+#include "runtime/program/output.h"
+#include "runtime/program/verbs.h"
+
+namespace rt::program {
+namespace {
+
+void print_shell_word(Text* to, Slice word) {  // quoted for a shell where it must be
+  bool plain = !word.empty();
+  for (size_t i = 0; i < word.size; ++i) {
+    const char c = word[i];
+    plain = plain && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+                      c == '-' || c == '.' || c == '/' || c == ':' || c == '=' || c == ',');
+  }
+  if (plain) return to->add(word);
+  to->add('\'');
+  for (size_t i = 0; i < word.size; ++i) word[i] == '\'' ? to->add("'\\''") : to->add(word[i]);
+  to->add('\'');
+}
+
+bool is_pictures(const Io& io) {  // one picture of 3 channels, large enough to be one
+  if (io.rank != 4 || io.dims[0] != 1 || !(io.dtype == kF32 || io.dtype == kU8 || io.dtype == kF16)) return false;
+  return (io.dims[1] == 3 && io.dims[2] >= 32) || (io.dims[3] == 3 && io.dims[1] >= 32);
+}
+
+void print_ios_json(Tool& tool, const Io* ios, uint32_t count) {
+  Text& out = tool.out;
+  for (uint32_t i = 0; i < count; ++i) {
+    out.add(i ? ",{\"name\":" : "{\"name\":"), out.json(Slice(ios[i].name));
+    out.format(",\"dtype\":\"%s\",\"shape\":[", type_info(ios[i].dtype).name);
+    for (int32_t d = 0; d < ios[i].rank; ++d) out.format(d ? ",%ld" : "%ld", ios[i].dims[d]);
+    out.add("]}");
+  }
+}
+
+void inspect_json(Tool& tool) {
+  const Program& p = *tool.program;
+  Text& out = tool.out;
+  out.add("{\"schema\":\"cameo.inspect\",\"version\":1,\"name\":"), out.json(Slice(p.name));
+  out.add(",\"inputs\":["), print_ios_json(tool, p.inputs, p.input_count);
+  out.add("],\"outputs\":["), print_ios_json(tool, p.outputs, p.output_count);
+  out.add("],\"targets\":[");
+  const uint64_t host = host_cpu_features();
+  for (uint32_t i = 0; i < p.image_count; ++i) {
+    out.add(i ? ",{\"name\":" : "{\"name\":"), out.json(Slice(p.images[i].name));
+    out.format(",\"runs_here\":%s}", (p.images[i].cpu_features & ~host) == 0 ? "true" : "false");
+  }
+  out.format("],\"weights_bytes\":%lu,\"arena_bytes\":%lu,\"scratch_bytes\":%lu,\"steps\":%u,\"goldens\":%u",
+             p.weights_bytes, p.arena_bytes, p.scratch_bytes, p.row_count, p.golden_count);
+  out.add(",\"dependencies\":[\"libc.so.6\"],\"manifest\":");
+  out.add(p.manifest_bytes ? Slice(p.manifest, p.manifest_bytes) : Slice("null"));
+  out.add("}\n");
+}
+
+void print_bytes(Text* to, const char* what, uint64_t bytes) {
+  if (bytes < 10000)
+    to->format("%-14s %lu bytes\n", what, bytes);
+  else if (bytes < 10000000)
+    to->format("%-14s %.1f kB\n", what, static_cast<double>(bytes) / 1e3);
+  else
+    to->format("%-14s %.1f MB\n", what, static_cast<double>(bytes) / 1e6);
+}
+
+}  // namespace
+
+void print_values(Tool& tool, const Io* ios, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) {
+    tool.out.format("  %u  ", i);
+    tool.out.plain(ios[i].name);
+    tool.out.format("  %s", TypeText(ios[i].dtype, ios[i].rank, ios[i].dims).text);
+    for (int32_t d = 0; ios[i].dim_names && d < ios[i].rank; ++d)
+      if (ios[i].dim_names[d]) tool.out.format("  %s = dim %d", Quoted(ios[i].dim_names[d]).bare().text, d);
+    tool.out.add('\n');
+  }
+  if (!count) tool.out.add("  none\n");
+}
+
+void print_command(Tool& tool) {
+  const Program& p = *tool.program;
+  tool.out.add("  ");
+  const Slice name = tool.name;
+  if (name.find('/') == name.size) tool.out.add("./");
+  print_shell_word(&tool.out, name);
+  tool.out.add(" run");
+  for (uint32_t i = 0; i < p.input_count; ++i) {
+    Text word(tool.arena);
+    word.add(p.inputs[i].name);
+    word.add(is_pictures(p.inputs[i]) ? "=@cat.png,resize=" : is_float(p.inputs[i].dtype) ? "=rand" : "=zeros");
+    if (is_pictures(p.inputs[i])) {
+      const int64_t* dims = p.inputs[i].dims + (p.inputs[i].dims[1] == 3 ? 2 : 1);
+      word.format("%ldx%ld", dims[1], dims[0]);
+    }
+    tool.out.add(" -i ");
+    print_shell_word(&tool.out, word.slice());
+  }
+  tool.out.add('\n');
+}
+
+void print_welcome(Tool& tool) {
+  const Program& p = *tool.program;
+  tool.out.plain(p.name);
+  tool.out.add(": a compiled ONNX model, library and program in one\ninputs\n");
+  print_values(tool, p.inputs, p.input_count);
+  tool.out.add("outputs\n");
+  print_values(tool, p.outputs, p.output_count);
+  tool.out.add("try\n");
+  print_command(tool);
+  tool.out.format("or `test DIR`, `bench`, `profile`, `inspect`, `--help`\n");
+}
+
+void print_help(Tool& tool, Verb verb) {
+  Text& out = tool.out;
+  if (verb == Verb::None || verb == Verb::Help) {
+    print_welcome(tool);
+    out.add(
+        "\nverbs\n"
+        "  run -i NAME=VALUE.. [-o NAME=PLACE..]   one run\n"
+        "  test [DIR..]                            golden tests: folders of input_N.pb and output_N.pb, or those "
+        "embedded\n"
+        "  bench                                   load, first run and steady latency\n"
+        "  profile                                 time by step and ONNX node\n"
+        "  inspect                                 inputs, outputs, targets, sizes\n"
+        "  licenses                                of what is inside\n");
+    verb = Verb::None;
+  }
+  out.add("\nflags\n");
+  print_flags(tool, verb);
+  if (verb != Verb::None && verb != Verb::Run && verb != Verb::Bench && verb != Verb::Profile) return;
+  out.add(
+      "\nvalues (NAME may be an index: 0=..; a model of one input needs no NAME)\n"
+      "  @x.npy | @all.npz | @input_0.pb         an array; @all.npz and @test_data_set_0/ without NAME give all "
+      "inputs\n"
+      "  @x.png[,resize=224][,crop=224][,mean=A:B:C][,std=A:B:C][,scale=S][,layout=chw|hwc|hw][,order=rgb|bgr]\n"
+      "                                          (pixel * scale - mean) / std; scale is 1/255 for floats, 1 for "
+      "integers\n"
+      "  raw:f.bin                               the bytes of a compact array\n"
+      "  2x2xf32=[[1,2],[3,4]] | [[1,2],[3,4]] | 0.5\n"
+      "  zeros | ones | iota | rand[:seed[:lo:hi]]   rand is 0 to 1 if not said\n");
+  if (verb == Verb::Bench || verb == Verb::Profile) return;
+  out.add(
+      "\nplaces (without NAME: all outputs)\n"
+      "  @y.npy | @out.npz | @y.pb | raw:f.bin | @mask.png\n"
+      "  - | stats | top5[:labels.txt]           as text; `-` prints every element\n"
+      "\nexit codes: 0 ok, 1 our bug, 2 usage, 3 unsupported, 5 outside a tolerance, 7 bad input data, 8 processor or "
+      "device\n"
+      "missing, 9 out of memory, 130 interrupted\n");
+}
+
+bool inspect_verb(Tool& tool, const Flags& flags) {
+  const Program& p = *tool.program;
+  Text& out = tool.out;
+  if (flags.json) return inspect_json(tool), true;
+  const uint64_t host = host_cpu_features();
+  out.plain(p.name);
+  out.add("\ninputs\n");
+  print_values(tool, p.inputs, p.input_count);
+  out.add("outputs\n");
+  print_values(tool, p.outputs, p.output_count);
+  out.add("targets\n");
+  for (uint32_t i = 0; i < p.image_count; ++i) {
+    const uint64_t missing = p.images[i].cpu_features & ~host;
+    out.format("  %s%s%s\n", p.images[i].name, missing ? ", lacks here: " : "", FeatureNames(missing).text);
+  }
+  print_bytes(&out, "weights", p.weights_bytes);
+  print_bytes(&out, "arena", p.arena_bytes);
+  print_bytes(&out, "scratch", p.scratch_bytes);
+  out.format("%-14s %u, of %u kinds of ONNX origin\n%-14s %u\n%-14s libc.so.6 (glibc 2.34 or newer)\n", "steps",
+             p.row_count ? p.row_count - 1 : 0, p.node_count, "golden cases", p.golden_count, "needs");
+  return true;
+}
+
+void print_licenses(Tool& tool) {
+  tool.out.add(
+      "The runtime and the kernels are part of cameo; what cameo compiles carries no obligation to it.\n"
+      "\n"
+      "stb_image by Sean Barrett and contributors (reads PNG, JPEG and PPM, and deflate): public domain, or the MIT "
+      "licence:\n"
+      "  Copyright (c) 2017 Sean Barrett\n"
+      "  Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated\n"
+      "  documentation files (the \"Software\"), to deal in the Software without restriction, including without "
+      "limitation\n"
+      "  the rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, "
+      "and to\n"
+      "  permit persons to whom the Software is furnished to do so, subject to the following conditions: The above "
+      "copyright\n"
+      "  notice and this permission notice shall be included in all copies or substantial portions of the Software.\n"
+      "  THE SOFTWARE IS PROVIDED \"AS IS\", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT "
+      "LIMITED TO THE\n"
+      "  WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE "
+      "AUTHORS OR\n"
+      "  COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT "
+      "OR\n"
+      "  OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE "
+      "SOFTWARE.\n"
+      "\nThe weights have the licence of the model that they come from.\n");
+}
+
+}  // namespace rt::program

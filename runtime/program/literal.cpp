@@ -1,0 +1,127 @@
+// Values written on the command line: `2x2xf32=[[1,2],[3,4]]`, `[1,2]`, `0.5`, `true`.
+#include "runtime/numbers.h"
+#include "runtime/program/input.h"
+
+namespace rt::program {
+namespace {
+
+struct Literal {
+  Slice text;
+  size_t at = 0;
+  uint32_t dtype = kUndefined;
+  char* data = nullptr;
+  int64_t count = 0;
+  int32_t rank = 0;
+  int32_t leaf = -1;  // the depth of the elements, once one was seen
+  int64_t dims[kMaxRank] = {};
+
+  void skip() {
+    while (at < text.size && (text[at] == ' ' || text[at] == '\n' || text[at] == '\t')) ++at;
+  }
+  bool take(char c) {
+    skip();
+    if (at >= text.size || text[at] != c) return false;
+    return ++at, true;
+  }
+  bool element();
+  bool list(int32_t depth);
+  bool any(int32_t depth);
+};
+
+bool Literal::element() {
+  skip();
+  size_t end = at;
+  while (end < text.size && text[end] != ',' && text[end] != ']' && text[end] != ' ') ++end;
+  const Slice word = text.part(at, end);
+  int64_t integer = 0;
+  double number = 0;
+  at = end;
+  if (word == "true" || word == "false")
+    set_number(dtype, data, count++, word == "true");
+  else if (!is_float(dtype) && parse_integer(word, &integer)) {
+    set_integer(dtype, data, count, integer);
+    if (dtype != kBool && dtype != kU64 && integer_at(dtype, data, count) != integer) return false;
+    ++count;
+  } else if (is_float(dtype) && parse_number(word, &number))
+    set_number(dtype, data, count++, number);
+  else
+    return false;
+  return true;
+}
+
+// Lists of one depth must have one length: the first one's.
+bool Literal::list(int32_t depth) {
+  int64_t length = 0;
+  const bool is_first = depth == rank;
+  if (depth == kMaxRank || (leaf >= 0 && depth >= leaf)) return false;
+  if (is_first) dims[rank++] = -1;
+  if (!take(']')) {
+    do {
+      if (!any(depth + 1)) return false;
+      ++length;
+    } while (take(','));
+    if (!take(']')) return false;
+  }
+  if (dims[depth] < 0) dims[depth] = length;
+  return dims[depth] == length;
+}
+
+bool Literal::any(int32_t depth) {
+  if (take('[')) return list(depth);
+  leaf = depth;
+  return depth == rank && element();
+}
+
+bool parse_type(Slice text, Array* array) {  // 2x2xf32
+  array->rank = 0;
+  for (;;) {
+    const size_t x = text.find('x');
+    int64_t dim = 0;
+    if (x == text.size || !parse_integer(text.upto(x), &dim)) return parse_dtype(text, &array->dtype);
+    if (dim < 0 || array->rank == kMaxRank) return false;
+    array->dims[array->rank++] = dim;
+    text = text.from(x + 1);
+  }
+}
+
+int64_t most_elements(Slice text) {
+  int64_t count = 1;
+  for (size_t i = 0; i < text.size; ++i) count += text[i] == ',';
+  return count;
+}
+
+bool same_dims(const Literal& literal, const Array& array) {
+  bool same = literal.rank == array.rank;
+  for (int32_t i = 0; same && i < array.rank; ++i) same = literal.dims[i] == array.dims[i];
+  return same;
+}
+
+}  // namespace
+
+bool read_literal(Tool& tool, const Io& io, Slice text, Array* array) {
+  const size_t equals = text.find('=');
+  Literal literal;
+  *array = array_of(io);
+  if (equals < text.size) {
+    if (!parse_type(text.upto(equals), array))
+      return tool.fail(kUsage, "`%.*s` is not a type like `2x2xf32`", width(text.upto(equals)), text.data);
+    if (!fits(tool, io, *array, text)) return false;
+    text = text.from(equals + 1);
+  }
+  literal.text = text;
+  literal.dtype = io.dtype;
+  literal.data =
+      static_cast<char*>(tool.arena.take(static_cast<uint64_t>(most_elements(text) * element_bytes(io.dtype))));
+  const bool parsed = literal.any(0);
+  literal.skip();
+  if (!parsed || literal.at < text.size)
+    return tool.fail(kUsage, "%s: `%.*s` is not a list of %s values, near byte %zu", Quoted(io.name).text, width(text),
+                     text.data, type_info(io.dtype).name, literal.at);
+  if (!same_dims(literal, *array) && !(literal.rank <= 1 && literal.count == array->count()))
+    return tool.fail(kBadData, "%s: the model takes %s, the list is %s", Quoted(io.name).text, array->type().text,
+                     TypeText(io.dtype, literal.rank, literal.dims).text);
+  array->data = literal.data;
+  return true;
+}
+
+}  // namespace rt::program

@@ -1,0 +1,154 @@
+// NumPy's npy, versions 1 to 3: magic, a Python dictionary as text, the elements. Big-endian and Fortran order are
+// turned.
+#include "runtime/program/array.h"
+
+namespace rt::program {
+namespace {
+
+constexpr char kMagic[] = "\x93NUMPY";
+
+struct Header {
+  Slice text;  // the dictionary
+  Slice data;
+};
+
+bool split(Slice file, Header* header) {
+  if (file.size < 10 || !file.starts_with(kMagic)) return false;
+  const auto byte = [&](size_t i) { return static_cast<size_t>(static_cast<unsigned char>(file[i])); };
+  const size_t version = byte(6), begin = version == 1 ? 10 : 12;
+  if (version < 1 || version > 3 || file.size < begin) return false;
+  const size_t length = byte(8) | byte(9) << 8 | (version == 1 ? 0 : byte(10) << 16 | byte(11) << 24);
+  if (file.size - begin < length) return false;
+  *header = {file.part(begin, begin + length), file.from(begin + length)};
+  return true;
+}
+
+// What follows `'key':` in the dictionary, without blanks in front.
+Slice value_of(Slice text, Slice key) {
+  for (size_t i = 0; i + key.size + 2 < text.size; ++i) {
+    if ((text[i] != '\'' && text[i] != '"') || !(text.part(i + 1, i + 1 + key.size) == key)) continue;
+    size_t at = i + key.size + 2;
+    while (at < text.size && (text[at] == ' ' || text[at] == ':')) ++at;
+    return text.from(at);
+  }
+  return {};
+}
+
+bool parse_descr(Slice descr, uint32_t* dtype, bool* swapped) {
+  if (descr.size < 4 || (descr[0] != '\'' && descr[0] != '"')) return false;
+  const Slice type = descr.part(1, descr.find(descr[0], 1));
+  if (type.size < 2) return false;
+  const char order = type[0];
+  if (order != '<' && order != '>' && order != '|' && order != '=') return false;
+  *swapped = order == '>';
+  struct Row {
+    Slice name;
+    uint32_t dtype;
+  };
+  const Row rows[] = {{"f4", kF32}, {"f8", kF64}, {"f2", kF16}, {"b1", kBool}, {"i1", kI8},  {"u1", kU8},  {"i2", kI16},
+                      {"u2", kU16}, {"i4", kI32}, {"u4", kU32}, {"i8", kI64},  {"u8", kU64}, {"V2", kBf16}};
+  for (const Row& row : rows)
+    if (type.from(1) == row.name) return *dtype = row.dtype, true;
+  return false;
+}
+
+bool parse_shape(Slice text, Array* array) {
+  if (!text.starts_with("(")) return false;
+  for (size_t at = 1;;) {
+    while (at < text.size && (text[at] == ' ' || text[at] == ',')) ++at;
+    if (at >= text.size) return false;
+    if (text[at] == ')') return true;
+    size_t end = at;
+    while (end < text.size && text[end] >= '0' && text[end] <= '9') ++end;
+    if (array->rank == kMaxRank || !parse_integer(text.part(at, end), &array->dims[array->rank])) return false;
+    ++array->rank;
+    at = end;
+  }
+}
+
+void swap_bytes(char* data, uint64_t bytes, uint64_t element) {
+  for (uint64_t i = 0; i + element <= bytes; i += element)
+    for (uint64_t a = i, b = i + element - 1; a < b; ++a, --b) {
+      const char c = data[a];
+      data[a] = data[b];
+      data[b] = c;
+    }
+}
+
+void copy_fortran(const Array& array, int32_t axis, int64_t offset, const char* from, char** to) {
+  const int64_t bytes = element_bytes(array.dtype);
+  if (axis == array.rank) {
+    libc::memcpy(*to, from + offset * bytes, static_cast<size_t>(bytes));
+    *to += bytes;
+    return;
+  }
+  int64_t stride = 1;
+  for (int32_t i = 0; i < axis; ++i) stride *= array.dims[i];
+  for (int64_t i = 0; i < array.dims[axis]; ++i) copy_fortran(array, axis + 1, offset + i * stride, from, to);
+}
+
+const char* descr_of(uint32_t dtype) {
+  switch (dtype) {
+    case kF32: return "<f4";
+    case kF64: return "<f8";
+    case kF16: return "<f2";
+    case kBf16: return "<V2";
+    case kBool: return "|b1";
+    case kI8: return "|i1";
+    case kU8: return "|u1";
+    case kI16: return "<i2";
+    case kU16: return "<u2";
+    case kI32: return "<i4";
+    case kU32: return "<u4";
+    case kI64: return "<i8";
+    case kU64: return "<u8";
+    default: return nullptr;
+  }
+}
+
+}  // namespace
+
+bool read_npy(Tool& tool, Slice file, Slice what, Array* array) {
+  Header header;
+  bool swapped = false;
+  uint64_t bytes = 0;
+  *array = {};
+  if (!split(file, &header)) return tool.fail(kBadData, "%.*s is not an npy file", width(what), what.data);
+  const Slice descr = value_of(header.text, "descr");
+  if (!parse_descr(descr, &array->dtype, &swapped))
+    return tool.fail(kBadData, "%.*s holds elements of a type that is not read here: %.*s", width(what), what.data,
+                     width(descr.upto(descr.find(','))), descr.data);
+  if (!parse_shape(value_of(header.text, "shape"), array) || !sized(*array, &bytes))
+    return tool.fail(kBadData, "%.*s: its shape cannot be read", width(what), what.data);
+  if (bytes > header.data.size)
+    return tool.fail(kBadData, "%.*s is cut short: %s needs %lu bytes, %zu are there", width(what), what.data,
+                     array->type().text, bytes, header.data.size);
+  if (!allocate(tool, array, what)) return false;
+  char* to = array->data;
+  if (value_of(header.text, "fortran_order").starts_with("True"))
+    copy_fortran(*array, 0, 0, header.data.data, &to);
+  else
+    libc::memcpy(to, header.data.data, bytes);
+  if (swapped) swap_bytes(array->data, bytes, static_cast<uint64_t>(element_bytes(array->dtype)));
+  return true;
+}
+
+bool write_npy(Tool& tool, const Array& array, Text* to) {
+  const char* descr = descr_of(array.dtype);
+  if (!descr) return tool.fail(kBug, "type %s has no npy form", array.type().text);
+  Text header(tool.arena);
+  header.format("{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
+  for (int32_t i = 0; i < array.rank; ++i) header.format(array.rank == 1 ? "%ld," : i ? ", %ld" : "%ld", array.dims[i]);
+  header.add("), }");
+  while ((10 + header.slice().size + 1) % 64) header.add(' ');
+  header.add('\n');
+  const size_t length = header.slice().size;
+  to->add(Slice(kMagic, 6));
+  const char version[] = {1, 0, static_cast<char>(length & 255), static_cast<char>(length >> 8)};
+  to->add(Slice(version, 4));
+  to->add(header.slice());
+  to->add(Slice(array.data, array.bytes()));
+  return true;
+}
+
+}  // namespace rt::program

@@ -1,0 +1,82 @@
+// See session.h. Ctrl-C cancels the run of the one open session; that is the only state outside it.
+#include "runtime/program/session.h"
+
+#include "runtime/execute.h"
+#include "runtime/model.h"
+
+namespace rt::program {
+namespace {
+
+cameo_context* running = nullptr;
+const cameo_api* running_api = nullptr;
+int interrupts = 0;
+
+void on_interrupt(int) {
+  if (interrupts++) libc::signal(libc::kInterrupt, nullptr);  // the default again
+  if (running) running_api->cancel(running);
+}
+
+cameo_value tensor_value(const Array& array, int64_t* shape) {
+  cameo_value value = {};
+  value.struct_size = sizeof value;
+  value.kind = CAMEO_KIND_TENSOR;
+  value.tensor = {array.data, {CAMEO_CPU, 0}, array.rank, to_dlpack(array.dtype), shape, nullptr, 0};
+  return value;
+}
+
+}  // namespace
+
+bool interrupted() { return __atomic_load_n(&interrupts, __ATOMIC_RELAXED) != 0; }
+
+Session::~Session() {
+  running = nullptr;
+  if (context_) libc::signal(libc::kInterrupt, nullptr);
+  tool_.api->context_release(context_);
+  tool_.api->model_release(model_);
+}
+
+bool Session::open(const Flags& flags) {
+  cameo_options options = {};
+  cameo_error error = new_error();
+  options.struct_size = sizeof options;
+  tool_.api->options_init(&options);
+  options.num_threads = flags.threads;
+  const uint64_t start = now_ns();
+  cameo_status status = tool_.api->model_create(&options, &model_, &error);
+  if (!status) status = tool_.api->context_create(model_, &context_, &error);
+  load_ns_ = now_ns() - start;
+  if (status) return tool_.fail(status, error);
+  in_ = tool_.arena.array<cameo_value>(tool_.program->input_count);
+  out_ = tool_.arena.array<cameo_value>(tool_.program->output_count);
+  interrupts = 0;
+  running_api = tool_.api;
+  running = context_;
+  libc::signal(libc::kInterrupt, on_interrupt);
+  return true;
+}
+
+void Session::set_inputs(const Values& inputs) {
+  inputs_ = inputs.items;
+  for (int32_t i = 0; i < inputs.count; ++i) in_[i] = tensor_value(inputs.items[i], inputs.items[i].dims);
+}
+
+bool Session::run() {
+  cameo_error error = new_error();
+  for (uint32_t i = 0; i < tool_.program->output_count; ++i) out_[i] = tensor_value(Array(), nullptr);
+  const uint64_t start = now_ns();
+  const cameo_status status = tool_.api->run(context_, in_, static_cast<int32_t>(tool_.program->input_count), out_,
+                                             static_cast<int32_t>(tool_.program->output_count), nullptr, &error);
+  run_ns_ = now_ns() - start;
+  return status ? tool_.fail(status, error) : true;
+}
+
+Values Session::outputs() {
+  Values values = new_values(tool_, tool_.program->output_count);
+  for (int32_t i = 0; i < values.count; ++i) values.items[i] = view(out_[i].tensor, tool_.program->outputs[i].name);
+  return values;
+}
+
+const char* Session::image() const { return model_->image->name; }
+int32_t Session::threads() const { return model_->threads; }
+
+}  // namespace rt::program

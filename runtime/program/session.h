@@ -1,0 +1,36 @@
+// A model, a context and its values, as the verbs use them.
+#pragma once
+
+#include "runtime/program/data_set.h"
+#include "runtime/program/flags.h"
+
+namespace rt::program {
+
+class Session {
+ public:
+  explicit Session(Tool& tool) : tool_(tool) {}
+  Session(const Session&) = delete;
+  ~Session();
+
+  bool open(const Flags& flags);
+  void set_inputs(const Values& inputs);
+  bool run();
+  Values outputs();  // of the last run; they live until the next one
+  cameo_context* context() { return context_; }
+  uint64_t load_ns() const { return load_ns_; }
+  uint64_t run_ns() const { return run_ns_; }  // of the last run
+  const char* image() const;
+  int32_t threads() const;
+
+ private:
+  Tool& tool_;
+  cameo_model* model_ = nullptr;
+  cameo_context* context_ = nullptr;
+  cameo_value *in_ = nullptr, *out_ = nullptr;
+  Array* inputs_ = nullptr;
+  uint64_t load_ns_ = 0, run_ns_ = 0;
+};
+
+bool interrupted();  // Ctrl-C was pressed; the first one ends the run in progress, the second one the process
+
+}  // namespace rt::program

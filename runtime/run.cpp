@@ -1,0 +1,257 @@
+// One run: check and bind inputs, check and bind outputs, walk the rows, hand out. Nothing is allocated and no lock
+// taken; `prepare`, `bind_state` and `set_tap` allocate what runs need.
+#include "runtime/dtype.h"
+#include "runtime/errors.h"
+#include "runtime/libc.h"
+#include "runtime/model.h"
+#include "runtime/values.h"
+
+namespace rt {
+namespace {
+
+uint32_t input_base(uint32_t i) { return kFirstIo + i; }
+uint32_t output_base(const Program& program, uint32_t i) { return kFirstIo + program.input_count + i; }
+
+Binding* binding_of(cameo_context* context, int32_t output, int32_t input) {
+  for (int32_t i = 0; i < context->binding_count; ++i)
+    if (context->bindings[i].output == output || context->bindings[i].input == input) return &context->bindings[i];
+  return nullptr;
+}
+
+cameo_status stage(cameo_context* context, int32_t index, const cameo_tensor& tensor, cameo_error* error) {
+  const Io& io = context->model->program->inputs[index];
+  if (!context->staging[index].memory)
+    return fail(error, CAMEO_FAILED_PRECONDITION, index, -1,
+                "input %d %s is not compact; call prepare with it once, which allocates room for a compact copy", index,
+                Quoted(io.name).text);
+  copy_strided(tensor, context->staging[index].memory, element_bytes(io.dtype));
+  context->run.bases[input_base(static_cast<uint32_t>(index))] = context->staging[index].memory;
+  return CAMEO_OK;
+}
+
+cameo_status bind_input(cameo_context* context, int32_t index, const cameo_value& value, cameo_error* error) {
+  const Io& io = context->model->program->inputs[index];
+  void*& base = context->run.bases[input_base(static_cast<uint32_t>(index))];
+  const Binding* binding = binding_of(context, -1, index);
+  if (value.kind == CAMEO_KIND_NONE && binding) {
+    base = binding->blocks[0];
+    return CAMEO_OK;
+  }
+  cameo_status status = check_kind(value, "input", index, io.name, error);
+  if (!status) status = check_tensor(io, value.tensor, "input", index, error);
+  if (status) return status;
+  if (!is_compact(value.tensor)) return stage(context, index, value.tensor, error);
+  base = data_of(value.tensor);
+  return CAMEO_OK;
+}
+
+void fill_output(cameo_context* context, int32_t index, cameo_value& value, void* data) {
+  const Io& io = context->model->program->outputs[index];
+  value.kind = CAMEO_KIND_TENSOR;
+  value.tensor = {data, {CAMEO_CPU, 0}, io.rank, to_dlpack(io.dtype), context->shapes[index], nullptr, 0};
+}
+
+bool is_owned(const cameo_value& value) { return value.kind == CAMEO_KIND_NONE || !value.tensor.data; }
+
+cameo_status bind_output(cameo_context* context, int32_t index, cameo_value& value, cameo_error* error) {
+  const Io& io = context->model->program->outputs[index];
+  void*& base = context->run.bases[output_base(*context->model->program, static_cast<uint32_t>(index))];
+  const Binding* binding = binding_of(context, index, -1);
+  base = binding ? binding->blocks[1] : context->owned[index];
+  if (value.kind == CAMEO_KIND_NONE) return CAMEO_OK;
+  if (cameo_status status = check_kind(value, "output", index, io.name, error)) return status;
+  if (!value.tensor.data) return CAMEO_OK;
+  if (cameo_status status = check_tensor(io, value.tensor, "output", index, error)) return status;
+  if (!is_compact(value.tensor))
+    return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "output %d %s must be compact, its strides are not", index,
+                Quoted(io.name).text);
+  if (!binding) base = data_of(value.tensor);
+  return CAMEO_OK;
+}
+
+Span output_span(const Program& program, const cameo_value* out, int32_t i) {
+  const cameo_value& value = value_at(out, i);
+  return is_owned(value) ? Span{} : Span{data_of(value.tensor), io_bytes(program.outputs[i])};
+}
+
+cameo_status check_overlap(const Program& program, const cameo_value* in, const cameo_value* out, cameo_error* error) {
+  for (int32_t o = 0; o < static_cast<int32_t>(program.output_count); ++o) {
+    const Span span = output_span(program, out, o);
+    if (!span.bytes) continue;
+    for (int32_t i = 0; i < static_cast<int32_t>(program.input_count); ++i) {
+      const cameo_value& value = value_at(in, i);
+      if (value.kind != CAMEO_KIND_NONE &&
+          overlap(span, extent_of(value.tensor, element_bytes(program.inputs[i].dtype))))
+        return fail(error, CAMEO_INVALID_ARGUMENT, o, -1, "output %d %s overlaps input %d %s", o,
+                    Quoted(program.outputs[o].name).text, i, Quoted(program.inputs[i].name).text);
+    }
+    for (int32_t p = 0; p < o; ++p)
+      if (overlap(span, output_span(program, out, p)))
+        return fail(error, CAMEO_INVALID_ARGUMENT, o, -1, "output %d %s overlaps output %d %s", o,
+                    Quoted(program.outputs[o].name).text, p, Quoted(program.outputs[p].name).text);
+  }
+  return CAMEO_OK;
+}
+
+cameo_status bind_values(cameo_context* context, const cameo_value* in, int32_t in_count, cameo_value* out,
+                         int32_t out_count, cameo_error* error) {
+  const Program& program = *context->model->program;
+  cameo_status status = check_count(in, in_count, program.input_count, "input", error);
+  if (!status) status = check_count(out, out_count, program.output_count, "output", error);
+  for (int32_t i = 0; !status && i < in_count; ++i) status = bind_input(context, i, value_at(in, i), error);
+  for (int32_t i = 0; !status && i < out_count; ++i) status = bind_output(context, i, value_at(out, i), error);
+  return status ? status : check_overlap(program, in, out, error);
+}
+
+cameo_status check_run_options(const cameo_run_options* options, cameo_error* error) {
+  if (!options || options->struct_size < sizeof *options) return CAMEO_OK;
+  if (options->flags)
+    return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "run flags 0x%lx are not defined", options->flags);
+  return CAMEO_OK;
+}
+
+cameo_status report_fault(const cameo_context* context, cameo_error* error) {
+  const Program& program = *context->model->program;
+  const Fault& fault = context->run.fault;
+  const uint32_t node = program.rows[fault.row].node;
+  const bool named = node < program.node_count && program.nodes[node].name_count;
+  const Quoted name(named ? program.nodes[node].names[0] : "?");
+  if (fault.code == kIndexFault)
+    return fail(error, CAMEO_OUT_OF_RANGE, -1, static_cast<int32_t>(node), "node %s: index %ld is outside a dim of %ld",
+                name.text, fault.index, fault.limit);
+  return fail(error, CAMEO_OUT_OF_RANGE, -1, static_cast<int32_t>(node), "node %s: the value %ld is not allowed there",
+              name.text, fault.index);
+}
+
+cameo_status walk(cameo_context* context, cameo_error* error) {
+  Execution& run = context->run;
+  Pool* pool = context->model->pool;
+  run.fault = {};
+  run.pool = pool && pool->try_acquire() ? pool : nullptr;
+  const Outcome outcome = execute(run);
+  if (run.pool) run.pool->release();
+  if (outcome == Outcome::Done) return CAMEO_OK;
+  if (outcome == Outcome::Fault) return report_fault(context, error);
+  return fail(error, CAMEO_CANCELLED, -1, -1, "the run was cancelled");
+}
+
+void hand_out(cameo_context* context, cameo_value* out) {
+  const Program& program = *context->model->program;
+  for (int32_t i = 0; i < static_cast<int32_t>(program.output_count); ++i) {
+    cameo_value& value = value_at(out, i);
+    void* written = context->run.bases[output_base(program, static_cast<uint32_t>(i))];
+    if (value.kind == CAMEO_KIND_NONE) continue;
+    if (is_owned(value))
+      fill_output(context, i, value, written);
+    else if (binding_of(context, i, -1))
+      libc::memcpy(data_of(value.tensor), written, io_bytes(program.outputs[i]));
+  }
+  for (int32_t i = 0; i < context->binding_count; ++i) {
+    Binding& binding = context->bindings[i];
+    void* next = binding.blocks[1];
+    binding.blocks[1] = binding.blocks[0];
+    binding.blocks[0] = next;
+  }
+}
+
+bool enter(cameo_context* context) { return __atomic_exchange_n(&context->busy, 1, __ATOMIC_ACQUIRE) == 0; }
+void leave(cameo_context* context) { __atomic_store_n(&context->busy, 0, __ATOMIC_RELEASE); }
+
+cameo_status in_use(cameo_error* error) {
+  return fail(error, CAMEO_FAILED_PRECONDITION, -1, -1,
+              "the context is in use by another call; create one for each thread");
+}
+
+cameo_status prepare_input(cameo_context* context, int32_t index, const cameo_value& value, cameo_error* error) {
+  const Io& io = context->model->program->inputs[index];
+  if (value.kind == CAMEO_KIND_NONE && binding_of(context, -1, index)) return CAMEO_OK;
+  cameo_status status = check_kind(value, "input", index, io.name, error);
+  if (!status) status = check_tensor(io, value.tensor, "input", index, error);
+  Staging& staging = context->staging[index];
+  if (status || is_compact(value.tensor) || staging.memory) return status;
+  staging.bytes = io_bytes(io);
+  staging.memory = allocate(context->model->options, staging.bytes);
+  if (staging.memory) return CAMEO_OK;
+  return fail(error, CAMEO_OUT_OF_MEMORY, index, -1, "cannot allocate %lu bytes for a compact copy of input %d",
+              staging.bytes, index);
+}
+
+bool same_type(const Io& a, const Io& b) {
+  bool same = a.dtype == b.dtype && a.rank == b.rank;
+  for (int32_t d = 0; same && d < a.rank; ++d) same = a.dims[d] == b.dims[d];
+  return same;
+}
+
+cameo_status add_binding(cameo_context* context, int32_t output, int32_t input, cameo_error* error) {
+  const cameo_options& options = context->model->options;
+  const uint64_t bytes = io_bytes(context->model->program->outputs[output]) + 1;  // never none
+  void* blocks[2] = {allocate(options, bytes), allocate(options, bytes)};
+  if (!blocks[0] || !blocks[1]) {
+    for (void* block : blocks)
+      if (block) deallocate(options, block, bytes);
+    return fail(error, CAMEO_OUT_OF_MEMORY, output, -1, "cannot allocate %lu bytes of state", 2 * bytes);
+  }
+  libc::memset(blocks[0], 0, bytes);
+  context->bindings[context->binding_count++] = {output, input, {blocks[0], blocks[1]}, bytes};
+  return CAMEO_OK;
+}
+
+}  // namespace
+
+cameo_status run(cameo_context* context, const cameo_value* in, int32_t in_count, cameo_value* out, int32_t out_count,
+                 const cameo_run_options* options, cameo_error* error) {
+  if (!context) return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "run: `context` is null");
+  if (!enter(context)) return in_use(error);
+  __atomic_store_n(&context->run.cancelled, 0, __ATOMIC_RELAXED);
+  cameo_status status = check_run_options(options, error);
+  if (!status) status = bind_values(context, in, in_count, out, out_count, error);
+  if (!status) status = walk(context, error);
+  if (!status) hand_out(context, out);
+  leave(context);
+  return status;
+}
+
+cameo_status prepare(cameo_context* context, const cameo_value* in, int32_t count, cameo_error* error) {
+  if (!context) return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "prepare: `context` is null");
+  if (!in && count == 0) return CAMEO_OK;  // all sizes are fixed: nothing depends on the values
+  if (!enter(context)) return in_use(error);
+  cameo_status status = check_count(in, count, context->model->program->input_count, "input", error);
+  for (int32_t i = 0; !status && i < count; ++i) status = prepare_input(context, i, value_at(in, i), error);
+  leave(context);
+  return status;
+}
+
+cameo_status bind_state(cameo_context* context, int32_t output, int32_t input, cameo_error* error) {
+  if (!context) return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "bind_state: `context` is null");
+  const Program& program = *context->model->program;
+  if (output < 0 || input < 0 || output >= static_cast<int32_t>(program.output_count) ||
+      input >= static_cast<int32_t>(program.input_count))
+    return fail(error, CAMEO_NOT_FOUND, output, -1, "no output %d or no input %d; the model has %u and %u", output,
+                input, program.output_count, program.input_count);
+  const Io &from = program.outputs[output], &to = program.inputs[input];
+  if (!same_type(from, to))
+    return fail(error, CAMEO_INVALID_ARGUMENT, output, -1, "output %s is %s, but input %s is %s",
+                Quoted(from.name).text, TypeText(from.dtype, from.rank, from.dims).text, Quoted(to.name).text,
+                TypeText(to.dtype, to.rank, to.dims).text);
+  if (!enter(context)) return in_use(error);
+  cameo_status status =
+      binding_of(context, output, input)
+          ? fail(error, CAMEO_FAILED_PRECONDITION, output, -1, "output %d or input %d is bound already", output, input)
+          : add_binding(context, output, input, error);
+  leave(context);
+  return status;
+}
+
+cameo_status set_profile(cameo_context* context, uint64_t* nanoseconds, int32_t count, cameo_error* error) {
+  if (!context) return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "profile: `context` is null");
+  if (nanoseconds && count != static_cast<int32_t>(context->model->program->node_count))
+    return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "profile: room for %d nodes, the model has %u", count,
+                context->model->program->node_count);
+  if (!enter(context)) return in_use(error);
+  context->run.nanoseconds = nanoseconds;
+  context->run.observed = nanoseconds || context->tap;
+  leave(context);
+  return CAMEO_OK;
+}
+
+}  // namespace rt

@@ -1,0 +1,66 @@
+// A tap hands every named intermediate value out as a compact tensor: gathered from the layout that it stands in.
+#include "runtime/dtype.h"
+#include "runtime/errors.h"
+#include "runtime/libc.h"
+#include "runtime/model.h"
+
+namespace rt {
+namespace {
+
+constexpr int32_t kMaxRank = 32;
+
+uint64_t tap_bytes(const Tap& tap) {
+  uint64_t bytes = static_cast<uint64_t>(element_bytes(tap.dtype));
+  for (int32_t d = 0; d < tap.rank; ++d) bytes *= static_cast<uint64_t>(tap.axes[d].extent);
+  return bytes;
+}
+
+char* gather(const Tap& tap, int32_t axis, const char* from, char* to, int64_t bytes) {
+  if (axis == tap.rank) return static_cast<char*>(libc::memcpy(to, from, static_cast<size_t>(bytes))) + bytes;
+  const TapAxis& a = tap.axes[axis];
+  for (int64_t i = 0; i < a.extent; ++i)
+    to = gather(tap, axis + 1, from + (a.offsets ? a.offsets[i] : i * a.stride) * bytes, to, bytes);
+  return to;
+}
+
+void deliver(void* argument, const Tap& tap, const void* value) {
+  cameo_context* context = static_cast<cameo_context*>(argument);
+  int64_t shape[kMaxRank];
+  for (int32_t d = 0; d < tap.rank; ++d) shape[d] = tap.axes[d].extent;
+  if (tap_bytes(tap))
+    gather(tap, 0, static_cast<const char*>(value), static_cast<char*>(context->tap_memory), element_bytes(tap.dtype));
+  const cameo_tensor tensor = {context->tap_memory, {CAMEO_CPU, 0}, tap.rank, to_dlpack(tap.dtype), shape, nullptr, 0};
+  const int32_t node = static_cast<int32_t>(context->model->program->rows[tap.row].node);
+  const cameo_tap seen = {sizeof seen, node, tap.name, &tensor};
+  context->tap(context->tap_user, &seen);
+}
+
+}  // namespace
+
+cameo_status set_tap(cameo_context* context, void (*callback)(void*, const cameo_tap*), void* user,
+                     cameo_error* error) {
+  if (!context) return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "tap: `context` is null");
+  const Program& program = *context->model->program;
+  if (callback && !program.tap_count)
+    return fail(error, CAMEO_NOT_FOUND, -1, -1, "the library was built without the layouts of intermediate values");
+  uint64_t bytes = kAlign;
+  for (uint32_t i = 0; i < program.tap_count; ++i)
+    if (tap_bytes(program.taps[i]) > bytes) bytes = tap_bytes(program.taps[i]);
+  if (callback && !context->tap_memory) {
+    context->tap_memory = allocate(context->model->options, bytes);
+    context->tap_bytes = bytes;
+    if (!context->tap_memory)
+      return fail(error, CAMEO_OUT_OF_MEMORY, -1, -1, "cannot allocate %lu bytes for taps", bytes);
+  }
+  if (__atomic_exchange_n(&context->busy, 1, __ATOMIC_ACQUIRE))
+    return fail(error, CAMEO_FAILED_PRECONDITION, -1, -1, "the context is in use by another call");
+  context->tap = callback;
+  context->tap_user = user;
+  context->run.tap = callback ? deliver : nullptr;
+  context->run.tap_user = context;
+  context->run.observed = callback || context->run.nanoseconds;
+  __atomic_store_n(&context->busy, 0, __ATOMIC_RELEASE);
+  return CAMEO_OK;
+}
+
+}  // namespace rt

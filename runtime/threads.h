@@ -1,0 +1,58 @@
+// A pool of threads for the chunks of one step at a time. One atomic word holds the next chunk and their number: a
+// thread claims a chunk by adding to it, and a claim is good or not by what the addition returned, so a late thread can
+// do no harm. Idle threads spin while a run holds the pool, for a while, and park on a futex else. No lock, no
+// allocation in use.
+#pragma once
+
+#include "runtime/call.h"
+
+namespace rt {
+
+struct Job {
+  alignas(64) uint64_t claim = 0;  // chunks << 32 | next
+  alignas(64) uint32_t done = 0;
+  alignas(64) Kernel kernel = nullptr;
+  Call call = {};
+  char* scratch = nullptr;
+  uint64_t scratch_stride = 0;
+};
+
+void publish(Job& job, int32_t chunks);
+void drain(Job& job, int32_t worker);  // runs chunks until none is left to claim
+void wait(Job& job, int32_t chunks);   // until all have ended
+
+class Pool {
+ public:
+  static size_t bytes(int32_t threads);
+  static Pool* create(void* memory, int32_t threads);  // null: a thread could not be started
+  void destroy();                                      // ends the threads; the memory is the caller's
+
+  int32_t threads() const { return threads_; }
+  bool try_acquire();  // false: busy, or this is a forked child, which has no threads
+  void release();
+  void run(Kernel kernel, const Call& call, int32_t chunks, char* scratch, uint64_t scratch_stride);
+
+ private:
+  struct Worker {
+    Pool* pool;
+    int32_t index;
+    unsigned long thread;
+  };
+  static void* body(void* worker);
+  void work(int32_t worker);
+  void park();
+  void wake();
+  Worker* workers() { return reinterpret_cast<Worker*>(this + 1); }
+
+  Job job_;
+  alignas(64) uint32_t busy_ = 0;   // a run holds the pool
+  alignas(64) uint32_t epoch_ = 0;  // the futex: changes with every wake
+  alignas(64) uint32_t parked_ = 0;
+  uint32_t ending_ = 0;
+  int32_t threads_ = 1;
+  int32_t owner_ = 0;  // the process that has the threads
+};
+
+int32_t usable_threads();
+
+}  // namespace rt

@@ -1,0 +1,137 @@
+// See values.h. Messages say what was given and what the model declares.
+#include "runtime/values.h"
+
+#include "runtime/dtype.h"
+#include "runtime/errors.h"
+#include "runtime/libc.h"
+
+namespace rt {
+
+const cameo_value& value_at(const cameo_value* values, int32_t i) {
+  return *reinterpret_cast<const cameo_value*>(reinterpret_cast<const char*>(values) +
+                                               static_cast<size_t>(i) * values->struct_size);
+}
+
+cameo_value& value_at(cameo_value* values, int32_t i) {
+  return const_cast<cameo_value&>(value_at(const_cast<const cameo_value*>(values), i));
+}
+
+cameo_status check_count(const cameo_value* values, int32_t count, uint32_t expected, const char* what,
+                         cameo_error* error) {
+  if (count != static_cast<int32_t>(expected))
+    return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "%d %ss given, the model has %u", count, what, expected);
+  if (!count) return CAMEO_OK;
+  if (!values) return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "the array of %ss is null", what);
+  if (values->struct_size < sizeof *values || values->struct_size % alignof(cameo_value))
+    return fail(error, CAMEO_INVALID_ARGUMENT, 0, -1, "%s 0 has struct_size %u, this library reads %zu", what,
+                values->struct_size, sizeof *values);
+  for (int32_t i = 1; i < count; ++i)
+    if (value_at(values, i).struct_size != values->struct_size)
+      return fail(error, CAMEO_INVALID_ARGUMENT, i, -1, "%s %d has struct_size %u, but %s 0 has %u", what, i,
+                  value_at(values, i).struct_size, what, values->struct_size);
+  return CAMEO_OK;
+}
+
+cameo_status check_kind(const cameo_value& value, const char* what, int32_t index, const char* name,
+                        cameo_error* error) {
+  if (value.kind == CAMEO_KIND_TENSOR) return CAMEO_OK;
+  if (value.kind > CAMEO_KIND_TENSOR && value.kind <= CAMEO_KIND_OPTIONAL)
+    return fail(error, CAMEO_UNIMPLEMENTED, index, -1,
+                "%s %d %s has kind %u; this runtime takes tensors of numbers (1)", what, index, Quoted(name).text,
+                value.kind);
+  return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "%s %d %s has kind %u, expected a tensor (1)", what, index,
+              Quoted(name).text, value.kind);
+}
+
+namespace {
+
+cameo_status check_dims(const Io& io, const cameo_tensor& tensor, const char* what, int32_t index, cameo_error* error) {
+  if (tensor.ndim != io.rank)
+    return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "%s %d %s has rank %d, the model declares %s", what, index,
+                Quoted(io.name).text, tensor.ndim, TypeText(io.dtype, io.rank, io.dims).text);
+  if (io.rank && !tensor.shape)
+    return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "%s %d %s: shape is null", what, index, Quoted(io.name).text);
+  for (int32_t d = 0; d < io.rank; ++d)
+    if (tensor.shape[d] != io.dims[d])
+      return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "%s %d %s is %s, the model declares %s: dim %d differs",
+                  what, index, Quoted(io.name).text, TypeText(io.dtype, io.rank, tensor.shape).text,
+                  TypeText(io.dtype, io.rank, io.dims).text, d);
+  return CAMEO_OK;
+}
+
+int64_t count_of(const cameo_tensor& tensor) {
+  int64_t count = 1;
+  for (int32_t d = 0; d < tensor.ndim; ++d) count *= tensor.shape[d];
+  return count;
+}
+
+}  // namespace
+
+cameo_status check_tensor(const Io& io, const cameo_tensor& tensor, const char* what, int32_t index,
+                          cameo_error* error) {
+  const TypeInfo& type = type_info(io.dtype);
+  if (tensor.device.device_type != CAMEO_CPU)
+    return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "%s %d %s is on device type %d, expected 1 (CPU)", what,
+                index, Quoted(io.name).text, tensor.device.device_type);
+  if (tensor.dtype.code != type.code || tensor.dtype.bits != type.bits || tensor.dtype.lanes != 1)
+    return fail(error, CAMEO_INVALID_ARGUMENT, index, -1,
+                "%s %d %s has element type %s (code %u, %u bits, %u lanes), the model declares %s", what, index,
+                Quoted(io.name).text, type_info(from_dlpack(tensor.dtype)).name, tensor.dtype.code, tensor.dtype.bits,
+                tensor.dtype.lanes, type.name);
+  if (cameo_status status = check_dims(io, tensor, what, index, error)) return status;
+  if (count_of(tensor) == 0) return CAMEO_OK;
+  if (!tensor.data)
+    return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "%s %d %s: data is null", what, index, Quoted(io.name).text);
+  if (reinterpret_cast<uint64_t>(data_of(tensor)) % static_cast<uint64_t>(element_bytes(io.dtype)))
+    return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "%s %d %s: data is not aligned to its %u-bit elements", what,
+                index, Quoted(io.name).text, type.bits);
+  return CAMEO_OK;
+}
+
+bool is_compact(const cameo_tensor& tensor) {
+  if (!tensor.strides) return true;
+  int64_t stride = 1;
+  for (int32_t d = tensor.ndim; d-- > 0;) {
+    if (tensor.shape[d] == 0) return true;
+    if (tensor.shape[d] != 1 && tensor.strides[d] != stride) return false;
+    stride *= tensor.shape[d];
+  }
+  return true;
+}
+
+char* data_of(const cameo_tensor& tensor) {
+  return tensor.data ? static_cast<char*>(tensor.data) + tensor.byte_offset : nullptr;
+}
+
+namespace {
+
+char* copy_axis(const cameo_tensor& from, int32_t axis, const char* source, char* to, int64_t bytes) {
+  if (axis == from.ndim) return static_cast<char*>(libc::memcpy(to, source, static_cast<size_t>(bytes))) + bytes;
+  for (int64_t i = 0; i < from.shape[axis]; ++i)
+    to = copy_axis(from, axis + 1, source + i * from.strides[axis] * bytes, to, bytes);
+  return to;
+}
+
+}  // namespace
+
+void copy_strided(const cameo_tensor& from, void* to, int64_t element_bytes) {
+  if (count_of(from)) copy_axis(from, 0, data_of(from), static_cast<char*>(to), element_bytes);
+}
+
+bool overlap(Span a, Span b) {
+  return a.bytes && b.bytes && a.begin < b.begin + b.bytes && b.begin < a.begin + a.bytes;
+}
+
+Span extent_of(const cameo_tensor& tensor, int64_t element_bytes) {
+  const int64_t count = count_of(tensor);
+  if (!count) return {nullptr, 0};
+  if (is_compact(tensor)) return {data_of(tensor), static_cast<uint64_t>(count * element_bytes)};
+  int64_t low = 0, high = 0;
+  for (int32_t d = 0; d < tensor.ndim; ++d) {
+    const int64_t reach = (tensor.shape[d] - 1) * tensor.strides[d];
+    (reach < 0 ? low : high) += reach;
+  }
+  return {data_of(tensor) + low * element_bytes, static_cast<uint64_t>((high - low + 1) * element_bytes)};
+}
+
+}  // namespace rt

@@ -1,0 +1,4 @@
+# What the columns of the test matrix share: case files.
+add_library(test_support STATIC ${CMAKE_CURRENT_SOURCE_DIR}/support/case.cpp)
+target_link_libraries(test_support PUBLIC cameo_frontend)
+target_link_libraries(test_frontend PRIVATE test_support)

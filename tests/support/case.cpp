@@ -1,0 +1,412 @@
+// Reading `.case` files, line by line; the lines of a case are kept until it ends, then become a graph.
+#include "tests/support/case.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <stdexcept>
+
+#include "frontend/compare.h"
+
+namespace cameo::test {
+namespace {
+
+// ---- words ----------------------------------------------------------------------------------------------------------
+std::string trim(std::string_view s) {
+  size_t a = s.find_first_not_of(" \t\r"), b = s.find_last_not_of(" \t\r");
+  return a == std::string_view::npos ? "" : std::string(s.substr(a, b - a + 1));
+}
+std::string without_comment(const std::string& line) {
+  bool quoted = false;
+  for (size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '"') quoted = !quoted;
+    if (line[i] == '#' && !quoted) return trim(line.substr(0, i));
+  }
+  return trim(line);
+}
+/// Takes the first word off the front.
+std::string take_word(std::string& s) {
+  size_t end = s.find_first_of(" \t");
+  std::string word = s.substr(0, end);
+  s = end == std::string::npos ? "" : trim(s.substr(end));
+  return word;
+}
+/// Words between spaces, commas and square brackets; a quoted word keeps its inside.
+std::vector<std::string> split_values(const std::string& s) {
+  std::vector<std::string> words;
+  for (size_t i = 0; i < s.size();) {
+    if (std::string_view(" \t,[]").find(s[i]) != std::string_view::npos) {
+      ++i;
+    } else if (s[i] == '"') {
+      size_t end = s.find('"', i + 1);
+      if (end == std::string::npos) throw std::runtime_error("a quote that does not end");
+      words.push_back(s.substr(i + 1, end - i - 1));
+      i = end + 1;
+    } else {
+      size_t end = std::min(s.find_first_of(" \t,[]", i), s.size());
+      words.push_back(s.substr(i, end - i));
+      i = end;
+    }
+  }
+  return words;
+}
+std::vector<std::string> split_at(const std::string& s, char c) {
+  std::vector<std::string> parts{""};
+  for (char x : s) x == c ? void(parts.emplace_back()) : void(parts.back() += x);
+  return parts;
+}
+
+int64_t to_int(const std::string& s) {
+  if (s == "true" || s == "false") return s == "true";
+  size_t end = 0;
+  bool negative = !s.empty() && s[0] == '-';
+  int64_t v = negative ? std::stoll(s, &end, 0) : static_cast<int64_t>(std::stoull(s, &end, 0));
+  if (end != s.size()) throw std::runtime_error(fmt::format("`{}` is no integer", s));
+  return v;
+}
+double to_float(const std::string& s) {
+  if (s == "true" || s == "false") return s == "true";
+  size_t end = 0;
+  double v = std::stod(s, &end);
+  if (end != s.size()) throw std::runtime_error(fmt::format("`{}` is no number", s));
+  return v;
+}
+
+// ---- tensors --------------------------------------------------------------------------------------------------------
+struct TensorType {
+  DType dtype;
+  std::vector<int64_t> dims;
+};
+std::optional<TensorType> parse_type(const std::string& s) {
+  size_t open = s.find('[');
+  if (open == std::string::npos || s.back() != ']') return std::nullopt;
+  auto row = std::ranges::find(kDTypes, s.substr(0, open), &DTypeRow::name);
+  if (row == std::end(kDTypes)) return std::nullopt;
+  TensorType t{static_cast<DType>(row - kDTypes), {}};
+  std::string inside = s.substr(open + 1, s.size() - open - 2);
+  if (!inside.empty())
+    for (const std::string& d : split_at(inside, 'x')) t.dims.push_back(to_int(d));
+  return t;
+}
+
+/// splitmix64: the same numbers everywhere.
+struct Random {
+  uint64_t state;
+  uint64_t next() {
+    uint64_t z = state += 0x9E3779B97F4A7C15ull;
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
+    z = (z ^ z >> 27) * 0x94D049BB133111EBull;
+    return z ^ z >> 31;
+  }
+  double uniform(double low, double high) { return low + (high - low) * (static_cast<double>(next() >> 11) * 0x1p-53); }
+  int64_t integer(int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(next() % static_cast<uint64_t>(high - low + 1));
+  }
+};
+
+void put(Tensor& t, int64_t i, const std::string& word) {
+  if (is_float(t.dtype()))
+    t.set(i, to_float(word));
+  else
+    t.set_int(i, to_int(word));
+}
+
+bool generate(Tensor& t, const std::string& word) {
+  std::vector<std::string> p = split_at(word, ':');
+  bool floating = is_float(t.dtype());
+  auto each = [&](auto f) {
+    for (int64_t i = 0; i < t.size(); ++i)
+      floating ? t.set(i, static_cast<double>(f(i))) : t.set_int(i, static_cast<int64_t>(f(i)));
+    return true;
+  };
+  if (word == "zeros") return each([](int64_t) { return 0; });
+  if (word == "ones") return each([](int64_t) { return 1; });
+  if (p[0] == "fill" && p.size() == 2) {
+    for (int64_t i = 0; i < t.size(); ++i) put(t, i, p[1]);
+    return true;
+  }
+  if (p[0] == "iota" && (p.size() == 1 || p.size() == 3)) {
+    double first = p.size() == 3 ? to_float(p[1]) : 0, step = p.size() == 3 ? to_float(p[2]) : 1;
+    return each([&](int64_t i) { return first + step * static_cast<double>(i); });
+  }
+  if (p[0] == "randint" && p.size() == 4) {
+    Random r{static_cast<uint64_t>(to_int(p[1]))};
+    return each([&](int64_t) { return r.integer(to_int(p[2]), to_int(p[3])); });
+  }
+  if (p[0] != "rand" || (p.size() != 2 && p.size() != 4)) return false;
+  Random r{static_cast<uint64_t>(to_int(p[1]))};
+  if (floating) {
+    double low = p.size() == 4 ? to_float(p[2]) : -1, high = p.size() == 4 ? to_float(p[3]) : 1;
+    return each([&](int64_t) { return r.uniform(low, high); });
+  }
+  bool is_bool = t.dtype() == DType::b1;
+  int64_t low = p.size() == 4 ? to_int(p[2]) : is_signed(t.dtype()) ? -10 : 0;
+  int64_t high = p.size() == 4 ? to_int(p[3]) : is_bool ? 1 : 10;
+  return each([&](int64_t) { return r.integer(low, high); });
+}
+
+Tensor parse_values(const TensorType& type, const std::string& text) {
+  std::vector<std::string> words = split_values(text);
+  if (type.dtype == DType::str) {
+    if (static_cast<int64_t>(words.size()) != element_count(type.dims))
+      throw std::runtime_error("as many strings as the dims say");
+    return Tensor::of_strings(type.dims, words);
+  }
+  Tensor t(type.dtype, type.dims);
+  if (words.size() == 1 && generate(t, words[0])) return t;
+  if (static_cast<int64_t>(words.size()) != t.size())
+    throw std::runtime_error(fmt::format("{} values for a tensor of {} elements", words.size(), t.size()));
+  for (size_t i = 0; i < words.size(); ++i) put(t, static_cast<int64_t>(i), words[i]);
+  return t;
+}
+
+// ---- attributes -----------------------------------------------------------------------------------------------------
+template <class T, class F>
+std::vector<T> list_of(const std::string& text, F f) {
+  std::vector<T> v;
+  for (const std::string& w : split_values(text)) v.push_back(f(w));
+  return v;
+}
+std::string text_of(const std::string& w) { return w; }
+
+AttrKind kind_of(const Operator& op, const std::string& name, const std::string& text) {
+  for (const AttrSpec& a : op.attributes) {
+    if (a.name != name) continue;
+    bool list = text[0] == '[',
+         listed = a.kind == AttrKind::Ints || a.kind == AttrKind::Floats || a.kind == AttrKind::Strings;
+    if (list == listed) return a.kind;  // else it is written as another kind, which a `fail` case may want
+  }
+  bool list = text[0] == '[', floating = text.find_first_of(".einf") != std::string::npos;
+  if (text.find('"') != std::string::npos) return list ? AttrKind::Strings : AttrKind::String;
+  if (floating) return list ? AttrKind::Floats : AttrKind::Float;
+  return list ? AttrKind::Ints : AttrKind::Int;
+}
+
+Attr parse_attr(const Operator& op, const std::string& name, const std::string& text) {
+  if (text.empty()) throw std::runtime_error("an attribute without a value");
+  std::string rest = text, word = take_word(rest);
+  if (parse_type(word)) return std::make_shared<const Tensor>(parse_tensor(text));
+  bool quoted = text.find('"') != std::string::npos;
+  AttrKind kind = kind_of(op, name, text);
+  if (quoted && kind != AttrKind::Strings) return split_values(text).at(0);  // a kind of its own, whatever is declared
+  switch (kind) {
+    case AttrKind::Int:
+      if (text.find_first_of(".") != std::string::npos) return to_float(text);
+      return to_int(text);
+    case AttrKind::Float: return to_float(text);
+    case AttrKind::String: return split_values(text).at(0);
+    case AttrKind::Ints: return list_of<int64_t>(text, to_int);
+    case AttrKind::Floats: return list_of<double>(text, to_float);
+    case AttrKind::Strings: return list_of<std::string>(text, text_of);
+    default: throw std::runtime_error("an attribute of a kind that cases do not write");
+  }
+}
+
+// ---- cases ----------------------------------------------------------------------------------------------------------
+struct Operand {
+  bool present = false, constant = false;
+  std::string name;
+  Tensor value;
+};
+
+class Reader {
+ public:
+  explicit Reader(const std::filesystem::path& file) : file_(file) {}
+
+  std::vector<Case> read() {
+    std::ifstream in(file_);
+    if (!in) throw std::runtime_error(fmt::format("{}: cannot be read", file_.string()));
+    std::string line;
+    try {
+      while (std::getline(in, line)) {
+        ++line_;
+        if (trim(line).empty())
+          finish();
+        else if (std::string text = without_comment(line); !text.empty())
+          take(text);
+      }
+      finish();
+    } catch (const std::exception& e) {
+      throw std::runtime_error(fmt::format("{}:{}: {}", file_.filename().string(), line_, e.what()));
+    }
+    return std::move(cases_);
+  }
+
+ private:
+  void take(std::string text) {
+    std::string word = take_word(text);
+    if (word == "case") {
+      finish();
+      start();
+      case_->name = text;
+      return;
+    }
+    if (!case_) start();
+    if (word == "op")
+      take_op(text);
+    else if (word == "attr")
+      take_attr(text);
+    else if (word == "in" || word == "const")
+      operands_.push_back(parse_operand(text, word == "const"));
+    else if (word == "out")
+      take_output(text);
+    else if (word == "ulp")
+      case_->ulp = to_float(text);
+    else if (word == "fail")
+      take_fail(text);
+    else
+      throw std::runtime_error(fmt::format("`{}` is no line of a case", word));
+  }
+
+  void start() {
+    case_.emplace();
+    case_->where = fmt::format("{}:{}", file_.filename().string(), line_);
+    operands_.clear();
+    attrs_.clear();
+    version_ = 0;
+  }
+
+  void take_op(std::string text) {
+    std::string name = take_word(text), domain;
+    if (size_t colons = name.find("::"); colons != std::string::npos) {
+      domain = name.substr(0, colons);
+      name = name.substr(colons + 2);
+    }
+    case_->op = find_operator(name, domain);
+    if (!case_->op) throw std::runtime_error(fmt::format("operator `{}` is not declared", name));
+    version_ = version_at(*case_->op, static_cast<int>(to_int(text)));
+    if (!version_) throw std::runtime_error(fmt::format("`{}` has no version for opset {}", name, text));
+  }
+  void take_attr(const std::string& text) {
+    size_t equals = text.find('=');
+    if (equals == std::string::npos || !case_->op) throw std::runtime_error("`attr NAME = VALUE`, after `op`");
+    std::string name = trim(text.substr(0, equals));
+    attrs_[name] = parse_attr(*case_->op, name, trim(text.substr(equals + 1)));
+  }
+  void take_fail(std::string text) {
+    const Code* code = find_code(take_word(text));
+    if (!code) throw std::runtime_error("`fail` with a code that does not exist");
+    case_->fail = *code;
+    case_->fail_text = text;
+  }
+  static Operand parse_operand(std::string text, bool constant) {
+    std::string name = take_word(text);
+    if (name == "-") return {};
+    return {true, constant, name, parse_tensor(text)};
+  }
+  void take_output(std::string text) {
+    Case::Output out;
+    out.name = take_word(text);
+    out.wanted = out.name != "-";
+    if (out.wanted) {
+      size_t equals = text.find('=');
+      auto type = parse_type(trim(text.substr(0, equals)));
+      if (!type) throw std::runtime_error("`out NAME TYPE [= VALUES]`");
+      out.dtype = type->dtype;
+      out.dims = type->dims;
+      if (equals != std::string::npos) out.expected = parse_values(*type, text.substr(equals + 1));
+    }
+    case_->outputs.push_back(std::move(out));
+  }
+
+  void finish() {
+    if (!case_) return;
+    Case c = std::move(*case_);
+    case_.reset();
+    if (!c.op) throw std::runtime_error("a case without `op`");
+    if (c.name.empty()) c.name = fmt::format("{}_{}", c.fail ? "fail" : "case", cases_.size() + 1);
+    if (c.fail.has_value() != (c.name.rfind("fail_", 0) == 0))
+      throw std::runtime_error(
+          fmt::format("case `{}`: a name begins with `fail_` if and only if it must fail", c.name));
+    if (c.outputs.empty() && !c.fail)
+      throw std::runtime_error(fmt::format("case `{}` has neither `out` nor `fail`", c.name));
+    make_graph(c);
+    cases_.push_back(std::move(c));
+  }
+
+  void make_graph(Case& c) {
+    Graph g;
+    std::vector<ValueId> in;
+    for (Operand& o : operands_) {
+      if (!o.present) {
+        in.push_back({});
+      } else if (o.constant) {
+        in.push_back(g.constant(o.value, o.name));
+      } else {
+        in.push_back(g.add_input(o.name, Type(o.value.dtype(), shape_of(o.value.dims()))));
+        c.inputs.push_back(o.value);
+      }
+    }
+    try {
+      int outputs = c.outputs.empty() ? -1 : static_cast<int>(c.outputs.size());
+      std::vector<ValueId> out = g.add(*c.op, in, attrs_, {}, version_, outputs);
+      for (size_t i = 0; i < out.size(); ++i) g.add_output(i < c.outputs.size() ? c.outputs[i].name : "", out[i]);
+      c.graph = std::move(g);
+    } catch (const CompileError& e) { c.error = e.diagnostic; }
+  }
+
+  std::filesystem::path file_;
+  int line_ = 0;
+  std::vector<Case> cases_;
+  std::optional<Case> case_;
+  std::vector<Operand> operands_;
+  Attrs attrs_;
+  int version_ = 0;
+};
+
+bool close(double got, double want, DType t, double ulp) {
+  if (std::isnan(want) || std::isnan(got)) return std::isnan(want) && std::isnan(got);
+  return got == want || std::fabs(got - want) <= ulp * ulp_of(t, std::fabs(want));
+}
+
+}  // namespace
+
+Tensor parse_tensor(const std::string& text) {
+  size_t equals = text.find('=');
+  auto type = parse_type(trim(text.substr(0, equals)));
+  if (!type || equals == std::string::npos) throw std::runtime_error("`TYPE = VALUES`, as in `f32[2x3] = iota`");
+  return parse_values(*type, text.substr(equals + 1));
+}
+
+std::vector<Case> load_case_file(const std::filesystem::path& file) { return Reader(file).read(); }
+
+std::vector<std::filesystem::path> case_files(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.path().extension() == ".case") files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+std::vector<Case> load_cases(const std::filesystem::path& folder) {
+  std::vector<Case> all;
+  for (const auto& file : case_files(folder))
+    for (Case& c : load_case_file(file)) all.push_back(std::move(c));
+  return all;
+}
+
+std::string mismatch(const Case::Output& want, const Tensor& got, double ulp) {
+  if (!want.wanted) return "";
+  if (got.dtype() != want.dtype || got.dims() != want.dims)
+    return fmt::format("`{}` is {}, expected {}", want.name, to_string(Type(got.dtype(), shape_of(got.dims()))),
+                       to_string(Type(want.dtype, shape_of(want.dims))));
+  if (!want.expected) return "";
+  if (!is_float(got.dtype())) {
+    Comparison c = compare(got, *want.expected, *want.expected);
+    return c.pass ? "" : fmt::format("`{}`: {}", want.name, c.why);
+  }
+  for (int64_t i = 0; i < got.size(); ++i)
+    if (!close(got.get(i), want.expected->get(i), want.dtype, ulp))
+      return fmt::format("`{}`: element {} is {}, expected {}", want.name, i, got.get(i), want.expected->get(i));
+  return "";
+}
+
+std::string mismatch(const Case& c, const std::optional<Diagnostic>& error) {
+  if (!error) return c.fail ? fmt::format("did not fail with {}", code_name(*c.fail)) : "";
+  if (!c.fail || error->code != *c.fail) return "failed: " + to_string(*error);
+  bool said = error->message.find(c.fail_text) != std::string::npos;
+  return said ? "" : fmt::format("the message `{}` lacks `{}`", error->message, c.fail_text);
+}
+
+}  // namespace cameo::test

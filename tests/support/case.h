@@ -1,0 +1,48 @@
+// `.case` files: the one test format of operators, tests/ops/<snake_name>.case; the format stands in
+// tests/ops/README.md. Each case is a graph of one node made through Graph::add, its inputs, and what must come of it;
+// every column of the test matrix (interpreter, optimised interpreter, artifact) takes the same cases.
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "frontend/graph.h"
+#include "frontend/operator.h"
+
+namespace cameo::test {
+
+struct Case {
+  struct Output {
+    bool wanted = true;  // false: `out -`
+    std::string name;
+    DType dtype = DType::undefined;
+    std::vector<int64_t> dims;
+    std::optional<Tensor> expected;  // without: the interpreter is the oracle
+  };
+  std::string name, where;  // the case's name; FILE:LINE
+  const Operator* op = nullptr;
+  std::optional<Graph> graph;   // one node (or constants, if it folded); null when making it failed, see `error`
+  std::vector<Tensor> inputs;   // one an input of the graph
+  std::vector<Output> outputs;  // one an output of the graph
+  double ulp = 0;               // tolerance of floating outputs against `expected`
+  std::optional<Code> fail;     // must fail with this code, when made or when run ..
+  std::string fail_text;        // .. and a message that holds this
+  std::optional<Diagnostic> error;
+};
+
+/// All cases of one file, and of the `.case` files of a folder in order of name. A file that is not understood throws
+/// std::runtime_error with FILE:LINE.
+std::vector<Case> load_case_file(const std::filesystem::path& file);
+std::vector<Case> load_cases(const std::filesystem::path& folder);
+std::vector<std::filesystem::path> case_files(const std::filesystem::path& folder);
+
+/// What is wrong with an output, against the case's type and expected values; empty when nothing is.
+std::string mismatch(const Case::Output& want, const Tensor& got, double ulp);
+/// What is wrong with an error, or with the lack of one; empty when nothing is.
+std::string mismatch(const Case& c, const std::optional<Diagnostic>& error);
+
+/// A tensor from `TYPE = VALUES` as `in` lines have it: "f32[2x3] = rand:7".
+Tensor parse_tensor(const std::string& text);
+
+}  // namespace cameo::test
