@@ -139,7 +139,8 @@ RT_FN auto neg(A a) {
   } else if constexpr (detail::kFloats<A>) {
     return A(-a);
   } else {
-    return detail::sub<like<element_of<A>, A>>({}, a);
+    using R = like<element_of<A>, A>;
+    return detail::sub(R{}, widen<R>(a));
   }
 }
 template <class A>
