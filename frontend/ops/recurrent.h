@@ -212,6 +212,7 @@ inline std::vector<AttrSpec> recurrent_attributes(std::vector<AttrSpec> own = {}
                           {"clip", AttrKind::Float},
                           {"direction", "forward"},
                           {"hidden_size", AttrKind::Int},
+                          {"output_sequence", 0},
                           {"layout", 0}};
   a.insert(a.end(), own.begin(), own.end());
   return a;

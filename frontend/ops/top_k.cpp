@@ -33,7 +33,17 @@ void infer_top_k(Infer& n) {
   n.output(1, DType::i64, s);
 }
 
-Meaning top_k(const MeaningView&) { return Opaque{"top_k"}; }
+/// Numbers of the kernel: rows before the axis, the axis, elements after it, k, and whether the largest come first.
+Meaning top_k(const MeaningView& n) {
+  int axis = NodeView::axis(n.attr_int("axis"), n.rank());
+  Opaque kernel{"top_k"};
+  for (Dim d : {product(n.shape(), 0, axis), n.shape()[axis], product(n.shape(), axis + 1), n.out_shape()[axis]}) {
+    if (!d.is_static()) return kernel;  // planned once the dims are bound
+    kernel.numbers.push_back(d.value());
+  }
+  kernel.numbers.push_back(n.attr_int("largest"));
+  return kernel;
+}
 
 template <class T>
 bool before(T a, T b, bool largest) {

@@ -1,0 +1,43 @@
+// top_k: for each row the k largest (or smallest) elements in order, of equals the one with the lower index first, NaN as
+// the largest of all. Insertion into the k kept so far, which stand in the output: no scratch, one pass over the row.
+#pragma once
+#include "runtime/call.h"
+#include "runtime/rt/load.h"
+
+namespace rt {
+
+namespace detail {
+template <class V>
+RT_FN bool ranks_before(V a, V b, bool largest) {
+  if constexpr (kIsFloat<V>) {
+    if (a != a || b != b) return largest ? a != a && b == b : b != b && a == a;
+  }
+  return largest ? a > b : a < b;
+}
+}  // namespace detail
+
+// x[outer, length, inner] -> values and indices [outer, k, inner]; `K` itself is known and not read.
+template <class T, class I, class X, class... K>
+RT_FN void top_k(const Call& call, i64 outer, i64 length, i64 inner, i64 k, i64 largest) {
+  T* const values = address<T>(call, 0);
+  I* const indices = address<I>(call, 1);
+  const X* const x = address<const X>(call, 2);
+  for (i64 row = 0; row < outer * inner; ++row) {
+    const i64 from = row / inner * length * inner + row % inner, to = row / inner * k * inner + row % inner;
+    i64 kept = 0;
+    for (i64 i = 0; i < length; ++i) {
+      const auto v = load(x, from + i * inner);
+      i64 at = kept < k ? kept++ : k;
+      if (at == k && (k == 0 || !detail::ranks_before(v, load(values, to + (k - 1) * inner), largest != 0))) continue;
+      if (at == k) at = k - 1;
+      for (; at > 0 && detail::ranks_before(v, load(values, to + (at - 1) * inner), largest != 0); --at) {
+        store(values, to + at * inner, load(values, to + (at - 1) * inner));
+        indices[to + at * inner] = indices[to + (at - 1) * inner];
+      }
+      store(values, to + at * inner, v);
+      indices[to + at * inner] = static_cast<I>(i);
+    }
+  }
+}
+
+}  // namespace rt
