@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace cameo {
 
 std::string identifier_of(const std::filesystem::path& file) {

@@ -1,5 +1,6 @@
 // Fusion is substitution: a Load of a value made inside of the cluster becomes the producer's Expr at the Load's index.
 // Index expressions are simplified as they form, so that reshapes and transposes vanish into the index.
+#include <algorithm>
 #include <map>
 
 #include "frontend/check.h"
