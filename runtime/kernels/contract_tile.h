@@ -1,5 +1,5 @@
-// The tile under contract: MR rows by NV vectors of 16 sums in registers, over weights in panels. Each step of k loads NV
-// vectors of B and broadcasts MR elements of A; loops over the tile unroll completely, k by four.
+// The tile under contract: MR rows by NV vectors of 16 sums in registers, over weights in panels. Each step of k loads
+// NV vectors of B and broadcasts MR elements of A; loops over the tile unroll completely, k by four.
 #pragma once
 #include "runtime/kernels/contract_shape.h"
 #include "runtime/kernels/nest.h"
@@ -21,7 +21,9 @@ struct Strides {
   }
 };
 template <class... N>
-RT_FN Strides<sizeof...(N)> strides(N... n) { return {{n...}}; }
+RT_FN Strides<sizeof...(N)> strides(N... n) {
+  return {{n...}};
+}
 
 struct Panels {  // B for one tile: vector j of step k at + j * panel_step + k * k_step
   const f32* at;
@@ -83,36 +85,42 @@ struct Accumulators {
   V sum[kChains][MR][NV];
 
   RT_FN void clear() {
-#pragma GCC unroll 256
-    for (int i = 0; i < kChains * MR * NV; ++i) sum[i / (MR * NV)][i / NV % MR][i % NV] = V{};
+#pragma GCC unroll 4
+    for (int c = 0; c < kChains; ++c)
+#pragma GCC unroll 32
+      for (int i = 0; i < MR; ++i)
+#pragma GCC unroll 8
+        for (int j = 0; j < NV; ++j) sum[c][i][j] = V{};
   }
   RT_FN void step(int chain, const f32* a, i64 row_stride, const f32* b, i64 panel_step) {
     V w[NV];
-#pragma GCC unroll 16
+#pragma GCC unroll 8
     for (int j = 0; j < NV; ++j) w[j] = load(b, Lanes<kPanel>{j * panel_step});
 #pragma GCC unroll 32
     for (int i = 0; i < MR; ++i) {
       const V x = splat<V>(a[i * row_stride]);
-#pragma GCC unroll 16
+#pragma GCC unroll 8
       for (int j = 0; j < NV; ++j) sum[chain][i][j] = fma(x, w[j], sum[chain][i][j]);
     }
   }
   RT_FN void add_products(const f32* a, i64 row_stride, Panels b, i64 k) {
     i64 at = 0;
-#pragma GCC unroll 1
-    for (; at + 4 <= k; at += 4) {
+    if constexpr (kChains > 1) {
+#pragma GCC unroll 2
+      for (; at + kChains <= k; at += kChains)
 #pragma GCC unroll 4
-      for (int u = 0; u < 4; ++u)
-        step(u % kChains, a + at + u, row_stride, b.at + (at + u) * b.k_step, b.panel_step);
+        for (int c = 0; c < kChains; ++c) step(c, a + at + c, row_stride, b.at + (at + c) * b.k_step, b.panel_step);
     }
-#pragma GCC unroll 1
+#pragma GCC unroll 4
     for (; at < k; ++at) step(0, a + at, row_stride, b.at + at * b.k_step, b.panel_step);
   }
   RT_FN void join() {
 #pragma GCC unroll 4
     for (int c = 1; c < kChains; ++c)
-#pragma GCC unroll 256
-      for (int i = 0; i < MR * NV; ++i) sum[0][i / NV][i % NV] += sum[c][i / NV][i % NV];
+#pragma GCC unroll 32
+      for (int i = 0; i < MR; ++i)
+#pragma GCC unroll 8
+        for (int j = 0; j < NV; ++j) sum[0][i][j] += sum[c][i][j];
   }
 
   // The lanes of the last vector that are columns go one by one.
@@ -134,17 +142,20 @@ struct Accumulators {
   }
   template <class F>
   RT_FN void each(bool rolled, i64 n, i64 col, F f) {
-    if (rolled) {
+    if (!rolled) return unrolled([&](V v, int i, int j) __attribute__((always_inline)) { one(v, i, j, n, col, f); });
+    V memory[MR * NV];  // its own array: one that is indexed at run time cannot stand in registers
+    unrolled([&](V v, int i, int j) __attribute__((always_inline)) { memory[i * NV + j] = v; });
 #pragma GCC unroll 1
-      for (int i = 0; i < MR; ++i)
+    for (int i = 0; i < MR; ++i)
 #pragma GCC unroll 1
-        for (int j = 0; j < NV; ++j) one(sum[0][i][j], i, j, n, col, f);
-    } else {
+      for (int j = 0; j < NV; ++j) one(memory[i * NV + j], i, j, n, col, f);
+  }
+  template <class F>
+  RT_FN void unrolled(F f) {
 #pragma GCC unroll 32
-      for (int i = 0; i < MR; ++i)
-#pragma GCC unroll 16
-        for (int j = 0; j < NV; ++j) one(sum[0][i][j], i, j, n, col, f);
-    }
+    for (int i = 0; i < MR; ++i)
+#pragma GCC unroll 8
+      for (int j = 0; j < NV; ++j) f(sum[0][i][j], i, j);
   }
 };
 
