@@ -1,15 +1,8 @@
-<<<<<<< HEAD
-// contract: out(i.., row, col) = epilogue(sum over segments and k of A * B), for matrix products and direct convolutions.
-// A's k is contiguous within a segment (a row of a matrix; Kw * C floats of one kernel row), B stands in panels of 16
-// columns. One tile of the output stays in registers for the whole sum, then the epilogue stores it: nothing is read back.
-// Every extent and stride is meant to be a literal of the call; the sum of an element never depends on the chunks.
-=======
 // contract: out(i.., row, col) = epilogue(sum over segments and k of A * B), for matrix products and direct
 // convolutions. A's k is contiguous within a segment (a row of a matrix; Kw * C floats of one kernel row), B stands in
 // panels of 16 columns. One tile of the output stays in registers for the whole sum, then the epilogue stores it:
 // nothing is read back. Every extent and stride is meant to be a literal of the call; the sum of an element never
 // depends on the chunks.
->>>>>>> contract
 #pragma once
 #include "runtime/kernels/contract_shape.h"
 #include "runtime/kernels/contract_tile.h"
@@ -50,12 +43,8 @@ RT_FN PackedB<T, R> packed_b(const T* base, Strides<R> outer) {
 }
 
 template <class T, int R>
-<<<<<<< HEAD
-struct StridedB {  // (i.., k, col) at base + i * outer + k * k_stride + col * n_stride, packed tile by tile into scratch
-=======
 struct StridedB {  // (i.., k, col) at base + i * outer + k * k_stride + col * n_stride, packed tile by tile into
                    // scratch
->>>>>>> contract
   const T* base;
   Strides<R> outer;
   i64 k_stride, n_stride;
@@ -153,13 +142,8 @@ struct Contraction {
     }
   }
 
-<<<<<<< HEAD
-  // B is the same for all points: one column of tiles after another, so that its panels stay in the cache; else point by
-  // point. Chunks share the tiles in this order.
-=======
   // B is the same for all points: one column of tiles after another, so that its panels stay in the cache; else point
   // by point. Chunks share the tiles in this order.
->>>>>>> contract
   RT_FN void run() const {
     const i64 points = outer.points(), length = b.shared() ? points * rows.parts : rows.parts;
     const i64 tiles = points * rows.parts * columns.parts;

@@ -1,12 +1,7 @@
 // What the planner knows of the Contract family: how constant weights are packed, which tile a shape gets, how rows and
 // columns split into tiles and how much scratch a kernel needs. Numbers only, so the compiler includes it too.
-<<<<<<< HEAD
-// Packed weights: panels of 16 columns, [n / 16 rounded up][segments * k][16]; lane l of panel p at step k is the element
-// (k, 16 p + l), and zero past the last column. The steps stand in the order of the sum: segments, then k.
-=======
 // Packed weights: panels of 16 columns, [n / 16 rounded up][segments * k][16]; lane l of panel p at step k is the
 // element (k, 16 p + l), and zero past the last column. The steps stand in the order of the sum: segments, then k.
->>>>>>> contract
 #pragma once
 #include "runtime/rt/types.h"
 
@@ -29,13 +24,8 @@ constexpr void pack_b(T* to, i64 n, i64 k_total, At at) {
 // The smallest part when `total` is divided into as few parts as `limit` allows, as even as they can be.
 constexpr i64 even_part(i64 total, i64 limit) { return round_up_div(total, round_up_div(total, limit)); }
 
-<<<<<<< HEAD
-// total = full parts of `size` and then (parts - full) of `rest`, which is size - 1 if total can be had so, else 1. What
-// contract_tile chooses always can: no thin tails.
-=======
 // total = full parts of `size` and then (parts - full) of `rest`, which is size - 1 if total can be had so, else 1.
 // What contract_tile chooses always can: no thin tails.
->>>>>>> contract
 struct TileSplit {
   i64 parts, full, size, rest;
   constexpr i64 begin(i64 part) const { return part <= full ? part * size : full * size + (part - full) * rest; }
@@ -65,12 +55,8 @@ constexpr Tile contract_tile(int vector_bytes, int registers, i64 m, i64 n) {
   for (int vectors = 1; vectors <= 4 && vectors <= panels; ++vectors) {
     const int tallest = tallest_tile(vector_bytes, registers, vectors);
     const i64 rows = even_part(m, tallest > 14 ? 14 : tallest);
-<<<<<<< HEAD
-    const i64 cost = 2 * round_up_div(m, rows) * panels + m * round_up_div(panels, vectors);  // loads of a step: weights, rows
-=======
     const i64 cost =
         2 * round_up_div(m, rows) * panels + m * round_up_div(panels, vectors);  // loads of a step: weights, rows
->>>>>>> contract
     if (vectors > 1 && cost > best_cost) continue;
     best = {static_cast<int>(rows), static_cast<int>(even_part(panels, vectors))};
     best_cost = cost;
@@ -79,12 +65,8 @@ constexpr Tile contract_tile(int vector_bytes, int registers, i64 m, i64 n) {
 }
 
 /// Bytes of Call::scratch: strided_b packs one tile's columns there, packed_b needs none.
-<<<<<<< HEAD
-constexpr i64 contract_scratch_bytes(Tile tile, i64 k_total) { return tile.vectors * k_total * kPanel * i64(sizeof(f32)); }
-=======
 constexpr i64 contract_scratch_bytes(Tile tile, i64 k_total) {
   return tile.vectors * k_total * kPanel * i64(sizeof(f32));
 }
->>>>>>> contract
 
 }  // namespace rt
