@@ -21,10 +21,19 @@ struct Transform {
   int64_t out_components() const { return to_real() ? 1 : 2; }
 };
 
+/// The cosine of `part` / `whole` of a turn; exact at quarters.
+inline double cosine_of_turn(int64_t part, int64_t whole) {
+  constexpr double kQuarters[] = {1, 0, -1, 0};
+  part %= whole;
+  if (4 * part % whole == 0) return kQuarters[4 * part / whole];
+  return std::cos(2 * std::numbers::pi * static_cast<double>(part) / static_cast<double>(whole));
+}
+
 /// What sample n contributes to bin k: the factors of its real and imaginary part, to the real or imaginary output.
 inline double transform_factor(const Transform& t, int64_t n, int64_t component, int64_t k, int64_t out_component) {
-  double angle = 2 * std::numbers::pi * static_cast<double>(n * k % t.length) / static_cast<double>(t.length);
-  double c = std::cos(angle), s = t.inverse ? std::sin(angle) : -std::sin(angle);
+  int64_t turn = n * k % t.length;
+  double c = cosine_of_turn(turn, t.length),
+         s = cosine_of_turn(4 * turn + (t.inverse ? 3 : 1) * t.length, 4 * t.length);
   double factor = component == out_component ? c : component == 0 ? s : -s;
   if (!t.inverse) return factor;
   bool mirrored = t.onesided && n != 0 && 2 * n != t.length;  // the other half's sample is its conjugate
