@@ -344,10 +344,10 @@ class Model {
 class Context {
  public:
   explicit Context(Model model) : model_(std::move(model)) {
-    cameo_error error = no_error();
-    check(api().context_create(model_.handle(), &handle_, &error), error);
     in_.resize(model_.inputs().size());
     out_.resize(model_.outputs().size());
+    cameo_error error = no_error();
+    check(api().context_create(model_.handle(), &handle_, &error), error);
   }
   Context(Context&& other) noexcept : model_(other.model_) { swap(other); }
   Context& operator=(Context&& other) noexcept { return swap(other), *this; }
@@ -432,8 +432,9 @@ class Context {
     value.tensor = tensor;
     return value;
   }
-  static void fill(std::vector<cameo_value>& values, const detail::Numbers* numbers, size_t count,
-                   const std::vector<Io>& ios, const char* what) {
+  template <class N>  // Input or Output
+  static void fill(std::vector<cameo_value>& values, const N* numbers, size_t count, const std::vector<Io>& ios,
+                   const char* what) {
     if (count != ios.size())
       throw Error(CAMEO_INVALID_ARGUMENT,
                   std::to_string(count) + " " + what + "s given, the model has " + std::to_string(ios.size()));
