@@ -88,7 +88,7 @@ struct Io {
   }
   std::string type() const {
     std::string s = to_string(dtype) + "[";
-    for (size_t i = 0; i < dims.size(); ++i) s += (i ? "x" : "") + (dims[i] < 0 ? "?" : std::to_string(dims[i]));
+    for (size_t i = 0; i < dims.size(); ++i) s += (i ? "," : "") + (dims[i] < 0 ? "?" : std::to_string(dims[i]));
     return s + "]";
   }
 };

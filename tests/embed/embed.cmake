@@ -1,5 +1,5 @@
 # Outside projects that embed a model, built against an installed prefix: they see nothing of this tree but the model and
-# its data. Each starts from an empty folder.
+# its data.
 if(TARGET cameo)
   set(embed_source ${CMAKE_CURRENT_SOURCE_DIR}/embed)
   set(embed_build ${CMAKE_BINARY_DIR}/embed)
