@@ -75,9 +75,9 @@ Pieces weight_pieces(const WeightPool& weights) {
   return pieces;
 }
 
-LinkJob link_job(OutputKind kind, std::vector<LinkInput> objects, const Module& m, const std::filesystem::path& path) {
+LinkJob link_job(OutputKind kind, std::vector<LinkInput> objects, const Module& m, const std::filesystem::path& path, bool program) {
   switch (kind) {
-    case OutputKind::SharedLibrary: return link_shared(std::move(objects), path.filename().string(), "_cameo_start", {"cameo_model_api", m.name + "_api"});
+    case OutputKind::SharedLibrary: return link_shared(std::move(objects), path.filename().string(), program ? "_cameo_start" : "", {"cameo_model_api", m.name + "_api"});
     case OutputKind::Program: return link_program(std::move(objects), "_cameo_start");
     case OutputKind::Object: return relocatable(std::move(objects), {m.name + "_api"});
     default: return archive(std::move(objects));
@@ -99,7 +99,7 @@ void compile_module(const Module& m, const std::vector<GoldenCase>& goldens, Out
   bool program = options.with_program && (kind == OutputKind::SharedLibrary || kind == OutputKind::Program);
   for (LinkInput& o : runtime_objects("x86_64-unknown-linux-gnu", program)) objects.push_back(std::move(o));
   Stopwatch watch(options, "link");
-  Artifact artifact{link_job(kind, std::move(objects), m, path), m.weights.bytes ? "cameo_weights" : "", weight_pieces(m.weights), path.string()};
+  Artifact artifact{link_job(kind, std::move(objects), m, path, program), m.weights.bytes ? "cameo_weights" : "", weight_pieces(m.weights), path.string()};
   Status status = write_artifact(pool, std::move(artifact), [&](size_t done, size_t total) { return !options.progress || options.progress("link", done, total); });
   if (!status.ok()) fail(Code::E0602, status.message);
 }
