@@ -170,6 +170,7 @@ std::string ending(int status) {
 std::string in_child(const std::function<std::string()>& work, int seconds) {
   int ends[2];
   if (pipe(ends) != 0) throw std::runtime_error("no pipe");
+  std::fflush(nullptr);  // or the child prints it again
   pid_t child = fork();
   if (child < 0) throw std::runtime_error("no process");
   if (child == 0) work_in_child(work, ends[1], seconds);
