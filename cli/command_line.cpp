@@ -122,7 +122,8 @@ class CommandLine {
                     std::function<int()> run) {
     CLI::App* sub = app_.add_subcommand(name, help);
     sub->fallthrough();
-    sub->footer("  --json, -q                    one JSON document on stdout; errors and results only\n\nexamples\n" + examples + "\n");
+    sub->footer("  --json, -q                    one JSON document on stdout; errors and results only\n\nexamples\n" +
+                examples + "\n");
     verbs_.push_back({sub, std::move(run)});
     return sub;
   }
@@ -180,12 +181,12 @@ class CommandLine {
 
   /// A flag that is handed on with its value.
   void pass_on(CLI::App* sub, const std::string& flag, const std::string& value, const std::string& help,
-               std::vector<std::string>* also = nullptr) {
+               std::function<void(const std::string&)> also = {}) {
     const std::string first = flag.substr(0, flag.find(','));
     const auto keep = [this, first, also](const std::vector<std::string>& values) {
       for (const std::string& v : values) {
         run_.passed_on.insert(run_.passed_on.end(), {first, v});
-        if (also) also->push_back(v);
+        if (also) also(v);
       }
       return true;
     };
@@ -196,6 +197,13 @@ class CommandLine {
         ->type_name(value);
   }
 
+  void read_tolerance(const std::string& text) {
+    char* end = nullptr;
+    run_.tolerance = std::strtod(text.c_str(), &end);
+    if (text.empty() || *end || !(run_.tolerance >= 0))
+      throw Failure(kUsage, fmt::format("`--tolerance {}` is no number of at least 0", printable(text)));
+  }
+
   void declare_run(const std::string& name, const std::string& help, const std::string& example) {
     CLI::App* sub = declare(name, help, "  " + example + "\n  cameo " + name + " model.so", [this, name] {
       if (console_.json) run_.passed_on.push_back("--json");
@@ -204,7 +212,7 @@ class CommandLine {
     add_model(sub, "ONNX file, or a built artifact");
     add_target(sub);
     pass_on(sub, "-i,--input", "NAME=VALUE", "an input: @x.npy, @x.png, [1,2], zeros, rand ..; @DIR/ gives all",
-            &run_.inputs);
+            [this](const std::string& v) { run_.inputs.push_back(v); });
     pass_on(sub, "--threads", "N", "threads to use");
     if (name == "run") {
       pass_on(sub, "-o,--output", "NAME=PLACE", "an output: @y.npy, -, stats, top5 ..");
@@ -228,8 +236,12 @@ class CommandLine {
     add_model(sub, "ONNX file, or a built artifact");
     add_target(sub);
     sub->add_option("DATA", run_.data, "ONNX data folders")->type_name("");
-    pass_on(sub, "--threads", "N", "threads to use");
-    pass_on(sub, "--tolerance", "T", "allowed error as a share of an output's largest magnitude");
+    pass_on(sub, "--threads", "N", "threads to use",
+            [this](const std::string& v) { run_.threads = std::atoi(v.c_str()); });
+    pass_on(sub, "--tolerance", "T", "allowed error as a share of an output's largest magnitude",
+            [this](const std::string& v) { read_tolerance(v); });
+    sub->add_flag("--per-node", run_.per_node, "name the first ONNX node that diverges");
+    sub->add_flag("--reference", run_.reference, "run the reference interpreter on models beyond 2 GFLOP too");
   }
 
   CLI::App app_{"ONNX in, one self-contained binary out"};

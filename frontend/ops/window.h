@@ -48,7 +48,9 @@ inline Dim window_count(const WindowAxis& w, bool ceil) {
   Expr room = w.in.extent() + w.begin + w.end - integer(w.reach());
   Expr count = (ceil ? ceil_div(room, w.stride) : floor_div(room, integer(w.stride))) + integer(1);
   if (ceil) count = min(count, floor_div(w.in.extent() + w.begin - integer(1), integer(w.stride)) + integer(1));
-  return Dim(max(count, integer(0)), w.in.upper());
+  count = simplify_index(count);
+  if (count.is_const() && count.int_value() < 0) count = integer(0);  // left alone where it has symbols: H stays H
+  return Dim(count, w.in.upper());
 }
 
 /// The window over the axes of input 0 from axis 2 on.

@@ -44,6 +44,22 @@ std::optional<Order> carried_order(const OutputExpr& out, Expr load, const Order
   return order;
 }
 
+/// Where a fold is shared by the elements of a row, the axes along the row come last, so that it is computed once for each.
+std::optional<Order> row_order(const OutputExpr& out) {
+  std::vector<Expr> roots{out.value};
+  std::vector<bool> shared(out.index.size(), false);
+  visit(roots, [&](Expr e) {
+    if (e.op() != Op::Fold) return;
+    for (size_t a = 0; a < out.index.size(); ++a)
+      shared[a] = shared[a] || (!out.index[a].extent().is_const(1) && !reads(e, out.index[a]));
+  });
+  Order front, back;
+  for (size_t a = 0; a < shared.size(); ++a) (shared[a] ? back : front).push_back(static_cast<int>(a));
+  if (back.empty()) return std::nullopt;
+  front.insert(front.end(), back.begin(), back.end());
+  return front;
+}
+
 }  // namespace
 
 std::optional<ContractMatch> match_contract(const Graph& g, const Type& type, const OutputExpr& out) {
@@ -111,6 +127,10 @@ std::vector<Layout> assign_layouts(const Graph& g, const std::vector<FusedCluste
       if (g.type(v).rank() < 2) continue;
       if (auto m = match_contract(g, g.type(v), out)) {
         orders[v] = with_last(identity(g.type(v).rank()), m->n_axis);
+        continue;
+      }
+      if (auto rows = row_order(out)) {
+        orders[v] = *rows;
         continue;
       }
       std::optional<Order> best;
