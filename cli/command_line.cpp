@@ -58,7 +58,7 @@ class CommandLine {
       require_known_verb(argc, argv);
       app_.parse(argc, argv);
       for (const Verb& v : verbs_)
-        if (v.app->parsed()) return console_.verb = v.app->get_name(), v.run();
+        if (v.app->parsed()) return run_verb_of(v);
       return kUsage;
     } catch (const CLI::Success& e) {  // --help, --version
       return app_.exit(e);
@@ -74,12 +74,17 @@ class CommandLine {
   }
 
  private:
+  int run_verb_of(const Verb& v) {
+    console_.verb = v.app->get_name();
+    const int code = v.run();
+    return interrupted() ? kInterrupted : code;
+  }
+
   int fail(const Failure& f) {
-    if (interrupted()) return kInterrupted;
     console_.end();
     console_.report(f);
     if (console_.json && !console_.documented()) console_.document({{"ok", false}}, f.code);
-    return f.code;
+    return interrupted() ? kInterrupted : f.code;
   }
 
   static std::string lower_first(std::string s) {

@@ -26,8 +26,11 @@ std::optional<Model> load_model(const CompileOptions& options, Console& console,
   console.end();
   const bool bound = model.unbound.empty();
   for (const Diagnostic& d : found.all()) {
-    const auto same = [&](const Diagnostic& o) { return o.code == d.code && o.message == d.message && o.node == d.node; };
-    const bool known = std::ranges::any_of(diagnostics.all(), same);  // a model is imported again when its dims are told
+    const auto same = [&](const Diagnostic& o) {
+      return o.code == d.code && o.message == d.message && o.node == d.node;
+    };
+    const bool known =
+        std::ranges::any_of(diagnostics.all(), same);  // a model is imported again when its dims are told
     if (!known && (bound || d.code != Code::E0404)) diagnostics.add(d);
   }
   if (diagnostics.has_errors()) return std::nullopt;

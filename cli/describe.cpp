@@ -6,8 +6,11 @@
 namespace cameo {
 namespace {
 
+std::string type_text(const Type& t) { return t.kind == Kind::Error ? "told by the dims" : printable(to_string(t)); }
+
 Json io_json(const std::string& name, const Type& type) {
   Json shape = Json::array();
+  if (type.kind != Kind::Tensor) shape = nullptr;
   for (const Dim& d : type.shape) d.is_static() ? shape.push_back(d.value()) : shape.push_back(printable(to_string(d)));
   return {{"name", printable(name)}, {"dtype", cameo::name(type.dtype)}, {"shape", shape}};
 }
@@ -39,10 +42,9 @@ std::string model_line(const Model& model) {
 
 std::string io_lines(const Graph& g) {
   std::string text;
-  for (ValueId v : g.inputs())
-    text += fmt::format("  input   {}  {}\n", printable(g[v].name), printable(to_string(g.type(v))));
+  for (ValueId v : g.inputs()) text += fmt::format("  input   {}  {}\n", printable(g[v].name), type_text(g.type(v)));
   for (const Port& p : g.outputs())
-    text += fmt::format("  output  {}  {}\n", printable(p.name), printable(to_string(g.type(p.value))));
+    text += fmt::format("  output  {}  {}\n", printable(p.name), type_text(g.type(p.value)));
   return text;
 }
 
