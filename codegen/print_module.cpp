@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -185,7 +186,7 @@ EmittedModule print_module(const Module& m, int files, const std::vector<GoldenC
   w.line(fmt::format("rt::rows, {}, rt::refs, nullptr,", p.steps.size() + 1));
   w.line(fmt::format("rt::nodes, {}, nullptr, 0,", nodes.size()));
   w.line(fmt::format("rt::images, {},", m.plans.size()));
-  w.line(fmt::format("{}, {}, {}ul, 0,", 2 + m.io.inputs.size() + m.io.outputs.size() + p.slots, p.loops, p.arena_bytes));
+  w.line(fmt::format("{}, {}, {}ul, {}ul,", 2 + m.io.inputs.size() + m.io.outputs.size() + p.slots, p.loops, p.arena_bytes, p.scratch_bytes));
   w.line(fmt::format("{}, {}ul,", m.weights.bytes ? "cameo_weights" : "nullptr", m.weights.bytes));
   w.line(fmt::format("{} 0,", list(goldens.size(), "goldens")));
   w.close("};");

@@ -183,7 +183,7 @@ class Importer {
   /// What is reported once for all the nodes it concerns.
   struct Tallies {
     std::map<std::string, Missing> missing;  // operators, by what names them
-    std::map<std::string, Seen> unknown_attributes, undefined, domains;
+    std::map<std::string, Seen> unknown_attributes, undefined, domains, external;
   };
   /// Where reports stood before a trial.
   struct Mark {

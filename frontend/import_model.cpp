@@ -75,7 +75,10 @@ void Importer::import_initializers(onnx::GraphProto& g, Scope& scope) {
     try {
       scope.define(name, scope.graph.constant(read(), name));
     } catch (CompileError& e) {
-      report(std::move(e.diagnostic));
+      bool file = e.diagnostic.code == Code::E0103;  // one file lacks for many tensors
+      Seen* s = file ? &tallies_.external[e.diagnostic.message] : nullptr;
+      if (s && !s->count++) s->first = fmt::format("tensor `{}`", printable(name));
+      if (!s) report(std::move(e.diagnostic));
       scope.define(name, scope.graph.error_value(name));
     }
   };
@@ -247,6 +250,15 @@ void Importer::report_tallies() {
   for (auto& [name, s] : tallies_.undefined)
     report(Code::E0202, fmt::format("`{}` is used, but nothing makes it ({})", printable(name), times(s.count)),
            s.first);
+  for (auto& [what, s] : tallies_.external) {
+    Diagnostic d{Code::E0103,
+                 what,
+                 {},
+                 {},
+                 {fmt::format("needed by {}{}", s.first, s.count > 1 ? fmt::format(" and {} more", s.count - 1) : "")},
+                 "external data must be a plain file under the model's folder"};
+    report(std::move(d));
+  }
   for (auto& [what, s] : tallies_.unknown_attributes)
     report(Code::W0002, fmt::format("{}; it is ignored ({})", what, times(s.count)), s.first);
 }

@@ -14,7 +14,7 @@ ResizeForm form_of(const NodeView& n) {
   ResizeForm f;
   f.mode = n.attr_string("mode");
   f.transformation = "asymmetric";
-  f.nearest = "floor";
+  f.nearest = "simple";
   if (f.mode != "nearest" && f.mode != "linear" && f.mode != "bilinear")
     n.fail(Code::E0204, fmt::format("`mode` is `{}`", printable(f.mode)));
   if (f.mode == "bilinear") f.mode = "linear";

@@ -1,0 +1,174 @@
+// contract: out(i.., row, col) = epilogue(sum over segments and k of A * B), for matrix products and direct
+// convolutions. A's k is contiguous within a segment (a row of a matrix; Kw * C floats of one kernel row), B stands in
+// panels of 16 columns. One tile of the output stays in registers for the whole sum, then the epilogue stores it:
+// nothing is read back. Every extent and stride is meant to be a literal of the call; the sum of an element never
+// depends on the chunks.
+#pragma once
+#include "runtime/kernels/contract_shape.h"
+#include "runtime/kernels/contract_tile.h"
+#include "runtime/kernels/nest.h"
+
+namespace rt {
+
+// ---- operands ------------------------------------------------------------------------------------------------------
+template <class T, int R, int S>
+struct MatrixA {  // (i.., row, s.., k) at base + i * outer + row * row_stride + s * segment + k
+  const T* base;
+  Strides<R> outer;
+  i64 row_stride;
+  Strides<S> segment;
+};
+template <class T, int R, int S>
+RT_FN MatrixA<T, R, S> matrix_a(const T* base, Strides<R> outer, i64 row_stride, Strides<S> segment) {
+  return {base, outer, row_stride, segment};
+}
+
+template <class T, int R>
+struct PackedB {  // panels as contract_shape.h says, `outer` elements apart for each outer axis
+  const T* base;
+  Strides<R> outer;
+
+  RT_FN bool shared() const { return outer.all_zero(); }
+  RT_FN auto at(const i64* index, i64 k, i64 col, i64 k_total) const {
+    return load(base, outer.at(index) + (col / kPanel * k_total + k) * kPanel + col % kPanel);
+  }
+  template <int NV>
+  RT_FN Panels panels(const Call&, const i64* index, i64 panel, i64, i64 k_total) const {
+    return {base + outer.at(index) + panel * k_total * kPanel, k_total * kPanel, kPanel};
+  }
+};
+template <class T, int R>
+RT_FN PackedB<T, R> packed_b(const T* base, Strides<R> outer) {
+  return {base, outer};
+}
+
+template <class T, int R>
+struct StridedB {  // (i.., k, col) at base + i * outer + k * k_stride + col * n_stride, packed tile by tile into
+                   // scratch
+  const T* base;
+  Strides<R> outer;
+  i64 k_stride, n_stride;
+
+  RT_FN bool shared() const { return false; }
+  RT_FN auto at(const i64* index, i64 k, i64 col, i64) const {
+    return load(base, outer.at(index) + k * k_stride + col * n_stride);
+  }
+  template <int NV>
+  RT_FN Panels panels(const Call& call, const i64* index, i64 panel, i64 n, i64 k_total) const {
+    f32* const to = static_cast<f32*>(call.scratch);
+    for (i64 p = panel; p < panel + NV; ++p)
+      pack_panel(to + (p - panel) * k_total * kPanel, base + outer.at(index) + p * kPanel * n_stride, n - p * kPanel,
+                 k_total);
+    return {to, k_total * kPanel, kPanel};
+  }
+  RT_FN void pack_panel(f32* to, const T* from, i64 columns, i64 k_total) const {
+    for (i64 k = 0; k < k_total; ++k)
+      for (i64 l = 0; l < kPanel; ++l)
+        to[k * kPanel + l] = l < columns ? load(from, k * k_stride + l * n_stride) : f32{};
+  }
+};
+template <class T, int R>
+RT_FN StridedB<T, R> strided_b(const T* base, Strides<R> outer, i64 k_stride, i64 n_stride) {
+  return {base, outer, k_stride, n_stride};
+}
+
+// ---- specification -------------------------------------------------------------------------------------------------
+template <int R, int S, class A, class B, class Epilogue>
+RT_FN void contract_naive(const Call& call, Extents<R> outer, Extents<S> segments, i64 m, i64 n, i64 k, A a, B b,
+                          Epilogue epilogue) {
+  const i64 points = outer.points() * m * n, terms = segments.points() * k;
+  for (i64 u = points * call.chunk / call.chunks; u < points * (call.chunk + 1) / call.chunks; ++u) {
+    i64 index[R == 0 ? 1 : R], s[S == 0 ? 1 : S];
+    detail::split_index<R>(u / (m * n), outer, index);
+    const i64 row = u / n % m, col = u % n;
+    decltype(load(a.base, i64{})) acc{};
+    for (i64 t = 0; t < terms; ++t) {
+      detail::split_index<S>(t / k, segments, s);
+      const i64 at = a.outer.at(index) + row * a.row_stride + a.segment.at(s) + t % k;
+      acc = fma(load(a.base, at), b.at(index, t, col, terms), acc);
+    }
+    detail::store_element<R>(epilogue, index, acc, row, col);
+  }
+}
+
+// ---- loops over tiles ----------------------------------------------------------------------------------------------
+namespace detail {
+
+template <int MR, int NV, int R, int S, class A, class B, class Epilogue>
+struct Contraction {
+  const Call& call;
+  Extents<R> outer;
+  Extents<S> segments;
+  i64 n, k;
+  TileSplit rows, columns;
+  A a;
+  B b;
+  Epilogue& epilogue;
+
+  template <int H, int W>
+  RT_FN void tile(const i64* index, Panels panels, i64 row, i64 panel) const {
+    Accumulators<H, W> acc;
+    acc.clear();
+    const auto* const from = a.base + a.outer.at(index) + row * a.row_stride;
+    each_segment<0, S>(segments, a.segment, from, [&](auto* p) __attribute__((always_inline)) {
+      acc.add_products(p, a.row_stride, panels, k);
+      panels.at += k * panels.k_step;
+    });
+    acc.join();
+    const bool rolled = segments.points() * k >= kRolledEpilogue;
+    acc.each(rolled, n, panel * kPanel, [&](auto sum, int i, auto col) __attribute__((always_inline)) {
+      store_element<R>(epilogue, index, sum, row + i, col);
+    });
+  }
+
+  // Tiles of the panels [panel, panel + W): `count` of them from unit `first` on, a unit being a point and a row part.
+  template <int W>
+  RT_FN void column(i64 panel, i64 first, i64 count) const {
+    i64 index[R == 0 ? 1 : R];
+    split_index<R>(first / rows.parts, outer, index);
+    i64 part = first % rows.parts;
+    Panels panels = b.template panels<W>(call, index, panel, n, segments.points() * k);
+#pragma GCC unroll 1
+    while (true) {
+      each_size<MR>(rows, part, [&](auto height) __attribute__((always_inline)) {
+        tile<height.value, W>(index, panels, rows.begin(part), panel);
+      });
+      if (--count == 0) return;
+      if (++part == rows.parts) {
+        part = 0;
+        next_index<R>(outer, index);
+        if (!b.shared()) panels = b.template panels<W>(call, index, panel, n, segments.points() * k);
+      }
+    }
+  }
+
+  // B is the same for all points: one column of tiles after another, so that its panels stay in the cache; else point
+  // by point. Chunks share the tiles in this order.
+  RT_FN void run() const {
+    const i64 points = outer.points(), length = b.shared() ? points * rows.parts : rows.parts;
+    const i64 tiles = points * rows.parts * columns.parts;
+    i64 u = tiles * call.chunk / call.chunks;
+    const i64 end = tiles * (call.chunk + 1) / call.chunks;
+#pragma GCC unroll 1
+    while (u < end) {
+      const i64 part = u / length % columns.parts;
+      const i64 first = u % length + (b.shared() ? 0 : u / length / columns.parts * rows.parts);
+      const i64 count = length - u % length < end - u ? length - u % length : end - u;
+      each_size<NV>(columns, part, [&](auto width) __attribute__((always_inline)) {
+        column<width.value>(columns.begin(part), first, count);
+      });
+      u += count;
+    }
+  }
+};
+
+}  // namespace detail
+
+template <int MR, int NV, int R, int S, class A, class B, class Epilogue>
+RT_FN void contract(const Call& call, Extents<R> outer, Extents<S> segments, i64 m, i64 n, i64 k, A a, B b,
+                    Epilogue epilogue) {
+  const TileSplit rows = split_tiles(m, MR), columns = split_tiles(panels_of(n), NV);
+  detail::Contraction<MR, NV, R, S, A, B, Epilogue>{call, outer, segments, n, k, rows, columns, a, b, epilogue}.run();
+}
+
+}  // namespace rt

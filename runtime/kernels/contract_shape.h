@@ -1,0 +1,72 @@
+// What the planner knows of the Contract family: how constant weights are packed, which tile a shape gets, how rows and
+// columns split into tiles and how much scratch a kernel needs. Numbers only, so the compiler includes it too.
+// Packed weights: panels of 16 columns, [n / 16 rounded up][segments * k][16]; lane l of panel p at step k is the
+// element (k, 16 p + l), and zero past the last column. The steps stand in the order of the sum: segments, then k.
+#pragma once
+#include "runtime/rt/types.h"
+
+namespace rt {
+
+inline constexpr int kPanel = 16;  // columns of a panel: one AVX-512 register, two of AVX2, four of SSE or NEON
+
+constexpr i64 round_up_div(i64 a, i64 b) { return (a + b - 1) / b; }
+constexpr i64 panels_of(i64 n) { return round_up_div(n, kPanel); }
+constexpr i64 packed_b_elements(i64 n, i64 k_total) { return panels_of(n) * k_total * kPanel; }
+
+/// Writes packed_b_elements(n, k_total) elements; at(k, column) is the logical matrix.
+template <class T, class At>
+constexpr void pack_b(T* to, i64 n, i64 k_total, At at) {
+  for (i64 p = 0; p < panels_of(n); ++p)
+    for (i64 k = 0; k < k_total; ++k)
+      for (i64 l = 0; l < kPanel; ++l) *to++ = p * kPanel + l < n ? at(k, p * kPanel + l) : T{};
+}
+
+// The smallest part when `total` is divided into as few parts as `limit` allows, as even as they can be.
+constexpr i64 even_part(i64 total, i64 limit) { return round_up_div(total, round_up_div(total, limit)); }
+
+// total = full parts of `size` and then (parts - full) of `rest`, which is size - 1 if total can be had so, else 1.
+// What contract_tile chooses always can: no thin tails.
+struct TileSplit {
+  i64 parts, full, size, rest;
+  constexpr i64 begin(i64 part) const { return part <= full ? part * size : full * size + (part - full) * rest; }
+};
+constexpr TileSplit split_tiles(i64 total, i64 size) {
+  const i64 parts = round_up_div(total, size), missing = parts * size - total;
+  if (missing <= parts) return {parts, parts - missing, size, size - 1};
+  const i64 full = total / size;
+  return {full + total % size, full, size, 1};
+}
+
+struct Tile {
+  int rows, vectors;  // of the output, kept in registers while the sum runs; a vector is kPanel columns
+};
+
+// The tallest tile of `vectors` whose accumulators, weights and one broadcast fit, with a register to spare.
+constexpr int tallest_tile(int vector_bytes, int registers, int vectors) {
+  const int parts = kPanel * 4 / vector_bytes;
+  const int rows = (registers - 2) / (vectors * parts) - 1;
+  return rows < 1 ? 1 : rows;
+}
+
+constexpr Tile contract_tile(int vector_bytes, int registers, i64 m, i64 n) {
+  const i64 panels = panels_of(n);
+  Tile best{1, 1};
+  i64 best_cost = 0;
+  for (int vectors = 1; vectors <= 4 && vectors <= panels; ++vectors) {
+    const int tallest = tallest_tile(vector_bytes, registers, vectors);
+    const i64 rows = even_part(m, tallest > 14 ? 14 : tallest);
+    const i64 cost =
+        2 * round_up_div(m, rows) * panels + m * round_up_div(panels, vectors);  // loads of a step: weights, rows
+    if (vectors > 1 && cost > best_cost) continue;
+    best = {static_cast<int>(rows), static_cast<int>(even_part(panels, vectors))};
+    best_cost = cost;
+  }
+  return best;
+}
+
+/// Bytes of Call::scratch: strided_b packs one tile's columns there, packed_b needs none.
+constexpr i64 contract_scratch_bytes(Tile tile, i64 k_total) {
+  return tile.vectors * k_total * kPanel * i64(sizeof(f32));
+}
+
+}  // namespace rt

@@ -1,0 +1,18 @@
+# The Contract family's cases, once for each instruction set: by clang, as artifacts are compiled, where it is installed.
+find_program(CAMEO_CLANGXX NAMES clang++-19)
+foreach(level 2 3 4)
+  set(object ${CMAKE_BINARY_DIR}/contract_cases_v${level}.o)
+  set(flags -std=c++20 -O2 -Wall -Wextra -Werror -ffp-contract=off -march=x86-64-v${level} -I${CMAKE_SOURCE_DIR}
+    -DCONTRACT_NAME=kV${level} -DCONTRACT_TARGET="x86-64-v${level}")
+  if(level EQUAL 4)
+    list(APPEND flags -mprefer-vector-width=512)
+  endif()
+  set(compiler ${CMAKE_CXX_COMPILER})
+  if(CAMEO_CLANGXX)
+    set(compiler ${CAMEO_CLANGXX})
+  endif()
+  set(source ${CMAKE_CURRENT_SOURCE_DIR}/runtime/kernels/contract_cases.cpp)
+  add_custom_command(OUTPUT ${object} DEPFILE ${object}.d DEPENDS ${source} VERBATIM
+    COMMAND ${compiler} ${flags} -MD -MF ${object}.d -MT ${object} -c ${source} -o ${object})
+  target_sources(test_runtime PRIVATE ${object})
+endforeach()

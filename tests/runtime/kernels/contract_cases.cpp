@@ -1,0 +1,272 @@
+// Contract against its own specification, and that against a plain sum, on small integers: every sum is exact, so any
+// order of it is equal. Each epilogue adds to what is there, so that an element stored twice or never shows, and rows
+// are wider than n, so that a surplus lane shows.
+#include "tests/runtime/kernels/contract_cases.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <initializer_list>
+#include <utility>
+#include <vector>
+
+#include "runtime/kernels/contract.h"
+
+namespace contract_cases {
+namespace {
+
+using rt::i64;
+using Floats = std::vector<float>;
+constexpr i64 kGap = 3;  // columns of a row behind the last
+
+Floats small_integers(i64 count, unsigned seed) {
+  Floats v(count);
+  for (float& x : v) x = static_cast<float>(static_cast<int>((seed = seed * 1664525u + 1013904223u) >> 24) % 7 - 3);
+  return v;
+}
+
+struct Shape {
+  i64 m, n, k, segments = 1, row_stride = 0, segment_stride = 0;
+  std::string text() const {
+    return "m=" + std::to_string(m) + " n=" + std::to_string(n) + " k=" + std::to_string(k) +
+           " segments=" + std::to_string(segments);
+  }
+};
+
+std::string difference(const Floats& want, const Floats& got, const std::string& what) {
+  for (size_t i = 0; i < want.size(); ++i)
+    if (want[i] != got[i])
+      return what + ": element " + std::to_string(i) + " is " + std::to_string(got[i]) + ", not " +
+             std::to_string(want[i]);
+  return "";
+}
+
+Floats pack(const Floats& b, i64 n, i64 k_total) {  // b is [k_total][n]
+  Floats packed(rt::packed_b_elements(n, k_total));
+  rt::pack_b(packed.data(), n, k_total, [&](i64 k, i64 col) { return b[k * n + col]; });
+  return packed;
+}
+
+template <class F>
+void in_chunks(int chunks, float* scratch, F run) {
+  for (int c = 0; c < chunks; ++c) run(rt::Call{nullptr, nullptr, nullptr, nullptr, scratch, c, chunks});
+}
+
+struct One {  // a matrix product or one image's rows: operands, and the plain sum
+  Shape s;
+  Floats a, b, packed, want;
+  explicit One(const Shape& shape)
+      : s(shape),
+        a(small_integers((s.m - 1) * s.row_stride + (s.segments - 1) * s.segment_stride + s.k, 1)),
+        b(small_integers(s.segments * s.k * s.n, 2)),
+        packed(pack(b, s.n, s.segments * s.k)),
+        want(s.m * (s.n + kGap), -5.f) {
+    for (i64 row = 0; row < s.m; ++row)
+      for (i64 t = 0; t < s.segments * s.k; ++t)
+        for (i64 col = 0; col < s.n; ++col)
+          want[row * (s.n + kGap) + col] +=
+              a[row * s.row_stride + t / s.k * s.segment_stride + t % s.k] * b[t * s.n + col];
+  }
+  auto epilogue(float* out) const {
+    return [out, pitch = s.n + kGap](auto acc, i64 row, auto col) __attribute__((always_inline)) {
+      const auto at = rt::add(row * pitch, col);
+      rt::store(out, at, rt::add(acc, rt::load(out, at)));
+    };
+  }
+  auto operand_a() const { return rt::matrix_a(a.data(), rt::strides(), s.row_stride, rt::strides(s.segment_stride)); }
+};
+
+template <int MR, int NV>
+__attribute__((noinline)) std::string compare(const Shape& shape) {
+  const One one(shape);
+  const auto b = rt::packed_b(one.packed.data(), rt::strides());
+  for (int chunks : {1, 3}) {
+    Floats got(one.want.size(), -5.f);
+    in_chunks(chunks, nullptr, [&](const rt::Call& call) {
+      rt::contract<MR, NV>(call, rt::extents(), rt::extents(shape.segments), shape.m, shape.n, shape.k, one.operand_a(),
+                           b, one.epilogue(got.data()));
+    });
+    const std::string tile = " tile=" + std::to_string(MR) + "x" + std::to_string(NV) + " chunks=";
+    if (auto d = difference(one.want, got, shape.text() + tile + std::to_string(chunks)); !d.empty()) return d;
+  }
+  Floats got(one.want.size(), -5.f);
+  in_chunks(2, nullptr, [&](const rt::Call& call) {
+    rt::contract_naive(call, rt::extents(), rt::extents(shape.segments), shape.m, shape.n, shape.k, one.operand_a(), b,
+                       one.epilogue(got.data()));
+  });
+  return difference(one.want, got, shape.text() + " naive");
+}
+
+// Sizes that only the run time knows take every branch of the splits.
+template <int MR, int NV>
+std::string sweep() {
+  for (i64 m : {1, 2, 3, 5, 6, 7, 11, 13, 31, 64})
+    for (i64 n : {1, 2, 7, 15, 16, 17, 31, 48, 63, 64, 65, 80, 129})
+      for (i64 k : {1, 2, 3, 4, 5, 7, 16, 33})
+        if (auto d = compare<MR, NV>({m, n, k, 1, k, 0}); !d.empty()) return d;
+  return compare<MR, NV>({9, 33, 300, 1, 300, 0});  // long sums have their own epilogue loop
+}
+std::string tile_edges() {
+  std::string d;
+  (void)((d = sweep<6, 4>()).empty() && (d = sweep<6, 1>()).empty() && (d = sweep<2, 1>()).empty() &&
+         (d = sweep<1, 4>()).empty() && (d = sweep<1, 1>()).empty() && (d = sweep<7, 3>()).empty() &&
+         (d = sweep<14, 2>()).empty());
+  return d;
+}
+
+std::string segments() {  // rows overlap, segments overlap, both strides longer and shorter than k
+  for (i64 k : {1, 3, 9, 21, 48})
+    for (i64 count : {1, 2, 3, 7})
+      for (i64 row_stride : {i64(1), i64(2), k, k + 5})
+        for (i64 segment_stride : {i64(1), 3 * row_stride, 16 * row_stride + k}) {
+          const Shape s{13, 40, k, count, row_stride, segment_stride};
+          for (std::string d : {compare<6, 4>(s), compare<6, 1>(s), compare<2, 1>(s)})
+            if (!d.empty()) return d;
+        }
+  return "";
+}
+
+// As a compiled kernel has it: literals, and the tile that the planner would take.
+template <i64 M, i64 N, i64 K>
+__attribute__((noinline)) std::string literal() {
+  constexpr rt::Tile tile = rt::contract_tile(rt::detail::kVectorBytes, rt::detail::kVectorBytes == 64 ? 32 : 16, M, N);
+  static_assert(rt::split_tiles(M, tile.rows).rest == tile.rows - 1);
+  static_assert(rt::split_tiles(rt::panels_of(N), tile.vectors).rest == tile.vectors - 1);
+  const One one({M, N, K, 1, K, 0});
+  for (int chunks : {1, 2, 7, 100}) {
+    Floats got(one.want.size(), -5.f);
+    in_chunks(chunks, nullptr, [&](const rt::Call& call) {
+      rt::contract<tile.rows, tile.vectors>(call, rt::extents(), rt::extents(), M, N, K,
+                                            rt::matrix_a(one.a.data(), rt::strides(), K, rt::strides()),
+                                            rt::packed_b(one.packed.data(), rt::strides()), one.epilogue(got.data()));
+    });
+    if (auto d = difference(one.want, got, one.s.text() + " chunks=" + std::to_string(chunks)); !d.empty()) return d;
+  }
+  return "";
+}
+std::string literal_shapes() {
+  for (std::string d : {literal<1, 1, 1>(), literal<1, 768, 64>(), literal<2, 100, 17>(), literal<4, 48, 31>(),
+                        literal<7, 512, 9>(), literal<14, 40, 5>(), literal<49, 130, 64>(), literal<128, 96, 257>()})
+    if (!d.empty()) return d;
+  return "";
+}
+
+// Two images, two groups with weights of their own, 3 x 3 convolution of 4 channels over rows: all axes at once.
+std::string outer_axes() {
+  constexpr i64 kBatch = 2, kGroups = 2, kHeight = 5, kWidth = 9, kIn = 4, kOut = 20;
+  constexpr i64 kPixel = kGroups * kIn, kRow = (kWidth + 2) * kPixel, kImage = (kHeight + 2) * kRow;
+  const Floats x = small_integers(kBatch * kImage, 3), w = small_integers(kGroups * 9 * kIn * kOut, 4);
+  Floats packed;
+  for (i64 g = 0; g < kGroups; ++g) {
+    const Floats p = pack(Floats(w.begin() + g * 9 * kIn * kOut, w.begin() + (g + 1) * 9 * kIn * kOut), kOut, 9 * kIn);
+    packed.insert(packed.end(), p.begin(), p.end());
+  }
+  const auto out_at = [](i64 n, i64 g, i64 y, i64 px, auto col) __attribute__((always_inline)) {
+    return rt::add((((n * kHeight + y) * kWidth + px) * kGroups + g) * kOut, col);
+  };
+  Floats want(kBatch * kHeight * kWidth * kGroups * kOut);
+  for (i64 n = 0; n < kBatch; ++n)
+    for (i64 g = 0; g < kGroups; ++g)
+      for (i64 y = 0; y < kHeight; ++y)
+        for (i64 px = 0; px < kWidth; ++px)
+          for (i64 o = 0; o < kOut; ++o)
+            for (i64 t = 0; t < 9 * kIn; ++t)
+              want[out_at(n, g, y, px, o)] +=
+                  x[n * kImage + (y + t / (3 * kIn)) * kRow + (px + t / kIn % 3) * kPixel + g * kIn + t % kIn] *
+                  w[(g * 9 * kIn + t) * kOut + o];
+  for (int chunks : {1, 2, 5}) {
+    Floats got(want.size());
+    in_chunks(chunks, nullptr, [&](const rt::Call& call) {
+      rt::contract<5, 2>(call, rt::extents(kBatch, kGroups, kHeight), rt::extents(3l, 3l), kWidth, kOut, kIn,
+                         rt::matrix_a(x.data(), rt::strides(kImage, kIn, kRow), kPixel, rt::strides(kRow, kPixel)),
+                         rt::packed_b(packed.data(), rt::strides(0l, rt::packed_b_elements(kOut, 9 * kIn), 0l)),
+                         [&](auto acc, i64 n, i64 g, i64 y, i64 px, auto col) __attribute__((always_inline)) {
+                           const auto at = out_at(n, g, y, px, col);
+                           rt::store(got.data(), at, rt::add(acc, rt::load(got.data(), at)));
+                         });
+    });
+    if (auto d = difference(want, got, "convolution chunks=" + std::to_string(chunks)); !d.empty()) return d;
+  }
+  return "";
+}
+
+// Attention's products: B is computed, one a head, its columns or its steps of k contiguous, or neither.
+template <int MR, int NV>
+std::string strided_one(i64 m, i64 n, i64 k, i64 k_stride, i64 n_stride) {
+  const i64 heads = 3, b_size = (k - 1) * k_stride + (n - 1) * n_stride + 1;
+  const Floats a = small_integers(heads * m * k, 5), b = small_integers(heads * b_size, 6);
+  Floats want(heads * m * (n + kGap), -5.f);
+  for (i64 h = 0; h < heads; ++h)
+    for (i64 row = 0; row < m; ++row)
+      for (i64 t = 0; t < k; ++t)
+        for (i64 col = 0; col < n; ++col)
+          want[(h * m + row) * (n + kGap) + col] +=
+              a[(h * m + row) * k + t] * b[h * b_size + t * k_stride + col * n_stride];
+  std::vector<float> scratch(rt::contract_scratch_bytes({MR, NV}, k) / sizeof(float) + 1, -1.f);
+  for (int chunks : {1, 4}) {
+    Floats got(want.size(), -5.f);
+    in_chunks(chunks, scratch.data(), [&](const rt::Call& call) {
+      rt::contract<MR, NV>(call, rt::extents(heads), rt::extents(), m, n, k,
+                           rt::matrix_a(a.data(), rt::strides(m * k), k, rt::strides()),
+                           rt::strided_b(b.data(), rt::strides(b_size), k_stride, n_stride),
+                           [&](auto acc, i64 h, i64 row, auto col) __attribute__((always_inline)) {
+                             const auto at = rt::add((h * m + row) * (n + kGap), col);
+                             rt::store(got.data(), at, rt::add(acc, rt::load(got.data(), at)));
+                           });
+    });
+    const std::string what = Shape{m, n, k}.text() + " strides " + std::to_string(k_stride) + ", " +
+                             std::to_string(n_stride) + " chunks=" + std::to_string(chunks);
+    if (auto d = difference(want, got, what); !d.empty()) return d;
+    if (scratch.back() != -1.f) return what + ": more scratch than said";
+  }
+  return "";
+}
+std::string strided() {
+  for (i64 m : {1, 5, 13})
+    for (i64 n : {1, 15, 16, 33, 64, 70})
+      for (i64 k : {1, 5, 16, 37, 64})
+        for (auto [ks, ns] : std::initializer_list<std::pair<i64, i64>>{{n + 2, 1}, {1, k + 2}, {2, 2 * k}})
+          for (std::string d : {strided_one<6, 4>(m, n, k, ks, ns), strided_one<6, 1>(m, n, k, ks, ns)})
+            if (!d.empty()) return d;
+  return "";
+}
+
+// Sums of thousands of real numbers stay within a few roundings of the exact one, and do not depend on the chunks.
+std::string real_numbers() {
+  constexpr i64 kM = 13, kN = 50, kK = 3000;
+  Floats a(kM * kK), b(kK * kN), got(kM * kN), again(kM * kN);
+  for (size_t i = 0; i < a.size(); ++i) a[i] = std::sin(static_cast<float>(i) * 0.7f);
+  for (size_t i = 0; i < b.size(); ++i) b[i] = std::cos(static_cast<float>(i) * 1.3f);
+  const Floats packed = pack(b, kN, kK);
+  const auto run = [&](Floats& to, int chunks) {
+    in_chunks(chunks, nullptr, [&](const rt::Call& call) {
+      rt::contract<6, 2>(call, rt::extents(), rt::extents(), kM, kN, kK,
+                         rt::matrix_a(a.data(), rt::strides(), kK, rt::strides()),
+                         rt::packed_b(packed.data(), rt::strides()),
+                         [&](auto acc, i64 row, auto col)
+                             __attribute__((always_inline)) { rt::store(to.data(), rt::add(row * kN, col), acc); });
+    });
+  };
+  run(got, 1);
+  run(again, 5);
+  if (auto d = difference(got, again, "five chunks"); !d.empty()) return d;
+  for (i64 row = 0; row < kM; ++row)
+    for (i64 col = 0; col < kN; ++col) {
+      double sum = 0, magnitude = 0;
+      for (i64 k = 0; k < kK; ++k) {
+        const double product = static_cast<double>(a[row * kK + k]) * b[k * kN + col];
+        sum += product;
+        magnitude += std::abs(product);
+      }
+      if (std::abs(got[row * kN + col] - sum) > 1e-6 * magnitude) return "a sum of real numbers is off";
+    }
+  return "";
+}
+
+bool runs_here() { return __builtin_cpu_supports(CONTRACT_TARGET); }
+
+}  // namespace
+
+extern const Cases CONTRACT_NAME{CONTRACT_TARGET, runs_here,  tile_edges, segments,
+                                 literal_shapes,  outer_axes, strided,    real_numbers};
+
+}  // namespace contract_cases
