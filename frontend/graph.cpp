@@ -313,7 +313,13 @@ class Replayer {
     std::vector<ValueId> inputs;
     for (ValueId v : n.inputs) inputs.push_back(map(v));
     std::optional<std::vector<ValueId>> outputs;
-    if (rule_) outputs = rule_(into_, n, inputs);
+    if (rule_ && extra_.empty()) {
+      outputs = rule_(into_, n, inputs);
+    } else if (rule_) {  // a node of an inlined body comes from where the body went, too
+      Node here = n;
+      here.origin = merge(n.origin, extra_);
+      outputs = rule_(into_, here, inputs);
+    }
     if (!outputs) {
       std::vector<std::shared_ptr<const Graph>> bodies;
       for (auto& b : n.bodies) bodies.push_back(std::make_shared<const Graph>(replay(*b, rule_)));
