@@ -37,6 +37,7 @@ int build_verb(Console& console, const ModelFlags& flags, const BuildFlags& buil
   console.report(diagnostics);
   const int code = exit_code_of(diagnostics);
   Json body{{"model", options.model.string()}, {"ok", ok && code == kOk}};
+  if (!console.kept().empty()) body["text"] = console.kept();
   if (ok && !options.output.empty()) {
     const uint64_t bytes = bytes_of(options.output);
     double seconds = 0;

@@ -10,11 +10,11 @@
 
 #include "cli/interrupt.h"
 #include "cli/verbs.h"
+#include "cli/version.h"
 
 namespace cameo {
 namespace {
 
-constexpr const char* kVersion = "0.1.0";
 constexpr const char* kExits =
     "exit codes: 0 ok, 1 our bug, 2 usage, 3 model invalid or unsupported, 4 toolchain, 5 accuracy, 7 bad input data,\n"
     "8 device or instruction set missing, 9 out of memory, 130 interrupted";
@@ -42,6 +42,13 @@ class CommandLine {
     declare_test();
     declare_run("bench", "load, first run and steady latency", "cameo bench model.onnx --seconds 5");
     declare_run("profile", "time by step and ONNX node", "cameo profile model.onnx");
+    declare_inspect();
+    declare_explain();
+    declare("doctor", "what this cameo and this machine are, and whether builds work", "  cameo doctor",
+            [this] { return doctor_verb(console_); });
+    declare("version", "print the version", "  cameo version --json", [this] { return print_version(); });
+    declare("completion", "print completion for bash", "  source <(cameo completion)",
+            [this] { return print_completion(); });
   }
 
   int run(int argc, char** argv) {
@@ -51,7 +58,7 @@ class CommandLine {
       require_known_verb(argc, argv);
       app_.parse(argc, argv);
       for (const Verb& v : verbs_)
-        if (v.app->parsed()) return console_.verb = v.app->get_name(), v.run();
+        if (v.app->parsed()) return run_verb_of(v);
       return kUsage;
     } catch (const CLI::Success& e) {  // --help, --version
       return app_.exit(e);
@@ -67,12 +74,17 @@ class CommandLine {
   }
 
  private:
+  int run_verb_of(const Verb& v) {
+    console_.verb = v.app->get_name();
+    const int code = v.run();
+    return interrupted() ? kInterrupted : code;
+  }
+
   int fail(const Failure& f) {
-    if (interrupted()) return kInterrupted;
     console_.end();
     console_.report(f);
     if (console_.json && !console_.documented()) console_.document({{"ok", false}}, f.code);
-    return f.code;
+    return interrupted() ? kInterrupted : f.code;
   }
 
   static std::string lower_first(std::string s) {
@@ -105,14 +117,9 @@ class CommandLine {
     const std::string where = verb ? fmt::format("`cameo {}`", verb->get_name()) : "`cameo`";
     if (!word.starts_with('-')) return Failure(kUsage, fmt::format("{} takes no further `{}`", where, printable(word)));
     word = word.substr(0, word.find('='));
-    std::vector<std::string> known;
-    for (const CLI::App* a : {verb, static_cast<const CLI::App*>(&app_)}) {
-      if (!a) continue;
-      for (const CLI::Option* o : a->get_options()) {
-        for (const std::string& s : o->get_lnames()) known.push_back("--" + s);
-        for (const std::string& s : o->get_snames()) known.push_back("-" + s);
-      }
-    }
+    std::vector<std::string> known = flags_of(app_);
+    if (verb)
+      for (std::string& flag : flags_of(*verb)) known.push_back(std::move(flag));
     return Failure(kUsage, fmt::format("{} has no flag `{}`{}", where, printable(word), suggestion(word, known)),
                    verb ? fmt::format("cameo {} --help", verb->get_name()) : "cameo --help");
   }
@@ -174,6 +181,7 @@ class CommandLine {
                     "of golden cases, as a share of an output's largest magnitude (default: by the rule)")
         ->check(CLI::NonNegativeNumber)
         ->type_name("T");
+    sub->add_flag("--reference", build_.reference, "measure the tolerances of golden cases beyond 2 GFLOP too");
     sub->add_option("--print-after", build_.print_after, "print the graph after a pass")->type_name("PASS|all");
     sub->add_flag("--no-program", build_.no_program, "leave the command line out of a library");
     sub->add_flag("--time", build_.time, "print the times of stages and passes");
@@ -224,6 +232,54 @@ class CommandLine {
     pass_on(sub, "--warmup", "N", "runs before the timed ones");
   }
 
+  void declare_inspect() {
+    CLI::App* sub = declare("inspect", "inputs, outputs, operators, sizes and plan of a model or an artifact",
+                            "  cameo inspect model.onnx --dim batch=1\n  cameo inspect model.so --json",
+                            [this] { return inspect_verb(console_, model_); });
+    add_model(sub, "ONNX file, or a built artifact");
+    add_target(sub);
+  }
+
+  void declare_explain() {
+    CLI::App* sub =
+        declare("explain", "an error code, or what became of a model's nodes",
+                "  cameo explain E0501\n  cameo explain model.onnx\n  cameo explain model.onnx /layer1/Conv",
+                [this] { return explain_verb(console_, model_, node_); });
+    add_model(sub, "ONNX file, or a code");
+    add_target(sub);
+    sub->add_option("NODE", node_, "name of a node or of its output, or its number")->type_name("");
+  }
+
+  int print_version() {
+    console_.print(fmt::format("cameo {}\n", kVersion));
+    if (console_.json) console_.document({{"cameo", kVersion}}, kOk);
+    return kOk;
+  }
+
+  static std::vector<std::string> flags_of(const CLI::App& app) {
+    std::vector<std::string> flags;
+    for (const CLI::Option* o : app.get_options()) {
+      for (const std::string& s : o->get_lnames()) flags.push_back("--" + s);
+      for (const std::string& s : o->get_snames()) flags.push_back("-" + s);
+    }
+    return flags;
+  }
+
+  int print_completion() {
+    std::string verbs, cases;
+    for (const Verb& v : verbs_) {
+      verbs += v.app->get_name() + " ";
+      cases += fmt::format("    {}) words=\"{}\" ;;\n", v.app->get_name(), fmt::join(flags_of(*v.app), " "));
+    }
+    fmt::print(
+        "_cameo() {{\n  local words=\"{}\"\n  case ${{COMP_WORDS[1]}} in\n{}  esac\n"
+        "  [[ $COMP_CWORD -gt 1 && ${{COMP_WORDS[COMP_CWORD]}} != -* ]] && words=\"\"\n"
+        "  COMPREPLY=($(compgen -W \"$words\" -- \"${{COMP_WORDS[COMP_CWORD]}}\"))\n}}\ncomplete -o default -F _cameo "
+        "cameo\n",
+        verbs, cases);
+    return kOk;
+  }
+
   void declare_test() {
     CLI::App* sub = declare("test", "golden tests of a model or an artifact",
                             "  cameo test model.onnx test_data/             # folders of input_N.pb and output_N.pb\n"
@@ -249,6 +305,7 @@ class CommandLine {
   ModelFlags model_;
   BuildFlags build_;
   RunFlags run_;
+  std::string node_;
   std::vector<Verb> verbs_;
 };
 

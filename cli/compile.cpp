@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
+#include "cli/golden_cases.h"
 #include "cli/interrupt.h"
+#include "codegen/build/files.h"
 
 namespace cameo {
 
@@ -18,11 +20,30 @@ std::string identifier_of(const std::filesystem::path& file) {
 
 std::optional<Model> load_model(const CompileOptions& options, Console& console, Diagnostics& diagnostics) {
   console.begin("import");
-  diagnostics.file = printable(options.model.filename().string());
-  Model model = import_onnx(options.model, options.import, diagnostics);
+  Diagnostics found;
+  found.file = diagnostics.file = printable(options.model.filename().string());
+  Model model = import_onnx(options.model, options.import, found);
   console.end();
+  const bool bound = model.unbound.empty();
+  for (const Diagnostic& d : found.all()) {
+    const auto same = [&](const Diagnostic& o) {
+      return o.code == d.code && o.message == d.message && o.node == d.node;
+    };
+    const bool known =
+        std::ranges::any_of(diagnostics.all(), same);  // a model is imported again when its dims are told
+    if (!known && (bound || d.code != Code::E0404)) diagnostics.add(d);
+  }
   if (diagnostics.has_errors()) return std::nullopt;
   return model;
+}
+
+bool bind_from_data(std::optional<Model>& model, CompileOptions& options, const InputShapes& shapes, Console& console,
+                    Diagnostics& diagnostics) {
+  if (!model || model->unbound.empty() || shapes.empty()) return model.has_value();
+  const auto told = dims_from_data(*model, shapes);
+  options.import.dims.insert(told.begin(), told.end());
+  model = load_model(options, console, diagnostics);
+  return model.has_value();
 }
 
 void require_bound(const Model& model, const CompileOptions& options, std::string_view verb, Diagnostics& diagnostics) {
@@ -76,6 +97,7 @@ Planned plan_model(const Model& model, const CompileOptions& options, Console& c
       m.plans.push_back(make_plan(p.graph, target, m.weights, found));
       if (m.plans.size() == 1)  // each target meets the same problems
         for (const Diagnostic& d : found.all()) diagnostics.add(d);
+      m.plans[0].scratch_bytes = std::max(m.plans[0].scratch_bytes, m.plans.back().scratch_bytes);  // the table has one
     }
   }
   console.end();
@@ -104,9 +126,21 @@ void print_sources(const Module& module, Console& console) {
   console.print(fmt::format("// ---- {}\n{}", text.program.path, text.program.text));
 }
 
+/// Before minutes are spent: can the output be written, and is it not the model?
+void require_writable(const CompileOptions& options) {
+  std::error_code ignored;
+  if (options.stop < Stop::Sources || options.output.empty() || options.kind == OutputKind::Sources) return;
+  if (std::filesystem::equivalent(options.model, options.output, ignored))
+    throw Failure(kUsage, fmt::format("`-o {}` would overwrite the model", printable(options.output.string())));
+  Status status;
+  OutputFile::create(options.output.string(), false, status);
+  if (!status.ok()) throw CompileError(Code::E0602, status.message);
+}
+
 }  // namespace
 
 bool compile(const CompileOptions& options, Console& console, Diagnostics& diagnostics) {
+  require_writable(options);
   std::optional<Model> model = load_model(options, console, diagnostics);
   if (!model) return false;
   if (options.stop == Stop::Graph) return console.print(to_string(model->graph)), true;
@@ -120,7 +154,7 @@ bool compile(const CompileOptions& options, Console& console, Diagnostics& diagn
     return true;
   }
   if (options.stop == Stop::Sources && options.output.empty()) return print_sources(planned.module, console), true;
-  write_module(planned.module, {}, options, console);
+  write_module(planned.module, golden_cases(*model, options, console), options, console);
   return true;
 }
 

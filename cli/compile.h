@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/console.h"
+#include "cli/data.h"
 #include "codegen/compile_module.h"
 #include "frontend/import_onnx.h"
 #include "optimizer/pipeline.h"
@@ -27,14 +28,20 @@ struct CompileOptions {
   Stop stop = Stop::Artifact;
   OutputKind kind = OutputKind::SharedLibrary;
   bool with_program = true, time_passes = false;
+  bool reference = false;  // the interpreter measures golden cases of models beyond 2 GFLOP too
   int jobs = 2;
 };
 
 /// A C identifier made of a file's name: `mobilenet-v2.so` -> `mobilenet_v2`.
 std::string identifier_of(const std::filesystem::path& file);
 
-/// Imports, and reports what is wrong with the model. Null when there were errors.
+/// Imports, and reports what is wrong with the model. Null when there were errors. While dims are unbound, sizes that
+/// are not known count as no error: they may follow; so `require_bound` comes before anything is computed.
 std::optional<Model> load_model(const CompileOptions& options, Console& console, Diagnostics& diagnostics);
+
+/// Binds what no flag did by the shapes of data, and imports again. False: errors.
+bool bind_from_data(std::optional<Model>& model, CompileOptions& options, const InputShapes& shapes, Console& console,
+                    Diagnostics& diagnostics);
 
 /// E0501 for the dims that nothing binds, with the line to paste.
 void require_bound(const Model& model, const CompileOptions& options, std::string_view verb, Diagnostics& diagnostics);

@@ -107,7 +107,10 @@ void Console::print_stages() {
 
 void Console::print(std::string_view text) {
   clear_line();
-  if (!json) fmt::print("{}", text);
+  if (json)
+    kept_ += text;
+  else
+    fmt::print("{}", text);
 }
 
 void Console::note(std::string_view text) {
@@ -122,6 +125,7 @@ void Console::print_error(const std::string& text) {
 }
 
 void Console::report(const Diagnostics& diagnostics) {
+  if (interrupted()) return;  // what failed then is no news
   for (const Diagnostic& d : diagnostics.all()) {
     reported_.push_back(to_json(d));
     if (!quiet || !is_warning(d.code)) print_error(to_string(d));
@@ -129,6 +133,7 @@ void Console::report(const Diagnostics& diagnostics) {
 }
 
 void Console::report(const Failure& failure) {
+  if (interrupted()) return;
   Json j{{"severity", "error"}, {"message", failure.what()}};
   if (!failure.help.empty()) j["help"] = failure.help;
   reported_.push_back(j);
@@ -138,6 +143,7 @@ void Console::report(const Failure& failure) {
 
 void Console::document(Json body, int exit_code) {
   clear_line();
+  if (interrupted()) exit_code = kInterrupted;
   Json all{{"schema", "cameo." + (verb.empty() ? "error" : verb)}, {"version", 1}, {"exit_code", exit_code}};
   for (auto& [key, value] : body.items()) all[key] = value;
   all["diagnostics"] = reported_;

@@ -50,8 +50,9 @@ class Console {
   Json stages_json() const;
   void print_stages();  // on stderr
 
-  void print(std::string_view text);  // a result; not with --json, whose document holds it
-  void note(std::string_view text);   // on stderr, unless quiet
+  void print(std::string_view text);  // a result; with --json kept for the document
+  const std::string& kept() const { return kept_; }
+  void note(std::string_view text);  // on stderr, unless quiet
   void report(const Diagnostics& diagnostics);
   void report(const Failure& failure);
   /// The document of --json: `schema` and `version` first, what was reported last.
@@ -63,7 +64,7 @@ class Console {
   void print_error(const std::string& text);
 
   std::vector<Stage> stages_;
-  std::string stage_;
+  std::string stage_, kept_;
   std::chrono::steady_clock::time_point since_;
   bool line_ = false, documented_ = false;
   Json reported_ = Json::array();

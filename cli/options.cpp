@@ -186,6 +186,7 @@ void read_build_flags(const BuildFlags& flags, CompileOptions& options) {
   options.print_after = flags.print_after;
   options.golden = flags.golden;
   options.tolerance = flags.tolerance;
+  options.reference = flags.reference;
   options.with_program = !flags.no_program;
   options.time_passes = flags.time;
   if (flags.no_program && options.kind == OutputKind::Program && options.stop == Stop::Artifact)

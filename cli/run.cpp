@@ -32,11 +32,8 @@ int run_verb(Console& console, const std::string& verb, const ModelFlags& flags,
   std::filesystem::path artifact;
   try {
     std::optional<Model> model = load_model(options, console, diagnostics);
-    if (model && !model->unbound.empty() && !run.inputs.empty()) {
-      const auto told = dims_from_data(*model, shapes_of_values(run.inputs, model->graph));
-      options.import.dims.insert(told.begin(), told.end());
-      model = load_model(options, console, diagnostics);
-    }
+    if (model && !run.inputs.empty())
+      bind_from_data(model, options, shapes_of_values(run.inputs, model->graph), console, diagnostics);
     if (model) require_bound(*model, options, verb, diagnostics);
     if (!diagnostics.has_errors()) artifact = cached_artifact(*model, options, console, diagnostics);
   } catch (const CompileError& e) { diagnostics.add(e.diagnostic); }

@@ -90,16 +90,13 @@ class Tester {
   /// For the dims of a data set; models of equal dims are built once.
   const Built* build(const Model& unbound, const fs::path& set, Diagnostics& diagnostics) {
     CompileOptions options = options_;
-    if (!set.empty() && !unbound.unbound.empty()) {
-      const auto told = dims_from_data(unbound, shapes_of_data_set(set, unbound.graph));
-      options.import.dims.insert(told.begin(), told.end());
-    }
+    std::optional<Model> model = unbound;
+    if (!set.empty() && !bind_from_data(model, options, shapes_of_data_set(set, unbound.graph), console_, diagnostics))
+      return nullptr;
     for (const auto& b : built_)
       if (b->options.import.dims == options.import.dims) return b.get();
     auto b = std::make_unique<Built>();
     b->options = options;
-    std::optional<Model> model = unbound.unbound.empty() ? unbound : load_model(options, console_, diagnostics);
-    if (!model) return nullptr;
     require_bound(*model, options, "test", diagnostics);
     if (diagnostics.has_errors()) return nullptr;
     b->model = std::move(*model);

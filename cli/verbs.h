@@ -1,5 +1,7 @@
 // One function a verb. Each gives the exit code; what is wrong with a model is reported by then, all else is thrown.
 #pragma once
+#include <string>
+
 #include "cli/console.h"
 #include "cli/options.h"
 
@@ -10,5 +12,9 @@ int build_verb(Console& console, const ModelFlags& flags, const BuildFlags& buil
 int test_verb(Console& console, const ModelFlags& flags, const RunFlags& run);
 /// `run`, `bench` and `profile` are the artifact's own: of a model it is built into the cache first.
 int run_verb(Console& console, const std::string& verb, const ModelFlags& flags, const RunFlags& run);
+int inspect_verb(Console& console, const ModelFlags& flags);
+/// `flags.model` is a code like E0501, or a model; of a model one node, or all.
+int explain_verb(Console& console, const ModelFlags& flags, const std::string& node);
+int doctor_verb(Console& console);
 
 }  // namespace cameo

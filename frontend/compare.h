@@ -17,7 +17,8 @@ struct Comparison {
   std::string why;        // empty when it passes
 };
 /// `golden`, if given, are values of another implementation; they must themselves agree with the interpreter to 1e-3 of
-/// the largest magnitude (or to what rounding explains), or a wrong meaning would widen its own tolerance.
+/// the largest magnitude (or to what rounding explains, or to 4 ULP of one), or a wrong meaning would widen its own
+/// tolerance.
 Comparison compare(const Tensor& got, const Tensor& rounded, const Tensor& unrounded, const Tensor* golden = nullptr);
 
 /// The distance from `magnitude` to the next number of a floating type.

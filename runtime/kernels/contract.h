@@ -115,7 +115,7 @@ struct Contraction {
       panels.at += k * panels.k_step;
     });
     acc.join();
-    const bool rolled = segments.points() * k >= kRolledEpilogue;
+    const bool rolled = points_of<S>(segments) * k >= kRolledEpilogue;
     acc.each(rolled, n, panel * kPanel, [&](auto sum, int i, auto col) __attribute__((always_inline)) {
       store_element<R>(epilogue, index, sum, row + i, col);
     });
@@ -125,9 +125,9 @@ struct Contraction {
   template <int W>
   RT_FN void column(i64 panel, i64 first, i64 count) const {
     i64 index[R == 0 ? 1 : R];
-    split_index<R>(first / rows.parts, outer, index);
+    index_of<R>(first / rows.parts, outer, index);
     i64 part = first % rows.parts;
-    Panels panels = b.template panels<W>(call, index, panel, n, segments.points() * k);
+    Panels panels = b.template panels<W>(call, index, panel, n, points_of<S>(segments) * k);
 #pragma GCC unroll 1
     while (true) {
       each_size<MR>(rows, part, [&](auto height) __attribute__((always_inline)) {
@@ -136,8 +136,8 @@ struct Contraction {
       if (--count == 0) return;
       if (++part == rows.parts) {
         part = 0;
-        next_index<R>(outer, index);
-        if (!b.shared()) panels = b.template panels<W>(call, index, panel, n, segments.points() * k);
+        advance<R>(outer, index);
+        if (!b.shared()) panels = b.template panels<W>(call, index, panel, n, points_of<S>(segments) * k);
       }
     }
   }
@@ -145,7 +145,7 @@ struct Contraction {
   // B is the same for all points: one column of tiles after another, so that its panels stay in the cache; else point
   // by point. Chunks share the tiles in this order.
   RT_FN void run() const {
-    const i64 points = outer.points(), length = b.shared() ? points * rows.parts : rows.parts;
+    const i64 points = points_of<R>(outer), length = b.shared() ? points * rows.parts : rows.parts;
     const i64 tiles = points * rows.parts * columns.parts;
     i64 u = tiles * call.chunk / call.chunks;
     const i64 end = tiles * (call.chunk + 1) / call.chunks;

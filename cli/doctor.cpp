@@ -1,0 +1,94 @@
+// `doctor`: what this cameo and this machine are, and whether what a build needs works: workers, the clang and lld
+// inside, the cache.
+#include <fmt/format.h>
+#include <gnu/libc-version.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <thread>
+
+#include "cli/artifact.h"
+#include "cli/verbs.h"
+#include "cli/version.h"
+#include "codegen/build/embedded_files.h"
+#include "codegen/build/worker.h"
+#include "runtime/cpu.h"
+
+namespace cameo {
+namespace {
+
+struct Finding {
+  std::string what, answer;
+  bool ok = true;
+};
+
+std::string processor() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name")) return line.substr(std::min(line.size(), line.find(':') + 2));
+  return "unknown";
+}
+
+Finding try_compile() {
+  CompileJob job;
+  job.name = "doctor.cpp";
+  job.source =
+      "#include \"runtime/program.h\"\nextern \"C\" __attribute__((visibility(\"default\"))) int answer() { return 42; "
+      "}\n";
+  WorkerPool pool(1);
+  const Job compile = job;
+  Outcome object = pool.run(std::span(&compile, 1))[0];
+  if (!object.ok) return {"compile", object.message, false};
+  const Job link = link_shared({{"doctor.o", std::move(object.bytes), {}}}, "doctor.so", "", {"answer"});
+  const Outcome library = pool.run(std::span(&link, 1))[0];
+  if (!library.ok) return {"link", library.message, false};
+  return {"compile and link",
+          fmt::format("work, in {:.0f} ms", static_cast<double>(object.nanoseconds + library.nanoseconds) / 1e6)};
+}
+
+Finding cache_finding() {
+  const std::filesystem::path folder = cache_folder();
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  const bool ok = !error && ::access(folder.c_str(), W_OK) == 0;
+  uint64_t bytes = 0;
+  size_t count = 0;
+  for (const auto& e : std::filesystem::recursive_directory_iterator(folder, error))
+    if (e.is_regular_file(error)) bytes += e.file_size(error), ++count;
+  return {"cache",
+          ok ? fmt::format("{}: {} artifacts, {}", folder.string(), count, human_bytes(bytes))
+             : folder.string() + " cannot be written",
+          ok};
+}
+
+std::vector<Finding> examine() {
+  size_t runtime = 0;
+  for (const EmbeddedFile& f : embedded_under("runtime/")) runtime += f.contents.size();
+  return {{"cameo", kVersion},
+          {"processor", processor()},
+          {"features", rt::FeatureNames(rt::host_cpu_features()).text},
+          {"native target", native_target().name},
+          {"threads", fmt::format("{}", std::thread::hardware_concurrency())},
+          {"libc", std::string("glibc ") + ::gnu_get_libc_version()},
+          {"runtime inside", human_bytes(runtime), runtime > 0},
+          try_compile(),
+          cache_finding()};
+}
+
+}  // namespace
+
+int doctor_verb(Console& console) {
+  const std::vector<Finding> findings = examine();
+  Json list = Json::array();
+  bool ok = true;
+  for (const Finding& f : findings) {
+    ok &= f.ok;
+    console.print(fmt::format("{} {:<18} {}\n", f.ok ? "ok  " : "FAIL", f.what, f.answer));
+    list.push_back({{"what", f.what}, {"ok", f.ok}, {"answer", f.answer}});
+  }
+  const int code = ok ? kOk : kToolchain;
+  if (console.json) console.document({{"ok", ok}, {"findings", list}}, code);
+  return code;
+}
+
+}  // namespace cameo

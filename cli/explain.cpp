@@ -1,0 +1,193 @@
+// `explain`: a code's meaning, or what became of a model's nodes: which kernel computes them, fused with what, and
+// where their values lie. All of it is read off the plan.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "cli/verbs.h"
+#include "optimizer/annotate/clusters.h"
+
+namespace cameo {
+namespace {
+
+const char* const kCodes[] = {
+#define DIAGNOSTIC(code, title, text) #code,
+#include "frontend/diagnostics.def"
+#undef DIAGNOSTIC
+};
+
+std::vector<std::string> code_names() { return {std::begin(kCodes), std::end(kCodes)}; }
+
+bool looks_like_code(const std::string& word) {
+  return word.size() == 5 && (word[0] == 'E' || word[0] == 'W') &&
+         std::all_of(word.begin() + 1, word.end(), [](unsigned char c) { return std::isdigit(c); });
+}
+
+int explain_code(Console& console, const std::string& word) {
+  const Code* code = find_code(word);
+  if (!code)
+    throw Failure(kUsage, fmt::format("there is no code `{}`{}", printable(word), suggestion(word, code_names())));
+  console.print(fmt::format("{}: {}\n{}\n", word, code_title(*code), code_text(*code)));
+  if (console.json) console.document({{"code", word}, {"title", code_title(*code)}, {"text", code_text(*code)}}, kOk);
+  return kOk;
+}
+
+std::string source_name(const SourceNode& s) { return printable(s.name.empty() ? s.output : s.name); }
+
+std::string names_of(const Origin& origin, const Sources& sources, size_t most) {
+  std::string text;
+  for (size_t i = 0; i < std::min(origin.size(), most); ++i)
+    if (origin[i] < sources.size())
+      text +=
+          fmt::format("{}{} {}", i ? ", " : "", printable(sources[origin[i]].op_type), source_name(sources[origin[i]]));
+  return origin.size() > most ? fmt::format("{} and {} more", text, origin.size() - most) : text;
+}
+
+Json names_json(const Origin& origin, const Sources& sources) {
+  Json names = Json::array();
+  for (uint32_t o : origin)
+    if (o < sources.size()) names.push_back(source_name(sources[o]));
+  return names;
+}
+
+std::string refs_text(const Step& s) {
+  std::string text;
+  for (const Ref& r : s.refs) text += (text.empty() ? "" : ", ") + to_string(r);
+  return text;
+}
+
+/// The rows of the source list that a word names: a node's name, an output's name, or a number.
+std::vector<uint32_t> find_sources(const Sources& sources, const std::string& word) {
+  std::vector<uint32_t> found;
+  for (uint32_t i = 0; i < sources.size(); ++i)
+    if (sources[i].name == word || sources[i].output == word) found.push_back(i);
+  uint32_t number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (found.empty() && error == std::errc() && end == word.data() + word.size() && number < sources.size())
+    found.push_back(number);
+  if (!found.empty()) return found;
+  std::vector<std::string> known;
+  for (const SourceNode& s : sources) known.push_back(s.name.empty() ? s.output : s.name);
+  throw Failure(kUsage, fmt::format("the model has no node `{}`{}", printable(word), suggestion(word, known)));
+}
+
+class Explainer {
+ public:
+  Explainer(Console& console, const Planned& planned)
+      : console_(console),
+        graph_(planned.graph),
+        plan_(planned.module.plans.at(0)),
+        sources_(*planned.module.sources) {}
+
+  void explain_plan(const std::string& model) {
+    console_.print(fmt::format("{}: {} ONNX nodes, {} steps of {} kernels for {}, arena {}\n", printable(model),
+                               sources_.size(), plan_.steps.size(), plan_.kernels.size(), plan_.target.name,
+                               human_bytes(static_cast<uint64_t>(plan_.arena_bytes))));
+    Json steps = Json::array();
+    for (size_t i = 0; i < plan_.steps.size(); ++i) {
+      const Step& s = plan_.steps[i];
+      if (s.kind != StepKind::Kernel) continue;
+      const Kernel& k = plan_.kernels[s.kernel];
+      console_.print(fmt::format("{:5} {:<28} {}\n", i, k.symbol, names_of(s.origin, sources_, 6)));
+      steps.push_back({{"step", i},
+                       {"kernel", k.symbol},
+                       {"form", name(k.form)},
+                       {"chunks", s.chunks},
+                       {"nodes", names_json(s.origin, sources_)}});
+    }
+    document_ = {{"model", model}, {"target", plan_.target.name}, {"arena_bytes", plan_.arena_bytes}, {"steps", steps}};
+  }
+
+  void explain_node(const std::string& model, const std::string& word) {
+    Json nodes = Json::array();
+    for (uint32_t source : find_sources(sources_, word)) nodes.push_back(explain_source(source));
+    document_ = {{"model", model}, {"target", plan_.target.name}, {"nodes", nodes}};
+  }
+
+  Json document_;
+
+ private:
+  Json explain_source(uint32_t source) {
+    const SourceNode& s = sources_[source];
+    console_.print(fmt::format("node {} {} ({})\n", source, source_name(s), printable(s.op_type)));
+    Json steps = Json::array();
+    const auto is_of = [&](const Origin& o) { return std::ranges::find(o, source) != o.end(); };
+    explain_clusters(is_of);
+    for (size_t i = 0; i < plan_.steps.size(); ++i)
+      if (is_of(plan_.steps[i].origin)) steps.push_back(explain_step(i));
+    if (steps.empty())
+      console_.print(
+          "  nothing is left of it to run: it was folded into constants, merged with an equal node, only renames "
+          "bytes, or feeds no output\n");
+    return {{"node", source}, {"name", source_name(s)}, {"op_type", printable(s.op_type)}, {"steps", steps}};
+  }
+
+  void explain_clusters(const auto& is_of) {
+    for (const Cluster& c : form_clusters(graph_)) {
+      std::string ops;
+      bool here = false;
+      for (NodeId n : c.nodes) {
+        ops += (ops.empty() ? "" : " + ") + std::string(graph_[n].op->name);
+        here |= is_of(graph_[n].origin);
+      }
+      if (!here) continue;
+      console_.print(fmt::format("  {} {}\n", c.nodes.size() > 1 ? "fused as" : "alone:", ops));
+      if (!c.why.empty()) console_.print(fmt::format("    {}\n", c.why));
+    }
+  }
+
+  Json explain_step(size_t i) {
+    const Step& s = plan_.steps[i];
+    const bool kernel = s.kind == StepKind::Kernel;
+    const std::string what = kernel ? plan_.kernels[s.kernel].symbol : "control flow";
+    console_.print(fmt::format("  step {}: {}\n", i, what));
+    Json j{{"step", i}, {"kernel", what}, {"nodes", names_json(s.origin, sources_)}};
+    if (kernel) {
+      const Kernel& k = plan_.kernels[s.kernel];
+      std::string axes;
+      for (Expr a : k.axes) axes += (axes.empty() ? "" : "x") + to_string(a.extent());
+      console_.print(fmt::format("    {} over {}, {} lane{}, {} chunk{}\n", name(k.form),
+                                 axes.empty() ? "one point" : axes, k.lanes, k.lanes == 1 ? "" : "s", s.chunks,
+                                 s.chunks == 1 ? "" : "s"));
+      j.update({{"form", name(k.form)}, {"axes", axes}, {"lanes", k.lanes}, {"chunks", s.chunks}});
+    }
+    console_.print(fmt::format("    operands, what it writes first: {}\n    computes {}\n", refs_text(s),
+                               names_of(s.origin, sources_, 12)));
+    for (const Ref& r : s.refs) j["operands"].push_back(to_string(r));
+    return j;
+  }
+
+  Console& console_;
+  const Graph& graph_;
+  const Plan& plan_;
+  const Sources& sources_;
+};
+
+}  // namespace
+
+int explain_verb(Console& console, const ModelFlags& flags, const std::string& node) {
+  if (looks_like_code(flags.model) && node.empty()) return explain_code(console, flags.model);
+  CompileOptions options = read_model_flags(flags);
+  options.targets.resize(1);
+  Diagnostics diagnostics;
+  Json document{{"model", flags.model}};
+  try {
+    std::optional<Model> model = load_model(options, console, diagnostics);
+    if (model) require_bound(*model, options, "explain", diagnostics);
+    if (!diagnostics.has_errors()) {
+      const Planned planned = plan_model(*model, options, console, diagnostics);
+      Explainer explainer(console, planned);
+      if (!diagnostics.has_errors())
+        node.empty() ? explainer.explain_plan(flags.model) : explainer.explain_node(flags.model, node);
+      if (!explainer.document_.is_null()) document = std::move(explainer.document_);
+    }
+  } catch (const CompileError& e) { diagnostics.add(e.diagnostic); }
+  console.end();
+  console.report(diagnostics);
+  const int code = exit_code_of(diagnostics);
+  if (console.json) console.document(std::move(document), code);
+  return code;
+}
+
+}  // namespace cameo

@@ -1,0 +1,92 @@
+// See golden_cases.h.
+#include "cli/golden_cases.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+
+#include "cli/data.h"
+#include "codegen/goldens.h"
+
+namespace cameo {
+namespace {
+
+constexpr double kMostOperations = 2e9;
+
+bool wants_reference(const Model& model, const CompileOptions& options, Console& console) {
+  if (options.reference) return true;
+  const double operations = estimate_operations(model.graph);
+  if (operations <= kMostOperations) return true;
+  console.note(fmt::format(
+      "note: {:.1f} GFLOP a run; golden cases get the default tolerance of 1e-3 (--reference computes better ones)",
+      operations / 1e9));
+  return false;
+}
+
+/// `random:3`, `random:3:SEED`.
+std::pair<uint64_t, uint64_t> parse_random(const std::string& text) {
+  uint64_t count = 0, seed = 0;
+  const char *begin = text.data() + 7, *end = text.data() + text.size();
+  auto [at, error] = std::from_chars(begin, end, count);
+  if (error == std::errc() && at != end && *at == ':') {
+    const auto rest = std::from_chars(at + 1, end, seed);
+    at = rest.ptr;
+    error = rest.ec;
+  }
+  if (error != std::errc() || at != end || count < 1 || count > 100)
+    throw Failure(
+        kUsage, fmt::format("`--golden={}` is not random:N with N from 1 to 100, nor random:N:SEED", printable(text)));
+  return {count, seed};
+}
+
+/// Absolute tolerances of --tolerance.
+void set_share(GoldenCase& c, double share) {
+  for (size_t i = 0; i < c.outputs.size(); ++i) {
+    double largest = 0;
+    for (int64_t k = 0; k < c.outputs[i].size(); ++k)
+      if (const double v = std::fabs(c.outputs[i].get(k)); std::isfinite(v)) largest = std::max(largest, v);
+    c.tolerances[i] = is_float(c.outputs[i].dtype()) ? share * largest : 0;
+  }
+}
+
+/// A case that the interpreter contradicts is no fault of the command line.
+GoldenCase measured(const Model& model, std::string name, std::vector<Tensor> inputs,
+                    const std::vector<Tensor>* expected) {
+  try {
+    return golden_case(model.graph, std::move(name), std::move(inputs), expected);
+  } catch (const CompileError& e) { throw Failure(kAccuracy, e.what()); }
+}
+
+GoldenCase case_of_data(const Model& model, DataSet data, bool reference) {
+  if (reference) return measured(model, data.name, std::move(data.inputs), &data.outputs);
+  for (size_t i = 0; i < data.outputs.size(); ++i)
+    if (data.outputs[i].dtype() == DType::undefined)
+      throw Failure(kBadData, fmt::format("`{}` has no output_{}.pb", data.name, i));
+  std::vector<double> tolerances(data.outputs.size(), -1.0);
+  return {data.name, std::move(data.inputs), std::move(data.outputs), std::move(tolerances)};
+}
+
+}  // namespace
+
+std::vector<GoldenCase> golden_cases(const Model& model, const CompileOptions& options, Console& console) {
+  std::vector<GoldenCase> cases;
+  if (options.golden.empty()) return cases;
+  console.begin("golden");
+  const Interface io = interface_of(model.graph);
+  if (options.golden.starts_with("random:")) {
+    const auto [count, seed] = parse_random(options.golden);
+    for (uint64_t i = seed; i < seed + count; ++i)
+      cases.push_back(measured(model, fmt::format("random:{}", i), random_inputs(io, i), nullptr));
+  } else {
+    const std::vector<std::filesystem::path> sets = find_data_sets(options.golden);
+    const bool reference = wants_reference(model, options, console);
+    for (const auto& set : sets) cases.push_back(case_of_data(model, read_data_set(set, io), reference));
+  }
+  if (options.tolerance >= 0)
+    for (GoldenCase& c : cases) set_share(c, options.tolerance);
+  console.end();
+  return cases;
+}
+
+}  // namespace cameo

@@ -1,0 +1,8 @@
+// The version, as CMake's project() has it.
+#pragma once
+
+namespace cameo {
+
+inline constexpr const char* kVersion = CAMEO_VERSION;
+
+}  // namespace cameo

@@ -1,0 +1,219 @@
+// What `build` writes: programs, libraries, archives, objects, sources; with golden cases and for several targets.
+#include <sys/stat.h>
+
+#include "tests/cli/program.h"
+
+namespace cameo {
+namespace {
+
+using Build = CliTest;
+
+bool is_there(const char* tool) {
+  return std::system((std::string("command -v ") + tool + " >/dev/null").c_str()) == 0;
+}
+
+TEST_F(Build, ALibraryIsAProgramAndSoIsAProgram) {
+  for (const char* name : {"a.so", "a"}) {
+    ASSERT_EQ(cameo({"build", digits_, "-o", name}).code, 0);
+    const Ended e = run(path(name), {"test", golden_});
+    EXPECT_EQ(e.code, 0) << e.out << e.err;
+    EXPECT_TRUE(has(e.out, "1 of 1 outputs in 1 cases passed"));
+  }
+}
+
+TEST_F(Build, TwoBuildsHaveTheSameBytes) {
+  ASSERT_EQ(cameo({"build", digits_, "-o", "a/x.so", "-j1"}).code, 2);
+  fs::create_directory(folder_ / "a");
+  fs::create_directory(folder_ / "b");
+  for (const char* name : {"x.so", "x.a", "x.o", "x"}) {
+    ASSERT_EQ(cameo({"build", digits_, "-o", std::string("a/") + name, "-j1", "--golden=random:1"}).code, 0);
+    ASSERT_EQ(cameo({"build", digits_, "-o", std::string("b/") + name, "-j3", "--golden=random:1"},
+                    {.variables = {"LC_ALL=C", "TZ=Asia/Tokyo"}})
+                  .code,
+              0);
+    EXPECT_EQ(read(std::string("a/") + name) == read(std::string("b/") + name), true) << name;
+  }
+}
+
+TEST_F(Build, SeveralTargetsStandInOneArtifactWidestFirst) {
+  ASSERT_EQ(cameo({"build", digits_, "-o", "a.so", "--target=cpu:x86-64-v2,x86-64-v4", "--target=x86-64-v3"}).code, 0);
+  const auto j = run(path("a.so"), {"inspect", "--json"}).json();
+  ASSERT_TRUE(j.is_object());
+  Words names;
+  for (const auto& t : j["targets"]) names.push_back(t["name"]);
+  EXPECT_EQ(names, (Words{"x86-64-v4", "x86-64-v3", "x86-64-v2"}));
+  EXPECT_EQ(run(path("a.so"), {"test", golden_}).code, 0);
+}
+
+TEST_F(Build, EveryTargetAloneGivesRightResults) {
+  for (const char* target : {"x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
+    ASSERT_EQ(
+        cameo({"build", digits_, "-o", "a.so", std::string("--target=cpu:") + target, "--golden=" + golden_}).code, 0);
+    const Ended e = run(path("a.so"), {"test"});
+    if (e.code == 8) continue;  // this processor lacks it, and that was said
+    EXPECT_EQ(e.code, 0) << target << e.out << e.err;
+  }
+}
+
+TEST_F(Build, GoldenCasesAreCarriedWithTheirTolerances) {
+  ASSERT_EQ(cameo({"build", digits_, "-o", "a.so", "--golden=random:2"}).code, 0);
+  const Ended e = run(path("a.so"), {"test", "--json"});
+  EXPECT_EQ(e.code, 0) << e.err;
+  const auto j = e.json();
+  ASSERT_EQ(j["cases"].size(), 2u);
+  EXPECT_EQ(j["cases"][1]["name"], "random:1");
+  const double tolerance = j["cases"][0]["outputs"][0]["tolerance"];
+  EXPECT_GT(tolerance, 0);
+  EXPECT_LT(tolerance, 1e-5);  // the rule's, far below 1e-3 of the magnitude
+}
+
+TEST_F(Build, DataOfAnEmbeddedCaseIsJudgedByTheCarriedTolerance) {
+  ASSERT_EQ(cameo({"build", digits_, "-o", "a.so", "--golden=" + golden_}).code, 0);
+  ASSERT_EQ(cameo({"build", digits_, "-o", "b.so"}).code, 0);
+  const auto tolerance = [&](const char* name) {
+    return run(path(name), {"test", golden_, "--json"}).json()["cases"][0]["outputs"][0]["tolerance"].get<double>();
+  };
+  EXPECT_LT(tolerance("a.so"), 1e-5);
+  EXPECT_GT(tolerance("b.so"), 1e-4);
+}
+
+TEST_F(Build, GoldenValuesThatTheInterpreterContradictsAreRefused) {
+  fs::copy(golden_ + "/test_data_set_0", folder_ / "wrong");
+  std::string bytes = read("wrong/output_0.pb");
+  bytes.back() ^= 0x40;  // the exponent of the last float
+  write("wrong/output_0.pb", bytes);
+  const Ended e = cameo({"build", digits_, "-o", "a.so", "--golden=wrong"});
+  EXPECT_EQ(e.code, 5) << e.err;
+  EXPECT_TRUE(has(e.err, "probabilities"));
+  EXPECT_EQ(files(), Words{"wrong"});
+}
+
+TEST_F(Build, ArchivesAndObjectsOfTwoModelsLinkIntoOneProgram) {
+  if (!is_there("cc")) GTEST_SKIP() << "no C compiler";
+  ASSERT_EQ(cameo({"build", digits_, "-o", "one.a", "--name=one"}).code, 0);
+  ASSERT_EQ(cameo({"build", write("small.onnx", small_model()), "--dim", "n=1", "-o", "two.o", "--name=two"}).code, 0);
+  write("main.c", R"(#include "one.h"
+#include "two.h"
+#include <stdio.h>
+int main(void) {
+  const cameo_api* api = two_api(CAMEO_ABI_MAJOR);
+  float x[3] = {1, 2, 3}, y[3];
+  int64_t shape[2] = {1, 3};
+  cameo_dtype f32 = {2, 32, 1};
+  cameo_value in = {0}, out = {0};
+  cameo_model* model;
+  cameo_context* context;
+  if (one_api(CAMEO_ABI_MAJOR)->io_count(1) != 1 || one_api(CAMEO_ABI_MAJOR) == api || two_api(99)) return 1;
+  in.struct_size = out.struct_size = sizeof in;
+  in.kind = out.kind = CAMEO_KIND_TENSOR;
+  in.tensor.data = x, out.tensor.data = y;
+  in.tensor.device.device_type = out.tensor.device.device_type = CAMEO_CPU;
+  in.tensor.ndim = out.tensor.ndim = 2;
+  in.tensor.dtype = out.tensor.dtype = f32;
+  in.tensor.shape = out.tensor.shape = shape;
+  if (api->model_create(0, &model, 0) || api->context_create(model, &context, 0)) return 2;
+  if (api->run(context, &in, 1, &out, 1, 0, 0)) return 3;
+  printf("%g %g %g\n", y[0], y[1], y[2]);
+  api->context_release(context);
+  api->model_release(model);
+  return 0;
+}
+)");
+  const Ended built =
+      run("cc", {"-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "main.c", "one.a", "two.o", "-o", "both"});
+  ASSERT_EQ(built.code, 0) << built.err;
+  EXPECT_EQ(run(path("both"), {}).out, "2 0 10\n");
+}
+
+TEST_F(Build, ALibraryWithoutItsProgramIsSmallerAndLoads) {
+  ASSERT_EQ(cameo({"build", digits_, "-o", "a.so"}).code, 0);
+  ASSERT_EQ(cameo({"build", digits_, "-o", "b.so", "--no-program"}).code, 0);
+  EXPECT_LT(fs::file_size(path("b.so")) + 20000, fs::file_size(path("a.so")));
+  EXPECT_TRUE(!is_there("nm") || has(run("nm", {"-D", "--defined-only", "b.so"}).out, "cameo_model_api"));
+}
+
+TEST_F(Build, TextsOfEveryStage) {
+  EXPECT_TRUE(has(cameo({"build", digits_, "--emit=graph"}).out, "Conv"));
+  EXPECT_TRUE(has(cameo({"build", digits_, "--emit=optimized"}).out, "Conv"));
+  EXPECT_TRUE(has(cameo({"build", digits_, "--emit=plan"}).out, "arena"));
+  EXPECT_TRUE(has(cameo({"build", digits_, "--emit=sources"}).out, "cameo_program"));
+  EXPECT_TRUE(has(cameo({"build", digits_, "--emit=plan", "--print-after=all"}).out, "-- after fold_constants"));
+  EXPECT_TRUE(has(cameo({"build", digits_, "--emit=plan", "--time"}).err, "plan"));
+  EXPECT_EQ(files(), Words{});
+  EXPECT_EQ(cameo({"build", digits_, "--emit=object", "-o", "x"}).code, 0);
+  EXPECT_EQ(read("x").substr(1, 3), "ELF");
+}
+
+TEST_F(Build, UnboundDimsAreNamedWithTheLineToPaste) {
+  const std::string model = write("small.onnx", small_model());
+  const Ended e = cameo({"build", model, "-o", "a.so"});
+  EXPECT_EQ(e.code, 2);
+  EXPECT_TRUE(has(e.err, "error[E0501]"));
+  EXPECT_TRUE(has(e.err, "cameo build " + model + " --dim n=1 -o a.so"));
+  EXPECT_EQ(cameo({"build", model, "-o", "a.so", "--dim", "n=4"}).code, 0);
+  EXPECT_EQ(cameo({"build", model, "-o", "a.so", "--shape", "x=4x3"}).code, 0);
+  EXPECT_EQ(cameo({"build", model, "-o", "a.so", "--shape", "0=4x3"}).code, 0);
+  EXPECT_TRUE(has(cameo({"check", model}).out, "--dim n=1"));
+}
+
+TEST_F(Build, InputsAreFoldedInAndOutputsCutOff) {
+  const std::string model = write("small.onnx", small_model());
+  ASSERT_EQ(cameo({"build", model, "-o", "a.so", "--dim=n=1", "--outputs=scaled,y"}).code, 0);
+  const Ended e = run(path("a.so"), {"run", "-i", "[[1,2,3]]", "-o", "-"});
+  EXPECT_TRUE(has(e.out, "scaled"));
+  EXPECT_TRUE(has(e.out, "-4"));
+  ASSERT_EQ(cameo({"build", model, "-o", "b.so", "--dim=n=1", "--const", "x=[[1,2,3]]"}).code, 0);
+  EXPECT_TRUE(has(run(path("b.so"), {"run", "-o", "-"}).out, "10"));
+}
+
+class Sources : public Build {
+ protected:
+  void SetUp() override {
+    for (const char* tool : {"g++", "make"})
+      if (!is_there(tool)) GTEST_SKIP() << "no " << tool;
+    ASSERT_EQ(cameo({"build", digits_, "-o", "sources/", "--name=digits", "--golden=" + golden_,
+                     "--target=cpu:x86-64-v2,x86-64-v3"})
+                  .code,
+              0);
+  }
+  Ended make(Words arguments) {
+    arguments.insert(arguments.begin(), {"-C", "sources", "-j2", "-s"});
+    return run("make", arguments);
+  }
+};
+
+TEST_F(Sources, GccBuildsALibraryThatIsAProgram) {
+  const Ended built = make({"CXX=g++"});
+  ASSERT_EQ(built.code, 0) << built.err;
+  EXPECT_EQ(built.err, "");  // no warnings either
+  const Ended e = run(path("sources/digits.so"), {"test"});
+  EXPECT_EQ(e.code, 0) << e.out << e.err;
+  EXPECT_EQ(run(path("sources/digits.so"), {"test", golden_}).code, 0);
+  ASSERT_EQ(make({"CXX=g++", "digits.a"}).code, 0);
+  write("main.c", "#include \"sources/digits.h\"\nint main(void) { return digits_api(1)->io_count(0) != 1; }\n");
+  const Ended linked = run("g++", {"-x", "c", "main.c", "-x", "none", "sources/digits.a", "-o", "main"});
+  ASSERT_EQ(linked.code, 0) << linked.err;
+  EXPECT_EQ(run(path("main"), {}).code, 0);
+}
+
+TEST_F(Sources, TheyRunUnderSanitizers) {
+  const Ended built = make({"CXX=g++", "CXXFLAGS=-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all",
+                            "LDFLAGS=-fsanitize=address,undefined", "digits"});
+  ASSERT_EQ(built.code, 0) << built.err;
+  const Ended e = run(path("sources/digits"), {"test"});
+  EXPECT_EQ(e.code, 0) << e.out << e.err;
+}
+
+TEST_F(Sources, AFolderOfOnesOwnIsLeftAlone) {
+  EXPECT_EQ(cameo({"build", digits_, "-o", "sources/"}).code, 0);  // cameo's: replaced
+  EXPECT_FALSE(fs::exists(folder_ / "sources/goldens.bin"));
+  write("mine/notes.txt", "keep");
+  const Ended e = cameo({"build", digits_, "-o", "mine/"});
+  EXPECT_EQ(e.code, 2);
+  EXPECT_TRUE(has(e.err, "was not written by cameo"));
+  EXPECT_EQ(read("mine/notes.txt"), "keep");
+  EXPECT_EQ(files(), (Words{"mine", "sources"}));
+}
+
+}  // namespace
+}  // namespace cameo

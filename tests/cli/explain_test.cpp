@@ -1,0 +1,51 @@
+// `explain` and `inspect`: every answer comes from the plan and names ONNX nodes.
+#include "tests/cli/program.h"
+
+namespace cameo {
+namespace {
+
+using Explain = CliTest;
+
+TEST_F(Explain, EveryCodeHasATitleAndAText) {
+  const Ended e = cameo({"explain", "E0501"});
+  EXPECT_TRUE(has(e.out, "E0501: unbound dim"));
+  EXPECT_TRUE(has(e.out, "--dim"));
+  EXPECT_EQ(cameo({"explain", "W0003"}).code, 0);
+  EXPECT_EQ(cameo({"explain", "E9999"}).code, 2);
+}
+
+TEST_F(Explain, ANodeIsFoundInTheKernelThatComputesIt) {
+  const auto j = cameo({"explain", digits_, "/relu1", "--json"}).json();
+  ASSERT_EQ(j["nodes"].size(), 1u);
+  const auto& steps = j["nodes"][0]["steps"];
+  ASSERT_GE(steps.size(), 1u);
+  EXPECT_EQ(steps[0]["nodes"], (nlohmann::json{"/conv1", "/relu1"}));
+  EXPECT_TRUE(has(cameo({"explain", digits_, "/relu1"}).out, "fused as Conv + Relu"));
+  EXPECT_EQ(cameo({"explain", digits_, "0"}).code, 0);  // by number
+}
+
+TEST_F(Explain, StepsOfAnExpandedOperatorNameIt) {
+  const auto j = cameo({"explain", digits_, "--json"}).json();
+  for (const auto& step : j["steps"]) EXPECT_FALSE(step["nodes"].empty()) << step;
+  EXPECT_TRUE(has(cameo({"explain", digits_}).out, "Softmax /softmax"));
+}
+
+TEST_F(Explain, InspectCountsOperatorsAndBytes) {
+  const auto j = cameo({"inspect", digits_, "--json"}).json();
+  EXPECT_EQ(j["operators"]["Conv"], 2);
+  EXPECT_EQ(j["constant_bytes"], 6090 * 4 + 0);
+  EXPECT_EQ(j["inputs"][0]["shape"], (nlohmann::json{1, 1, 8, 8}));
+  EXPECT_GT(j["plan"]["arena_bytes"].get<int64_t>(), 0);
+  const double operations = j["plan"]["operations"];  // 2 * (16*64*9 + 32*16*144 + 1280) and a little
+  EXPECT_GT(operations, 160e3);
+  EXPECT_LT(operations, 260e3);
+}
+
+TEST_F(Explain, InspectOfAModelWithSymbolicDimsAsksForThem) {
+  const Ended e = cameo({"inspect", write("small.onnx", small_model())});
+  EXPECT_EQ(e.code, 0) << e.err;
+  EXPECT_TRUE(has(e.out, "--dim n=1"));
+}
+
+}  // namespace
+}  // namespace cameo

@@ -1,0 +1,137 @@
+// `run`, `test` and `bench` of models and artifacts: dims from the data, the cache, and how far results may be off.
+#include "tests/cli/program.h"
+#include "tests/frontend/onnx_writer.h"
+
+namespace cameo {
+namespace {
+
+class Run : public CliTest {
+ protected:
+  const std::string small_ = write("small.onnx", small_model());
+
+  /// A data set for `small`: one row for each list, and what is expected of it.
+  std::string data_set(const std::string& name, std::vector<float> x, std::vector<float> y) {
+    using onnx_text::tensor;
+    const int64_t rows = static_cast<int64_t>(x.size()) / 3;
+    write(name + "/input_0.pb", tensor<float>("x", 1, {rows, 3}, x));
+    write(name + "/output_0.pb", tensor<float>("y", 1, {rows, 3}, y));
+    return path(name);
+  }
+  size_t cached() const {
+    size_t count = 0;
+    for (const auto& e : fs::recursive_directory_iterator(folder_ / "cache")) count += e.is_regular_file();
+    return count;
+  }
+};
+
+TEST_F(Run, AModelAnswersAsItsArtifactWould) {
+  const Ended e = cameo({"run", digits_, "-i", "0=@" CAMEO_SOURCE_DIR "/models/digit.png", "-o", "top1"});
+  EXPECT_EQ(e.code, 0) << e.err;
+  EXPECT_TRUE(has(e.out, " 3  "));
+}
+
+TEST_F(Run, DimsComeFromTheData) {
+  for (const char* value : {"x=[[1,2,3],[0,0,0]]", "[[1,2,3],[0,0,0]]", "0=2x3xf32=[[1,2,3],[0,0,0]]"}) {
+    const Ended e = cameo({"run", small_, "-i", value, "-o", "-"});
+    EXPECT_EQ(e.code, 0) << value << e.err;
+    EXPECT_TRUE(has(e.out, "f32[2,3]"));
+  }
+  const Ended saved = cameo({"run", small_, "-i", "[[1,2,3]]", "-o", "@y.npy", "-o", "@y.npz", "-o", "@y.pb"});
+  EXPECT_EQ(saved.code, 0) << saved.err;
+  for (const char* file : {"@y.npy", "@y.pb", "x=@y.npz"})
+    EXPECT_EQ(cameo({"run", small_, "-i", file}).code, 0) << file;
+  EXPECT_EQ(cameo({"run", small_, "-i", "@" + data_set("set", {1, 2, 3}, {2, 0, 10})}).code, 0);
+}
+
+TEST_F(Run, WhatNoDataTellsIsAskedFor) {
+  const Ended e = cameo({"run", small_, "-i", "rand"});
+  EXPECT_EQ(e.code, 2);
+  EXPECT_TRUE(has(e.err, "cameo run " + small_ + " --dim n=1"));
+  EXPECT_EQ(cameo({"run", small_, "-i", "rand", "--dim", "n=1"}).code, 0);
+  const Ended misfit = cameo({"run", small_, "-i", "[[1,2],[3,4]]"});
+  EXPECT_EQ(misfit.code, 3);
+  EXPECT_TRUE(has(misfit.err, "2x2"));
+}
+
+TEST_F(Run, TheCacheIsUsedAndEveryFlagThatMattersIsInItsKey) {
+  ASSERT_EQ(cameo({"run", digits_, "-i", "rand"}).code, 0);
+  EXPECT_EQ(cached(), 1u);
+  ASSERT_EQ(cameo({"bench", digits_, "--runs", "5", "--warmup", "1"}).code, 0);
+  ASSERT_EQ(cameo({"test", digits_, golden_}).code, 0);
+  EXPECT_EQ(cached(), 1u);
+  ASSERT_EQ(cameo({"run", digits_, "-i", "rand", "--target=cpu:x86-64-v2"}).code, 0);
+  EXPECT_EQ(cached(), 2u);
+  ASSERT_EQ(cameo({"run", small_, "-i", "[[1,2,3]]"}).code, 0);
+  ASSERT_EQ(cameo({"run", small_, "-i", "[[1,2,3],[1,2,3]]"}).code, 0);
+  EXPECT_EQ(cached(), 4u);
+}
+
+TEST_F(Run, ACacheThatOthersCanWriteIsRefused) {
+  fs::create_directories(folder_ / "cache/cameo");
+  ASSERT_EQ(cameo({"run", digits_, "-i", "rand"}).code, 0);
+  for (const auto& e : fs::directory_iterator(folder_ / "cache/cameo")) fs::permissions(e, fs::perms::all);
+  const Ended e = cameo({"run", digits_, "-i", "rand"});
+  EXPECT_EQ(e.code, 2);
+  EXPECT_TRUE(has(e.err, "can be written by other users"));
+}
+
+TEST_F(Run, BenchGivesItsNumbersByName) {
+  const auto j = cameo({"bench", digits_, "--runs", "20", "--warmup", "1", "--json"}).json();
+  ASSERT_TRUE(j.is_object());
+  EXPECT_EQ(j["schema"], "cameo.bench");
+  EXPECT_GT(j["cases"][0]["latency_ns"]["p50"].get<int64_t>(), 0);
+}
+
+TEST_F(Run, ArtifactsTakeNoFlagsOfModels) {
+  ASSERT_EQ(cameo({"build", digits_, "-o", "a.so"}).code, 0);
+  EXPECT_EQ(cameo({"run", "a.so", "-i", "rand"}).code, 0);
+  EXPECT_EQ(cameo({"test", "a.so", golden_}).code, 0);
+  EXPECT_EQ(cameo({"inspect", "a.so", "--json"}).json()["schema"], "cameo.inspect");
+  EXPECT_EQ(cameo({"run", "a.so", "--dim", "n=1"}).code, 2);
+  EXPECT_EQ(cameo({"test", "a.so", "--per-node"}).code, 2);
+  fs::permissions(path("a.so"), fs::perms::owner_read);
+  EXPECT_TRUE(has(cameo({"run", "a.so"}).err, "chmod +x"));
+}
+
+// ---- test -----------------------------------------------------------------------------------------------------------
+TEST_F(Run, DataSetsOfDifferentSizesAreTestedTogether) {
+  fs::create_directory(folder_ / "all");
+  data_set("all/test_data_set_0", {1, 2, 3}, {2, 0, 10});
+  data_set("all/test_data_set_1", {1, 2, 3, 0, 0, 0}, {2, 0, 10, 1, 1, 1});
+  const Ended e = cameo({"test", small_, "all"});
+  EXPECT_EQ(e.code, 0) << e.out << e.err;
+  EXPECT_TRUE(has(e.out, "2 of 2 outputs in 2 cases passed"));
+  EXPECT_TRUE(has(e.out, "the tolerance that would pass"));
+}
+
+TEST_F(Run, WrongValuesFailWithTheirErrorAndTolerance) {
+  const Ended e = cameo({"test", small_, data_set("wrong", {1, 2, 3}, {2, 0, 11})});
+  EXPECT_EQ(e.code, 5) << e.out << e.err;
+  EXPECT_TRUE(has(e.out, "FAIL  y"));
+  const Ended share = cameo({"test", small_, path("wrong"), "--tolerance", "0.2", "--json"});
+  EXPECT_EQ(share.code, 0) << share.out;
+  EXPECT_NEAR(share.json()["cases"][0]["outputs"][0]["tolerance_that_would_pass"].get<double>(), 1 / 11., 1e-3);
+  EXPECT_EQ(cameo({"test", small_, path("wrong"), "--tolerance", "0.05"}).code, 5);
+}
+
+TEST_F(Run, WithoutDataTheInterpreterSaysWhatIsExpected) {
+  const Ended e = cameo({"test", small_, "--dim", "n=5", "--per-node"});
+  EXPECT_EQ(e.code, 0) << e.out << e.err;
+  EXPECT_TRUE(has(e.out, "3 of 3 outputs in 3 cases passed"));
+  EXPECT_TRUE(has(e.out, "no node diverges"));
+}
+
+TEST_F(Run, DataThatDoesNotFitIsNamed) {
+  const Ended none = cameo({"test", small_, path("nothing")});
+  EXPECT_EQ(none.code, 7);
+  EXPECT_TRUE(has(none.err, "is no folder"));
+  write("odd/input_0.pb", "garbage");
+  EXPECT_EQ(cameo({"test", small_, path("odd")}).code, 7);
+  write("odd/input_0.pb", onnx_text::tensor<int64_t>("x", 7, {1, 3}, {1, 2, 3}));
+  const Ended e = cameo({"test", small_, path("odd")});
+  EXPECT_EQ(e.code, 7) << e.err;
+  EXPECT_TRUE(has(e.err, "i64[1x3]"));
+}
+
+}  // namespace
+}  // namespace cameo
