@@ -47,10 +47,6 @@ inline constexpr int kVectorBytes = 32;
 inline constexpr int kVectorBytes = 16;
 #endif
 
-// From this many products on, the epilogue is one copy in a loop over sums in memory (24 stores and loads beside
-// thousands of products); below, a copy for each vector of the tile, straight from the registers.
-inline constexpr i64 kRolledEpilogue = 256;
-
 // Counting through outer axes as nest does, but written out for each axis: a loop over them would keep every number of
 // the call in memory until it is unrolled, and every tile that cannot occur with it.
 template <int D, int R>
@@ -97,15 +93,26 @@ template <int N>
 struct Size {
   static constexpr int value = N;
 };
-// Calls f with the size of this part, as a type. Split and part are literals or loop counters of the call: what cannot
-// occur is dead code.
-template <int N, class F>
+// Whether parts of this size occur; a total that only the run knows admits all.
+template <class Total>
+constexpr bool occurs(int limit, int size) {
+  if constexpr (kIsConstant<Total>) {
+    const TileSplit s = split_tiles(Total::value, limit);
+    return (s.full > 0 && size == s.size) || (s.full < s.parts && size == s.rest);
+  } else {
+    return true;
+  }
+}
+// Calls f with the size of this part, as a type.
+template <int N, class Total, class F>
 RT_FN void each_size(const TileSplit& split, i64 part, F f) {
-  if (part < split.full) return f(Size<N>{});
-  if constexpr (N > 2) {
+  if constexpr (occurs<Total>(N, N)) {
+    if (part < split.full) return f(Size<N>{});
+  }
+  if constexpr (N > 2 && occurs<Total>(N, N - 1)) {
     if (split.rest == N - 1) return f(Size<N - 1>{});
   }
-  if constexpr (N > 1) f(Size<1>{});
+  if constexpr (N > 1 && occurs<Total>(N, 1)) f(Size<1>{});
 }
 
 // 0, 1, .. N - 1 as a type: the tile is written out by folds over it, since loops that the optimizer has to unroll take
@@ -165,27 +172,34 @@ struct Accumulators {
 #pragma GCC unroll 1
     for (i64 c = col; c < n; ++c) f(lanes[c - col], i, c);
   }
-  template <class F>
-  RT_FN void one(V v, int i, int j, i64 n, i64 col, F f) {
+  template <class N, class F>
+  RT_FN void one(V v, int i, int j, N n, i64 col, F f) {
     const i64 at = col + j * kPanel;
-    if (n % kPanel == 0 || j < NV - 1 || at + kPanel <= n) {
+    if constexpr (kIsMultiple<N, kPanel>) {
+      f(v, i, Lanes<kPanel>{at});
+    } else if (j < NV - 1 || at + kPanel <= n) {
       f(v, i, Lanes<kPanel>{at});
     } else {
       each_lane(v, i, at, n, f);
     }
   }
-  template <class F>
-  RT_FN void each(bool rolled, i64 n, i64 col, F f) {
-    if (!rolled) return unrolled(indices<kSums>{}, n, col, f);
-    V memory[kSums];  // its own array: one that is indexed at run time cannot stand in registers
-    copy(indices<kSums>{}, memory);
+  // Terms: the products in each sum; 0 where only the run knows.
+  template <i64 Terms, class N, class F>
+  RT_FN void each(i64 terms, N n, i64 col, F f) {
+    if constexpr (Terms < kRolledEpilogue) {
+      if (Terms > 0 || terms < kRolledEpilogue) return unrolled(indices<kSums>{}, n, col, f);
+    }
+    if constexpr (Terms == 0 || Terms >= kRolledEpilogue) {
+      V memory[kSums];  // its own array: one that is indexed at run time cannot stand in registers
+      copy(indices<kSums>{}, memory);
 #pragma GCC unroll 1
-    for (int i = 0; i < MR; ++i)
+      for (int i = 0; i < MR; ++i)
 #pragma GCC unroll 1
-      for (int j = 0; j < NV; ++j) one(memory[i * NV + j], i, j, n, col, f);
+        for (int j = 0; j < NV; ++j) one(memory[i * NV + j], i, j, n, col, f);
+    }
   }
-  template <class F, int... I>
-  RT_FN void unrolled(Indices<int, I...>, i64 n, i64 col, F f) {
+  template <class N, class F, int... I>
+  RT_FN void unrolled(Indices<int, I...>, N n, i64 col, F f) {
     (..., one(sum[I], I / NV, I % NV, n, col, f));
   }
   template <int... I>
