@@ -10,7 +10,7 @@ namespace cameo {
 enum class OutputKind { SharedLibrary, Program, Object, Archive, Sources };
 
 struct BuildOptions {
-  int jobs = 2;
+  int jobs = 2;  // workers; 0: in this process
   bool with_program = true;
   std::function<bool(std::string_view stage, size_t done, size_t total)>
       progress;  // stages: print, compile, link; false: stop

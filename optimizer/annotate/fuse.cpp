@@ -54,13 +54,15 @@ class Fuser {
     CAMEO_CHECK(compute, "a Compute or a View inside of a fused cluster");
     size_t o = std::find(node.outputs.begin(), node.outputs.end(), v) - node.outputs.begin();
     const OutputExpr& out = compute->outputs[o];
-    // loads first, on the producer's own variables: their operands are numbers of the node's inputs until then
+    // its Loads are bound before its variables: `index` may itself hold Loads, whose operands are numbers of values already
     std::vector<Expr> vars(out.index.begin(), out.index.end());
-    Expr at_index = simplify_index(substitute(out.value, vars, index));
-    return rewrite(at_index, [&](Expr e) -> Expr {
+    auto here = [&](Expr e) { return simplify_index(substitute(e, vars, index)); };
+    return here(rewrite(out.value, [&](Expr e) -> Expr {
       if (e.op() != Op::Load) return e;
-      return read(node.inputs[e.operand()], e.index(), e.outside(), e.checked());
-    });
+      std::vector<Expr> from;
+      for (Expr i : e.index()) from.push_back(here(i));
+      return read(node.inputs[e.operand()], from, e.outside(), e.checked());
+    }));
   }
 
   /// A Load of `v`, or what stands for it: a constant, or its producer's Expr when that is inside and the index is in range.

@@ -18,7 +18,8 @@ endif()
 # and once enable_testing() was called, the test NAME.selftest runs them. The library's file is $<TARGET_FILE:NAME>: a
 # SHARED one can be loaded by name and is a program too.
 function(cameo_add_model name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;SHARED" "MODEL;GOLDEN" "DIMS;SHAPES;CONSTANTS;OUTPUTS;TARGET;DEPENDS;OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;SHARED" "MODEL;GOLDEN"
+    "DIMS;SHAPES;CONSTANTS;OUTPUTS;TARGET;DEPENDS;OPTIONS")
   string(MAKE_C_IDENTIFIER "${name}" identifier)
   if(NOT name STREQUAL identifier)
     message(FATAL_ERROR "cameo_add_model: `${name}` is no C identifier, so there can be no ${name}_api")

@@ -136,33 +136,58 @@ def load(path, threads=0):
     return Model(path, threads)
 
 
-class Model:
-    """Code and weights of one library. `inputs` and `outputs` are lists of Io."""
+class _Loaded:
+    """The library and the model in it. Whoever uses them refers to this; with the last of them both go."""
+    model = library = None
 
-    def __init__(self, path, threads=0):
-        self._model = self._api = self._library = None
-        self._free = collections.deque()  # sessions that no call uses; append and pop are atomic
+    def __init__(self, path, threads):
         path = os.path.abspath(os.fspath(path))
         try:
-            self._library = c.CDLL(path)
+            self.library = c.CDLL(path)
         except OSError as e:
             raise Error("cannot load the model: %s" % e, _NOT_FOUND) from None
         try:
-            get = self._library.cameo_model_api
+            get = self.library.cameo_model_api
         except AttributeError:
-            raise Error("`%s` is no compiled model: it has no `cameo_model_api`; `cameo build -o x.so` makes one" % path) from None
+            raise Error("`%s` is no compiled model: it has no `cameo_model_api`; `cameo build -o x.so` makes one" %
+                        path) from None
         get.restype, get.argtypes = c.POINTER(_Api), [c.c_uint32]
         table = get(_ABI_MAJOR)
         if not table:
             raise Error("the model has another major version of the ABI than %d; build it anew" % _ABI_MAJOR,
                         _UNIMPLEMENTED)
-        self._api = table.contents
-        self._options = _Options(struct_size=c.sizeof(_Options), num_threads=threads, device=_Device(_CPU, 0))
+        self.api = table.contents
+        self.options = _Options(struct_size=c.sizeof(_Options), num_threads=threads, device=_Device(_CPU, 0))
         handle = _Handle()
-        _call(self._api.model_create, c.byref(self._options), c.byref(handle))
-        self._model = handle
-        self._types = [], []
-        self.inputs, self.outputs = self._declared(0), self._declared(1)
+        _call(self.api.model_create, c.byref(self.options), c.byref(handle))
+        self.model = handle
+        self.input_types, self.inputs = self._declared(0)
+        self.output_types, self.outputs = self._declared(1)
+
+    def __del__(self):
+        if self.model:
+            self.api.model_release(self.model)
+        if self.library:
+            _ctypes.dlclose(self.library._handle)
+
+    def _declared(self, is_output):
+        types, ios = [], []
+        for i in range(self.api.io_count(is_output)):
+            io = _Io(struct_size=c.sizeof(_Io))
+            self.api.io_get(is_output, i, c.byref(io))
+            shape = tuple(None if d < 0 else d for d in io.dims[:io.ndim])
+            types.append(io.dtype)
+            ios.append(Io(io.name.decode("utf-8", "replace"), _numpy_type(io.dtype), shape))
+        return types, ios
+
+
+class Model:
+    """Code and weights of one library. `inputs` and `outputs` are lists of Io."""
+
+    def __init__(self, path, threads=0):
+        self._loaded = loaded = _Loaded(path, threads)
+        self._free = collections.deque()  # sessions that no call uses; append and pop are atomic
+        self.inputs, self.outputs = loaded.inputs, loaded.outputs
 
     def run(self, inputs):
         """A dict of arrays by input name to a dict of arrays by output name."""
@@ -175,37 +200,30 @@ class Model:
     def session(self, state=None):
         """A context of its own. With state={output: input} an input that is left out reads what that output held after
         the run before (zeros at first)."""
-        return Session(self, state or {})
+        return Session(self._open(), state or {})
 
     def selftest(self):
         """Runs the embedded golden cases: a list of Check."""
-        checks = []
+        checks, loaded = [], self._open()
 
         def report(_, check):
             k = check.contents
             checks.append(Check(k.case_name.decode("utf-8", "replace"), self.outputs[k.output].name, bool(k.passed),
                                 k.max_error, k.tolerance))
 
-        self._require_open()
-        _call(self._api.selftest, c.byref(self._options), _Report(report), None, allowed=(_OK, _MISMATCH))
+        _call(loaded.api.selftest, c.byref(loaded.options), _Report(report), None, allowed=(_OK, _MISMATCH))
         return checks
 
     @property
     def manifest(self):
-        self._require_open()
         size = c.c_size_t()
-        return json.loads(c.string_at(self._api.manifest(c.byref(size)), size.value))
+        loaded = self._open()
+        return json.loads(c.string_at(loaded.api.manifest(c.byref(size)), size.value))
 
     def close(self):
-        """Frees the model and unloads its library; sessions must be closed before."""
-        while self._free:
-            self._free.pop().close()
-        if self._model:
-            self._api.model_release(self._model)
-        self._model = None
-        if self._library:
-            _ctypes.dlclose(self._library._handle)
-        self._library = None
+        """Frees the model; its library is unloaded once no run and no session uses it."""
+        self._loaded = None
+        self._free.clear()
 
     def __enter__(self):
         return self
@@ -213,62 +231,53 @@ class Model:
     def __exit__(self, *_):
         self.close()
 
-    def __del__(self):
-        if getattr(self, "_free", None) is not None:
-            self.close()
-
     def __repr__(self):
         return "cameo.Model(%s -> %s)" % ("; ".join(map(str, self.inputs)), "; ".join(map(str, self.outputs)))
 
-    def _require_open(self):
-        if not self._model:
+    def _open(self):
+        loaded = self._loaded
+        if loaded is None:
             raise Error("the model is closed", _FAILED_PRECONDITION)
+        return loaded
 
     def _borrow(self, use):
+        loaded = self._open()
         try:
             session = self._free.pop()
         except IndexError:
-            session = self.session()
+            session = Session(loaded, {})
         try:
             return use(session)
         finally:
             self._free.append(session)
-
-    def _declared(self, is_output):
-        ios = []
-        for i in range(self._api.io_count(is_output)):
-            io = _Io(struct_size=c.sizeof(_Io))
-            self._api.io_get(is_output, i, c.byref(io))
-            shape = tuple(None if d < 0 else d for d in io.dims[:io.ndim])
-            self._types[is_output].append(io.dtype)
-            ios.append(Io(io.name.decode("utf-8", "replace"), _numpy_type(io.dtype), shape))
-        return ios
+            if self._loaded is None:  # closed during the run
+                self._free.clear()
 
 
 class Session:
     """One context of a model: one run at a time."""
+    _context = None
 
-    def __init__(self, model, state):
-        model._require_open()
-        self._owner, self._context = model, None
+    def __init__(self, loaded, state):
+        self._loaded = loaded
         handle = _Handle()
-        _call(model._api.context_create, model._model, c.byref(handle))
+        _call(loaded.api.context_create, loaded.model, c.byref(handle))
         self._context = handle
         self._bound = set()
         for output, name in state.items():
-            o, i = _index(model.outputs, output, "output"), _index(model.inputs, name, "input")
-            _call(model._api.bind_state, self._context, o, i)
+            o, i = _index(loaded.outputs, output, "output"), _index(loaded.inputs, name, "input")
+            _call(loaded.api.bind_state, self._context, o, i)
             self._bound.add(i)
 
     def run(self, inputs):
-        model = self._owner
+        model = self._open()
         given = [None] * len(model.inputs)
         for name, array in inputs.items():
             given[_index(model.inputs, name, "input")] = array
         return dict(zip((io.name for io in model.outputs), self._run(given)))
 
     def __call__(self, *arrays, **named):
-        inputs = self._owner.inputs
+        inputs = self._open().inputs
         if len(arrays) > len(inputs):
             raise Error("%d inputs given, the model has %d" % (len(arrays), len(inputs)))
         given = list(arrays) + [None] * (len(inputs) - len(arrays))
@@ -281,9 +290,10 @@ class Session:
         return results[0] if len(results) == 1 else tuple(results)
 
     def close(self):
-        if self._context:
-            self._owner._api.context_release(self._context)
-        self._context = None
+        context, self._context = self._context, None
+        if context:
+            self._loaded.api.context_release(context)
+        self._loaded = None
 
     def __enter__(self):
         return self
@@ -292,13 +302,15 @@ class Session:
         self.close()
 
     def __del__(self):
-        if getattr(self, "_context", None):
-            self.close()
+        self.close()
 
-    def _run(self, given):
-        model = self._owner
+    def _open(self):
         if not self._context:
             raise Error("the session is closed", _FAILED_PRECONDITION)
+        return self._loaded
+
+    def _run(self, given):
+        model = self._open()
         values_in, values_out = (_Value * len(given))(), (_Value * len(model.outputs))()
         kept = []
         for i, (io, array) in enumerate(zip(model.inputs, given)):
@@ -309,17 +321,17 @@ class Session:
                 missing = [m.name for m, a in zip(model.inputs, given) if a is None]
                 raise Error("no value for input `%s`" % "`, `".join(missing), arg=i)
             array = _converted(array, io, i)
-            kept.append(_fill(values_in[i], array, model._types[0][i]))
+            kept.append(_fill(values_in[i], array, model.input_types[i]))
         results = []
         for i, io in enumerate(model.outputs):
             array = None
             if None not in io.shape:
                 array = np.empty(io.shape, io.dtype)
-                kept.append(_fill(values_out[i], array, model._types[1][i]))
+                kept.append(_fill(values_out[i], array, model.output_types[i]))
             else:
                 values_out[i].struct_size, values_out[i].kind = c.sizeof(_Value), _TENSOR
             results.append(array)
-        _call(model._api.run, self._context, values_in, len(given), values_out, len(results), None)
+        _call(model.api.run, self._context, values_in, len(given), values_out, len(results), None)
         return [_copy(values_out[i].tensor, model.outputs[i].dtype) if r is None else r for i, r in enumerate(results)]
 
 
@@ -361,4 +373,5 @@ def _fill(value, array, dtype):
 def _copy(tensor, dtype):
     shape = tuple(tensor.shape[:tensor.ndim])
     size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-    return np.frombuffer(c.string_at(tensor.data + tensor.byte_offset, size) if size else b"", dtype).reshape(shape).copy()
+    data = c.string_at(tensor.data + tensor.byte_offset, size) if size else b""
+    return np.frombuffer(data, dtype).reshape(shape).copy()

@@ -59,6 +59,7 @@ std::vector<Verdict> run_cases(std::span<const Case> cases, const Engine& engine
     while (next < cases.size() && running.size() < static_cast<size_t>(jobs)) {
       int ends[2];
       if (pipe(ends) != 0) throw std::runtime_error("no pipe");
+      std::fflush(nullptr);  // or the child prints it again
       pid_t pid = fork();
       if (pid < 0) throw std::runtime_error("no process");
       if (pid == 0) run_child(cases[next], engine, ends[1], limit);

@@ -6,6 +6,6 @@ foreach(program backend_suite:suite_main golden_models:models_main fuzz_import:f
   list(GET parts 0 name)
   list(GET parts 1 file)
   add_executable(${name} ${CMAKE_CURRENT_LIST_DIR}/${file}.cpp)
-  target_link_libraries(${name} PRIVATE test_suite)
+  target_link_libraries(${name} PRIVATE test_suite test_artifact)
   target_compile_definitions(${name} PRIVATE CAMEO_BINARY_DIR="${CMAKE_BINARY_DIR}" CAMEO_SHARED="${CMAKE_SOURCE_DIR}/../shared")
 endforeach()

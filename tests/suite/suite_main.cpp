@@ -8,11 +8,16 @@
 #include <regex>
 
 #include "tests/suite/suite.h"
+#include "tests/support/artifact.h"
 
 using namespace cameo;
 using namespace cameo::suite;
 
 namespace {
+
+std::vector<Tensor> compile_case(const Case&, const Model& model, std::span<const Tensor> inputs) {
+  return test::run_through_artifact(model.graph, inputs);
+}
 
 struct Counts {
   int of[4] = {};
@@ -47,13 +52,14 @@ void print_reasons(std::span<const Verdict> verdicts) {
 int main(int argc, char** argv) {
   CLI::App app{"the ONNX backend suite"};
   std::string engine = "interpreter", filter, report = CAMEO_BINARY_DIR "/backend_suite.json";
-  int jobs = 2, limit = 120;
+  int jobs = 2, limit = 120, least = 0;
   bool verbose = false;
-  app.add_option("--engine", engine)->check(CLI::IsMember({"interpreter"}));
+  app.add_option("--engine", engine)->check(CLI::IsMember({"interpreter", "artifact"}));
   app.add_option("--filter", filter, "a regular expression that names must contain");
   app.add_option("--report", report, "where the JSON goes");
   app.add_option("-j", jobs);
   app.add_option("--limit", limit, "seconds a case");
+  app.add_option("--least", least, "fail when fewer cases pass");
   app.add_flag("-v", verbose, "a line for each case that does not pass");
   CLI11_PARSE(app, argc, argv);
 
@@ -65,8 +71,9 @@ int main(int argc, char** argv) {
   }
   std::regex pattern(filter);
   std::erase_if(cases, [&](const Case& c) { return !std::regex_search(c.name, pattern); });
+  if (engine == "artifact") test::warm_up_compiler();
   auto verdicts =
-      run_cases(cases, interpret_case, jobs, std::chrono::seconds(limit), [&](const Case& c, const Verdict& v) {
+      run_cases(cases, engine == "artifact" ? compile_case : interpret_case, jobs, std::chrono::seconds(limit), [&](const Case& c, const Verdict& v) {
         if (verbose && v.kind != Verdict::Pass)
           fmt::print("{:<12} {} ({}): {}\n", name(v.kind), c.name, c.main_op, v.reason);
       });
@@ -77,5 +84,6 @@ int main(int argc, char** argv) {
   fmt::print("{}: {} of {} pass, {} wrong, {} unsupported, {} failed\n", note, total.of[0], cases.size(), total.of[1],
              total.of[2], total.of[3]);
   write_report(report, cases, verdicts, engine);
-  return total.of[1] + total.of[3] ? 1 : 0;
+  if (total.of[0] < least) fmt::print("fewer than {} pass\n", least);
+  return total.of[1] + total.of[3] || total.of[0] < least ? 1 : 0;
 }

@@ -52,7 +52,10 @@ def main(picture, library):
     assert (two(image) == probabilities).all()
     two.close()
     refused(9, "the model is closed", lambda: two(image))
+    session = model.session()
     model.close()
+    assert (session(image) == probabilities).all(), "a session keeps its library loaded"
+    session.close()
     with open("/proc/self/maps") as maps:
         assert library not in maps.read(), "a closed model's library is unloaded"
 
