@@ -15,8 +15,10 @@ RT_FN V sigmoid(V x) {
   const V small = s.lo + (e.tail + e.lost);
   if constexpr (kSingle<V>) {
     const V power = scale(V(s.hi + small), e.n, e.k);
-    return (negative ? power : lit<V>(1)) / (lit<V>(1) + power);
-  } else {  // three roundings would pass 2 ULP here: add what they lost
+    const auto under = fast_sum(lit<V>(1), power);
+    const V r = (negative ? power : lit<V>(1)) / under.hi;
+    return fma(r, V(-under.lo), r);  // as if divided by hi + lo, near enough for a rounding's rest
+  } else {                           // three roundings would pass 2 ULP here: add what they lost
     const auto p = fast_sum(s.hi, small);
     const V high = scale(p.hi, e.n, e.k), low = scale(p.lo, e.n, e.k);
     const auto under = fast_sum(lit<V>(1), high);

@@ -73,7 +73,8 @@ int main() {
   PRINT(gelu)
   PRINT(gelu_tanh)
   PRINT(sigmoid)
-  PRINT(softplus) PRINT(exp) PRINT(exp_flush) PRINT(exp2) PRINT(expm1) PRINT(log) PRINT(log2) PRINT(log1p) PRINT(tanh)
-      PRINT(sinh) PRINT(cosh) PRINT(asinh) PRINT(erf) PRINT(erfc) PRINT(sin) PRINT(cos) PRINT(tan) PRINT(asin)
-          PRINT(acos) PRINT(atan) PRINT(sqrt) PRINT(rsqrt) PRINT(floor) PRINT(round)
+  PRINT(softplus)
+  PRINT(exp) PRINT(exp_flush) PRINT(exp2) PRINT(expm1) PRINT(log) PRINT(log2) PRINT(log1p) PRINT(tanh) PRINT(sinh)
+      PRINT(cosh) PRINT(asinh) PRINT(erf) PRINT(erfc) PRINT(sin) PRINT(cos) PRINT(tan) PRINT(asin) PRINT(acos)
+          PRINT(atan) PRINT(sqrt) PRINT(rsqrt) PRINT(floor) PRINT(round)
 }
