@@ -10,7 +10,8 @@ template <Floats V>
 RT_FN V sigmoid(V x) {
   using namespace detail;
   const auto negative = x < V{};
-  const auto e = exp_parts(clamp(V(-absolute(x)), kSingle<V> ? -104 : -746, 0));
+  const V a = -absolute(x), lowest = lit<V>(kSingle<V> ? -104 : -746);
+  const auto e = exp_parts(a < lowest ? lowest : a);
   const auto s = fast_sum(lit<V>(1), e.r);
   const V small = s.lo + (e.tail + e.lost);
   if constexpr (kSingle<V>) {
