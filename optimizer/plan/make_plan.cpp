@@ -47,11 +47,14 @@ class Planner {
     std::vector<Place> inputs, outputs;
     for (uint32_t i = 0; i < g.inputs().size(); ++i) inputs.push_back({{Base::Input, i, 0}, {}});
     for (uint32_t i = 0; i < g.outputs().size(); ++i) outputs.push_back({{Base::Output, i, 0}, {}});
+    root_ = &g;
     plan_graph(g, inputs, outputs);
     plan_.arena_bytes = place_buffers(plan_.buffers);
-    for (Step& s : plan_.steps)
-      for (Ref& r : s.refs)
-        if (r.base == Base::Arena) r = {Base::Arena, 0, r.offset + plan_.buffers[r.number].offset};
+    auto place = [&](Ref& r) {
+      if (r.base == Base::Arena) r = {Base::Arena, 0, r.offset + plan_.buffers[r.number].offset};
+    };
+    for (Step& s : plan_.steps) std::ranges::for_each(s.refs, place);
+    for (Tap& t : plan_.taps) place(t.at);
   }
 
  private:
@@ -301,6 +304,17 @@ class Planner {
       at.push_back(output ? place_output(f, o.value) : place_operand(f, o));
     }
     push_kernel(std::move(l.kernel), at, c.outputs);
+    for (size_t i = 0; i < at.size(); ++i)
+      if (std::ranges::find(c.outputs, l.operands[i].value) != c.outputs.end()) tap(f.g, l.operands[i], at[i]);
+  }
+  /// The last step says it: a Scatter's first only writes its start.
+  void tap(const Graph& g, const Operand& o, const Place& at) {
+    const Value& v = g[o.value];
+    if (&g != root_ || v.name.empty()) return;
+    std::erase_if(plan_.taps, [&](const Tap& t) { return t.name == v.name && t.step + 2 >= now(); });
+    Ref ref = at.ref;
+    ref.offset += o.layout.origin * byte_size(v.type.dtype);
+    plan_.taps.push_back({now() - 1, ref, v.name, v.type.dtype, extents(v.type.shape), o.layout.pitch});
   }
   void push_kernel(Kernel k, const std::vector<Place>& at, const std::vector<ValueId>& written) {
     std::vector<Ref> refs;
@@ -502,6 +516,7 @@ class Planner {
   Plan& plan_;
   WeightPool& weights_;
   Diagnostics& diagnostics_;
+  const Graph* root_ = nullptr;
   std::map<std::string, uint32_t> kernels_;
   std::map<std::pair<const Tensor*, std::string>, Constant> packed_;
 };
