@@ -201,7 +201,8 @@ class Planner {
   void relay(Frame& f, const Operand& o, const Place& to) {
     LoweredKernel l = lower_relay(f.g, f.layouts, o);
     l.kernel.title = "Relay";
-    if (NodeId n = f.g[o.value].producer) l.kernel.origin = f.g[n].origin;
+    NodeId n = f.g[o.value].producer;
+    l.kernel.origin = n ? f.g[n].origin : reader_;  // an input is relaid for the first node that reads it
     push_kernel(std::move(l.kernel), {to, place_of(f, o.value)}, {});
   }
   /// Row-major, for what reads whole tensors: bodies, opaque kernels, scatters' operands.
@@ -297,6 +298,7 @@ class Planner {
 
   void add_kernel(Frame& f, const Cluster& c, LoweredKernel l) {
     for (NodeId n : c.nodes) l.kernel.origin = merge(l.kernel.origin, f.g[n].origin);
+    reader_ = l.kernel.origin;
     l.kernel.title = title_of(f.g, c);
     std::vector<Place> at;
     for (const Operand& o : l.operands) {
@@ -517,6 +519,7 @@ class Planner {
   WeightPool& weights_;
   Diagnostics& diagnostics_;
   const Graph* root_ = nullptr;
+  Origin reader_;  // of the kernel that is being added
   std::map<std::string, uint32_t> kernels_;
   std::map<std::pair<const Tensor*, std::string>, Constant> packed_;
 };
