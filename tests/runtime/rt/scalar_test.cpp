@@ -179,8 +179,8 @@ TYPED_TEST(FloatOps, ArithmeticAndOrder) {
   check_each<T>(RT_OP1(neg), [](T a) { return -a; });
   check_each<T>(RT_OP1(abs), [](T a) { return std::fabs(a); });
   check_each<T>(RT_OP1(sign), [](T a) { return a > 0 ? T(1) : a < 0 ? T(-1) : a == 0 ? T(0) : a; });
-  check_each<T>(RT_OP1(isnan), [](T a) { return std::isnan(a); });
-  check_each<T>(RT_OP1(isinf), [](T a) { return std::isinf(a); });
+  check_each<T>(RT_OP1(is_nan), [](T a) { return std::isnan(a); });
+  check_each<T>(RT_OP1(is_inf), [](T a) { return std::isinf(a); });
   check_each<T>(RT_OP1(floor), [](T a) { return std::floor(a); });
   check_each<T>(RT_OP1(ceil), [](T a) { return std::ceil(a); });
   check_each<T>(RT_OP1(round), [](T a) { return std::nearbyint(a); });
