@@ -50,6 +50,9 @@ std::string literal(Expr e) {
   return e.type() == DType::i64 ? digits : fmt::format("{}({})", storage_type(e.type()), digits);
 }
 
+/// A number of which the kernel family makes a type.
+std::string constant_of(Expr extent) { return fmt::format("rt::c<{}>", extent.int_value()); }
+
 std::string_view fold_name(FoldKind k) {
   constexpr std::string_view names[] = {"Sum", "Prod", "Min", "Max", "ArgMin", "ArgMax", "ArgMinLast", "ArgMaxLast"};
   return names[static_cast<int>(k)];
@@ -69,7 +72,7 @@ class Printer {
       extents += fmt::format(", {}", literal(k_.axes[i].extent()));
       names += fmt::format("{}rt::i64 i{}", i ? ", " : "", i);
     }
-    std::string inner = k_.axes.empty() ? "1l" : literal(k_.axes.back().extent());
+    std::string inner = k_.axes.empty() ? "rt::c<1>" : constant_of(k_.axes.back().extent());
     w.open(fmt::format("rt::nest<{}>(call, {}, rt::extents({}), [&]({}) {{", k_.lanes, inner, extents.empty() ? "" : extents.substr(2), names));
     push_scope(w.indent());
     for (size_t i = 0; i < outer; ++i) bind(k_.axes[i], fmt::format("i{}", i));
@@ -130,8 +133,10 @@ class Printer {
     Affine a = affine(c.a_offset), b = affine(c.b_offset);
     std::string names;
     for (size_t i = 0; i < outer.size(); ++i) names += fmt::format("rt::i64 i{}, ", i);
-    w.line(fmt::format("rt::contract<{}, {}>(call, {}, {}, {}, {}, {},", c.rows_per_tile, c.vectors_per_tile, extents_of(outer), extents_of(c.segments),
-                       row ? literal(row.extent()) : "1l", literal(column.extent()), literal(c.k.extent())));
+    int64_t terms = c.k.extent().int_value();
+    for (Expr s : c.segments) terms *= s.extent().int_value();
+    w.line(fmt::format("rt::contract<{}, {}, {}>(call, {}, {}, {}, {}, {},", c.rows_per_tile, c.vectors_per_tile, terms, extents_of(outer), extents_of(c.segments),
+                       row ? constant_of(row.extent()) : "rt::c<1>", constant_of(column.extent()), constant_of(c.k.extent())));
     w.line(fmt::format("             rt::matrix_a(x{} + {}l, {}, {}l, {}),", c.a, a.constant, strides(a, outer), row ? a.coefficient_of(row) : 0, strides(a, c.segments)));
     if (c.packed) w.line(fmt::format("             rt::packed_b(x{}, {}),", c.b, strides(Affine{}, outer)));
     else w.line(fmt::format("             rt::strided_b(x{} + {}l, {}, {}l, {}l),", c.b, b.constant, strides(b, outer), b.coefficient_of(c.k), b.coefficient_of(column)));

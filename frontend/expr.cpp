@@ -13,6 +13,7 @@
 #include <unordered_set>
 
 #include "frontend/check.h"
+#include "frontend/diagnostic.h"
 
 namespace cameo {
 namespace {
@@ -41,6 +42,7 @@ struct Pool {
   std::deque<ExprNode> nodes;
   std::unordered_set<NodeKey, KeyHash, KeyEqual> index;
   std::vector<std::string> symbols;
+  std::unordered_map<std::string, uint64_t> symbol_numbers;
   uint64_t vars = 0;
 };
 Pool& pool() {
@@ -233,10 +235,9 @@ Expr highest(DType t) {
 }
 Expr var(Expr extent) { return make(Op::Var, DType::i64, {extent}, pool().vars++); }
 Expr symbol(std::string_view name) {
-  auto& symbols = pool().symbols;
-  auto it = std::find(symbols.begin(), symbols.end(), name);
-  if (it == symbols.end()) it = symbols.insert(symbols.end(), std::string(name));
-  return make(Op::Symbol, DType::i64, {}, static_cast<uint64_t>(it - symbols.begin()));
+  auto [it, added] = pool().symbol_numbers.emplace(name, pool().symbols.size());
+  if (added) pool().symbols.emplace_back(name);
+  return make(Op::Symbol, DType::i64, {}, it->second);
 }
 std::string_view symbol_name(Expr s) { return pool().symbols[s.bits()]; }
 
@@ -340,29 +341,37 @@ bool depends_on(Expr e, Expr v) {
   return found;
 }
 
-std::string to_string(Expr e) {
-  auto list = [](std::span<const Expr> args) {
+namespace {
+/// `left` bounds the text: a DAG written as a tree may be exponentially long.
+std::string text_of(Expr e, int& left) {
+  if (--left < 0) return "..";
+  auto list = [&](std::span<const Expr> args) {
     std::string s;
-    for (Expr a : args) s += (s.empty() ? "" : ", ") + to_string(a);
+    for (Expr a : args) s += (s.empty() ? "" : ", ") + text_of(a, left);
     return s;
   };
   switch (e.op()) {
     case Op::Const:
       return is_float(e.type()) ? fmt::format("{}", e.float_value()) : fmt::format("{}", e.int_value());
     case Op::Var: return fmt::format("i{}", e.var_number());
-    case Op::Symbol: return std::string(symbol_name(e));
-    case Op::Add: return fmt::format("({} + {})", to_string(e.arg(0)), to_string(e.arg(1)));
-    case Op::Sub: return fmt::format("({} - {})", to_string(e.arg(0)), to_string(e.arg(1)));
-    case Op::Mul: return fmt::format("({} * {})", to_string(e.arg(0)), to_string(e.arg(1)));
+    case Op::Symbol: return printable(symbol_name(e));
+    case Op::Add: return fmt::format("({} + {})", text_of(e.arg(0), left), text_of(e.arg(1), left));
+    case Op::Sub: return fmt::format("({} - {})", text_of(e.arg(0), left), text_of(e.arg(1), left));
+    case Op::Mul: return fmt::format("({} * {})", text_of(e.arg(0), left), text_of(e.arg(1), left));
     case Op::Load: return fmt::format("x{}[{}]", e.operand(), list(e.index()));
     case Op::Fold: {
       constexpr std::string_view kinds[] = {"sum", "prod", "min", "max", "argmin", "argmax", "argmin_last", "argmax_last"};
-      return fmt::format("{}({} < {}: {})", kinds[e.bits()], to_string(e.arg(0)), to_string(e.arg(0).extent()),
-                         to_string(e.arg(1)));
+      return fmt::format("{}({} < {}: {})", kinds[e.bits()], text_of(e.arg(0), left), text_of(e.arg(0).extent(), left),
+                         text_of(e.arg(1), left));
     }
-    case Op::Cast: return fmt::format("{}({})", name(e.type()), to_string(e.arg(0)));
+    case Op::Cast: return fmt::format("{}({})", name(e.type()), text_of(e.arg(0), left));
     default: return fmt::format("{}({})", function_name(e.op()), list(e.args()));
   }
+}
+}  // namespace
+std::string to_string(Expr e) {
+  int left = 2000;
+  return text_of(e, left);
 }
 
 // ---- dims -----------------------------------------------------------------------------------------------------------

@@ -14,7 +14,10 @@ namespace cameo {
 namespace {
 
 constexpr int64_t kContentElements = 64;   // shape arithmetic never needs more
-constexpr int64_t kFoldAtOnce = 4096;      // larger constant expressions wait for the pass fold_constants
+constexpr int64_t kFoldAtOnce = 4096;      // larger constant expressions wait for the pass fold_constants,
+constexpr int64_t kFoldWork = 1 << 26;     // those that would take longer too,
+constexpr int64_t kFoldBytes = 64 << 20;   // and those after so much was folded
+constexpr int64_t kMaxBytes = int64_t{1} << 40;  // of one value: no machine holds more
 
 bool has_content(const Graph& g, ValueId v) {
   return g[v].constant ? g[v].constant->size() <= kContentElements && !is_float(g.type(v).dtype) : !g[v].content.empty();
@@ -105,6 +108,35 @@ void check_signature(const NodeView& n, const Operator& op) {
   }
 }
 
+/// What no machine can hold is refused where it arises, so that later arithmetic on sizes cannot overflow.
+void check_size(const Operator& op, const Type& t) {
+  if (t.kind != Kind::Tensor) return;
+  std::vector<int64_t> dims;  // an unknown extent counts as 1
+  for (const Dim& d : t.shape) dims.push_back(d.is_static() ? d.value() : 1);
+  auto count = element_count(dims);
+  if (std::ranges::any_of(dims, [](int64_t d) { return d < 0; }))
+    throw CompileError(Code::E0302, fmt::format("`{}` would give {}, with a negative extent", op.name, to_string(t)));
+  if (!count || *count > kMaxBytes / std::max(byte_size(t.dtype), 1))
+    throw CompileError(Code::E0405, fmt::format("`{}` would give {}, more than fits into any memory", op.name, to_string(t)));
+}
+
+/// Elements times the extents of the folds that each takes.
+bool short_work(const Meaning& m, int64_t elements) {
+  auto* compute = std::get_if<Compute>(&m);
+  if (!compute) return true;
+  for (auto& out : compute->outputs) {
+    int64_t work = std::max<int64_t>(elements, 1);
+    bool fits = true;
+    visit(std::vector<Expr>{out.value}, [&](Expr e) {
+      if (e.op() != Op::Fold || !fits) return;
+      Expr extent = e.arg(0).extent();
+      fits = extent.is_const() && !__builtin_mul_overflow(work, std::max<int64_t>(extent.int_value(), 1), &work) && work <= kFoldWork;
+    });
+    if (!fits) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool Type::operator==(const Type& o) const {
@@ -167,19 +199,23 @@ std::vector<ValueId> Graph::add(const Operator& op, std::vector<ValueId> inputs,
     NodeId id{static_cast<uint32_t>(nodes_.size())};
     for (auto& t : infer.types) {
       CAMEO_CHECK(t.has_value(), "a shape rule that types every output");
+      check_size(op, *t);
       node.outputs.push_back(new_value(*t, id));
     }
     bool foldable = op.foldable && node.bodies.empty() && all_constant(*this, node);
     int64_t elements = 0;
     for (auto& t : infer.types) elements += is_static(t->shape) && t->kind == Kind::Tensor ? product(t->shape).value() : kFoldAtOnce + 1;
+    foldable = foldable && elements <= kFoldAtOnce && runs(infer.types[0]->dtype) && folded_bytes_ < kFoldBytes &&
+               short_work(meaning_of(*this, node), elements);
     nodes_.push_back(node);
-    if (foldable && elements <= kFoldAtOnce && runs(infer.types[0]->dtype)) {
+    if (foldable) {
       std::vector<Tensor> in;
       for (ValueId v : node.inputs) in.push_back(v ? *values_[v.index].constant : Tensor());
       std::vector<Tensor> out = interpret_node(*this, node, in);
       nodes_.pop_back();
       for (size_t i = 0; i < out.size(); ++i) {
         Value& value = values_[node.outputs[i].index];
+        folded_bytes_ += static_cast<int64_t>(out[i].bytes().size());
         value.constant = std::make_shared<const Tensor>(std::move(out[i]));
         value.producer = {};
       }

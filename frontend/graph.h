@@ -119,6 +119,7 @@ class Graph {
   std::vector<Port> outputs_;
   std::shared_ptr<const Sources> sources_;
   uint64_t serial_;
+  int64_t folded_bytes_ = 0;  // of constants that `add` made
 };
 
 /// "node 57 `/up4/Resize` (Resize)" for the first ONNX node of an origin.

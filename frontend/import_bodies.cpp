@@ -50,7 +50,7 @@ Importer::Body Importer::import_body(onnx::GraphProto& g, Scope& outer, std::spa
     throw CompileError(Code::E0203, fmt::format("the body `{}` has {} inputs, here it needs {}", printable(g.name()),
                                                 g.input_size(), inputs.size()));
   Body body{std::make_shared<Graph>(sources_), {}, true};
-  Scope scope{*body.graph, outer.region, &outer, outer.depth + 1};
+  Scope scope{*body.graph, outer.region, nodes_left_, &outer, outer.depth + 1};
   std::set<std::string_view> seen;
   for (int i = 0; i < g.input_size(); ++i) {
     if (!seen.insert(g.input(i).name()).second)
@@ -78,7 +78,7 @@ Importer::Body Importer::import_body(onnx::GraphProto& g, Scope& outer, std::spa
 void Importer::inline_branch(onnx::NodeProto& n, onnx::GraphProto& g, Scope& outer) {
   if (outer.depth >= kMaxDepth)
     throw CompileError(Code::E0201, fmt::format("bodies and functions are nested more than {} deep", kMaxDepth));
-  Scope scope{outer.graph, outer.region, &outer, outer.depth + 1};
+  Scope scope{outer.graph, outer.region, nodes_left_, &outer, outer.depth + 1};
   import_initializers(g, scope);
   import_nodes(*g.mutable_node(), scope, add_rows(g.node(), scope.region), given_names(g));
   std::vector<ValueId> outputs;

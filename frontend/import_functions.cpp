@@ -82,7 +82,7 @@ void Importer::call_checked(const Function& f, onnx::NodeProto& n, Scope& scope,
 
   const SourceNode& caller = (*sources_)[row];
   Region region{&f.opsets, &arguments, (caller.name.empty() ? caller.output : caller.name) + "/"};
-  Scope inner{scope.graph, region, nullptr, scope.depth + 1};
+  Scope inner{scope.graph, region, nodes_left_, nullptr, scope.depth + 1};
   bool ok = true;
   std::vector<ValueId> inputs = read_inputs(n, scope, row, ok);
   inputs.resize(proto.input_size());

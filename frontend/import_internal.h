@@ -118,10 +118,13 @@ struct Region {
   std::string prefix;  // "caller/"
 };
 
+struct TooManyNodes {};  // ends the import at once
+
 /// The names that can be seen at a node. A scope with an outer scope of another graph captures what it finds there.
 struct Scope {
   Graph& graph;
   const Region& region;
+  int64_t& budget;  // of nodes and captures
   Scope* outer = nullptr;
   int depth = 0;
   std::unordered_map<std::string_view, ValueId> names = {};
@@ -161,10 +164,9 @@ class FreeNames {
 
  private:
   std::unordered_map<const onnx::GraphProto*, std::vector<std::string_view>> known_;
+  int64_t names_left_ = 4'000'000;  // of all lists together
 };
 Order order_nodes(const NodeList& nodes, const std::set<std::string_view>& given, FreeNames& free);
-
-struct TooManyNodes {};  // ends the import at once
 
 class Importer {
  public:
@@ -191,6 +193,11 @@ class Importer {
     int hidden;
     Tallies tallies;
   };
+  /// What the outputs asked for need, when the graph is cut.
+  struct Needed {
+    std::vector<bool> nodes;
+    std::set<std::string_view> names;
+  };
   struct NodeFacts {
     const Operator* op;
     int version;
@@ -210,10 +217,11 @@ class Importer {
   Opsets read_opsets(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>& imports,
                      const std::string& whose);
   void import_main();
-  void import_inputs(onnx::GraphProto& g, Scope& scope);
+  void import_inputs(onnx::GraphProto& g, Scope& scope, const Needed* needed);
+  void add_input(const Input& input, Scope& scope);
   void import_initializers(onnx::GraphProto& g, Scope& scope);
   void import_outputs(const onnx::GraphProto& g, Scope& scope);
-  std::vector<bool> needed_nodes(const NodeList& nodes);
+  Needed needed_by_outputs(const NodeList& nodes);
   void check_declared(const onnx::GraphProto& g, Scope& scope);
   void report(Diagnostic d);
   void report(Code code, std::string message, std::string node = {}, std::string help = {});

@@ -69,6 +69,7 @@ void Importer::read_header() {
 // --------------------------------------------------------------------------------------------------
 
 void Importer::import_initializers(onnx::GraphProto& g, Scope& scope) {
+  if (scope.depth > 0 && (nodes_left_ -= g.initializer_size()) < 0) throw TooManyNodes();  // bodies may be read often
   auto define = [&](const onnx::TensorProto& title, auto read) {
     const std::string& name = title.name();
     if (name.empty()) return report(Code::E0202, "an initializer has no name");
@@ -94,25 +95,42 @@ void Importer::import_initializers(onnx::GraphProto& g, Scope& scope) {
     if (!twice(t.values().name())) define(t.values(), [&] { return shared_sparse(t); });
 }
 
-/// The nodes that the outputs asked for need, when the graph is cut.
-std::vector<bool> Importer::needed_nodes(const NodeList& nodes) {
+Importer::Needed Importer::needed_by_outputs(const NodeList& nodes) {
   std::unordered_map<std::string_view, int> maker;
   for (int i = 0; i < nodes.size(); ++i)
     for (const auto& name : nodes[i].output()) maker.emplace(name, i);
-  std::vector<bool> needed(nodes.size());
+  Needed needed{std::vector<bool>(static_cast<size_t>(nodes.size())), {}};
   std::vector<std::string_view> open(options_.outputs.begin(), options_.outputs.end());
   while (!open.empty()) {
-    auto it = maker.find(open.back());
+    std::string_view name = open.back();
     open.pop_back();
-    if (it == maker.end() || needed[it->second]) continue;
-    needed[it->second] = true;
-    for (const auto& name : nodes[it->second].input()) open.push_back(name);
-    free_names_.visit(nodes[it->second], [&](std::string_view name) { open.push_back(name); });
+    if (!needed.names.insert(name).second) continue;
+    auto it = maker.find(name);
+    if (it == maker.end() || needed.nodes[it->second]) continue;
+    needed.nodes[it->second] = true;
+    for (const auto& input : nodes[it->second].input()) open.push_back(input);
+    free_names_.visit(nodes[it->second], [&](std::string_view captured) { open.push_back(captured); });
   }
   return needed;
 }
 
-void Importer::import_inputs(onnx::GraphProto& g, Scope& scope) {
+/// As a constant, when an option folds it in.
+void Importer::add_input(const Input& input, Scope& scope) {
+  const std::string& name = input.proto->name();
+  auto constant = options_.constants.find(name);
+  if (constant == options_.constants.end()) return scope.define(name, scope.graph.add_input(name, input.type));
+  try {
+    if (input.type.kind == Kind::Error)
+      throw CompileError(Code::E0503, fmt::format("`--const {}`: the input has no usable type", printable(name)));
+    scope.define(name, scope.graph.constant(parse_constant(constant->second, name, input.type), name));
+  } catch (CompileError& e) {
+    report(std::move(e.diagnostic));
+    scope.define(name, scope.graph.error_value(name));
+  }
+}
+
+/// The graph's inputs that no initializer gives, and that the cut graph needs.
+void Importer::import_inputs(onnx::GraphProto& g, Scope& scope, const Needed* needed) {
   std::set<std::string_view> constants, seen;
   for (const auto& t : g.initializer()) constants.insert(t.name());
   for (const auto& t : g.sparse_initializer()) constants.insert(t.values().name());
@@ -125,42 +143,30 @@ void Importer::import_inputs(onnx::GraphProto& g, Scope& scope) {
     else if (!constants.count(v.name()))
       protos.push_back(&v);
   }
-  std::vector<Input> inputs = type_inputs(protos, options_, model_, [&](Diagnostic d) { report(std::move(d)); });
-  std::set<std::string> folded;
-  for (Input& input : inputs) {
+  std::set<std::string> gone;
+  for (const Input& input : type_inputs(protos, options_, model_, [&](Diagnostic d) { report(std::move(d)); })) {
     const std::string& name = input.proto->name();
-    auto constant = options_.constants.find(name);
-    if (constant == options_.constants.end()) {
-      scope.define(name, scope.graph.add_input(name, input.type));
-      continue;
-    }
-    folded.insert(name);
-    try {
-      if (input.type.kind == Kind::Error)
-        throw CompileError(Code::E0503, fmt::format("`--const {}`: the input has no usable type", printable(name)));
-      scope.define(name, scope.graph.constant(parse_constant(constant->second, name, input.type), name));
-    } catch (CompileError& e) {
-      report(std::move(e.diagnostic));
-      scope.define(name, scope.graph.error_value(name));
-    }
+    if (!needed || needed->names.count(name)) add_input(input, scope);
+    if (options_.constants.count(name) || !scope.names.count(name)) gone.insert(name);
   }
-  std::erase_if(model_.unbound, [&](const UnboundDim& d) { return folded.count(d.input) > 0; });
+  std::erase_if(model_.unbound, [&](const UnboundDim& d) { return gone.count(d.input) > 0; });
   for (auto& [name, value] : options_.constants)
-    if (!folded.count(name))
+    if (!gone.count(name))
       report(Code::E0502, fmt::format("`--const {}` names no input of the model", printable(name)));
 }
 
 void Importer::import_main() {
   onnx::GraphProto& g = *proto_.mutable_graph();
-  add_rows(g.node(), {&opsets_, nullptr, {}});
   Region region{&opsets_, nullptr, {}};
-  Scope scope{model_.graph, region};
-  import_inputs(g, scope);
+  add_rows(g.node(), region);
+  Scope scope{model_.graph, region, nodes_left_};
+  std::optional<Needed> needed;
+  if (!options_.outputs.empty()) needed = needed_by_outputs(g.node());
+  import_inputs(g, scope, needed ? &*needed : nullptr);
   import_initializers(g, scope);
   std::set<std::string_view> given;
   for (const auto& [name, value] : scope.names) given.insert(name);
-  std::vector<bool> needed = needed_nodes(g.node());
-  import_nodes(*g.mutable_node(), scope, 0, given, options_.outputs.empty() ? nullptr : &needed);
+  import_nodes(*g.mutable_node(), scope, 0, given, needed ? &needed->nodes : nullptr);
   check_declared(g, scope);
   import_outputs(g, scope);
 }

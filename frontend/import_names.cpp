@@ -16,6 +16,7 @@ std::optional<ValueId> Scope::find(std::string_view name) {
   if (v.constant) {
     mine = graph.constant(v.constant, v.name);  // constants are shared, never captured
   } else {
+    if (--budget < 0) throw TooManyNodes();
     mine = graph.add_input(std::string(name), v.type);
     graph.set_content(mine, v.content);
     captures.push_back({name, mine});
@@ -50,6 +51,7 @@ const std::vector<std::string_view>& FreeNames::of(const onnx::GraphProto& g) {
     visit(n, use);
   }
   for (const auto& o : g.output()) use(o.name());
+  if ((names_left_ -= static_cast<int64_t>(list.size())) < 0) throw TooManyNodes();
   return known_[&g] = std::move(list);
 }
 

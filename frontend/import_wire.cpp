@@ -56,7 +56,7 @@ std::string_view name_of(Message m) { return kNames[static_cast<int>(m)]; }
 class Walk {
  public:
   explicit Walk(std::span<const std::byte> bytes)
-      : bytes_(bytes), memory_left_((int64_t{160} << 20) + 2 * static_cast<int64_t>(bytes.size())) {}
+      : bytes_(bytes), memory_left_((int64_t{88} << 20) + 3 * static_cast<int64_t>(bytes.size())) {}
 
   void message(Message kind, size_t begin, size_t end, int depth) {
     if (depth > kMaxMessages)

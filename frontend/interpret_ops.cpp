@@ -95,14 +95,22 @@ bool float_binary(Op op, double* out, Floats a, Floats b, int64_t n) {
   }
 }
 
+/// What kernels would decide by: they compute in f32 where the type is not f64, so that a quotient which is half way
+/// between two integers there is half way here.
+double decided(DType t, double v) { return t == DType::f64 ? v : static_cast<float>(v); }
+
 /// Functions with jumps: the shadow takes the rounded run's value.
-bool float_step(Op op, double* out, const double* a, int64_t n) {
-  switch (op) {
-    case Op::Floor: map(out, a, n, [](double x) { return std::floor(x); }); return true;
-    case Op::Ceil: map(out, a, n, [](double x) { return std::ceil(x); }); return true;
-    case Op::Round: map(out, a, n, [](double x) { return std::nearbyint(x); }); return true;
-    case Op::Trunc: map(out, a, n, [](double x) { return std::trunc(x); }); return true;
-    case Op::Sign: map(out, a, n, sign); return true;
+bool float_step(const Instr& i, double* out, const double* a, int64_t n) {
+  auto go = [&](auto f) {
+    map(out, a, n, [f, t = i.from](double x) { return f(decided(t, x)); });
+    return true;
+  };
+  switch (i.op) {
+    case Op::Floor: return go([](double x) { return std::floor(x); });
+    case Op::Ceil: return go([](double x) { return std::ceil(x); });
+    case Op::Round: return go([](double x) { return std::nearbyint(x); });
+    case Op::Trunc: return go([](double x) { return std::trunc(x); });
+    case Op::Sign: return go(sign);
     default: return false;
   }
 }
@@ -241,12 +249,13 @@ void wrap(DType t, int64_t* p, int64_t n) {
 }
 
 // ---- between floats and integers ------------------------------------------------------------------------------------
-bool float_test(Op op, int64_t* out, Floats a, Floats b, int64_t n) {
+bool float_test(const Instr& i, int64_t* out, Floats a, Floats b, int64_t n) {
   auto go = [&](auto f) {
-    map(out, a.p, a.uniform, b.p, b.uniform, n, [f](double x, double y) { return int64_t{f(x, y)}; });
+    map(out, a.p, a.uniform, b.p, b.uniform, n,
+        [f, t = i.from](double x, double y) { return int64_t{f(decided(t, x), decided(t, y))}; });
     return true;
   };
-  switch (op) {
+  switch (i.op) {
     case Op::Eq: return go([](double x, double y) { return x == y; });
     case Op::Ne: return go([](double x, double y) { return x != y; });
     case Op::Lt: return go([](double x, double y) { return x < y; });
@@ -279,7 +288,7 @@ void cast(const Instr& i, const Lanes& out, const Lanes& a, int64_t n) {
     map(out.rounded, a.rounded, n, [&](double x) { return round_to(i.type, x); });
     if (out.unrounded) map(out.unrounded, a.unrounded, n, [](double x) { return x; });
   } else if (is_float(i.from)) {
-    map(out.ints, a.rounded, n, [t = i.type](double x) { return saturate(t, x); });
+    map(out.ints, a.rounded, n, [t = i.type, from = i.from](double x) { return saturate(t, decided(from, x)); });
   } else if (is_float(i.type)) {
     bool big = is_unsigned64(i.from);
     auto exact = [big](int64_t x) { return big ? static_cast<double>(u(x)) : static_cast<double>(x); };
@@ -306,9 +315,9 @@ bool run_smooth(const Instr& i, double* out, Floats a, Floats b, Floats c, int64
 }
 
 bool run_floats(const Instr& i, const Lanes& out, const Lanes& a, const Lanes& b, const Lanes& c, int64_t n) {
-  if (!is_float(i.type)) return float_test(i.op, out.ints, {a.rounded, a.uniform}, {b.rounded, b.uniform}, n);
+  if (!is_float(i.type)) return float_test(i, out.ints, {a.rounded, a.uniform}, {b.rounded, b.uniform}, n);
   if (float_quotient(i.op, out, a, b, n)) return true;
-  if (float_step(i.op, out.rounded, a.rounded, n)) {
+  if (float_step(i, out.rounded, a.rounded, n)) {
     if (out.unrounded) map(out.unrounded, out.rounded, n, [](double x) { return x; });
     return true;
   }

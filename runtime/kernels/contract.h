@@ -94,12 +94,22 @@ RT_FN void contract_naive(const Call& call, Extents<R> outer, Extents<S> segment
 // ---- loops over tiles ----------------------------------------------------------------------------------------------
 namespace detail {
 
-template <int MR, int NV, int R, int S, class A, class B, class Epilogue>
+template <class Columns>
+struct PanelCount {
+  using Type = i64;
+};
+template <i64 N>
+struct PanelCount<Constant<N>> {
+  using Type = Constant<panels_of(N)>;
+};
+
+template <int MR, int NV, i64 Terms, int R, int S, class M, class N, class A, class B, class Epilogue>
 struct Contraction {
   const Call& call;
   Extents<R> outer;
   Extents<S> segments;
-  i64 n, k;
+  N n;
+  i64 k;
   TileSplit rows, columns;
   A a;
   B b;
@@ -115,29 +125,29 @@ struct Contraction {
       panels.at += k * panels.k_step;
     });
     acc.join();
-    const bool rolled = segments.points() * k >= kRolledEpilogue;
-    acc.each(rolled, n, panel * kPanel, [&](auto sum, int i, auto col) __attribute__((always_inline)) {
-      store_element<R>(epilogue, index, sum, row + i, col);
-    });
+    acc.template each<Terms>(points_of<S>(segments) * k, n, panel * kPanel,
+                             [&](auto sum, int i, auto col) __attribute__((always_inline)) {
+                               store_element<R>(epilogue, index, sum, row + i, col);
+                             });
   }
 
   // Tiles of the panels [panel, panel + W): `count` of them from unit `first` on, a unit being a point and a row part.
   template <int W>
   RT_FN void column(i64 panel, i64 first, i64 count) const {
     i64 index[R == 0 ? 1 : R];
-    split_index<R>(first / rows.parts, outer, index);
+    index_of<R>(first / rows.parts, outer, index);
     i64 part = first % rows.parts;
-    Panels panels = b.template panels<W>(call, index, panel, n, segments.points() * k);
+    Panels panels = b.template panels<W>(call, index, panel, n, points_of<S>(segments) * k);
 #pragma GCC unroll 1
     while (true) {
-      each_size<MR>(rows, part, [&](auto height) __attribute__((always_inline)) {
+      each_size<MR, M>(rows, part, [&](auto height) __attribute__((always_inline)) {
         tile<height.value, W>(index, panels, rows.begin(part), panel);
       });
       if (--count == 0) return;
       if (++part == rows.parts) {
         part = 0;
-        next_index<R>(outer, index);
-        if (!b.shared()) panels = b.template panels<W>(call, index, panel, n, segments.points() * k);
+        advance<R>(outer, index);
+        if (!b.shared()) panels = b.template panels<W>(call, index, panel, n, points_of<S>(segments) * k);
       }
     }
   }
@@ -145,7 +155,7 @@ struct Contraction {
   // B is the same for all points: one column of tiles after another, so that its panels stay in the cache; else point
   // by point. Chunks share the tiles in this order.
   RT_FN void run() const {
-    const i64 points = outer.points(), length = b.shared() ? points * rows.parts : rows.parts;
+    const i64 points = points_of<R>(outer), length = b.shared() ? points * rows.parts : rows.parts;
     const i64 tiles = points * rows.parts * columns.parts;
     i64 u = tiles * call.chunk / call.chunks;
     const i64 end = tiles * (call.chunk + 1) / call.chunks;
@@ -154,7 +164,7 @@ struct Contraction {
       const i64 part = u / length % columns.parts;
       const i64 first = u % length + (b.shared() ? 0 : u / length / columns.parts * rows.parts);
       const i64 count = length - u % length < end - u ? length - u % length : end - u;
-      each_size<NV>(columns, part, [&](auto width) __attribute__((always_inline)) {
+      each_size<NV, typename PanelCount<N>::Type>(columns, part, [&](auto width) __attribute__((always_inline)) {
         column<width.value>(columns.begin(part), first, count);
       });
       u += count;
@@ -164,11 +174,15 @@ struct Contraction {
 
 }  // namespace detail
 
-template <int MR, int NV, int R, int S, class A, class B, class Epilogue>
-RT_FN void contract(const Call& call, Extents<R> outer, Extents<S> segments, i64 m, i64 n, i64 k, A a, B b,
+// m, n and k are numbers or constants (`c<16>`), and Terms is the number of products in each sum, or 0: with constants
+// only the tiles and epilogues that occur are compiled.
+template <int MR, int NV, i64 Terms = 0, int R, int S, class M, class N, class K, class A, class B, class Epilogue>
+RT_FN void contract(const Call& call, Extents<R> outer, Extents<S> segments, M m, N n, K k, A a, B b,
                     Epilogue epilogue) {
   const TileSplit rows = split_tiles(m, MR), columns = split_tiles(panels_of(n), NV);
-  detail::Contraction<MR, NV, R, S, A, B, Epilogue>{call, outer, segments, n, k, rows, columns, a, b, epilogue}.run();
+  detail::Contraction<MR, NV, Terms, R, S, M, N, A, B, Epilogue>{call, outer,   segments, n, k,
+                                                                 rows, columns, a,        b, epilogue}
+      .run();
 }
 
 }  // namespace rt

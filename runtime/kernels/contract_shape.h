@@ -41,28 +41,29 @@ struct Tile {
   int rows, vectors;  // of the output, kept in registers while the sum runs; a vector is kPanel columns
 };
 
-// The tallest tile of `vectors` whose accumulators, weights and one broadcast fit, with a register to spare.
-constexpr int tallest_tile(int vector_bytes, int registers, int vectors) {
-  const int parts = kPanel * 4 / vector_bytes;
-  const int rows = (registers - 2) / (vectors * parts) - 1;
-  return rows < 1 ? 1 : rows;
+// The tallest tile of `vectors` whose accumulators, weights and one broadcast fit, with a register to spare; 0: none
+// fits.
+constexpr i64 tallest_tile(int vector_bytes, int registers, i64 vectors) {
+  const i64 parts = kPanel * 4 / vector_bytes, rows = (registers - 2) / (vectors * parts) - 1;
+  return rows < 0 ? 0 : rows;
 }
 
+// As wide as still leaves eight rows (or all there are): 8 x 3 vectors of AVX-512, 6 x 1 of AVX2, 2 x 1 of SSE. From
+// eight rows on the weights' traffic no longer shows, and more rows fall into one set of the first cache where a row is
+// a multiple of 4096 bytes; a single vector takes twelve, since there each row is also a load of its own.
 constexpr Tile contract_tile(int vector_bytes, int registers, i64 m, i64 n) {
-  const i64 panels = panels_of(n);
-  Tile best{1, 1};
-  i64 best_cost = 0;
-  for (int vectors = 1; vectors <= 4 && vectors <= panels; ++vectors) {
-    const int tallest = tallest_tile(vector_bytes, registers, vectors);
-    const i64 rows = even_part(m, tallest > 14 ? 14 : tallest);
-    const i64 cost =
-        2 * round_up_div(m, rows) * panels + m * round_up_div(panels, vectors);  // loads of a step: weights, rows
-    if (vectors > 1 && cost > best_cost) continue;
-    best = {static_cast<int>(rows), static_cast<int>(even_part(panels, vectors))};
-    best_cost = cost;
-  }
-  return best;
+  const i64 panels = panels_of(n), tallest = tallest_tile(vector_bytes, registers, 1);
+  const i64 wanted = m < 8 ? (m < tallest ? m : tallest) : (tallest < 8 ? tallest : 8);
+  i64 vectors = 4;
+  while (vectors > 1 && tallest_tile(vector_bytes, registers, vectors) < wanted) --vectors;
+  vectors = even_part(panels, vectors);
+  const i64 limit = vectors == 1 ? (tallest < 12 ? tallest : 12) : wanted;
+  return {static_cast<int>(even_part(m, limit)), static_cast<int>(vectors)};
 }
+
+// From this many products on, the epilogue is one copy in a loop over sums in memory (24 stores and loads beside
+// thousands of products); below, a copy for each vector of the tile, straight from the registers.
+inline constexpr i64 kRolledEpilogue = 256;
 
 /// Bytes of Call::scratch: strided_b packs one tile's columns there, packed_b needs none.
 constexpr i64 contract_scratch_bytes(Tile tile, i64 k_total) {

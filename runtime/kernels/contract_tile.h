@@ -9,15 +9,21 @@ namespace rt {
 template <int R>
 struct Strides {
   i64 n[R == 0 ? 1 : R];
+  template <int D = 0>
   RT_FN i64 at(const i64* index) const {
-    i64 offset = 0;
-    for (int d = 0; d < R; ++d) offset += index[d] * n[d];
-    return offset;
+    if constexpr (D < R) {
+      return index[D] * n[D] + at<D + 1>(index);
+    } else {
+      return 0;
+    }
   }
+  template <int D = 0>
   RT_FN bool all_zero() const {
-    bool zero = true;
-    for (int d = 0; d < R; ++d) zero = zero && n[d] == 0;
-    return zero;
+    if constexpr (D < R) {
+      return n[D] == 0 && all_zero<D + 1>();
+    } else {
+      return true;
+    }
   }
 };
 template <class... N>
@@ -41,9 +47,31 @@ inline constexpr int kVectorBytes = 32;
 inline constexpr int kVectorBytes = 16;
 #endif
 
-// From this many products on, the epilogue is one copy in a loop over sums in memory (24 stores and loads beside
-// thousands of products); below, a copy for each vector of the tile, straight from the registers.
-inline constexpr i64 kRolledEpilogue = 256;
+// Counting through outer axes as nest does, but written out for each axis: a loop over them would keep every number of
+// the call in memory until it is unrolled, and every tile that cannot occur with it.
+template <int D, int R>
+RT_FN i64 points_of(const Extents<R>& e) {
+  if constexpr (D == 0) {
+    return 1;
+  } else {
+    return points_of<D - 1>(e) * e.n[D - 1];
+  }
+}
+template <int D, int R>
+RT_FN void index_of(i64 point, const Extents<R>& e, i64* index) {
+  if constexpr (D > 0) {
+    index[D - 1] = D == 1 ? point : point % e.n[D - 1];
+    index_of<D - 1>(point / e.n[D - 1], e, index);
+  }
+}
+template <int D, int R>
+RT_FN void advance(const Extents<R>& e, i64* index) {
+  if constexpr (D > 0) {
+    if (++index[D - 1] < e.n[D - 1]) return;
+    index[D - 1] = 0;
+    advance<D - 1>(e, index);
+  }
+}
 
 template <int D, int S, class T, class F>
 RT_FN void each_segment(const Extents<S>& extents, const Strides<S>& strides, const T* from, F f) {
@@ -65,62 +93,75 @@ template <int N>
 struct Size {
   static constexpr int value = N;
 };
-// Calls f with the size of this part, as a type. Split and part are literals or loop counters of the call: what cannot
-// occur is dead code.
-template <int N, class F>
+// Whether parts of this size occur; a total that only the run knows admits all.
+template <class Total>
+constexpr bool occurs(int limit, int size) {
+  if constexpr (kIsConstant<Total>) {
+    const TileSplit s = split_tiles(Total::value, limit);
+    return (s.full > 0 && size == s.size) || (s.full < s.parts && size == s.rest);
+  } else {
+    return true;
+  }
+}
+// Calls f with the size of this part, as a type.
+template <int N, class Total, class F>
 RT_FN void each_size(const TileSplit& split, i64 part, F f) {
-  if (part < split.full) return f(Size<N>{});
-  if constexpr (N > 2) {
+  if constexpr (occurs<Total>(N, N)) {
+    if (part < split.full) return f(Size<N>{});
+  }
+  if constexpr (N > 2 && occurs<Total>(N, N - 1)) {
     if (split.rest == N - 1) return f(Size<N - 1>{});
   }
-  if constexpr (N > 1) f(Size<1>{});
+  if constexpr (N > 1 && occurs<Total>(N, 1)) f(Size<1>{});
 }
+
+// 0, 1, .. N - 1 as a type: the tile is written out by folds over it, since loops that the optimizer has to unroll take
+// most of a kernel's compile time.
+template <class, int... I>
+struct Indices {};
+#if defined(__clang__)
+template <int N>
+using indices = __make_integer_seq<Indices, int, N>;
+#else
+template <int N>
+using indices = Indices<int, __integer_pack(N)...>;
+#endif
 
 template <int MR, int NV>
 struct Accumulators {
   using V = vec<f32, kPanel>;
-  static constexpr int kRegisters = MR * NV * kPanel * 4 / kVectorBytes;
+  static constexpr int kSums = MR * NV, kRegisters = kSums * kPanel * 4 / kVectorBytes;
   // Eight independent sums keep two multipliers of latency four busy; small tiles split k over several.
   static constexpr int kChains = kRegisters >= 8 ? 1 : kRegisters >= 4 ? 2 : 4;
-  V sum[kChains][MR][NV];
+  V sum[kChains * kSums];
 
-  RT_FN void clear() {
-#pragma GCC unroll 4
-    for (int c = 0; c < kChains; ++c)
-#pragma GCC unroll 32
-      for (int i = 0; i < MR; ++i)
-#pragma GCC unroll 8
-        for (int j = 0; j < NV; ++j) sum[c][i][j] = V{};
+  RT_FN void clear() { clear(indices<kChains * kSums>{}); }
+  template <int... I>
+  RT_FN void clear(Indices<int, I...>) {
+    (..., (sum[I] = V{}));
   }
-  RT_FN void step(int chain, const f32* a, i64 row_stride, const f32* b, i64 panel_step) {
-    V w[NV];
-#pragma GCC unroll 8
-    for (int j = 0; j < NV; ++j) w[j] = load(b, Lanes<kPanel>{j * panel_step});
-#pragma GCC unroll 32
-    for (int i = 0; i < MR; ++i) {
-      const V x = splat<V>(a[i * row_stride]);
-#pragma GCC unroll 8
-      for (int j = 0; j < NV; ++j) sum[chain][i][j] = fma(x, w[j], sum[chain][i][j]);
-    }
+  template <int C, int... I, int... J>
+  RT_FN void step(Indices<int, I...>, Indices<int, J...>, const f32* a, i64 row_stride, const f32* b, i64 panel_step) {
+    const V w[NV] = {load_next<f32, kPanel>(b + J * panel_step)...};
+    (..., (sum[C * kSums + I] = fma<V>(splat<V>(a[I / NV * row_stride]), w[I % NV], sum[C * kSums + I])));
+  }
+  template <int... C>
+  RT_FN void steps(Indices<int, C...>, const f32* a, i64 row_stride, const f32* b, Panels panels) {
+    (..., step<C>(indices<kSums>{}, indices<NV>{}, a + C, row_stride, b + C * panels.k_step, panels.panel_step));
   }
   RT_FN void add_products(const f32* a, i64 row_stride, Panels b, i64 k) {
     i64 at = 0;
     if constexpr (kChains > 1) {
 #pragma GCC unroll 2
-      for (; at + kChains <= k; at += kChains)
-#pragma GCC unroll 4
-        for (int c = 0; c < kChains; ++c) step(c, a + at + c, row_stride, b.at + (at + c) * b.k_step, b.panel_step);
+      for (; at + kChains <= k; at += kChains) steps(indices<kChains>{}, a + at, row_stride, b.at + at * b.k_step, b);
     }
 #pragma GCC unroll 4
-    for (; at < k; ++at) step(0, a + at, row_stride, b.at + at * b.k_step, b.panel_step);
+    for (; at < k; ++at) steps(indices<1>{}, a + at, row_stride, b.at + at * b.k_step, b);
   }
-  RT_FN void join() {
-#pragma GCC unroll 4
-    for (int c = 1; c < kChains; ++c)
-#pragma GCC unroll 32
-      for (int i = 0; i < MR; ++i)
-#pragma GCC unroll 8
-        for (int j = 0; j < NV; ++j) sum[0][i][j] += sum[c][i][j];
+  RT_FN void join() { join(indices<(kChains - 1) * kSums>{}); }
+  template <int... I>
+  RT_FN void join(Indices<int, I...>) {
+    (..., (sum[I % kSums] += sum[kSums + I]));
   }
 
   // The lanes of the last vector that are columns go one by one.
@@ -131,31 +172,39 @@ struct Accumulators {
 #pragma GCC unroll 1
     for (i64 c = col; c < n; ++c) f(lanes[c - col], i, c);
   }
-  template <class F>
-  RT_FN void one(V v, int i, int j, i64 n, i64 col, F f) {
+  template <class N, class F>
+  RT_FN void one(V v, int i, int j, N n, i64 col, F f) {
     const i64 at = col + j * kPanel;
-    if (n % kPanel == 0 || j < NV - 1 || at + kPanel <= n) {
+    if constexpr (kIsMultiple<N, kPanel>) {
+      f(v, i, Lanes<kPanel>{at});
+    } else if (j < NV - 1 || at + kPanel <= n) {
       f(v, i, Lanes<kPanel>{at});
     } else {
       each_lane(v, i, at, n, f);
     }
   }
-  template <class F>
-  RT_FN void each(bool rolled, i64 n, i64 col, F f) {
-    if (!rolled) return unrolled([&](V v, int i, int j) __attribute__((always_inline)) { one(v, i, j, n, col, f); });
-    V memory[MR * NV];  // its own array: one that is indexed at run time cannot stand in registers
-    unrolled([&](V v, int i, int j) __attribute__((always_inline)) { memory[i * NV + j] = v; });
+  // Terms: the products in each sum; 0 where only the run knows.
+  template <i64 Terms, class N, class F>
+  RT_FN void each(i64 terms, N n, i64 col, F f) {
+    if constexpr (Terms < kRolledEpilogue) {
+      if (Terms > 0 || terms < kRolledEpilogue) return unrolled(indices<kSums>{}, n, col, f);
+    }
+    if constexpr (Terms == 0 || Terms >= kRolledEpilogue) {
+      V memory[kSums];  // its own array: one that is indexed at run time cannot stand in registers
+      copy(indices<kSums>{}, memory);
 #pragma GCC unroll 1
-    for (int i = 0; i < MR; ++i)
+      for (int i = 0; i < MR; ++i)
 #pragma GCC unroll 1
-      for (int j = 0; j < NV; ++j) one(memory[i * NV + j], i, j, n, col, f);
+        for (int j = 0; j < NV; ++j) one(memory[i * NV + j], i, j, n, col, f);
+    }
   }
-  template <class F>
-  RT_FN void unrolled(F f) {
-#pragma GCC unroll 32
-    for (int i = 0; i < MR; ++i)
-#pragma GCC unroll 8
-      for (int j = 0; j < NV; ++j) f(sum[0][i][j], i, j);
+  template <class N, class F, int... I>
+  RT_FN void unrolled(Indices<int, I...>, N n, i64 col, F f) {
+    (..., one(sum[I], I / NV, I % NV, n, col, f));
+  }
+  template <int... I>
+  RT_FN void copy(Indices<int, I...>, V* to) {
+    (..., (to[I] = sum[I]));
   }
 };
 

@@ -1,5 +1,6 @@
-// top_k: for each row the k largest (or smallest) elements in order, of equals the one with the lower index first, NaN as
-// the largest of all. Insertion into the k kept so far, which stand in the output: no scratch, one pass over the row.
+// top_k: for each row the k largest (or smallest) elements in order, of equals the one with the lower index first, NaN
+// as the largest of all. Insertion into the k kept so far, which stand in the output: no scratch, one pass over the
+// row.
 #pragma once
 #include "runtime/call.h"
 #include "runtime/rt/load.h"

@@ -214,10 +214,14 @@ TEST(ImportOrder, UnsortedGraphsAreSortedWithAWarning) {
 }
 
 TEST(ImportOrder, GraphsCanBeCutAtAnyValue) {
-  GraphText g{{node("Relu", {"x"}, {"a"}), node("Nonsense", {"a"}, {"y"})}, {value("x", 1, {2})}, {value("y")}};
+  GraphText g{{node("Relu", {"x"}, {"a"}), node("Nonsense", {"a", "z"}, {"y"})},
+              {value("x", 1, {2}), value("z", 1, {"n"})},
+              {value("y")}};
   Result r = import(model(g), {.outputs = {"a"}});
   ASSERT_EQ(r.text(), "");
   EXPECT_EQ(r.model.graph.outputs()[0].name, "a");
+  EXPECT_EQ(r.model.graph.inputs().size(), 1u);  // z is not needed
+  EXPECT_TRUE(r.model.unbound.empty());
   EXPECT_EQ(import(model(g), {.outputs = {"zz"}}).codes(), "E0502");
 }
 

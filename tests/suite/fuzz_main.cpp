@@ -114,6 +114,7 @@ int main(int argc, char** argv) {
   int broken = 0;
   for (int b = 0; b < batches; ++b) {
     fs::path trial = fs::path(keep) / fmt::format("{}.onnx", seed + static_cast<uint64_t>(b));
+    std::fflush(stdout);  // or the child writes it again
     pid_t pid = fork();
     if (pid == 0) run_batch(corpus, seed + static_cast<uint64_t>(b), trial);
     int status = 0;

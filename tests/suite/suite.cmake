@@ -1,4 +1,4 @@
-# backend_suite, golden_models: the public suite and the real models, run by the interpreter; fuzz_import: mutated models.
+# backend_suite, golden_models: the public suite (through either engine) and the real models, run by the interpreter; fuzz_import: mutated models.
 add_library(test_suite STATIC ${CMAKE_CURRENT_LIST_DIR}/suite.cpp ${CMAKE_CURRENT_LIST_DIR}/children.cpp)
 target_link_libraries(test_suite PUBLIC cameo_frontend)
 foreach(program backend_suite:suite_main golden_models:models_main fuzz_import:fuzz_main)
@@ -9,3 +9,13 @@ foreach(program backend_suite:suite_main golden_models:models_main fuzz_import:f
   target_link_libraries(${name} PRIVATE test_suite test_artifact)
   target_compile_definitions(${name} PRIVATE CAMEO_BINARY_DIR="${CMAKE_BINARY_DIR}" CAMEO_SHARED="${CMAKE_SOURCE_DIR}/../shared")
 endforeach()
+
+# The public suite through both engines. The numbers are what passes today: fewer is a regression, more is written here.
+function(suite_test engine least report)
+  add_test(NAME suite.${engine} COMMAND backend_suite --engine=${engine} -j 2 --least ${least}
+           --report ${CMAKE_BINARY_DIR}/${report})
+  set_tests_properties(suite.${engine} PROPERTIES LABELS suite TIMEOUT 1500 PROCESSORS 2 SKIP_RETURN_CODE 77)
+endfunction()
+suite_test(artifact 1246 backend_suite.json)
+suite_test(interpreter 1340 backend_suite_interpreter.json)
+set_tests_properties(suite.interpreter PROPERTIES DEPENDS suite.artifact)  # which unpacks the archive

@@ -46,15 +46,13 @@ auto both(const std::vector<T>& x, int64_t n) {  // sequential and along lanes m
   const auto body = [&](auto r) { return rt::load(x.data(), r); };
   const auto one = rt::fold<K>(n, body);
   const auto lanes = rt::fold_lanes<K, 8>(n, body);
-  const auto more = rt::fold_lanes<K, 16>(n, body);
-  EXPECT_TRUE(identical(one, lanes) && identical(one, more))
-      << "kind " << K << ", extent " << n << ": " << +one << ", " << +lanes << ", " << +more;
+  EXPECT_TRUE(identical(one, lanes)) << "kind " << K << ", extent " << n << ": " << +one << ", " << +lanes;
   return one;
 }
 
 template <class T>
 class Folds : public testing::Test {};
-using FoldTypes = testing::Types<float, double, int8_t, uint8_t, int32_t, int64_t>;
+using FoldTypes = testing::Types<float, double, int8_t, int32_t, int64_t>;
 TYPED_TEST_SUITE(Folds, FoldTypes);
 
 TYPED_TEST(Folds, EveryKindAndExtent) {

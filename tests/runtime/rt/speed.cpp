@@ -71,7 +71,9 @@ int main() {
   print("silu", [](auto x) RT_INLINE { return rt::mul(x, rt::sigmoid(x)); });
   print("pow 1.7", [](auto x) RT_INLINE { return rt::pow(rt::abs(x), static_cast<rt::element_of<decltype(x)>>(1.7)); });
   PRINT(gelu)
-  PRINT(gelu_tanh) PRINT(sigmoid) PRINT(softplus) PRINT(exp) PRINT(exp_flush) PRINT(exp2) PRINT(expm1) PRINT(log)
-      PRINT(log2) PRINT(log1p) PRINT(tanh) PRINT(sinh) PRINT(cosh) PRINT(asinh) PRINT(erf) PRINT(erfc) PRINT(sin)
-          PRINT(cos) PRINT(tan) PRINT(asin) PRINT(acos) PRINT(atan) PRINT(sqrt) PRINT(rsqrt) PRINT(floor) PRINT(round)
+  PRINT(gelu_tanh)
+  PRINT(sigmoid)
+  PRINT(softplus) PRINT(exp) PRINT(exp_flush) PRINT(exp2) PRINT(expm1) PRINT(log) PRINT(log2) PRINT(log1p) PRINT(tanh)
+      PRINT(sinh) PRINT(cosh) PRINT(asinh) PRINT(erf) PRINT(erfc) PRINT(sin) PRINT(cos) PRINT(tan) PRINT(asin)
+          PRINT(acos) PRINT(atan) PRINT(sqrt) PRINT(rsqrt) PRINT(floor) PRINT(round)
 }
