@@ -3,7 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/compile.h"
+#include "cli/loaded_model.h"
+#include "frontend/graph.h"
 
 namespace cameo {
 
@@ -13,7 +14,7 @@ struct Blame {
   double error = 0, tolerance = 0;
 };
 
-Blame find_divergence(const Model& model, const CompileOptions& options, const std::vector<Tensor>& inputs, int threads,
-                      Console& console);
+Blame find_divergence(const Graph& graph, const Interface& io, LoadedModel& artifact,
+                      const std::vector<Tensor>& inputs);
 
 }  // namespace cameo

@@ -18,6 +18,34 @@ std::string identifier_of(const std::filesystem::path& file) {
   return s.empty() || std::isdigit(static_cast<unsigned char>(s[0])) ? "m_" + s : s;
 }
 
+namespace {
+
+std::vector<std::string> names_of(const Graph& g, bool inputs_only) {
+  std::vector<std::string> names;
+  for (ValueId v : g.inputs()) names.push_back(g[v].name);
+  for (const SourceNode& s : g.sources())  // nodes that a cut leaves out are in no graph
+    if (!inputs_only && !s.output.empty()) names.push_back(s.output);
+  return names;
+}
+
+/// What was most likely meant by a name that the model does not have.
+void suggest_name(Diagnostic& d, const Model& model, const ImportOptions& flags) {
+  const auto suggest = [&](const std::string& name, const std::vector<std::string>& known) {
+    if (d.message.find(printable(name) + "`") == std::string::npos) return;
+    const std::string near = nearest(name, known);
+    if (!near.empty())
+      d.help = fmt::format("did you mean `{}`?{}{}", printable(near), d.help.empty() ? "" : " ", d.help);
+  };
+  std::vector<std::string> dims;
+  for (const UnboundDim& u : model.unbound) dims.push_back(u.dim);
+  for (const auto& [name, value] : flags.dims) suggest(name, dims);
+  for (const auto& [name, value] : flags.shapes) suggest(name, names_of(model.graph, true));
+  for (const auto& [name, value] : flags.constants) suggest(name, names_of(model.graph, true));
+  for (const std::string& name : flags.outputs) suggest(name, names_of(model.graph, false));
+}
+
+}  // namespace
+
 std::optional<Model> load_model(const CompileOptions& options, Console& console, Diagnostics& diagnostics) {
   console.begin("import");
   Diagnostics found;
@@ -25,7 +53,8 @@ std::optional<Model> load_model(const CompileOptions& options, Console& console,
   Model model = import_onnx(options.model, options.import, found);
   console.end();
   const bool bound = model.unbound.empty();
-  for (const Diagnostic& d : found.all()) {
+  for (Diagnostic d : found.all()) {
+    if (d.code == Code::E0502) suggest_name(d, model, options.import);
     const auto same = [&](const Diagnostic& o) {
       return o.code == d.code && o.message == d.message && o.node == d.node;
     };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "cli/artifact.h"
 #include "cli/verbs.h"
 #include "optimizer/annotate/clusters.h"
 
@@ -168,6 +169,9 @@ class Explainer {
 
 int explain_verb(Console& console, const ModelFlags& flags, const std::string& node) {
   if (looks_like_code(flags.model) && node.empty()) return explain_code(console, flags.model);
+  if (is_artifact(flags.model))
+    throw Failure(kUsage, fmt::format("`explain` reads models, and `{}` is built", printable(flags.model)),
+                  fmt::format("cameo profile {}", shell_word(flags.model)));
   CompileOptions options = read_model_flags(flags);
   options.targets.resize(1);
   Diagnostics diagnostics;

@@ -18,7 +18,7 @@ std::vector<std::pair<std::string, int>> operator_counts(const Graph& g) {
   std::map<std::string, int> counts;
   for (const SourceNode& s : g.sources()) ++counts[printable(s.op_type)];
   std::vector<std::pair<std::string, int>> sorted(counts.begin(), counts.end());
-  std::ranges::stable_sort(sorted, std::greater(), &std::pair<std::string, int>::second);
+  std::ranges::sort(sorted, {}, [](const auto& c) { return std::pair(-c.second, c.first); });
   return sorted;
 }
 
@@ -32,7 +32,9 @@ std::vector<Weight> largest_weights(const Graph& g) {
   for (const Value& v : g.values())
     if (v.constant && v.type.kind == Kind::Tensor)
       weights.push_back({printable(v.name), v.type, v.constant->bytes().size()});
-  std::ranges::stable_sort(weights, std::greater(), &Weight::bytes);
+  std::ranges::sort(weights, [](const Weight& a, const Weight& b) {
+    return a.bytes != b.bytes ? a.bytes > b.bytes : a.name < b.name;
+  });
   return weights;
 }
 

@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <cstring>
+
 #include "cli/console.h"
 #include "runtime/dtype.h"
 #include "runtime/program/tool.h"
@@ -36,6 +38,14 @@ class Values {
   std::vector<cameo_value> values_;
   std::vector<std::vector<int64_t>> shapes_;
 };
+
+void keep_tap(void* user, const cameo_tap* tap) {
+  const cameo_tensor& t = *tap->tensor;
+  const std::vector<int64_t> dims(t.shape, t.shape + t.ndim);
+  Tensor copy(static_cast<DType>(rt::from_dlpack(t.dtype)), dims);
+  if (copy.size()) std::memcpy(copy.mutable_bytes().data(), t.data, copy.bytes().size());
+  (*static_cast<std::map<std::string, Tensor>*>(user))[tap->name] = std::move(copy);
+}
 
 }  // namespace
 
@@ -81,6 +91,17 @@ std::vector<Tensor> LoadedModel::run(std::span<const Tensor> inputs, const Inter
   if (const cameo_status status = api_->run(context_, in.data(), in.size(), out.data(), out.size(), nullptr, &error))
     throw Failure(rt::program::exit_code(status), error.message);
   return outputs;
+}
+
+std::map<std::string, Tensor> LoadedModel::run_with_taps(std::span<const Tensor> inputs, const Interface& io) {
+  std::map<std::string, Tensor> values;
+  cameo_error error = new_error();
+  const cameo_status status = api_->tap(context_, keep_tap, &values, &error);
+  if (status == CAMEO_NOT_FOUND) return values;  // nothing is written but outputs
+  if (status) throw Failure(rt::program::exit_code(status), error.message);
+  run(inputs, io);
+  api_->tap(context_, nullptr, nullptr, nullptr);
+  return values;
 }
 
 }  // namespace cameo

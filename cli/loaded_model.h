@@ -1,6 +1,7 @@
 // A built `.so` in this process, through nothing but its C ABI.
 #pragma once
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,6 +21,8 @@ class LoadedModel {
   LoadedModel& operator=(const LoadedModel&) = delete;
 
   std::vector<Tensor> run(std::span<const Tensor> inputs, const Interface& io);
+  /// The same, and each intermediate value that the artifact writes and the model names.
+  std::map<std::string, Tensor> run_with_taps(std::span<const Tensor> inputs, const Interface& io);
 
  private:
   void close();

@@ -151,7 +151,7 @@ std::vector<Target> read_targets(const std::vector<std::string>& flags) {
   }
   if (targets.empty()) targets.push_back(native_target());
   // the widest first: the artifact takes the first one that the processor can run
-  std::ranges::stable_sort(targets, std::greater(), [](const Target& t) { return t.vector_bytes; });
+  std::ranges::sort(targets, std::greater(), [](const Target& t) { return t.vector_bytes; });
   return targets;
 }
 

@@ -155,15 +155,17 @@ class Tester {
                                   : check_by_share(c, i, got[i], wanted));
     }
     Json j{{"name", c.data.name}, {"outputs", outputs}};
-    if (run_.per_node) j["first_divergence"] = blame(c, failures_ > before);
+    if (run_.per_node) j["first_divergence"] = blame(c, model, failures_ > before);
     return j;
   }
 
-  Json blame(const Case& c, bool failed) {
-    const Blame b = find_divergence(c.built->model, c.built->options, c.data.inputs, run_.threads, console_);
+  Json blame(const Case& c, LoadedModel& model, bool failed) {
+    const Blame b = find_divergence(c.built->model.graph, c.built->io, model, c.data.inputs);
     console_.print("  " + b.sentence + "\n");
     if (!b.found && failed)
-      console_.print("  each value alone is right: the error comes with how they are fused or placed\n");
+      console_.print(
+          "  each value is right when it is written: it is overwritten too early, or is one that the model does not "
+          "name\n");
     if (!b.found) return nullptr;
     return {{"node", b.node}, {"value", b.value}, {"max_error", b.error}, {"tolerance", b.tolerance}};
   }

@@ -89,6 +89,25 @@ class NodeTable {
 
 uint32_t slot_base(uint32_t slot, const Module& m) { return base_number({Base::Slot, slot, 0}, m); }
 
+/// Their refs go behind those of the steps.
+void print_taps(Writer& w, const Plan& p, const Module& m, std::vector<std::string>& refs) {
+  std::map<std::string, size_t> axes;  // equal shapes and layouts share a row of text
+  std::vector<std::string> rows;
+  for (const Tap& t : p.taps) {
+    std::string text;
+    for (size_t d = 0; d < t.dims.size(); ++d) text += fmt::format("{{{}, {}, nullptr}}, ", t.dims[d], t.pitch[d]);
+    auto [it, fresh] = axes.try_emplace(text, axes.size());
+    if (fresh && !text.empty()) w.line(fmt::format("const TapAxis tap_axes{}[] = {{{}}};", it->second, text));
+    rows.push_back(fmt::format("{{{}, {}, {}, {}, {}, {}}},", t.step, refs.size(), string_literal(t.name), static_cast<int>(t.dtype), t.dims.size(),
+                               text.empty() ? "nullptr" : fmt::format("tap_axes{}", it->second)));
+    refs.push_back(fmt::format("{{{}, 0, {}ul}},", base_number(t.at, m), t.at.offset));
+  }
+  if (rows.empty()) return;
+  w.open("const Tap taps[] = {");
+  for (const std::string& r : rows) w.line(r);
+  w.close("};");
+}
+
 void print_rows(Writer& w, const Plan& p, const Module& m, NodeTable& nodes) {
   std::vector<std::string> refs;
   w.open("const Row rows[] = {");
@@ -99,6 +118,7 @@ void print_rows(Writer& w, const Plan& p, const Module& m, NodeTable& nodes) {
   }
   w.line("{RowKind::End, 1, 1, 0, 0, 0, 0, -1, 0, 0, 0},");
   w.close("};");
+  print_taps(w, p, m, refs);
   w.open("const Ref refs[] = {");
   for (auto& r : refs) w.line(r);
   w.line("{0, 0, 0},");
@@ -184,7 +204,7 @@ EmittedModule print_module(const Module& m, int files, const std::vector<GoldenC
   w.line(list(m.io.inputs.size(), "inputs"));
   w.line(list(m.io.outputs.size(), "outputs"));
   w.line(fmt::format("rt::rows, {}, rt::refs, nullptr,", p.steps.size() + 1));
-  w.line(fmt::format("rt::nodes, {}, nullptr, 0,", nodes.size()));
+  w.line(fmt::format("rt::nodes, {}, {}", nodes.size(), list(p.taps.size(), "taps")));
   w.line(fmt::format("rt::images, {},", m.plans.size()));
   w.line(fmt::format("{}, {}, {}ul, {}ul,", 2 + m.io.inputs.size() + m.io.outputs.size() + p.slots, p.loops, p.arena_bytes, p.scratch_bytes));
   w.line(fmt::format("{}, {}ul,", m.weights.bytes ? "cameo_weights" : "nullptr", m.weights.bytes));

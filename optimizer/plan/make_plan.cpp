@@ -47,12 +47,15 @@ class Planner {
     std::vector<Place> inputs, outputs;
     for (uint32_t i = 0; i < g.inputs().size(); ++i) inputs.push_back({{Base::Input, i, 0}, {}});
     for (uint32_t i = 0; i < g.outputs().size(); ++i) outputs.push_back({{Base::Output, i, 0}, {}});
+    root_ = &g;
     plan_graph(g, inputs, outputs);
     if (diagnostics_.has_errors()) return;
     plan_.arena_bytes = place_buffers(plan_.buffers);
-    for (Step& s : plan_.steps)
-      for (Ref& r : s.refs)
-        if (r.base == Base::Arena) r = {Base::Arena, 0, r.offset + plan_.buffers[r.number].offset};
+    auto place = [&](Ref& r) {
+      if (r.base == Base::Arena) r = {Base::Arena, 0, r.offset + plan_.buffers[r.number].offset};
+    };
+    for (Step& s : plan_.steps) std::ranges::for_each(s.refs, place);
+    for (Tap& t : plan_.taps) place(t.at);
   }
 
  private:
@@ -201,7 +204,8 @@ class Planner {
   void relay(Frame& f, const Operand& o, const Place& to) {
     LoweredKernel l = lower_relay(f.g, f.layouts, o);
     l.kernel.title = "Relay";
-    if (NodeId n = f.g[o.value].producer) l.kernel.origin = f.g[n].origin;
+    NodeId n = f.g[o.value].producer;
+    l.kernel.origin = n ? f.g[n].origin : reader_;  // an input is relaid for the first node that reads it
     push_kernel(std::move(l.kernel), {to, place_of(f, o.value)}, {});
   }
   /// Row-major, for what reads whole tensors: bodies, opaque kernels, scatters' operands.
@@ -297,6 +301,7 @@ class Planner {
 
   void add_kernel(Frame& f, const Cluster& c, LoweredKernel l) {
     for (NodeId n : c.nodes) l.kernel.origin = merge(l.kernel.origin, f.g[n].origin);
+    reader_ = l.kernel.origin;
     l.kernel.title = title_of(f.g, c);
     std::vector<Place> at;
     for (const Operand& o : l.operands) {
@@ -304,6 +309,17 @@ class Planner {
       at.push_back(output ? place_output(f, o.value) : place_operand(f, o));
     }
     push_kernel(std::move(l.kernel), at, c.outputs);
+    for (size_t i = 0; i < at.size(); ++i)
+      if (std::ranges::find(c.outputs, l.operands[i].value) != c.outputs.end()) tap(f.g, l.operands[i], at[i]);
+  }
+  /// The last step says it: a Scatter's first only writes its start.
+  void tap(const Graph& g, const Operand& o, const Place& at) {
+    const Value& v = g[o.value];
+    if (&g != root_ || v.name.empty()) return;
+    std::erase_if(plan_.taps, [&](const Tap& t) { return t.name == v.name && t.step + 2 >= now(); });
+    Ref ref = at.ref;
+    ref.offset += o.layout.origin * byte_size(v.type.dtype);
+    plan_.taps.push_back({now() - 1, ref, v.name, v.type.dtype, extents(v.type.shape), o.layout.pitch});
   }
   void push_kernel(Kernel k, const std::vector<Place>& at, const std::vector<ValueId>& written) {
     std::vector<Ref> refs;
@@ -505,6 +521,8 @@ class Planner {
   Plan& plan_;
   WeightPool& weights_;
   Diagnostics& diagnostics_;
+  const Graph* root_ = nullptr;
+  Origin reader_;  // of the kernel that is being added
   std::map<std::string, uint32_t> kernels_;
   std::map<std::pair<const Tensor*, std::string>, Constant> packed_;
 };

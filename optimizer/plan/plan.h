@@ -96,11 +96,21 @@ struct WeightPool {
   int64_t add(const Constant& tensor);  // its offset, 64-byte aligned; equal bytes are stored once
 };
 
+/// A named value of the root graph, as it stands when a step has written it.
+struct Tap {
+  int step = 0;
+  Ref at;
+  std::string name;
+  DType dtype = DType::undefined;
+  std::vector<int64_t> dims, pitch;  // elements
+};
+
 struct Plan {
   Target target;
   std::vector<Kernel> kernels;
   std::vector<Step> steps;
   std::vector<Buffer> buffers;
+  std::vector<Tap> taps;  // by step
   int64_t arena_bytes = 0, scratch_bytes = 0;
   uint32_t slots = 0, loops = 0;
 };

@@ -166,6 +166,14 @@ TEST_F(Build, InputsAreFoldedInAndOutputsCutOff) {
   EXPECT_TRUE(has(run(path("b.so"), {"run", "-o", "-"}).out, "10"));
 }
 
+TEST_F(Build, NamesThatTheModelLacksGetTheNearest) {
+  const std::string model = write("small.onnx", small_model());
+  EXPECT_TRUE(has(cameo({"build", model, "--dim=m=1"}).err, "error[E0502]"));
+  EXPECT_TRUE(has(cameo({"build", model, "--dim=n=1", "--outputs=shiftd"}).err, "did you mean `shifted`?"));
+  EXPECT_TRUE(has(cameo({"build", digits_, "--shape=imag=1x1x8x8"}).err, "did you mean `image`?"));
+  EXPECT_TRUE(has(cameo({"build", digits_, "--const=imaje=1"}).err, "did you mean `image`?"));
+}
+
 class Sources : public Build {
  protected:
   void SetUp() override {

@@ -1,4 +1,5 @@
 // `run`, `test` and `bench` of models and artifacts: dims from the data, the cache, and how far results may be off.
+#include "cli/blame.h"
 #include "tests/cli/program.h"
 #include "tests/frontend/onnx_writer.h"
 
@@ -119,6 +120,47 @@ TEST_F(Run, WithoutDataTheInterpreterSaysWhatIsExpected) {
   EXPECT_EQ(e.code, 0) << e.out << e.err;
   EXPECT_TRUE(has(e.out, "3 of 3 outputs in 3 cases passed"));
   EXPECT_TRUE(has(e.out, "no node diverges"));
+}
+
+/// y = (x * first) * second, matrix products of 4x4; the nodes are `one` and `two`.
+std::string products(float first, float second) {
+  using namespace onnx_text;
+  GraphText g;
+  g.inputs = {value("x", 1, {4, 4})};
+  g.outputs = {value("y", 1, {4, 4})};
+  g.initializers = {tensor<float>("first", 1, {4, 4}, std::vector<float>(16, first)),
+                    tensor<float>("second", 1, {4, 4}, std::vector<float>(16, second))};
+  g.nodes = {node("MatMul", {"x", "first"}, {"h"}, {}, "", "one"),
+             node("MatMul", {"h", "second"}, {"y"}, {}, "", "two")};
+  return model(g);
+}
+
+TEST_F(Run, TheFirstNodeThatDivergesIsNamed) {
+  Diagnostics diagnostics;
+  const Model right = import_onnx(write("right.onnx", products(1, 2)), {}, diagnostics);
+  const Interface io = interface_of(right.graph);
+  const std::vector<Tensor> inputs = {Tensor::of<float>(DType::f32, {4, 4}, std::vector<float>(16, 0.5f))};
+  const auto blamed = [&](float first, float second) {
+    EXPECT_EQ(cameo({"build", write("wrong.onnx", products(first, second)), "-o", "wrong.so"}).code, 0);
+    LoadedModel artifact(path("wrong.so"), 1);
+    return find_divergence(right.graph, io, artifact, inputs);
+  };
+  const Blame one = blamed(1.5, 2), two = blamed(1, 2.5), none = blamed(1, 2);
+  EXPECT_TRUE(has(one.node, "`one`"));
+  EXPECT_EQ(one.value, "h");
+  EXPECT_NEAR(one.error, 1, 1e-5);  // 4 * 0.5 * 1.5 instead of 2
+  EXPECT_TRUE(has(two.node, "`two`"));
+  EXPECT_FALSE(none.found) << none.sentence;
+  EXPECT_TRUE(has(none.sentence, "2 values compared"));
+}
+
+TEST_F(Run, TapsShowIntermediateValuesInTheirOwnOrder) {
+  const Ended e = cameo({"test", digits_, golden_, "--per-node", "--json"});
+  EXPECT_EQ(e.code, 0) << e.out << e.err;
+  EXPECT_TRUE(e.json()["cases"][0]["first_divergence"].is_null());
+  EXPECT_EQ(cameo({"run", digits_, "-i", "rand", "--taps", "taps.npz"}).code, 0);
+  for (const char* name : {"relu1.npy", "pool2.npy", "logits.npy"})
+    EXPECT_TRUE(read("taps.npz").find(name) != std::string::npos) << name;
 }
 
 TEST_F(Run, DataThatDoesNotFitIsNamed) {
