@@ -72,8 +72,7 @@ Importer::Body Importer::import_body(onnx::GraphProto& g, Scope& outer, std::spa
   return body;
 }
 
-// ---- If
-// --------------------------------------------------------------------------------------------------------------
+// ---- If -----------------------------------------------------------------------------------------------------------
 
 void Importer::inline_branch(onnx::NodeProto& n, onnx::GraphProto& g, Scope& outer) {
   if (outer.depth >= kMaxDepth)
@@ -113,8 +112,7 @@ void Importer::import_if(onnx::NodeProto& n, NodeFacts facts, onnx::GraphProto& 
   add_node(n, std::move(facts), b.captures, scope);
 }
 
-// ---- Loop and Scan
-// ---------------------------------------------------------------------------------------------------
+// ---- Loop and Scan ------------------------------------------------------------------------------------------------
 
 Importer::Body Importer::import_repeated(onnx::GraphProto& g, Scope& scope, std::vector<Type> inputs, int first_carried,
                                          int carried, int first_out) {

@@ -18,8 +18,7 @@
 
 namespace cameo::importing {
 
-// ---- import_wire.cpp: bytes
-// ------------------------------------------------------------------------------------------
+// ---- import_wire.cpp: bytes ---------------------------------------------------------------------------------------
 enum class Message : uint8_t {
   Model,
   Graph,
@@ -48,8 +47,7 @@ void parse_message(std::span<const std::byte> bytes, Message root, google::proto
 std::string newer_string(const google::protobuf::Message& m, int field);
 std::vector<std::string> newer_strings(const google::protobuf::Message& m, int field);
 
-// ---- import_external.cpp: files beside the model
-// ---------------------------------------------------------------------
+// ---- import_external.cpp: files beside the model ------------------------------------------------------------------
 /// Opens plain files under one folder and maps each once.
 class DataFolder {
  public:
@@ -61,8 +59,7 @@ class DataFolder {
   std::map<std::string, MappedFile> files_;
 };
 
-// ---- import_tensor.cpp
-// -----------------------------------------------------------------------------------------------
+// ---- import_tensor.cpp --------------------------------------------------------------------------------------------
 struct TensorReader {
   DataFolder* folder = nullptr;            // null: external data is refused
   int64_t dense_bytes = int64_t{1} << 27;  // what sparse tensors may still grow to
@@ -72,8 +69,7 @@ Tensor read_tensor(onnx::TensorProto& t, TensorReader& reader);
 Tensor read_sparse(onnx::SparseTensorProto& t, TensorReader& reader);
 std::string tensor_title(const onnx::TensorProto& t);
 
-// ---- import_types.cpp
-// ------------------------------------------------------------------------------------------------
+// ---- import_types.cpp ---------------------------------------------------------------------------------------------
 DType dtype_of(int32_t onnx_type);  // undefined when unknown
 /// The dim that `dim_param` stands for: sums and products of names and numbers, else one opaque name.
 Expr parse_dim(std::string_view text);
@@ -85,8 +81,7 @@ std::string describe(const onnx::TypeProto& t);
 /// Reads `16000` or `[[1,2],[3,4]]` as a tensor of the type; throws E0503.
 Tensor parse_constant(std::string_view text, const std::string& input, const Type& type);
 
-// ---- import_inputs.cpp
-// -----------------------------------------------------------------------------------------------
+// ---- import_inputs.cpp --------------------------------------------------------------------------------------------
 struct Input {
   const onnx::ValueInfoProto* proto;
   Type type;
@@ -96,8 +91,7 @@ struct Input {
 std::vector<Input> type_inputs(const std::vector<const onnx::ValueInfoProto*>& inputs, const ImportOptions& options,
                                Model& model, const std::function<void(Diagnostic)>& report);
 
-// ---- the importer
-// ----------------------------------------------------------------------------------------------------
+// ---- the importer -------------------------------------------------------------------------------------------------
 using Opsets = std::map<std::string, int64_t, std::less<>>;
 using Arguments = std::map<std::string, onnx::AttributeProto*, std::less<>>;
 using FunctionKey = std::tuple<std::string, std::string, std::string>;  // domain, name, overload

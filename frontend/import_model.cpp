@@ -30,8 +30,7 @@ void Importer::restore(Mark mark) {
   tallies_ = std::move(mark.tallies);
 }
 
-// ---- header
-// ----------------------------------------------------------------------------------------------------------
+// ---- header -------------------------------------------------------------------------------------------------------
 
 Opsets Importer::read_opsets(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>& imports,
                              const std::string& whose) {
@@ -65,8 +64,7 @@ void Importer::read_header() {
   nodes_left_ = std::max<int64_t>(200'000, by_size);
 }
 
-// ---- the main graph
-// --------------------------------------------------------------------------------------------------
+// ---- the main graph -----------------------------------------------------------------------------------------------
 
 void Importer::import_initializers(onnx::GraphProto& g, Scope& scope) {
   if (scope.depth > 0 && (nodes_left_ -= g.initializer_size()) < 0) throw TooManyNodes();  // bodies may be read often
@@ -189,8 +187,7 @@ void Importer::import_outputs(const onnx::GraphProto& g, Scope& scope) {
   if (g.output_size() == 0) report(Code::E0202, "the graph has no outputs");
 }
 
-// ---- what the model declares against what was inferred
-// ---------------------------------------------------------------
+// ---- what the model declares against what was inferred ------------------------------------------------------------
 namespace {
 
 bool same_shape(const onnx::TypeProto::Tensor& t, const Type& type) {
@@ -241,8 +238,7 @@ void Importer::check_declared(const onnx::GraphProto& g, Scope& scope) {
   report(std::move(d));
 }
 
-// ---- once a model
-// ----------------------------------------------------------------------------------------------------
+// ---- once a model -------------------------------------------------------------------------------------------------
 
 void Importer::report_tallies() {
   auto times = [](int n) { return n == 1 ? std::string("1 node") : fmt::format("{} nodes", n); };

@@ -10,8 +10,7 @@ namespace cameo::importing {
 
 std::string Importer::at(uint32_t row) const { return where(*sources_, {row}); }
 
-// ---- a list of nodes
-// -------------------------------------------------------------------------------------------------
+// ---- a list of nodes ----------------------------------------------------------------------------------------------
 
 uint32_t Importer::add_rows(const NodeList& nodes, const Region& region) {
   auto first = static_cast<uint32_t>(sources_->size());
@@ -48,8 +47,7 @@ void Importer::import_nodes(NodeList& nodes, Scope& scope, uint32_t first_row, c
     if (!needed || (*needed)[i]) import_node(nodes[i], scope, row(i));
 }
 
-// ---- operators
-// -------------------------------------------------------------------------------------------------------
+// ---- operators ----------------------------------------------------------------------------------------------------
 
 const Function* Importer::local_function(const onnx::NodeProto& n) const {
   if (functions_.empty()) return nullptr;
@@ -191,8 +189,7 @@ void Importer::fail_outputs(const onnx::NodeProto& n, Scope& scope) {
     if (!name.empty()) scope.define(name, scope.graph.error_value(name));
 }
 
-// ---- attributes
-// ------------------------------------------------------------------------------------------------------
+// ---- attributes ---------------------------------------------------------------------------------------------------
 namespace {
 
 using Proto = onnx::AttributeProto;
@@ -291,8 +288,7 @@ Attrs Importer::read_attributes(onnx::NodeProto& n, const Operator& op, const Re
   return attrs;
 }
 
-// ---- Constant
-// --------------------------------------------------------------------------------------------------------
+// ---- Constant -----------------------------------------------------------------------------------------------------
 namespace {
 
 Tensor list_tensor(const Attr& a) {

@@ -66,8 +66,7 @@ Tensor from_bytes(const onnx::TensorProto& t, const Header& h, std::span<const s
   return Tensor::of(h.dtype, h.dims, bytes);
 }
 
-// ---- typed fields
-// ----------------------------------------------------------------------------------------------------
+// ---- typed fields -------------------------------------------------------------------------------------------------
 
 /// Copies a typed field, each entry narrowed to `To`; `per` entries make an element.
 template <class To, class Field>
@@ -119,8 +118,7 @@ int payloads(const onnx::TensorProto& t) {
          (t.int64_data_size() > 0) + (t.double_data_size() > 0) + (t.uint64_data_size() > 0);
 }
 
-// ---- external data
-// ---------------------------------------------------------------------------------------------------
+// ---- external data ------------------------------------------------------------------------------------------------
 
 int64_t read_number(const onnx::TensorProto& t, const std::string& key, const std::string& text) {
   int64_t v = 0;
@@ -171,8 +169,7 @@ Tensor read_tensor(onnx::TensorProto& t, TensorReader& reader) {
   return from_bytes(t, h, std::as_bytes(std::span(*bytes)), bytes);
 }
 
-// ---- sparse tensors
-// --------------------------------------------------------------------------------------------------
+// ---- sparse tensors -----------------------------------------------------------------------------------------------
 namespace {
 
 /// The row-major position of the i-th value.

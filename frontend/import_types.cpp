@@ -12,8 +12,7 @@ namespace cameo::importing {
 
 DType dtype_of(int32_t t) { return t > 0 && t < kDTypeCount ? static_cast<DType>(t) : DType::undefined; }
 
-// ---- dim names
-// -------------------------------------------------------------------------------------------------------
+// ---- dim names ----------------------------------------------------------------------------------------------------
 namespace {
 
 constexpr size_t kMaxDimText = 256;  // longer names are opaque: no exporter nests arithmetic that deep
@@ -93,8 +92,7 @@ bool solve_dim(Expr extent, int64_t value, std::map<std::string, int64_t>& dims)
   return true;
 }
 
-// ---- types
-// -----------------------------------------------------------------------------------------------------------
+// ---- types --------------------------------------------------------------------------------------------------------
 
 std::string describe(const onnx::TypeProto& t) {
   switch (t.value_case()) {
@@ -107,8 +105,7 @@ std::string describe(const onnx::TypeProto& t) {
   }
 }
 
-// ---- constants on the command line
-// -----------------------------------------------------------------------------------
+// ---- constants on the command line --------------------------------------------------------------------------------
 namespace {
 
 [[noreturn]] void bad_constant(const std::string& input, std::string_view text, std::string_view why) {

@@ -16,8 +16,7 @@ Bytes graph_of(const std::vector<Bytes>& nodes, const std::vector<Bytes>& initia
   return model(GraphText{nodes, {value("x", 1, {2, 2})}, {value("y")}, initializers});
 }
 
-// ---- wire
-// ------------------------------------------------------------------------------------------------------------
+// ---- wire ---------------------------------------------------------------------------------------------------------
 
 TEST(HostileWire, EveryTruncationIsRefused) {
   Bytes m = relu_model();
@@ -103,8 +102,7 @@ TEST(HostileWire, NestedIfsCostLinearTime) {
   }
 }
 
-// ---- model
-// -----------------------------------------------------------------------------------------------------------
+// ---- model --------------------------------------------------------------------------------------------------------
 
 TEST(HostileModel, VersionsAreChecked) {
   GraphText g{{node("Relu", {"x"}, {"y"})}, {value("x", 1, {2})}, {value("y")}};
@@ -178,8 +176,7 @@ TEST(HostileModel, LongChainsOfFunctionsAreRefused) {
                   .diagnostics.has_errors());
 }
 
-// ---- graph
-// -----------------------------------------------------------------------------------------------------------
+// ---- graph --------------------------------------------------------------------------------------------------------
 
 TEST(HostileGraph, NamesMustFit) {
   Result cycle =
@@ -250,6 +247,34 @@ TEST(HostileGraph, DeclaredTypesAreNeverTrusted) {
 }
 
 // ---- tensors
+TEST(HostileGraph, ImpossibleSizesAreRefused) {
+  auto dims = [](std::vector<int64_t> d) {
+    Bytes shape = tensor<int64_t>("s", 7, {static_cast<int64_t>(d.size())}, d);
+    GraphText g{{node("ConstantOfShape", {"s"}, {"y"})}, {value("x", 1, {2})}, {value("y")}, {shape}};
+    return import(model(g)).codes();
+  };
+  EXPECT_EQ(dims({1000000, 1000000}), "E0405");
+  EXPECT_EQ(dims({int64_t{1} << 32, int64_t{1} << 32}), "E0405");
+  EXPECT_EQ(dims({4, 4}), "");
+}
+
+TEST(HostileGraph, ManyCapturesThroughManyLevelsAreRefused) {
+  std::vector<Bytes> in;
+  GraphText main{{}, {value("c", 9, {})}, {value("y")}};
+  for (int i = 0; i < 20000; ++i) {
+    in.push_back("i" + std::to_string(i));
+    main.inputs.push_back(value(in.back(), 1, {1}));
+  }
+  Bytes other = GraphText{{node("Identity", {"i0"}, {"y"})}, {}, {value("y")}};
+  Bytes g = GraphText{{node("Concat", in, {"y"}, {attr("axis", int64_t{0})})}, {}, {value("y")}};
+  auto choose = [&] {
+    return node("If", {"c"}, {"y"}, {attr_graph("then_branch", g), attr_graph("else_branch", other)});
+  };
+  for (int i = 0; i < 50; ++i) g = GraphText{{choose()}, {}, {value("y")}};
+  main.nodes = {choose()};
+  EXPECT_EQ(import(model(main)).codes(), "E0201");
+}
+
 // ---------------------------------------------------------------------------------------------------------
 
 std::string tensor_codes(const Bytes& t) { return import(graph_of({node("Add", {"x", "c"}, {"y"})}, {t})).codes(); }
@@ -299,8 +324,7 @@ TEST(HostileTensor, InputsMustBePossible) {
   EXPECT_EQ(input(value("x", 1, {INT32_MAX, INT32_MAX})), "E0302");
 }
 
-// ---- the collection
-// --------------------------------------------------------------------------------------------------
+// ---- the collection -----------------------------------------------------------------------------------------------
 
 TEST(Hostile, CollectedFiles) {
   std::filesystem::path folder = std::filesystem::path(CAMEO_SHARED) / "hostile";

@@ -47,8 +47,7 @@ TEST(Import, KeepsAnyBytesInNames) {
   EXPECT_EQ(r.model.graph.outputs()[0].name, odd + "y");
 }
 
-// ---- dims
-// ------------------------------------------------------------------------------------------------------------
+// ---- dims ---------------------------------------------------------------------------------------------------------
 
 TEST(ImportDims, UnboundOnesAreSymbolsAndListed) {
   Result r = import(model(relu_graph({"batch", "past + 1", "", 0})));
@@ -106,8 +105,7 @@ TEST(ImportDims, ZeroIsAnExtent) {
   EXPECT_EQ(interpret(r.model.graph, std::vector<Tensor>{floats({0, 3}, {})}).rounded[0].size(), 0);
 }
 
-// ---- constants
-// -------------------------------------------------------------------------------------------------------
+// ---- constants ----------------------------------------------------------------------------------------------------
 
 Bytes add_constant(const Bytes& t, const std::vector<Bytes>& sparse = {}) {
   return model(GraphText{{node("Add", {"x", "c"}, {"y"})},
@@ -200,8 +198,7 @@ TEST(ImportConstants, InputsCanBeFoldedIn) {
   EXPECT_EQ(import(model(g), {.constants = {{"q", "1"}}}).codes(), "E0502");
 }
 
-// ---- order and cuts
-// --------------------------------------------------------------------------------------------------
+// ---- order and cuts -----------------------------------------------------------------------------------------------
 
 TEST(ImportOrder, UnsortedGraphsAreSortedWithAWarning) {
   GraphText g{{node("Relu", {"b"}, {"y"}), node("Relu", {"a"}, {"b"}), node("Relu", {"x"}, {"a"})},
@@ -225,8 +222,7 @@ TEST(ImportOrder, GraphsCanBeCutAtAnyValue) {
   EXPECT_EQ(import(model(g), {.outputs = {"zz"}}).codes(), "E0502");
 }
 
-// ---- functions
-// -------------------------------------------------------------------------------------------------------
+// ---- functions ----------------------------------------------------------------------------------------------------
 
 TEST(ImportFunctions, AreInlinedWithAttributesAndDefaults) {
   Bytes leaky = function("f", "Leaky", {"a"}, {"b"}, {"slope"},
@@ -250,8 +246,7 @@ TEST(ImportFunctions, OptionalInputsMayBeAbsent) {
   ASSERT_EQ(r.text(), "");
 }
 
-// ---- bodies
-// ----------------------------------------------------------------------------------------------------------
+// ---- bodies -------------------------------------------------------------------------------------------------------
 
 Bytes if_model(const Bytes& condition_initializer, const std::vector<Bytes>& extra_inputs) {
   GraphText yes{{node("Add", {"x", "w"}, {"t"})}, {}, {value("t")}};
@@ -315,8 +310,7 @@ TEST(ImportBodies, AGrowingCarriedValueIsOpened) {
   EXPECT_FALSE(r.model.graph.type(r.model.graph.outputs()[0].value).shape[0].is_static());
 }
 
-// ---- external data
-// ---------------------------------------------------------------------------------------------------
+// ---- external data ------------------------------------------------------------------------------------------------
 
 struct Folder {
   std::filesystem::path path;

@@ -35,8 +35,7 @@ inline Bytes real(int field, float v) {
   return s;
 }
 
-// ---- attributes
-// ------------------------------------------------------------------------------------------------------
+// ---- attributes ---------------------------------------------------------------------------------------------------
 inline Bytes attr(std::string_view name, int type, Bytes payload) {
   return bytes(1, name) + payload + number(20, type);
 }
@@ -52,8 +51,7 @@ inline Bytes attr_tensor(std::string_view name, const Bytes& t) { return attr(na
 inline Bytes attr_graph(std::string_view name, const Bytes& g) { return attr(name, 5, bytes(6, g)); }
 inline Bytes attr_ref(std::string_view name, int type, std::string_view of) { return attr(name, type, bytes(21, of)); }
 
-// ---- tensors, values, nodes
-// ------------------------------------------------------------------------------------------
+// ---- tensors, values, nodes ---------------------------------------------------------------------------------------
 inline Bytes tensor_head(std::string_view name, int type, const std::vector<int64_t>& dims) {
   Bytes s;
   for (int64_t d : dims) s += number(1, d);
@@ -114,8 +112,7 @@ inline Bytes model(const Bytes& graph, const std::vector<Bytes>& opsets = {opset
   return number(1, ir) + bytes(7, graph) + each(8, opsets) + each(25, functions);
 }
 
-// ---- importing
-// -------------------------------------------------------------------------------------------------------
+// ---- importing ----------------------------------------------------------------------------------------------------
 struct Result {
   Model model;
   Diagnostics diagnostics;

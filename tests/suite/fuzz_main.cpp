@@ -78,8 +78,11 @@ class Mutator {
 
 /// The inputs begin .. begin + kBatch of the sequence; each is written out before it is tried.
 [[noreturn]] void run_batch(const std::vector<std::string>& seeds, uint64_t seed, const fs::path& trial) {
-  rlimit memory{kMemory, kMemory}, no_core{0, 0};
+  [[maybe_unused]] rlimit memory{kMemory, kMemory};
+  rlimit no_core{0, 0};
+#ifndef __SANITIZE_ADDRESS__  // which maps terabytes
   setrlimit(RLIMIT_AS, &memory);
+#endif
   setrlimit(RLIMIT_CORE, &no_core);
   Mutator mutator(seeds, seed);
   for (int i = 0; i < kBatch; ++i) {

@@ -107,8 +107,7 @@ std::optional<std::vector<NamedTensor>> read_tensors(const fs::path& folder, con
   }
 }
 
-// ---- comparison
-// ------------------------------------------------------------------------------------------------------
+// ---- comparison ---------------------------------------------------------------------------------------------------
 namespace {
 
 bool close(double got, double want, const Tolerance& t) {
@@ -145,8 +144,7 @@ std::string_view name(Verdict::Kind kind) {
   return names[kind];
 }
 
-// ---- a case
-// ----------------------------------------------------------------------------------------------------------
+// ---- a case -------------------------------------------------------------------------------------------------------
 namespace {
 
 std::string problems(const Diagnostics& d) {
