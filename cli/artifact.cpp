@@ -1,11 +1,13 @@
 // See artifact.h. A cache entry is CACHE/KEY/NAME.so, the key made of all that decides its bytes: this very cameo, the
-// model's bytes, its constants (which external data holds), and the flags. It appears whole or not at all.
+// model's bytes, its constants (which external data holds), and the flags. It appears whole or not at all; what was
+// used longest ago goes when there is too much.
 #include "cli/artifact.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -64,6 +66,31 @@ fs::path make_entry(const std::string& key) {
   return entry;
 }
 
+/// Drops what was used longest ago, once a build has added to it. Entries that run keep running: their files stay
+/// mapped.
+void bound_cache(const fs::path& root) {
+  constexpr uint64_t kMostBytes = uint64_t{8} << 30;
+  struct Entry {
+    fs::file_time_type used;
+    fs::path folder;
+    uint64_t bytes;
+  };
+  std::vector<Entry> entries;
+  uint64_t sum = 0;
+  std::error_code ignored;
+  for (const auto& folder : fs::directory_iterator(root, ignored)) {
+    Entry e{folder.last_write_time(ignored), folder.path(), 0};
+    for (const auto& file : fs::directory_iterator(folder, ignored)) e.bytes += file.file_size(ignored);
+    sum += e.bytes;
+    entries.push_back(std::move(e));
+  }
+  std::ranges::sort(entries, {}, &Entry::used);
+  for (size_t i = 0; i + 1 < entries.size() && sum > kMostBytes; ++i) {
+    fs::remove_all(entries[i].folder, ignored);
+    sum -= entries[i].bytes;
+  }
+}
+
 }  // namespace
 
 fs::path cache_folder() {
@@ -100,10 +127,13 @@ fs::path cached_artifact(const Model& model, CompileOptions options, Console& co
   options.output = entry / (options.name + ".so");
   options.kind = OutputKind::SharedLibrary;
   options.stop = Stop::Artifact;
+  std::error_code ignored;
+  fs::last_write_time(entry, fs::file_time_type::clock::now(), ignored);
   if (fs::exists(options.output)) return options.output;
   Planned planned = plan_model(model, options, console, diagnostics);
   if (diagnostics.has_errors()) return {};
   write_module(planned.module, {}, options, console);
+  bound_cache(cache_folder());
   return options.output;
 }
 

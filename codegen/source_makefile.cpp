@@ -152,7 +152,7 @@ std::string source_makefile(const Module& m, const EmittedModule& text) {
     lists += fmt::format("KERNELS_{} :={}\n", p, objects(paths(text.kernels[p])));
     rules += fmt::format("$(KERNELS_{}): %.o: %.cpp\n\t$(CXX) $(FLAGS) {} $(CXXFLAGS) -c -o $@ $<\n", p,
                          image_flags(m.plans[p].target));
-    names += fmt::format("{}$(KERNELS_{})", p ? " " : "", p);
+    names = fmt::format("$(KERNELS_{}) {}", p, names);  // the narrowest first, as in compile_module
   }
   return fill(kMakefile, {{"NAME", m.name},
                           {"FLAGS", std::string(kFlags)},

@@ -4,7 +4,10 @@
 namespace cameo::ops {
 namespace {
 
-void infer_rnn(Infer& n) { infer_recurrent(n, 1); }
+void infer_rnn(Infer& n) {
+  infer_recurrent(n, 1);
+  activations(n, recurrent_shape(n, 1).directions, {"Tanh"});  // their names are checked here
+}
 
 Meaning rnn(const MeaningView& n) {
   Recurrent r(n, 1);

@@ -48,6 +48,7 @@ class Planner {
     for (uint32_t i = 0; i < g.inputs().size(); ++i) inputs.push_back({{Base::Input, i, 0}, {}});
     for (uint32_t i = 0; i < g.outputs().size(); ++i) outputs.push_back({{Base::Output, i, 0}, {}});
     plan_graph(g, inputs, outputs);
+    if (diagnostics_.has_errors()) return;
     plan_.arena_bytes = place_buffers(plan_.buffers);
     for (Step& s : plan_.steps)
       for (Ref& r : s.refs)
@@ -109,6 +110,7 @@ class Planner {
       });
       f.clusters.push_back(std::move(fused));
     }
+    if (diagnostics_.has_errors()) return f;  // unknown extents have no layout; all of this graph's problems are noted
     f.layouts = assign_layouts(g, f.clusters);
     for (const FusedCluster& c : f.clusters) {
       for (ValueId v : c.cluster.outputs) f.maker[v] = f.lowered.size();
@@ -146,6 +148,7 @@ class Planner {
 
   void plan_graph(const Graph& g, const std::vector<Place>& inputs, const std::vector<Place>& outputs) {
     Frame f = open_frame(g);
+    if (diagnostics_.has_errors()) return;
     for (size_t i = 0; i < inputs.size(); ++i) f.places[g.inputs()[i].index] = inputs[i];
     std::vector<bool> written(outputs.size());
     for (size_t i = 0; i < outputs.size(); ++i) {  // values that a kernel can write where the output wants them

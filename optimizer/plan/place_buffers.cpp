@@ -1,5 +1,6 @@
 // Memory planning: see place_buffers in plan.h.
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 #include "optimizer/plan/plan.h"
@@ -33,10 +34,14 @@ int64_t place_buffers(std::vector<Buffer>& buffers) {
   return total;
 }
 
+namespace {
+/// Each target's plan packs for itself; tensors that differ mostly do so at once.
+bool same_bytes(const Tensor& a, const Tensor& b) { return a.size() == 0 || std::memcmp(a.bytes().data(), b.bytes().data(), a.bytes().size()) == 0; }
+}  // namespace
+
 int64_t WeightPool::add(const Constant& tensor) {
   for (const Entry& e : entries)
-    if (e.tensor == tensor || (e.tensor->bytes().size() <= 4096 && e.tensor->bytes().size() == tensor->bytes().size() &&
-                               std::ranges::equal(e.tensor->bytes(), tensor->bytes())))
+    if (e.tensor == tensor || (e.tensor->bytes().size() == tensor->bytes().size() && same_bytes(*e.tensor, *tensor)))
       return e.offset;
   int64_t offset = bytes;
   entries.push_back({tensor, offset});

@@ -3,12 +3,13 @@
 // compiles for the host (clang, g++) and for NVPTX.
 #pragma once
 
+// No function is left for the linker to choose one copy of: it was compiled for another instruction set in the next file.
 #if defined(__CUDA__) || defined(__CUDACC__)
 #define RT_FN __attribute__((host)) __attribute__((device)) __attribute__((always_inline)) inline
-#define RT_COLD __attribute__((host)) __attribute__((device)) __attribute__((noinline)) inline
+#define RT_COLD __attribute__((host)) __attribute__((device)) __attribute__((noinline, unused)) static
 #else
 #define RT_FN __attribute__((always_inline)) inline
-#define RT_COLD __attribute__((noinline)) inline
+#define RT_COLD __attribute__((noinline, unused)) static
 #endif
 
 // For lambdas, after their parameters: g++ and clang would otherwise share one body among several calls.

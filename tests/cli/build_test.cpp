@@ -196,6 +196,17 @@ TEST_F(Sources, GccBuildsALibraryThatIsAProgram) {
   EXPECT_EQ(run(path("main"), {}).code, 0);
 }
 
+TEST_F(Sources, KernelsOfTwoInstructionSetsShareNoFunction) {
+  if (!is_there("nm")) GTEST_SKIP() << "no nm";
+  for (const char* compiler : {"g++", "clang++-19"}) {
+    if (!is_there(compiler)) continue;
+    ASSERT_EQ(make({"-B", std::string("CXX=") + compiler, "kernels_x86_64_v2_0.o", "kernels_x86_64_v3_0.o"}).code, 0);
+    const Ended e = run("nm", {"sources/kernels_x86_64_v2_0.o", "sources/kernels_x86_64_v3_0.o"});
+    for (const char* weak : {" W ", " V ", " u "})
+      EXPECT_EQ(e.out.find(weak), std::string::npos) << compiler << "\n" << e.out;
+  }
+}
+
 TEST_F(Sources, TheyRunUnderSanitizers) {
   const Ended built = make({"CXX=g++", "CXXFLAGS=-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all",
                             "LDFLAGS=-fsanitize=address,undefined", "digits"});

@@ -26,7 +26,8 @@ TEST_F(Explain, ANodeIsFoundInTheKernelThatComputesIt) {
 
 TEST_F(Explain, StepsOfAnExpandedOperatorNameIt) {
   const auto j = cameo({"explain", digits_, "--json"}).json();
-  for (const auto& step : j["steps"]) EXPECT_FALSE(step["nodes"].empty()) << step;
+  for (const auto& step : j["steps"])
+    EXPECT_TRUE(!step["nodes"].empty() || has(step["kernel"], "relay")) << step;  // that of an input has no node
   EXPECT_TRUE(has(cameo({"explain", digits_}).out, "Softmax /softmax"));
 }
 

@@ -10,13 +10,16 @@ template <Floats V>
 RT_FN V sigmoid(V x) {
   using namespace detail;
   const auto negative = x < V{};
-  const auto e = exp_parts(clamp(V(-absolute(x)), kSingle<V> ? -104 : -746, 0));
+  const V a = -absolute(x), lowest = lit<V>(kSingle<V> ? -104 : -746);
+  const auto e = exp_parts(a < lowest ? lowest : a);
   const auto s = fast_sum(lit<V>(1), e.r);
   const V small = s.lo + (e.tail + e.lost);
   if constexpr (kSingle<V>) {
     const V power = scale(V(s.hi + small), e.n, e.k);
-    return (negative ? power : lit<V>(1)) / (lit<V>(1) + power);
-  } else {  // three roundings would pass 2 ULP here: add what they lost
+    const auto under = fast_sum(lit<V>(1), power);
+    const V r = (negative ? power : lit<V>(1)) / under.hi;
+    return fma(r, V(-under.lo), r);  // as if divided by hi + lo, near enough for a rounding's rest
+  } else {                           // three roundings would pass 2 ULP here: add what they lost
     const auto p = fast_sum(s.hi, small);
     const V high = scale(p.hi, e.n, e.k), low = scale(p.lo, e.n, e.k);
     const auto under = fast_sum(lit<V>(1), high);

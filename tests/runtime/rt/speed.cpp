@@ -62,7 +62,7 @@ void print(const char* name, F f) {
 
 }  // namespace
 
-#define PRINT(name) print(#name, [](auto x) RT_INLINE { return rt::name(x); });
+#define PRINT(name) print(#name, [](auto x) RT_INLINE { return rt::name(x); })
 
 int main() {
   for (int i = 0; i < kCount; ++i) f64_in[i] = f32_in[i] = static_cast<float>(i - kCount / 2) * 0.004f + 0.001f;
@@ -70,10 +70,31 @@ int main() {
   print("relu", [](auto x) RT_INLINE { return rt::max(x, 0); });
   print("silu", [](auto x) RT_INLINE { return rt::mul(x, rt::sigmoid(x)); });
   print("pow 1.7", [](auto x) RT_INLINE { return rt::pow(rt::abs(x), static_cast<rt::element_of<decltype(x)>>(1.7)); });
-  PRINT(gelu)
-  PRINT(gelu_tanh)
-  PRINT(sigmoid)
-  PRINT(softplus) PRINT(exp) PRINT(exp_flush) PRINT(exp2) PRINT(expm1) PRINT(log) PRINT(log2) PRINT(log1p) PRINT(tanh)
-      PRINT(sinh) PRINT(cosh) PRINT(asinh) PRINT(erf) PRINT(erfc) PRINT(sin) PRINT(cos) PRINT(tan) PRINT(asin)
-          PRINT(acos) PRINT(atan) PRINT(sqrt) PRINT(rsqrt) PRINT(floor) PRINT(round)
+  PRINT(gelu);
+  PRINT(gelu_tanh);
+  PRINT(sigmoid);
+  PRINT(softplus);
+  PRINT(exp);
+  PRINT(exp_flush);
+  PRINT(exp2);
+  PRINT(expm1);
+  PRINT(log);
+  PRINT(log2);
+  PRINT(log1p);
+  PRINT(tanh);
+  PRINT(sinh);
+  PRINT(cosh);
+  PRINT(asinh);
+  PRINT(erf);
+  PRINT(erfc);
+  PRINT(sin);
+  PRINT(cos);
+  PRINT(tan);
+  PRINT(asin);
+  PRINT(acos);
+  PRINT(atan);
+  PRINT(sqrt);
+  PRINT(rsqrt);
+  PRINT(floor);
+  PRINT(round);
 }
