@@ -105,6 +105,9 @@ struct PanelCount<Constant<N>> {
 
 template <int MR, int NV, i64 Terms, int R, int S, class M, class N, class A, class B, class Epilogue>
 struct Contraction {
+  using PanelTotal = typename PanelCount<N>::Type;
+  static constexpr int kChains = chains_of(largest_part<M>(MR) * largest_part<PanelTotal>(NV));
+
   const Call& call;
   Extents<R> outer;
   Extents<S> segments;
@@ -117,7 +120,7 @@ struct Contraction {
 
   template <int H, int W>
   RT_FN void tile(const i64* index, Panels panels, i64 row, i64 panel) const {
-    Accumulators<H, W> acc;
+    Accumulators<H, W, kChains> acc;
     acc.clear();
     const auto* const from = a.base + a.outer.at(index) + row * a.row_stride;
     each_segment<0, S>(segments, a.segment, from, [&](auto* p) __attribute__((always_inline)) {
@@ -164,7 +167,7 @@ struct Contraction {
       const i64 part = u / length % columns.parts;
       const i64 first = u % length + (b.shared() ? 0 : u / length / columns.parts * rows.parts);
       const i64 count = length - u % length < end - u ? length - u % length : end - u;
-      each_size<NV, typename PanelCount<N>::Type>(columns, part, [&](auto width) __attribute__((always_inline)) {
+      each_size<NV, PanelTotal>(columns, part, [&](auto width) __attribute__((always_inline)) {
         column<width.value>(columns.begin(part), first, count);
       });
       u += count;

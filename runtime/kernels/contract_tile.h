@@ -103,6 +103,10 @@ constexpr bool occurs(int limit, int size) {
     return true;
   }
 }
+template <class Total>
+constexpr int largest_part(int limit) {
+  return occurs<Total>(limit, limit) ? limit : occurs<Total>(limit, limit - 1) ? limit - 1 : 1;
+}
 // Calls f with the size of this part, as a type.
 template <int N, class Total, class F>
 RT_FN void each_size(const TileSplit& split, i64 part, F f) {
@@ -127,12 +131,17 @@ template <int N>
 using indices = Indices<int, __integer_pack(N)...>;
 #endif
 
-template <int MR, int NV>
+// Eight independent sums keep two multipliers of latency four busy; small tiles split k over several chains. All tiles of
+// a kernel split it as the largest does, so that equal columns of B give equal sums wherever they stand.
+constexpr int chains_of(int sums) {
+  const int registers = sums * kPanel * 4 / kVectorBytes;
+  return registers >= 8 ? 1 : registers >= 4 ? 2 : 4;
+}
+
+template <int MR, int NV, int kChains>
 struct Accumulators {
   using V = vec<f32, kPanel>;
-  static constexpr int kSums = MR * NV, kRegisters = kSums * kPanel * 4 / kVectorBytes;
-  // Eight independent sums keep two multipliers of latency four busy; small tiles split k over several.
-  static constexpr int kChains = kRegisters >= 8 ? 1 : kRegisters >= 4 ? 2 : 4;
+  static constexpr int kSums = MR * NV;
   V sum[kChains * kSums];
 
   RT_FN void clear() { clear(indices<kChains * kSums>{}); }
