@@ -120,6 +120,16 @@ template <int N>
 using indices = Indices<int, __integer_pack(N)...>;
 #endif
 
+// One vector of sums, columns `col` on: of the last one of a row only the lanes that are columns, one by one.
+template <class F>
+RT_FN void emit(vec<f32, kPanel> v, i64 col, i64 n, F f) {
+  if (n % kPanel == 0 || col + kPanel <= n) return f(v, Lanes<kPanel>{col});
+  f32 lanes[kPanel];
+  store(lanes, Lanes<kPanel>{0}, v);
+#pragma GCC unroll 1
+  for (i64 c = col; c < n; ++c) f(lanes[c - col], c);
+}
+
 template <int MR, int NV>
 struct Accumulators {
   using V = vec<f32, kPanel>;
@@ -157,22 +167,11 @@ struct Accumulators {
     (..., (sum[I % kSums] += sum[kSums + I]));
   }
 
-  // The lanes of the last vector that are columns go one by one.
   template <class F>
-  RT_FN void each_lane(V v, int i, i64 col, i64 n, F f) {
-    f32 lanes[kPanel];
-    store(lanes, Lanes<kPanel>{0}, v);
-#pragma GCC unroll 1
-    for (i64 c = col; c < n; ++c) f(lanes[c - col], i, c);
-  }
-  template <class F>
-  RT_FN void one(V v, int i, int j, i64 n, i64 col, F f) {
-    const i64 at = col + j * kPanel;
-    if (n % kPanel == 0 || j < NV - 1 || at + kPanel <= n) {
-      f(v, i, Lanes<kPanel>{at});
-    } else {
-      each_lane(v, i, at, n, f);
-    }
+  RT_FN void emit_at(V v, int i, int j, i64 n, i64 col, F f) {
+    auto row = [&](auto sum, auto at) __attribute__((always_inline)) { f(sum, i, at); };
+    if (j < NV - 1) return row(v, Lanes<kPanel>{col + j * kPanel});
+    emit(v, col + j * kPanel, n, row);
   }
   template <class F>
   RT_FN void each(bool rolled, i64 n, i64 col, F f) {
@@ -182,11 +181,11 @@ struct Accumulators {
 #pragma GCC unroll 1
     for (int i = 0; i < MR; ++i)
 #pragma GCC unroll 1
-      for (int j = 0; j < NV; ++j) one(memory[i * NV + j], i, j, n, col, f);
+      for (int j = 0; j < NV; ++j) emit_at(memory[i * NV + j], i, j, n, col, f);
   }
   template <class F, int... I>
   RT_FN void unrolled(Indices<int, I...>, i64 n, i64 col, F f) {
-    (..., one(sum[I], I / NV, I % NV, n, col, f));
+    (..., emit_at(sum[I], I / NV, I % NV, n, col, f));
   }
   template <int... I>
   RT_FN void copy(Indices<int, I...>, V* to) {
