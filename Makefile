@@ -31,8 +31,7 @@ packages_of_check:
 	@.ci/packages --check
 
 install: all
-	install -D -m 755 $(BUILD)/cameo $(DESTDIR)$(PREFIX)/bin/cameo
-	install -D -m 644 runtime/cameo.h $(DESTDIR)$(PREFIX)/include/cameo/cameo.h
+	@cmake --install $(BUILD) --prefix $(PREFIX)
 
 clean:
 	rm -rf $(BUILD)

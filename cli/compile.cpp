@@ -3,87 +3,124 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "cli/interrupt.h"
+
 namespace cameo {
 
 std::string identifier_of(const std::filesystem::path& file) {
-  std::string s = file.stem().string();
+  std::string s = file.has_filename() ? file.stem().string() : file.parent_path().stem().string();
   for (char& c : s)
     if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
   return s.empty() || std::isdigit(static_cast<unsigned char>(s[0])) ? "m_" + s : s;
 }
 
-namespace {
-void report_unbound(const Model& model, const CompileOptions& options, Diagnostics& diagnostics) {
+std::optional<Model> load_model(const CompileOptions& options, Console& console, Diagnostics& diagnostics) {
+  console.begin("import");
+  diagnostics.file = printable(options.model.filename().string());
+  Model model = import_onnx(options.model, options.import, diagnostics);
+  console.end();
+  if (diagnostics.has_errors()) return std::nullopt;
+  return model;
+}
+
+void require_bound(const Model& model, const CompileOptions& options, std::string_view verb, Diagnostics& diagnostics) {
   if (model.unbound.empty()) return;
   std::string flags;
   std::vector<std::string> seen;
   Diagnostic d{Code::E0501, "", {}, {}, {}, {}};
   for (const UnboundDim& u : model.unbound) {
-    if (std::find(seen.begin(), seen.end(), u.dim) != seen.end()) continue;
-    seen.push_back(u.dim);
     d.notes.push_back(fmt::format("axis {} of input `{}` is `{}`", u.axis, printable(u.input), printable(u.dim)));
-    flags += fmt::format(" --dim {}=1", printable(u.dim));
+    if (std::ranges::find(seen, u.dim) != seen.end()) continue;
+    seen.push_back(u.dim);
+    flags += " --dim " + shell_word(u.dim + "=1");
   }
   d.message = fmt::format("{} of the model's dims {} no value", seen.size(), seen.size() == 1 ? "has" : "have");
-  d.help = fmt::format("cameo build {}{} -o {}", options.model.string(), flags, options.output.empty() ? "model.so" : options.output.string());
+  d.help = fmt::format("cameo {} {}{}", verb, shell_word(options.model.string()), flags);
+  if (!options.output.empty()) d.help += " -o " + shell_word(options.output.string());
   diagnostics.add(d);
 }
+
+namespace {
+
+/// Times passes, prints graphs after them.
+PassContext pass_context(const CompileOptions& options, Console& console) {
+  PassContext context;
+  context.skip = options.skip;
+  context.after = [&](std::string_view pass, const Graph& g) {
+    if (options.print_after == "all" || options.print_after == pass)
+      console.print(fmt::format("-- after {}\n{}", pass, to_string(g)));
+    if (!options.time_passes) return;
+    console.end_as(fmt::format("optimize {}", pass));
+    console.begin("optimize");
+  };
+  return context;
+}
+
 }  // namespace
 
-std::optional<Model> load_model(const CompileOptions& options, Diagnostics& diagnostics) {
-  diagnostics.file = options.model.filename().string();
-  Model model = import_onnx(options.model, options.import, diagnostics);
-  if (diagnostics.has_errors()) return std::nullopt;
-  return model;
-}
-
-Module plan_module(const Model& model, const CompileOptions& options, Diagnostics& diagnostics) {
-  Module m;
+Planned plan_model(const Model& model, const CompileOptions& options, Console& console, Diagnostics& diagnostics) {
+  Planned p;
+  Module& m = p.module;
+  console.begin("optimize");
   m.name = options.name.empty() ? identifier_of(options.output.empty() ? options.model : options.output) : options.name;
   m.sources = model.graph.shared_sources();
-  for (const Target& target : options.targets) {
-    PassContext context;
-    context.skip = options.skip;
-    context.after = [&](std::string_view pass, const Graph& g) {
-      if (options.print_after == "all" || options.print_after == pass) fmt::print("-- after {}\n{}", pass, to_string(g));
-    };
-    Graph graph = optimize(model.graph, context);
-    m.io = interface_of(graph);
-    if (options.stop == Stop::Optimized) {
-      fmt::print("{}", to_string(graph));
-      return m;
+  PassContext context = pass_context(options, console);
+  p.graph = optimize(model.graph, context);
+  m.io = interface_of(p.graph);
+  if (options.stop != Stop::Optimized) {
+    console.begin("plan");
+    for (const Target& target : options.targets) {
+      Diagnostics found;
+      m.plans.push_back(make_plan(p.graph, target, m.weights, found));
+      if (m.plans.size() == 1)  // each target meets the same problems
+        for (const Diagnostic& d : found.all()) diagnostics.add(d);
     }
-    m.plans.push_back(make_plan(graph, target, m.weights, diagnostics));
   }
-  return m;
+  console.end();
+  return p;
 }
 
-bool compile(const CompileOptions& options, Diagnostics& diagnostics, const BuildOptions& build) {
-  std::optional<Model> model = load_model(options, diagnostics);
+void write_module(const Module& module, const std::vector<GoldenCase>& goldens, const CompileOptions& options,
+                  Console& console) {
+  BuildOptions how;
+  how.jobs = options.jobs;
+  how.with_program = options.with_program;
+  how.progress = [&](std::string_view stage, size_t done, size_t total) {
+    return console.progress(stage, done, total);
+  };
+  const DeferInterrupts defer;
+  compile_module(module, goldens, options.kind, options.output, how);
+  console.end();
+}
+
+namespace {
+
+void print_sources(const Module& module, Console& console) {
+  EmittedModule text = print_module(module, 1);
+  for (auto& plan : text.kernels)
+    for (auto& f : plan) console.print(fmt::format("// ---- {}\n{}", f.path, f.text));
+  console.print(fmt::format("// ---- {}\n{}", text.program.path, text.program.text));
+}
+
+}  // namespace
+
+bool compile(const CompileOptions& options, Console& console, Diagnostics& diagnostics) {
+  std::optional<Model> model = load_model(options, console, diagnostics);
   if (!model) return false;
-  if (options.stop == Stop::Graph) {
-    fmt::print("{}", to_string(model->graph));
-    return true;
-  }
-  report_unbound(*model, options, diagnostics);
+  if (options.stop == Stop::Graph) return console.print(to_string(model->graph)), true;
+  require_bound(*model, options, "build", diagnostics);
   if (diagnostics.has_errors()) return false;
-  Module module = plan_module(*model, options, diagnostics);
+  Planned planned = plan_model(*model, options, console, diagnostics);
   if (diagnostics.has_errors()) return false;
-  if (options.stop == Stop::Optimized) return true;
+  if (options.stop == Stop::Optimized) return console.print(to_string(planned.graph)), true;
   if (options.stop == Stop::Plan) {
-    for (const Plan& p : module.plans) fmt::print("{}", to_string(p, *module.sources));
+    for (const Plan& p : planned.module.plans) console.print(to_string(p, *planned.module.sources));
     return true;
   }
-  if (options.stop == Stop::Sources && options.output.empty()) {
-    EmittedModule text = print_module(module, 1);
-    for (auto& plan : text.kernels)
-      for (auto& f : plan) fmt::print("// ---- {}\n{}", f.path, f.text);
-    fmt::print("// ---- {}\n{}", text.program.path, text.program.text);
-    return true;
-  }
-  std::string extension = options.output.extension().string();
-  OutputKind kind = extension == ".so" ? OutputKind::SharedLibrary : extension == ".o" ? OutputKind::Object : extension == ".a" ? OutputKind::Archive : OutputKind::Program;
-  compile_module(module, {}, kind, options.output, build);
+  if (options.stop == Stop::Sources && options.output.empty()) return print_sources(planned.module, console), true;
+  write_module(planned.module, {}, options, console);
   return true;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/console.h"
 #include "codegen/compile_module.h"
 #include "frontend/import_onnx.h"
 #include "optimizer/pipeline.h"
@@ -18,12 +19,14 @@ struct CompileOptions {
   std::filesystem::path model, output;
   ImportOptions import;
   std::vector<Target> targets{native_target()};
-  std::string name;                     // of the artifact's symbols; empty: from the output's file name
-  std::string golden;                   // --golden
-  std::vector<std::string> skip;        // passes
-  std::string print_after;              // a pass, or `all`
+  std::string name;               // of the artifact's symbols; empty: from the output's file name
+  std::string golden;             // --golden
+  double tolerance = -1;          // of golden cases, as a share of the magnitude; negative: by the rule
+  std::vector<std::string> skip;  // passes
+  std::string print_after;        // a pass, or `all`
   Stop stop = Stop::Artifact;
-  bool with_program = true;
+  OutputKind kind = OutputKind::SharedLibrary;
+  bool with_program = true, time_passes = false;
   int jobs = 2;
 };
 
@@ -31,12 +34,23 @@ struct CompileOptions {
 std::string identifier_of(const std::filesystem::path& file);
 
 /// Imports, and reports what is wrong with the model. Null when there were errors.
-std::optional<Model> load_model(const CompileOptions& options, Diagnostics& diagnostics);
+std::optional<Model> load_model(const CompileOptions& options, Console& console, Diagnostics& diagnostics);
 
-/// The plan of a model whose dims are all bound. Problems are added to `diagnostics`.
-Module plan_module(const Model& model, const CompileOptions& options, Diagnostics& diagnostics);
+/// E0501 for the dims that nothing binds, with the line to paste.
+void require_bound(const Model& model, const CompileOptions& options, std::string_view verb, Diagnostics& diagnostics);
 
-/// The whole road; an empty result with diagnostics when something was wrong.
-bool compile(const CompileOptions& options, Diagnostics& diagnostics, const BuildOptions& build);
+/// One graph, and for each target its plan, of a model whose dims are all bound. Problems are added to `diagnostics`.
+struct Planned {
+  Graph graph;
+  Module module;
+};
+Planned plan_model(const Model& model, const CompileOptions& options, Console& console, Diagnostics& diagnostics);
+
+/// Objects and link; throws CompileError.
+void write_module(const Module& module, const std::vector<GoldenCase>& goldens, const CompileOptions& options,
+                  Console& console);
+
+/// The whole road; false with diagnostics when something was wrong.
+bool compile(const CompileOptions& options, Console& console, Diagnostics& diagnostics);
 
 }  // namespace cameo

@@ -3,10 +3,14 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
+#include <algorithm>
 
 #include "codegen/build/artifact.h"
+#include "codegen/build/files.h"
 #include "codegen/build/worker.h"
+#include "codegen/pool_pieces.h"
+#include "codegen/print_goldens.h"
+#include "codegen/write_sources.h"
 #include "frontend/diagnostic.h"
 
 namespace cameo {
@@ -19,24 +23,14 @@ CodeTarget code_target(const Target& t) {
   return c;
 }
 
-class Stopwatch {
- public:
-  Stopwatch(const BuildOptions& o, std::string stage) : options_(o), stage_(std::move(stage)), start_(std::chrono::steady_clock::now()) {}
-  ~Stopwatch() {
-    if (options_.seconds)
-      (*options_.seconds)[stage_] += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  const BuildOptions& options_;
-  std::string stage_;
-  std::chrono::steady_clock::time_point start_;
-};
+bool go_on(const BuildOptions& o, std::string_view stage, size_t done, size_t total) {
+  return !o.progress || o.progress(stage, done, total);
+}
 
 [[noreturn]] void fail(Code code, const std::string& message) { throw CompileError(code, message); }
 
-std::vector<LinkInput> compile_sources(const Module& m, const EmittedModule& text, WorkerPool& pool, const BuildOptions& options) {
-  Stopwatch watch(options, "compile");
+std::vector<LinkInput> compile_sources(const Module& m, const EmittedModule& text, WorkerPool& pool,
+                                       const BuildOptions& options) {
   std::vector<Job> jobs;
   std::vector<std::string> names;
   auto add = [&](const SourceFile& f, const Target& t, bool tables) {
@@ -48,10 +42,11 @@ std::vector<LinkInput> compile_sources(const Module& m, const EmittedModule& tex
     names.push_back(f.path);
     jobs.push_back(std::move(job));
   };
-  for (size_t p = 0; p < m.plans.size(); ++p)
-    for (const SourceFile& f : text.kernels[p]) add(f, m.plans[p].target, false);
+  // the narrowest first: of an inline function that several objects hold, the linker keeps the first one's
   add(text.program, *find_target("x86-64-v2"), true);
-  auto progress = [&](size_t done, size_t total) { return !options.progress || options.progress("compile", done, total); };
+  for (size_t p = m.plans.size(); p-- > 0;)
+    for (const SourceFile& f : text.kernels[p]) add(f, m.plans[p].target, false);
+  auto progress = [&](size_t done, size_t total) { return go_on(options, "compile", done, total); };
   std::vector<Outcome> outcomes = pool.run(jobs, progress);
   std::vector<LinkInput> objects;
   for (size_t i = 0; i < outcomes.size(); ++i) {
@@ -61,27 +56,52 @@ std::vector<LinkInput> compile_sources(const Module& m, const EmittedModule& tex
   return objects;
 }
 
-/// The pieces of the weight section, gaps filled so that each tensor starts where the plan says.
-Pieces weight_pieces(const WeightPool& weights) {
-  static constexpr std::byte kZeros[64]{};
-  Pieces pieces;
-  int64_t at = 0;
-  for (const WeightPool::Entry& e : weights.entries) {
-    if (e.offset > at) pieces.push_back(std::span(kZeros).first(static_cast<size_t>(e.offset - at)));
-    pieces.push_back(e.tensor->bytes());
-    at = e.offset + static_cast<int64_t>(e.tensor->bytes().size());
+/// One table of steps drives the kernels of every image, so all plans must agree on it.
+void require_equal_tables(const Module& m) {
+  for (const Plan& p : m.plans) {
+    const Plan& first = m.plans[0];
+    const auto same = [](const Step& a, const Step& b) {
+      return a.kind == b.kind && a.kernel == b.kernel && a.refs == b.refs && a.chunks == b.chunks && a.jump == b.jump &&
+             a.bytes == b.bytes && a.a == b.a && a.b == b.b;
+    };
+    const bool equal = p.kernels.size() == first.kernels.size() && p.arena_bytes == first.arena_bytes &&
+                       p.slots == first.slots && p.loops == first.loops &&
+                       std::ranges::equal(p.steps, first.steps, same);
+    if (!equal)
+      throw CompileError(Code::E0601,
+                         fmt::format("the plans for {} and {} have different steps and cannot share an artifact",
+                                     first.target.name, p.target.name),
+                         "build one artifact for each --target");
   }
-  if (weights.bytes > at) pieces.push_back(std::span(kZeros).first(static_cast<size_t>(weights.bytes - at)));
-  return pieces;
 }
 
-LinkJob link_job(OutputKind kind, std::vector<LinkInput> objects, const Module& m, const std::filesystem::path& path) {
+LinkInput golden_object(const std::vector<GoldenCase>& goldens) {
+  ElfObject object;
+  object.machine = Machine::kX86_64;
+  object.sections.push_back(section_of(".rodata.cameo_goldens", golden_pieces(goldens)));
+  object.symbols.push_back({.name = std::string(kGoldenSymbol), .section = 0, .size = object.sections[0].size});
+  return {"goldens.o", elf_object_bytes(object), {}};
+}
+
+LinkJob link_job(OutputKind kind, bool program, std::vector<LinkInput> objects, const Module& m,
+                 const std::filesystem::path& path) {
   switch (kind) {
-    case OutputKind::SharedLibrary: return link_shared(std::move(objects), path.filename().string(), "_cameo_start", {"cameo_model_api", m.name + "_api"});
+    case OutputKind::SharedLibrary:
+      return link_shared(std::move(objects), path.filename().string(), program ? "_cameo_start" : "",
+                         {"cameo_model_api", m.name + "_api"});
     case OutputKind::Program: return link_program(std::move(objects), "_cameo_start");
     case OutputKind::Object: return relocatable(std::move(objects), {m.name + "_api"});
-    default: return archive(std::move(objects));
+    default: return archive(std::move(objects), {m.name + "_api"});
   }
+}
+
+/// NAME.h beside the library, as its user includes it.
+void write_header(const Module& m, const std::filesystem::path& library) {
+  Status status;
+  OutputFile file = OutputFile::create((library.parent_path() / (m.name + ".h")).string(), false, status);
+  if (status.ok()) status = file.write(as_bytes(header_of(m)));
+  if (status.ok()) status = file.commit();
+  if (!status.ok()) fail(Code::E0602, status.message);
 }
 
 }  // namespace
@@ -90,18 +110,25 @@ void compile_module(const Module& m, const std::vector<GoldenCase>& goldens, Out
                     const std::filesystem::path& path, const BuildOptions& options) {
   size_t kernels = m.plans[0].kernels.size();
   int files = static_cast<int>(std::clamp<size_t>(kernels / 6, 1, 16));
-  EmittedModule text = [&] {
-    Stopwatch watch(options, "print");
-    return print_module(m, files, goldens);
-  }();
+  go_on(options, "print", 0, 1);
+  require_equal_tables(m);
+  EmittedModule text = print_module(m, files, goldens);
+  if (kind == OutputKind::Sources)
+    return write_sources(m, text, goldens, path, [&] { return go_on(options, "write", 0, 1); });
   WorkerPool pool(options.jobs);
   std::vector<LinkInput> objects = compile_sources(m, text, pool, options);
   bool program = options.with_program && (kind == OutputKind::SharedLibrary || kind == OutputKind::Program);
-  for (LinkInput& o : runtime_objects("x86_64-unknown-linux-gnu", program)) objects.push_back(std::move(o));
-  Stopwatch watch(options, "link");
-  Artifact artifact{link_job(kind, std::move(objects), m, path), m.weights.bytes ? "cameo_weights" : "", weight_pieces(m.weights), path.string()};
-  Status status = write_artifact(pool, std::move(artifact), [&](size_t done, size_t total) { return !options.progress || options.progress("link", done, total); });
+  if (!goldens.empty()) objects.push_back(golden_object(goldens));
+  for (LinkInput& o : runtime_objects("x86_64-unknown-linux-gnu", program)) {
+    const bool shared_only = o.name == "core/shared.o";
+    if (!shared_only || kind == OutputKind::SharedLibrary) objects.push_back(std::move(o));
+  }
+  Artifact artifact{link_job(kind, program, std::move(objects), m, path), m.weights.bytes ? "cameo_weights" : "",
+                    pool_pieces(m.weights), path.string()};
+  Status status = write_artifact(pool, std::move(artifact),
+                                 [&](size_t done, size_t total) { return go_on(options, "link", done, total); });
   if (!status.ok()) fail(Code::E0602, status.message);
+  if (kind == OutputKind::Object || kind == OutputKind::Archive) write_header(m, path);
 }
 
 }  // namespace cameo

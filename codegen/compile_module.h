@@ -2,7 +2,6 @@
 #pragma once
 #include <filesystem>
 #include <functional>
-#include <map>
 
 #include "codegen/print_module.h"
 
@@ -11,10 +10,10 @@ namespace cameo {
 enum class OutputKind { SharedLibrary, Program, Object, Archive, Sources };
 
 struct BuildOptions {
-  int jobs = 2;
+  int jobs = 2;  // workers; 0: in this process
   bool with_program = true;
-  std::function<bool(std::string_view stage, size_t done, size_t total)> progress;  // false: stop
-  std::map<std::string, double>* seconds = nullptr;                                 // by stage
+  std::function<bool(std::string_view stage, size_t done, size_t total)>
+      progress;  // stages: print, compile, link; false: stop
 };
 
 /// Writes the artifact to `path`, or throws CompileError (E0601, E0602) and leaves nothing behind.

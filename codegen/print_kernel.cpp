@@ -62,6 +62,7 @@ class Printer {
   void print(Writer& w) {
     print_operands(w);
     if (k_.form == Form::Serial) return print_serial(w);
+    if (k_.form == Form::Contract) return print_contract(w);
     size_t outer = k_.axes.empty() ? 0 : k_.axes.size() - 1;
     std::string extents, names;
     for (size_t i = 0; i < outer; ++i) {
@@ -110,6 +111,43 @@ class Printer {
     w.append(pop_scope());
     w.close("});");
   }
+  /// Coefficients of an affine offset as rt::strides(..), and what is left when all variables are 0.
+  static std::string strides(const Affine& a, std::span<const Expr> vars) {
+    std::string s;
+    for (Expr v : vars) s += fmt::format("{}{}l", s.empty() ? "" : ", ", a.coefficient_of(v));
+    return fmt::format("rt::strides({})", s);
+  }
+  static std::string extents_of(std::span<const Expr> vars) {
+    std::string s;
+    for (Expr v : vars) s += fmt::format("{}{}", s.empty() ? "" : ", ", literal(v.extent()));
+    return fmt::format("rt::extents({})", s);
+  }
+  void print_contract(Writer& w) {
+    const ContractSum& c = k_.sum;
+    std::span<const Expr> axes(k_.axes);
+    Expr column = axes.back(), row = c.has_row ? axes[axes.size() - 2] : Expr();
+    std::span<const Expr> outer = axes.first(axes.size() - (c.has_row ? 2 : 1));
+    Affine a = affine(c.a_offset), b = affine(c.b_offset);
+    std::string names;
+    for (size_t i = 0; i < outer.size(); ++i) names += fmt::format("rt::i64 i{}, ", i);
+    w.line(fmt::format("rt::contract<{}, {}>(call, {}, {}, {}, {}, {},", c.rows_per_tile, c.vectors_per_tile, extents_of(outer), extents_of(c.segments),
+                       row ? literal(row.extent()) : "1l", literal(column.extent()), literal(c.k.extent())));
+    w.line(fmt::format("             rt::matrix_a(x{} + {}l, {}, {}l, {}),", c.a, a.constant, strides(a, outer), row ? a.coefficient_of(row) : 0, strides(a, c.segments)));
+    if (c.packed) w.line(fmt::format("             rt::packed_b(x{}, {}),", c.b, strides(Affine{}, outer)));
+    else w.line(fmt::format("             rt::strided_b(x{} + {}l, {}, {}l, {}l),", c.b, b.constant, strides(b, outer), b.coefficient_of(c.k), b.coefficient_of(column)));
+    w.open(fmt::format("             [&](auto acc, {}rt::i64 row, auto col) __attribute__((always_inline)) {{", names));
+    push_scope(w.indent() - 1);
+    push_scope(w.indent());
+    for (size_t i = 0; i < outer.size(); ++i) bind(outer[i], fmt::format("i{}", i));
+    if (row) bind(row, "row");
+    bind(column, "col");
+    scopes_.back().text.line("(void)row;");
+    for (const Store& s : k_.stores) print_store(s);
+    std::string element = pop_scope(), hoisted = pop_scope();
+    w.append(hoisted);
+    w.append(element);
+    w.close("});");
+  }
   void print_store(const Store& s) {
     std::string offset = name(s.offset), value = name(s.value), check;
     if (!s.guard.is_const(1)) check = fmt::format("if (rt::check(call, {}, {})) ", name(s.guard), offset);
@@ -132,7 +170,7 @@ class Printer {
   }
   /// The number of the outermost scope that has all free variables of `e`.
   size_t home(Expr e) {
-    size_t depth = 0;
+    size_t depth = k_.form == Form::Contract ? 1 : 0;  // an epilogue is one scope
     for (uint64_t v : free_vars(e))
       for (size_t i = scopes_.size(); i-- > 0;)
         if (scopes_[i].vars.count(v)) {
@@ -159,6 +197,7 @@ class Printer {
   std::string name(Expr e) {
     if (e.op() == Op::Const) return literal(e);
     if (e.op() == Op::Var) return var_names_.at(e.var_number());
+    if (e.op() == Op::Acc) return "acc";
     size_t at = home(e);
     if (auto it = scopes_[at].names.find(e); it != scopes_[at].names.end()) return it->second;
     std::string value = e.op() == Op::Fold ? print_fold(e, at) : call(e);
@@ -240,8 +279,10 @@ void print_kernel(Writer& w, const Kernel& k, const Sources& sources) {
 
 std::string kernel_includes(const std::vector<Kernel>& kernels) {
   std::set<std::string> families{"nest"};
-  for (const Kernel& k : kernels)
+  for (const Kernel& k : kernels) {
     if (k.form == Form::Opaque) families.insert(k.opaque);
+    if (k.form == Form::Contract) families.insert("contract");
+  }
   std::string s;
   for (auto& f : families) s += fmt::format("#include \"runtime/kernels/{}.h\"\n", f);
   return s;

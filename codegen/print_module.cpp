@@ -4,10 +4,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "codegen/print_goldens.h"
 #include "codegen/print_kernel.h"
 #include "frontend/check.h"
 
@@ -153,6 +155,7 @@ EmittedModule print_module(const Module& m, int files, const std::vector<GoldenC
   w.line("const struct cameo_api* cameo_program_api(rt::uint32_t abi_major);");
   w.line(fmt::format("__attribute__((visibility(\"default\"))) const struct cameo_api* {}_api(rt::uint32_t abi_major) {{ return cameo_program_api(abi_major); }}", m.name));
   if (m.weights.bytes) w.line("extern __attribute__((visibility(\"hidden\"))) const unsigned char cameo_weights[];");
+  print_golden_symbol(w, goldens);
   w.line("}");
   w.line("namespace rt {");
   w.line("namespace {");
@@ -170,6 +173,7 @@ EmittedModule print_module(const Module& m, int files, const std::vector<GoldenC
   w.open("const Image images[] = {");
   for (const Plan& q : m.plans) w.line(fmt::format("{{\"{}\", {}, kernels_{}}},", q.target.name, q.target.features, image_suffix(q)));
   w.close("};");
+  print_goldens(w, goldens);
   std::string manifest = manifest_of(m);
   w.line("}  // namespace");
   w.line("}  // namespace rt");
@@ -182,9 +186,9 @@ EmittedModule print_module(const Module& m, int files, const std::vector<GoldenC
   w.line(fmt::format("rt::rows, {}, rt::refs, nullptr,", p.steps.size() + 1));
   w.line(fmt::format("rt::nodes, {}, nullptr, 0,", nodes.size()));
   w.line(fmt::format("rt::images, {},", m.plans.size()));
-  w.line(fmt::format("{}, {}, {}ul, 0,", 2 + m.io.inputs.size() + m.io.outputs.size() + p.slots, p.loops, p.arena_bytes));
+  w.line(fmt::format("{}, {}, {}ul, {}ul,", 2 + m.io.inputs.size() + m.io.outputs.size() + p.slots, p.loops, p.arena_bytes, p.scratch_bytes));
   w.line(fmt::format("{}, {}ul,", m.weights.bytes ? "cameo_weights" : "nullptr", m.weights.bytes));
-  w.line("nullptr, 0, 0,");
+  w.line(fmt::format("{} 0,", list(goldens.size(), "goldens")));
   w.close("};");
   out.program = {"program.cpp", w.take()};
   return out;

@@ -32,7 +32,8 @@ Graph bind_dims(const Graph& g, const DimBinding& dims) {
     if (n.bodies.empty()) return std::nullopt;
     std::vector<std::shared_ptr<const Graph>> bodies;
     for (auto& b : n.bodies) bodies.push_back(std::make_shared<const Graph>(bind_dims(*b, dims)));
-    return to.add(*n.op, {in.begin(), in.end()}, n.attrs, n.origin, n.version, static_cast<int>(n.outputs.size()), std::move(bodies));
+    return to.add(*n.op, {in.begin(), in.end()}, n.attrs, n.origin, n.version, static_cast<int>(n.outputs.size()),
+                  std::move(bodies));
   };
   std::vector<ValueId> outputs = inline_graph(into, g, inputs, {}, bind_bodies);
   for (size_t i = 0; i < outputs.size(); ++i) into.add_output(g.outputs()[i].name, outputs[i]);

@@ -1,5 +1,5 @@
-// bind_dims: a model's graph with symbolic dims replaced by numbers; every node is typed anew, so all that follows from the
-// numbers becomes static. The first row of the pipeline, once for each bucket.
+// bind_dims: a model's graph with symbolic dims replaced by numbers; every node is typed anew, so all that follows from
+// the numbers becomes static. The first row of the pipeline, once for each bucket.
 #pragma once
 #include <map>
 #include <string>

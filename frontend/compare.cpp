@@ -9,7 +9,7 @@
 namespace cameo {
 namespace {
 
-constexpr double kTimesReference = 4, kAlwaysUlps = 32, kGoldenLimit = 1e-3;
+constexpr double kTimesReference = 4, kAlwaysUlps = 32, kGoldenLimit = 1e-3, kGoldenUlpsOfOne = 16;
 
 int mantissa_bits(DType t) {
   switch (t) {
@@ -105,7 +105,8 @@ Comparison compare(const Tensor& got, const Tensor& rounded, const Tensor& unrou
   if (!c.pass)
     c.why = fmt::format("element {} is {}, expected {}: error {:.3g}, tolerance {:.3g}", c.worst, got.get(c.worst),
                         unrounded.get(c.worst), c.max_error, c.tolerance);
-  if (golden && golden_error.max > std::max(least, kGoldenLimit * largest)) {
+  double limit = std::max({least, kGoldenLimit * largest, kGoldenUlpsOfOne * ulp_of(got.dtype(), 1)});
+  if (golden && golden_error.max > limit) {
     c.pass = false;
     c.why =
         fmt::format("the golden values are {:.3g} away from the interpreter's at element {} ({} and {})",

@@ -304,6 +304,7 @@ void visit(std::span<const Expr> roots, const std::function<void(Expr)>& f) {
 
 Expr rewrite(Expr root, const std::function<Expr(Expr)>& f) {
   std::unordered_map<Expr, Expr, ExprHash> done;
+  std::unordered_set<Expr, ExprHash> results;
   std::vector<Expr> roots{root};
   visit(roots, [&](Expr e) {
     std::vector<Expr> args;
@@ -312,7 +313,10 @@ Expr rewrite(Expr root, const std::function<Expr(Expr)>& f) {
       args.push_back(done.at(a));
       changed |= args.back() != a;
     }
-    done[e] = f(changed ? make(e.op(), e.type(), std::move(args), e.bits()) : e);
+    Expr made = changed ? make(e.op(), e.type(), std::move(args), e.bits()) : e;
+    bool short_form = changed && made.op() != e.op() && results.count(made);  // an argument, which has been through `f`
+    done[e] = short_form ? made : f(made);
+    results.insert(done[e]);
   });
   return done.at(root);
 }

@@ -1,6 +1,6 @@
-// Bodies of If, Loop and Scan: each becomes a graph whose inputs are the operator's, then what it captures. Constants are
-// shared into a body instead of captured; an If with a known condition is replaced by its branch. A loop's body is first typed
-// with the initial values; an extent that an iteration changes is opened, and the body typed again.
+// Bodies of If, Loop and Scan: each becomes a graph whose inputs are the operator's, then what it captures. Constants
+// are shared into a body instead of captured; an If with a known condition is replaced by its branch. A loop's body is
+// first typed with the initial values; an extent that an iteration changes is opened, and the body typed again.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,15 +42,19 @@ bool open_changed(Type& in, const Type& out, std::set<Expr, bool (*)(Expr, Expr)
 
 }  // namespace
 
-Importer::Body Importer::import_body(onnx::GraphProto& g, Scope& outer, std::span<const Type> inputs, std::span<const std::string_view> seed) {
-  if (outer.depth >= kMaxDepth) throw CompileError(Code::E0201, fmt::format("bodies and functions are nested more than {} deep", kMaxDepth));
+Importer::Body Importer::import_body(onnx::GraphProto& g, Scope& outer, std::span<const Type> inputs,
+                                     std::span<const std::string_view> seed) {
+  if (outer.depth >= kMaxDepth)
+    throw CompileError(Code::E0201, fmt::format("bodies and functions are nested more than {} deep", kMaxDepth));
   if (g.input_size() != static_cast<int>(inputs.size()))
-    throw CompileError(Code::E0203, fmt::format("the body `{}` has {} inputs, here it needs {}", printable(g.name()), g.input_size(), inputs.size()));
+    throw CompileError(Code::E0203, fmt::format("the body `{}` has {} inputs, here it needs {}", printable(g.name()),
+                                                g.input_size(), inputs.size()));
   Body body{std::make_shared<Graph>(sources_), {}, true};
   Scope scope{*body.graph, outer.region, &outer, outer.depth + 1};
   std::set<std::string_view> seen;
   for (int i = 0; i < g.input_size(); ++i) {
-    if (!seen.insert(g.input(i).name()).second) throw CompileError(Code::E0202, fmt::format("a body has two inputs `{}`", printable(g.input(i).name())));
+    if (!seen.insert(g.input(i).name()).second)
+      throw CompileError(Code::E0202, fmt::format("a body has two inputs `{}`", printable(g.input(i).name())));
     scope.define(g.input(i).name(), body.graph->add_input(g.input(i).name(), inputs[i]));
   }
   for (std::string_view name : seed) scope.find(name);
@@ -58,7 +62,9 @@ Importer::Body Importer::import_body(onnx::GraphProto& g, Scope& outer, std::spa
   import_nodes(*g.mutable_node(), scope, add_rows(g.node(), scope.region), given_names(g));
   for (const auto& o : g.output()) {
     auto v = scope.find(o.name());
-    if (!v) throw CompileError(Code::E0202, fmt::format("the body `{}` never makes its output `{}`", printable(g.name()), printable(o.name())));
+    if (!v)
+      throw CompileError(Code::E0202, fmt::format("the body `{}` never makes its output `{}`", printable(g.name()),
+                                                  printable(o.name())));
     body.ok &= body.graph->type(*v).kind != Kind::Error;
     body.graph->add_output(o.name(), *v);
   }
@@ -66,28 +72,37 @@ Importer::Body Importer::import_body(onnx::GraphProto& g, Scope& outer, std::spa
   return body;
 }
 
-// ---- If --------------------------------------------------------------------------------------------------------------
+// ---- If
+// --------------------------------------------------------------------------------------------------------------
 
 void Importer::inline_branch(onnx::NodeProto& n, onnx::GraphProto& g, Scope& outer) {
-  if (outer.depth >= kMaxDepth) throw CompileError(Code::E0201, fmt::format("bodies and functions are nested more than {} deep", kMaxDepth));
+  if (outer.depth >= kMaxDepth)
+    throw CompileError(Code::E0201, fmt::format("bodies and functions are nested more than {} deep", kMaxDepth));
   Scope scope{outer.graph, outer.region, &outer, outer.depth + 1};
   import_initializers(g, scope);
   import_nodes(*g.mutable_node(), scope, add_rows(g.node(), scope.region), given_names(g));
   std::vector<ValueId> outputs;
   for (const auto& o : g.output()) {
     auto v = scope.find(o.name());
-    if (!v) throw CompileError(Code::E0202, fmt::format("the body `{}` never makes its output `{}`", printable(g.name()), printable(o.name())));
+    if (!v)
+      throw CompileError(Code::E0202, fmt::format("the body `{}` never makes its output `{}`", printable(g.name()),
+                                                  printable(o.name())));
     outputs.push_back(*v);
   }
   define_outputs(n, outer, outputs);
 }
 
-void Importer::import_if(onnx::NodeProto& n, NodeFacts facts, onnx::GraphProto& yes, onnx::GraphProto& no, Scope& scope) {
+void Importer::import_if(onnx::NodeProto& n, NodeFacts facts, onnx::GraphProto& yes, onnx::GraphProto& no,
+                         Scope& scope) {
   for (onnx::GraphProto* g : {&yes, &no})
     if (g->input_size() > 0 || g->output_size() < n.output_size())
-      throw CompileError(Code::E0203, fmt::format("a branch of `If` has {} inputs and {} outputs, here it needs 0 and {}", g->input_size(), g->output_size(), n.output_size()));
-  if (facts.inputs.size() != 1 || !facts.inputs[0]) throw CompileError(Code::E0203, "`If` takes one input, the condition");
-  if (const Constant& condition = scope.graph[facts.inputs[0]].constant; condition && condition->size() == 1 && condition->dtype() == DType::b1)
+      throw CompileError(Code::E0203,
+                         fmt::format("a branch of `If` has {} inputs and {} outputs, here it needs 0 and {}",
+                                     g->input_size(), g->output_size(), n.output_size()));
+  if (facts.inputs.size() != 1 || !facts.inputs[0])
+    throw CompileError(Code::E0203, "`If` takes one input, the condition");
+  if (const Constant& condition = scope.graph[facts.inputs[0]].constant;
+      condition && condition->size() == 1 && condition->dtype() == DType::b1)
     return inline_branch(n, condition->get_int(0) ? yes : no, scope);
   Body a = import_body(yes, scope, {}, {});
   Body b = import_body(no, scope, {}, a.captures);
@@ -98,9 +113,11 @@ void Importer::import_if(onnx::NodeProto& n, NodeFacts facts, onnx::GraphProto& 
   add_node(n, std::move(facts), b.captures, scope);
 }
 
-// ---- Loop and Scan ---------------------------------------------------------------------------------------------------
+// ---- Loop and Scan
+// ---------------------------------------------------------------------------------------------------
 
-Importer::Body Importer::import_repeated(onnx::GraphProto& g, Scope& scope, std::vector<Type> inputs, int first_carried, int carried, int first_out) {
+Importer::Body Importer::import_repeated(onnx::GraphProto& g, Scope& scope, std::vector<Type> inputs, int first_carried,
+                                         int carried, int first_out) {
   std::set<Expr, bool (*)(Expr, Expr)> opened([](Expr a, Expr b) { return a.id() < b.id(); });
   for (;;) {
     Mark mark = save();
@@ -108,7 +125,8 @@ Importer::Body Importer::import_repeated(onnx::GraphProto& g, Scope& scope, std:
     bool changed = false;
     for (int i = 0; i < carried && first_out + i < g.output_size(); ++i) {
       const Type& out = body.graph->type(body.graph->outputs()[first_out + i].value);
-      if (out.kind == Kind::Tensor && inputs[first_carried + i].kind == Kind::Tensor) changed |= open_changed(inputs[first_carried + i], out, opened);
+      if (out.kind == Kind::Tensor && inputs[first_carried + i].kind == Kind::Tensor)
+        changed |= open_changed(inputs[first_carried + i], out, opened);
     }
     if (!changed) return body;
     restore(std::move(mark));
@@ -120,22 +138,31 @@ void Importer::import_loop(onnx::NodeProto& n, NodeFacts facts, onnx::GraphProto
   int carried = static_cast<int>(facts.inputs.size()) - 2;
   std::vector<Type> types{Type(DType::i64, {}), Type(DType::b1, {})};
   for (int i = 0; i < carried; ++i) {
-    if (!facts.inputs[2 + i]) throw CompileError(Code::E0203, fmt::format("`Loop` lacks the initial value of its carried value {}", i));
+    if (!facts.inputs[2 + i])
+      throw CompileError(Code::E0203, fmt::format("`Loop` lacks the initial value of its carried value {}", i));
     types.push_back(scope.graph.type(facts.inputs[2 + i]));
   }
   if (g.output_size() < 1 + carried || n.output_size() > g.output_size() - 1)
-    throw CompileError(Code::E0203, fmt::format("the body of `Loop` has {} outputs: a condition, {} carried values and {} scans are needed", g.output_size(), carried, std::max(0, n.output_size() - carried)));
+    throw CompileError(
+        Code::E0203,
+        fmt::format("the body of `Loop` has {} outputs: a condition, {} carried values and {} scans are needed",
+                    g.output_size(), carried, std::max(0, n.output_size() - carried)));
   finish_repeated(n, std::move(facts), import_repeated(g, scope, std::move(types), 2, carried, 1), scope);
 }
 
 void Importer::import_scan(onnx::NodeProto& n, NodeFacts facts, onnx::GraphProto& g, Scope& scope) {
-  auto* count = facts.attrs.count("num_scan_inputs") ? std::get_if<int64_t>(&facts.attrs.at("num_scan_inputs")) : nullptr;
+  auto* count =
+      facts.attrs.count("num_scan_inputs") ? std::get_if<int64_t>(&facts.attrs.at("num_scan_inputs")) : nullptr;
   auto total = static_cast<int64_t>(facts.inputs.size());
-  if (!count || *count < 0 || *count > total) throw CompileError(Code::E0204, "`Scan` needs `num_scan_inputs` between 0 and its number of inputs");
+  if (!count || *count < 0 || *count > total)
+    throw CompileError(Code::E0204, "`Scan` needs `num_scan_inputs` between 0 and its number of inputs");
   int carried = static_cast<int>(total - *count);
   std::vector<int64_t> axes(static_cast<size_t>(*count), 0);
-  if (auto it = facts.attrs.find("scan_input_axes"); it != facts.attrs.end()) axes = std::get<std::vector<int64_t>>(it->second);
-  if (axes.size() != static_cast<size_t>(*count)) throw CompileError(Code::E0204, fmt::format("`scan_input_axes` has {} entries for {} scanned inputs", axes.size(), *count));
+  if (auto it = facts.attrs.find("scan_input_axes"); it != facts.attrs.end())
+    axes = std::get<std::vector<int64_t>>(it->second);
+  if (axes.size() != static_cast<size_t>(*count))
+    throw CompileError(Code::E0204,
+                       fmt::format("`scan_input_axes` has {} entries for {} scanned inputs", axes.size(), *count));
   std::vector<Type> types;
   for (int64_t i = 0; i < total; ++i) {
     if (!facts.inputs[i]) throw CompileError(Code::E0203, fmt::format("`Scan` lacks its input {}", i));
@@ -144,7 +171,9 @@ void Importer::import_scan(onnx::NodeProto& n, NodeFacts facts, onnx::GraphProto
     types.push_back(std::move(t));
   }
   if (g.output_size() < carried || n.output_size() > g.output_size())
-    throw CompileError(Code::E0203, fmt::format("the body of `Scan` has {} outputs: {} carried values and {} scans are needed", g.output_size(), carried, std::max(0, n.output_size() - carried)));
+    throw CompileError(Code::E0203,
+                       fmt::format("the body of `Scan` has {} outputs: {} carried values and {} scans are needed",
+                                   g.output_size(), carried, std::max(0, n.output_size() - carried)));
   finish_repeated(n, std::move(facts), import_repeated(g, scope, std::move(types), 0, carried, 0), scope);
 }
 
@@ -156,7 +185,8 @@ void Importer::finish_repeated(onnx::NodeProto& n, NodeFacts facts, Body body, S
   add_node(n, std::move(facts), body.captures, scope);
 }
 
-void Importer::import_control(onnx::NodeProto& n, NodeFacts facts, std::span<onnx::GraphProto* const> graphs, Scope& scope) {
+void Importer::import_control(onnx::NodeProto& n, NodeFacts facts, std::span<onnx::GraphProto* const> graphs,
+                              Scope& scope) {
   std::string_view name = facts.op->name;
   if (name == "Loop") return import_loop(n, std::move(facts), *graphs[0], scope);
   if (name == "Scan") return import_scan(n, std::move(facts), *graphs[0], scope);

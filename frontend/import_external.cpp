@@ -1,5 +1,6 @@
-// Files from outside: the model's own, and external data, which is opened component by component under the model's folder
-// without following links; what the descriptor says (not the path) decides whether it is a plain file of ours alone.
+// Files from outside: the model's own, and external data, which is opened component by component under the model's
+// folder without following links; what the descriptor says (not the path) decides whether it is a plain file of ours
+// alone.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -36,7 +37,8 @@ std::string_view kind_of(mode_t mode) {
   switch (mode & S_IFMT) {
     case S_IFDIR: return "a folder";
     case S_IFIFO: return "a pipe";
-    case S_IFCHR: case S_IFBLK: return "a device";
+    case S_IFCHR:
+    case S_IFBLK: return "a device";
     case S_IFSOCK: return "a socket";
     case S_IFLNK: return "a symbolic link";
     default: return "no plain file";
@@ -46,17 +48,22 @@ std::string_view kind_of(mode_t mode) {
 MappedFile map_descriptor(int fd, size_t size) {
   if (size == 0) return {};
   void* p = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
-  if (p == MAP_FAILED) throw CompileError(Code::E0101, fmt::format("mapping the file failed: {}", std::strerror(errno)));
-  return {{static_cast<const std::byte*>(p), size}, std::shared_ptr<const void>(p, [size](const void* q) { munmap(const_cast<void*>(q), size); })};
+  if (p == MAP_FAILED)
+    throw CompileError(Code::E0101, fmt::format("mapping the file failed: {}", std::strerror(errno)));
+  return {{static_cast<const std::byte*>(p), size},
+          std::shared_ptr<const void>(p, [size](const void* q) { munmap(const_cast<void*>(q), size); })};
 }
 
 }  // namespace
 
 MappedFile map_file(const std::filesystem::path& file) {
   Descriptor fd(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a pipe must not hold us up
-  if (!fd.ok()) throw CompileError(Code::E0101, fmt::format("`{}` cannot be opened: {}", printable(file.string()), std::strerror(errno)));
-  struct stat s {};
-  if (fstat(fd.get(), &s) != 0 || !S_ISREG(s.st_mode)) throw CompileError(Code::E0101, fmt::format("`{}` is {}", printable(file.string()), kind_of(s.st_mode)));
+  if (!fd.ok())
+    throw CompileError(Code::E0101,
+                       fmt::format("`{}` cannot be opened: {}", printable(file.string()), std::strerror(errno)));
+  struct stat s{};
+  if (fstat(fd.get(), &s) != 0 || !S_ISREG(s.st_mode))
+    throw CompileError(Code::E0101, fmt::format("`{}` is {}", printable(file.string()), kind_of(s.st_mode)));
   return map_descriptor(fd.get(), static_cast<size_t>(s.st_size));
 }
 
@@ -64,7 +71,8 @@ namespace importing {
 namespace {
 
 [[noreturn]] void refuse(const std::string& location, std::string_view why) {
-  throw CompileError(Code::E0103, fmt::format("external data `{}` {}", printable(location), why), "external data must be a plain file under the model's folder");
+  throw CompileError(Code::E0103, fmt::format("external data `{}` {}", printable(location), why),
+                     "external data must be a plain file under the model's folder");
 }
 
 std::vector<std::string> components(const std::string& location) {
@@ -84,7 +92,8 @@ std::vector<std::string> components(const std::string& location) {
 }
 
 [[noreturn]] void refuse_errno(const std::string& location) {
-  if (errno == ELOOP || errno == ENOTDIR || errno == EMLINK) refuse(location, "goes through a symbolic link, or through something that is no folder");
+  if (errno == ELOOP || errno == ENOTDIR || errno == EMLINK)
+    refuse(location, "goes through a symbolic link, or through something that is no folder");
   refuse(location, fmt::format("cannot be opened: {}", std::strerror(errno)));
 }
 
@@ -97,8 +106,9 @@ const MappedFile& DataFolder::open(const std::string& location) {
   for (size_t i = 0; i + 1 < parts.size() && at.ok(); ++i)
     at = Descriptor(openat(at.get(), parts[i].c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!at.ok()) refuse_errno(location);
-  struct stat s {};
-  if (fstatat(at.get(), parts.back().c_str(), &s, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(s.st_mode)) refuse(location, fmt::format("is {}", kind_of(s.st_mode)));
+  struct stat s{};
+  if (fstatat(at.get(), parts.back().c_str(), &s, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(s.st_mode))
+    refuse(location, fmt::format("is {}", kind_of(s.st_mode)));
   Descriptor fd(openat(at.get(), parts.back().c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!fd.ok()) refuse_errno(location);
   if (fstat(fd.get(), &s) != 0 || !S_ISREG(s.st_mode)) refuse(location, fmt::format("is {}", kind_of(s.st_mode)));

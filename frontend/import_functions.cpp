@@ -1,5 +1,5 @@
-// Local functions: each call is replaced by the function's nodes, with the call's attributes put in. What a call would grow to
-// is measured first, so that recursion and exponential expansion are refused before anything is built.
+// Local functions: each call is replaced by the function's nodes, with the call's attributes put in. What a call would
+// grow to is measured first, so that recursion and exponential expansion are refused before anything is built.
 #include <fmt/format.h>
 
 #include "frontend/import_internal.h"
@@ -7,7 +7,9 @@
 namespace cameo::importing {
 namespace {
 uint64_t sum(uint64_t a, uint64_t b) { return a + b < a ? UINT64_MAX : a + b; }
-std::string title(const onnx::FunctionProto& f) { return printable(f.domain().empty() ? f.name() : f.domain() + "." + f.name()); }
+std::string title(const onnx::FunctionProto& f) {
+  return printable(f.domain().empty() ? f.name() : f.domain() + "." + f.name());
+}
 }  // namespace
 
 void Importer::read_functions() {
@@ -18,7 +20,8 @@ void Importer::read_functions() {
       if (a->ParseFromString(bytes)) made.defaults.push_back(std::move(a));
     }
     FunctionKey key{std::string(plain_domain(f.domain())), f.name(), newer_string(f, 13)};
-    if (!functions_.emplace(key, std::move(made)).second) report(Code::E0201, fmt::format("function `{}` is defined twice", title(f)));
+    if (!functions_.emplace(key, std::move(made)).second)
+      report(Code::E0201, fmt::format("function `{}` is defined twice", title(f)));
   }
   for (auto& [key, f] : functions_) measure(f, 0);
 }
@@ -40,7 +43,8 @@ uint64_t Importer::measure(const NodeList& nodes, int depth) {
 void Importer::measure(Function& f, int depth) {
   if (f.state == Function::Done || f.state == Function::Refused) return;
   if (f.state == Function::Open || depth > kMaxDepth) {
-    report(Code::E0201, fmt::format("function `{}` {}", title(*f.proto), f.state == Function::Open ? "calls itself" : "is nested too deep in others"));
+    report(Code::E0201, fmt::format("function `{}` {}", title(*f.proto),
+                                    f.state == Function::Open ? "calls itself" : "is nested too deep in others"));
     f.state = Function::Refused;
     return;
   }
@@ -62,11 +66,15 @@ void Importer::call(const Function& f, onnx::NodeProto& n, Scope& scope, uint32_
 void Importer::call_checked(const Function& f, onnx::NodeProto& n, Scope& scope, uint32_t row) {
   const onnx::FunctionProto& proto = *f.proto;
   if (nodes_left_ < 0 || f.expanded > static_cast<uint64_t>(nodes_left_))
-    throw CompileError(Code::E0201, fmt::format("function `{}` expands to {} nodes, more than this model may have", title(proto), f.expanded));
-  if (scope.depth >= kMaxDepth) throw CompileError(Code::E0201, fmt::format("bodies and functions are nested more than {} deep", kMaxDepth));
+    throw CompileError(Code::E0201, fmt::format("function `{}` expands to {} nodes, more than this model may have",
+                                                title(proto), f.expanded));
+  if (scope.depth >= kMaxDepth)
+    throw CompileError(Code::E0201, fmt::format("bodies and functions are nested more than {} deep", kMaxDepth));
   if (n.input_size() > proto.input_size() || n.output_size() > proto.output_size())
-    throw CompileError(Code::E0203, fmt::format("function `{}` takes {} inputs and gives {} outputs, its call has {} and {}", title(proto), proto.input_size(),
-                                                proto.output_size(), n.input_size(), n.output_size()));
+    throw CompileError(
+        Code::E0203,
+        fmt::format("function `{}` takes {} inputs and gives {} outputs, its call has {} and {}", title(proto),
+                    proto.input_size(), proto.output_size(), n.input_size(), n.output_size()));
   Arguments arguments;
   for (const auto& a : f.defaults) arguments[a->name()] = a.get();
   for (auto& a : *n.mutable_attribute())
@@ -80,14 +88,18 @@ void Importer::call_checked(const Function& f, onnx::NodeProto& n, Scope& scope,
   inputs.resize(proto.input_size());
   std::set<std::string_view> given;
   for (int i = 0; i < proto.input_size(); ++i) {
-    if (!given.insert(proto.input(i)).second) throw CompileError(Code::E0202, fmt::format("function `{}` has two inputs `{}`", title(proto), printable(proto.input(i))));
+    if (!given.insert(proto.input(i)).second)
+      throw CompileError(Code::E0202,
+                         fmt::format("function `{}` has two inputs `{}`", title(proto), printable(proto.input(i))));
     inner.define(proto.input(i), inputs[i]);
   }
   import_nodes(*f.proto->mutable_node(), inner, add_rows(proto.node(), region), given);
   std::vector<ValueId> outputs;
   for (int i = 0; i < n.output_size(); ++i) {
     auto v = inner.find(proto.output(i));
-    if (!v || !*v) throw CompileError(Code::E0202, fmt::format("function `{}` never makes its output `{}`", title(proto), printable(proto.output(i))));
+    if (!v || !*v)
+      throw CompileError(Code::E0202, fmt::format("function `{}` never makes its output `{}`", title(proto),
+                                                  printable(proto.output(i))));
     outputs.push_back(*v);
   }
   define_outputs(n, scope, outputs);

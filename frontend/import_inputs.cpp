@@ -1,5 +1,5 @@
-// The graph's inputs: their types with the dims of the command line bound. First every flag says what it knows about a name,
-// then the types are made from that; a flag that names nothing is an error that lists what there is.
+// The graph's inputs: their types with the dims of the command line bound. First every flag says what it knows about a
+// name, then the types are made from that; a flag that names nothing is an error that lists what there is.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,9 @@ struct Declared {
 class InputTyper {
  public:
   InputTyper(const ImportOptions& options, Model& model, const std::function<void(Diagnostic)>& report)
-      : options_(options), model_(model), report_(report), dims_(options.dims) {}
+      : options_(options), model_(model), report_(report), dims_(options.dims) {
+    std::erase_if(dims_, [](auto& d) { return d.second < 0; });
+  }
 
   std::vector<Input> run(const std::vector<const onnx::ValueInfoProto*>& protos) {
     for (const auto* p : protos) declared_.push_back(declare(*p));
@@ -39,7 +41,9 @@ class InputTyper {
   }
 
  private:
-  void fail(Code code, std::string message, std::string help = {}) { report_({code, std::move(message), {}, {}, {}, std::move(help)}); }
+  void fail(Code code, std::string message, std::string help = {}) {
+    report_({code, std::move(message), {}, {}, {}, std::move(help)});
+  }
 
   Declared declare(const onnx::ValueInfoProto& p) {
     Declared d{&p, DType::undefined, std::nullopt};
@@ -83,8 +87,10 @@ class InputTyper {
         for (const std::string& key : {a.position, a.text})
           if (auto it = options_.dims.find(key); it != options_.dims.end() && !a.extent.is_const()) {
             used_.insert(key);
-            if (it->second < 0) fail(Code::E0503, fmt::format("`--dim {}={}`: an extent cannot be negative", printable(key), it->second));
-            else bind(a, it->second, fmt::format("--dim {}={}", printable(key), it->second));
+            if (it->second < 0)
+              fail(Code::E0503, fmt::format("`--dim {}={}`: an extent cannot be negative", printable(key), it->second));
+            else
+              bind(a, it->second, fmt::format("--dim {}={}", printable(key), it->second));
           }
     for (Declared& d : declared_)
       for (Axis& a : d.axes.value_or(std::vector<Axis>{}))
@@ -95,8 +101,9 @@ class InputTyper {
     auto before = dims_;
     if (solve_dim(a.extent, value, dims_)) return;
     Expr bound = bind_symbols(a.extent, before);
-    fail(Code::E0503, fmt::format("`{}` does not fit: axis `{}` is {}", flag, printable(a.position),
-                                  bound.is_const() ? fmt::format("{}", bound.int_value()) : fmt::format("`{}`", printable(a.text))));
+    fail(Code::E0503,
+         fmt::format("`{}` does not fit: axis `{}` is {}", flag, printable(a.position),
+                     bound.is_const() ? fmt::format("{}", bound.int_value()) : fmt::format("`{}`", printable(a.text))));
   }
 
   const std::vector<int64_t>* shape_for(size_t i) {
@@ -143,9 +150,11 @@ class InputTyper {
     for (auto& [name, value] : options_.dims)
       if (!used_.count(name)) no_such("--dim", name, "symbolic dims", known);
   }
-  void no_such(std::string_view flag, const std::string& name, std::string_view what, const std::vector<std::string>& known) {
+  void no_such(std::string_view flag, const std::string& name, std::string_view what,
+               const std::vector<std::string>& known) {
     std::string list;
-    for (size_t i = 0; i < std::min<size_t>(known.size(), 20); ++i) list += fmt::format("{}`{}`", i ? ", " : "", printable(known[i]));
+    for (size_t i = 0; i < std::min<size_t>(known.size(), 20); ++i)
+      list += fmt::format("{}`{}`", i ? ", " : "", printable(known[i]));
     fail(Code::E0502, fmt::format("`{} {}` names nothing in the model", flag, printable(name)),
          known.empty() ? fmt::format("the model has no {}", what) : fmt::format("its {} are {}", what, list));
   }
@@ -153,7 +162,8 @@ class InputTyper {
   Type type_of(Declared& d) {
     if (!d.ok) return Type::error();
     if (!d.axes) {
-      fail(Code::E0501, fmt::format("input `{}` has no declared shape", d.title()), fmt::format("--shape {}=AxBxC gives it one", d.title()));
+      fail(Code::E0501, fmt::format("input `{}` has no declared shape", d.title()),
+           fmt::format("--shape {}=AxBxC gives it one", d.title()));
       return Type::error();
     }
     Shape shape;
@@ -161,10 +171,12 @@ class InputTyper {
     for (size_t k = 0; k < d.axes->size(); ++k) {
       Expr e = bind_symbols((*d.axes)[k].extent, dims_);
       if (e.is_const() && e.int_value() < 0) {
-        fail(Code::E0503, fmt::format("axis `{}` would have the extent {}", printable((*d.axes)[k].position), e.int_value()));
+        fail(Code::E0503,
+             fmt::format("axis `{}` would have the extent {}", printable((*d.axes)[k].position), e.int_value()));
         fits = false;
       }
-      for (const std::string& name : symbols_of(e)) model_.unbound.push_back({d.proto->name(), static_cast<int>(k), name});
+      for (const std::string& name : symbols_of(e))
+        model_.unbound.push_back({d.proto->name(), static_cast<int>(k), name});
       shape.push_back(Dim(e));
     }
     return fits && holds_elements(d, shape) ? Type(d.dtype, std::move(shape)) : Type::error();
@@ -189,8 +201,8 @@ class InputTyper {
 
 }  // namespace
 
-std::vector<Input> type_inputs(const std::vector<const onnx::ValueInfoProto*>& inputs, const ImportOptions& options, Model& model,
-                               const std::function<void(Diagnostic)>& report) {
+std::vector<Input> type_inputs(const std::vector<const onnx::ValueInfoProto*>& inputs, const ImportOptions& options,
+                               Model& model, const std::function<void(Diagnostic)>& report) {
   return InputTyper(options, model, report).run(inputs);
 }
 
@@ -198,7 +210,8 @@ std::vector<Input> type_inputs(const std::vector<const onnx::ValueInfoProto*>& i
 
 namespace cameo {
 
-std::map<std::string, int64_t> dims_from_data(const Model& model, const std::map<std::string, std::vector<int64_t>>& shapes) {
+std::map<std::string, int64_t> dims_from_data(const Model& model,
+                                              const std::map<std::string, std::vector<int64_t>>& shapes) {
   std::map<std::string, int64_t> dims;
   std::map<std::string, std::string> told_by;  // dim to input
   for (ValueId v : model.graph.inputs()) {
@@ -207,7 +220,13 @@ std::map<std::string, int64_t> dims_from_data(const Model& model, const std::map
     if (it == shapes.end()) continue;
     const Shape& shape = model.graph.type(v).shape;
     auto misfit = [&](std::string note) {
-      Diagnostic d{Code::E0302, fmt::format("the data for input `{}` is {}, the model takes {}", printable(input), fmt::join(it->second, "x"), to_string(shape)), {}, {}, {}, {}};
+      Diagnostic d{Code::E0302,
+                   fmt::format("the data for input `{}` is {}, the model takes {}", printable(input),
+                               fmt::join(it->second, "x"), to_string(shape)),
+                   {},
+                   {},
+                   {},
+                   {}};
       if (!note.empty()) d.notes.push_back(std::move(note));
       throw CompileError(d);
     };
@@ -216,7 +235,9 @@ std::map<std::string, int64_t> dims_from_data(const Model& model, const std::map
       std::vector<std::string> names = importing::symbols_of(shape[k].extent());
       if (!importing::solve_dim(shape[k].extent(), it->second[k], dims)) {
         std::string name = names.empty() ? "" : names[0];
-        misfit(told_by.count(name) ? fmt::format("`{}` is {} in `{}`", printable(name), dims[name], printable(told_by[name])) : "");
+        misfit(told_by.count(name)
+                   ? fmt::format("`{}` is {} in `{}`", printable(name), dims[name], printable(told_by[name]))
+                   : "");
       }
       for (const std::string& n : names) told_by.emplace(n, input);
     }

@@ -18,12 +18,29 @@
 
 namespace cameo::importing {
 
-// ---- import_wire.cpp: bytes ------------------------------------------------------------------------------------------
+// ---- import_wire.cpp: bytes
+// ------------------------------------------------------------------------------------------
 enum class Message : uint8_t {
-  Model, Graph, Node, Attribute, Tensor, Sparse, ValueInfo, Type, TensorType, Shape, Dim, Holder, Map, Function, Training,
-  Annotation, Leaf,
+  Model,
+  Graph,
+  Node,
+  Attribute,
+  Tensor,
+  Sparse,
+  ValueInfo,
+  Type,
+  TensorType,
+  Shape,
+  Dim,
+  Holder,
+  Map,
+  Function,
+  Training,
+  Annotation,
+  Leaf,
 };
-/// Walks the wire form against the schema: lengths, varints, depth and the memory that parsing would take. Throws E0102.
+/// Walks the wire form against the schema: lengths, varints, depth and the memory that parsing would take. Throws
+/// E0102.
 void check_wire(std::span<const std::byte> bytes, Message root);
 /// Checks, then parses. Throws E0101 or E0102 with what the bytes look like instead.
 void parse_message(std::span<const std::byte> bytes, Message root, google::protobuf::Message& into);
@@ -31,7 +48,8 @@ void parse_message(std::span<const std::byte> bytes, Message root, google::proto
 std::string newer_string(const google::protobuf::Message& m, int field);
 std::vector<std::string> newer_strings(const google::protobuf::Message& m, int field);
 
-// ---- import_external.cpp: files beside the model ---------------------------------------------------------------------
+// ---- import_external.cpp: files beside the model
+// ---------------------------------------------------------------------
 /// Opens plain files under one folder and maps each once.
 class DataFolder {
  public:
@@ -43,9 +61,10 @@ class DataFolder {
   std::map<std::string, MappedFile> files_;
 };
 
-// ---- import_tensor.cpp -----------------------------------------------------------------------------------------------
+// ---- import_tensor.cpp
+// -----------------------------------------------------------------------------------------------
 struct TensorReader {
-  DataFolder* folder = nullptr;           // null: external data is refused
+  DataFolder* folder = nullptr;            // null: external data is refused
   int64_t dense_bytes = int64_t{1} << 27;  // what sparse tensors may still grow to
 };
 /// Takes the payload out of `t`. Throws E0103, E0104.
@@ -53,7 +72,8 @@ Tensor read_tensor(onnx::TensorProto& t, TensorReader& reader);
 Tensor read_sparse(onnx::SparseTensorProto& t, TensorReader& reader);
 std::string tensor_title(const onnx::TensorProto& t);
 
-// ---- import_types.cpp ------------------------------------------------------------------------------------------------
+// ---- import_types.cpp
+// ------------------------------------------------------------------------------------------------
 DType dtype_of(int32_t onnx_type);  // undefined when unknown
 /// The dim that `dim_param` stands for: sums and products of names and numbers, else one opaque name.
 Expr parse_dim(std::string_view text);
@@ -65,16 +85,19 @@ std::string describe(const onnx::TypeProto& t);
 /// Reads `16000` or `[[1,2],[3,4]]` as a tensor of the type; throws E0503.
 Tensor parse_constant(std::string_view text, const std::string& input, const Type& type);
 
-// ---- import_inputs.cpp -----------------------------------------------------------------------------------------------
+// ---- import_inputs.cpp
+// -----------------------------------------------------------------------------------------------
 struct Input {
   const onnx::ValueInfoProto* proto;
   Type type;
 };
-/// The types of the graph's own inputs with the options' dims bound; fills `model.unbound`. Reports E0302, E0403, E0502.
-std::vector<Input> type_inputs(const std::vector<const onnx::ValueInfoProto*>& inputs, const ImportOptions& options, Model& model,
-                               const std::function<void(Diagnostic)>& report);
+/// The types of the graph's own inputs with the options' dims bound; fills `model.unbound`. Reports E0302, E0403,
+/// E0502.
+std::vector<Input> type_inputs(const std::vector<const onnx::ValueInfoProto*>& inputs, const ImportOptions& options,
+                               Model& model, const std::function<void(Diagnostic)>& report);
 
-// ---- the importer ----------------------------------------------------------------------------------------------------
+// ---- the importer
+// ----------------------------------------------------------------------------------------------------
 using Opsets = std::map<std::string, int64_t, std::less<>>;
 using Arguments = std::map<std::string, onnx::AttributeProto*, std::less<>>;
 using FunctionKey = std::tuple<std::string, std::string, std::string>;  // domain, name, overload
@@ -102,7 +125,10 @@ struct Scope {
   Scope* outer = nullptr;
   int depth = 0;
   std::unordered_map<std::string_view, ValueId> names = {};
-  struct Capture { std::string_view name; ValueId inner; };
+  struct Capture {
+    std::string_view name;
+    ValueId inner;
+  };
   std::vector<Capture> captures = {};
   std::optional<ValueId> find(std::string_view name);
   void define(std::string_view name, ValueId v) { names[name] = v; }
@@ -111,19 +137,26 @@ struct Scope {
 /// Execution order of a node list, and what is wrong with its names.
 struct Order {
   std::vector<int> nodes;
-  bool sorted = true;       // the file's order already
-  std::vector<int> cycle;   // nodes of one cycle
-  struct Duplicate { int node; std::string_view name; };
+  bool sorted = true;      // the file's order already
+  std::vector<int> cycle;  // nodes of one cycle
+  struct Duplicate {
+    int node;
+    std::string_view name;
+  };
   std::vector<Duplicate> duplicates;
-  struct Late { int node; std::string_view name; };
-  std::vector<Late> late;   // a body captures what a later node makes
+  struct Late {
+    int node;
+    std::string_view name;
+  };
+  std::vector<Late> late;  // a body captures what a later node makes
 };
 /// A function's attribute stands for the call's; null when the call leaves it out.
 onnx::AttributeProto* resolve(onnx::AttributeProto& a, const Region& region);
 
 class FreeNames {
  public:
-  const std::vector<std::string_view>& of(const onnx::GraphProto& g);  // what its nodes take from outside, in order of first use
+  const std::vector<std::string_view>& of(
+      const onnx::GraphProto& g);  // what its nodes take from outside, in order of first use
   void visit(const onnx::NodeProto& n, const std::function<void(std::string_view)>& captured);
 
  private:
@@ -139,15 +172,25 @@ class Importer {
   Model run(Diagnostics& out);
 
  private:
-  struct Seen { int count = 0; std::string first; };
-  struct Missing { Seen seen; std::string message, help; };
+  struct Seen {
+    int count = 0;
+    std::string first;
+  };
+  struct Missing {
+    Seen seen;
+    std::string message, help;
+  };
   /// What is reported once for all the nodes it concerns.
   struct Tallies {
     std::map<std::string, Missing> missing;  // operators, by what names them
-    std::map<std::string, Seen> unknown_attributes, undefined, domains;
+    std::map<std::string, Seen> unknown_attributes, undefined, domains, external;
   };
   /// Where reports stood before a trial.
-  struct Mark { size_t reports, rows; int hidden; Tallies tallies; };
+  struct Mark {
+    size_t reports, rows;
+    int hidden;
+    Tallies tallies;
+  };
   struct NodeFacts {
     const Operator* op;
     int version;
@@ -164,7 +207,8 @@ class Importer {
 
   // import_model.cpp
   void read_header();
-  Opsets read_opsets(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>& imports, const std::string& whose);
+  Opsets read_opsets(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>& imports,
+                     const std::string& whose);
   void import_main();
   void import_inputs(onnx::GraphProto& g, Scope& scope);
   void import_initializers(onnx::GraphProto& g, Scope& scope);
@@ -180,16 +224,19 @@ class Importer {
   // import_node.cpp
   std::string at(uint32_t row) const;
   uint32_t add_rows(const NodeList& nodes, const Region& region);
-  void import_nodes(NodeList& nodes, Scope& scope, uint32_t first_row, const std::set<std::string_view>& given, const std::vector<bool>* needed = nullptr);
+  void import_nodes(NodeList& nodes, Scope& scope, uint32_t first_row, const std::set<std::string_view>& given,
+                    const std::vector<bool>* needed = nullptr);
   void import_node(onnx::NodeProto& n, Scope& scope, uint32_t row);
   void import_operator(onnx::NodeProto& n, const Operator& op, int version, Scope& scope, uint32_t row);
   void import_constant(onnx::NodeProto& n, Scope& scope, uint32_t row);
   const Function* local_function(const onnx::NodeProto& n) const;
   const Operator* known_operator(const onnx::NodeProto& n, const Region& region, uint32_t row, int& version);
-  void missing_operator(const onnx::NodeProto& n, std::string_view domain, int64_t opset, const Operator* op, uint32_t row);
+  void missing_operator(const onnx::NodeProto& n, std::string_view domain, int64_t opset, const Operator* op,
+                        uint32_t row);
   void scan_operators(const onnx::NodeProto& n, const Region& region, uint32_t row);
   std::vector<ValueId> read_inputs(const onnx::NodeProto& n, Scope& scope, uint32_t row, bool& ok);
-  Attrs read_attributes(onnx::NodeProto& n, const Operator& op, const Region& region, uint32_t row, std::vector<onnx::GraphProto*>& graphs);
+  Attrs read_attributes(onnx::NodeProto& n, const Operator& op, const Region& region, uint32_t row,
+                        std::vector<onnx::GraphProto*>& graphs);
   std::optional<Attr> read_attribute(onnx::AttributeProto& a, int type);
   Constant shared_tensor(onnx::TensorProto& t);
   Constant shared_sparse(onnx::SparseTensorProto& t);
@@ -205,8 +252,10 @@ class Importer {
   void call_checked(const Function& f, onnx::NodeProto& n, Scope& scope, uint32_t row);
 
   // import_bodies.cpp
-  Body import_body(onnx::GraphProto& g, Scope& outer, std::span<const Type> inputs, std::span<const std::string_view> seed);
-  Body import_repeated(onnx::GraphProto& g, Scope& scope, std::vector<Type> inputs, int first_carried, int carried, int first_out);
+  Body import_body(onnx::GraphProto& g, Scope& outer, std::span<const Type> inputs,
+                   std::span<const std::string_view> seed);
+  Body import_repeated(onnx::GraphProto& g, Scope& scope, std::vector<Type> inputs, int first_carried, int carried,
+                       int first_out);
   void import_control(onnx::NodeProto& n, NodeFacts facts, std::span<onnx::GraphProto* const> graphs, Scope& scope);
   void import_if(onnx::NodeProto& n, NodeFacts facts, onnx::GraphProto& yes, onnx::GraphProto& no, Scope& scope);
   void import_loop(onnx::NodeProto& n, NodeFacts facts, onnx::GraphProto& g, Scope& scope);
@@ -224,7 +273,7 @@ class Importer {
   std::map<FunctionKey, Function> functions_;
   FreeNames free_names_;
   std::unordered_map<const void*, Constant> tensors_;  // of each proto, once: its payload is moved out
-  int64_t nodes_left_ = 0;  // the budget that stops exponential expansion
+  int64_t nodes_left_ = 0;                             // the budget that stops exponential expansion
   std::vector<Diagnostic> reports_;
   int hidden_ = 0;  // reports beyond the limit
   Tallies tallies_;

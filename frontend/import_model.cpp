@@ -13,8 +13,10 @@ Importer::Importer(onnx::ModelProto& proto, std::filesystem::path folder, const 
 }
 
 void Importer::report(Diagnostic d) {
-  if (reports_.size() < kMaxReports) reports_.push_back(std::move(d));
-  else ++hidden_;
+  if (reports_.size() < kMaxReports)
+    reports_.push_back(std::move(d));
+  else
+    ++hidden_;
 }
 void Importer::report(Code code, std::string message, std::string node, std::string help) {
   report({code, std::move(message), {}, std::move(node), {}, std::move(help)});
@@ -28,18 +30,24 @@ void Importer::restore(Mark mark) {
   tallies_ = std::move(mark.tallies);
 }
 
-// ---- header ----------------------------------------------------------------------------------------------------------
+// ---- header
+// ----------------------------------------------------------------------------------------------------------
 
-Opsets Importer::read_opsets(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>& imports, const std::string& whose) {
+Opsets Importer::read_opsets(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>& imports,
+                             const std::string& whose) {
   Opsets opsets;
   for (const auto& o : imports) {
     std::string domain(plain_domain(o.domain()));
     std::string title = domain.empty() ? "ai.onnx" : printable(domain);
     auto [it, added] = opsets.emplace(domain, o.version());
-    if (!added) report(Code::E0201, fmt::format("{} imports opset `{}` twice, versions {} and {}", whose, title, it->second, o.version()));
-    else if (o.version() < 1) report(Code::E0201, fmt::format("{} imports opset `{}` of version {}", whose, title, o.version()));
+    if (!added)
+      report(Code::E0201,
+             fmt::format("{} imports opset `{}` twice, versions {} and {}", whose, title, it->second, o.version()));
+    else if (o.version() < 1)
+      report(Code::E0201, fmt::format("{} imports opset `{}` of version {}", whose, title, o.version()));
     else if (domain.empty() && o.version() > kNewestOpset)
-      report(Code::W0003, fmt::format("{} imports opset {}; this cameo knows opsets up to {}", whose, o.version(), kNewestOpset));
+      report(Code::W0003,
+             fmt::format("{} imports opset {}; this cameo knows opsets up to {}", whose, o.version(), kNewestOpset));
   }
   if (opsets.empty()) report(Code::E0201, fmt::format("{} imports no opset: its operators have no meaning", whose));
   return opsets;
@@ -57,7 +65,8 @@ void Importer::read_header() {
   nodes_left_ = std::max<int64_t>(200'000, by_size);
 }
 
-// ---- the main graph --------------------------------------------------------------------------------------------------
+// ---- the main graph
+// --------------------------------------------------------------------------------------------------
 
 void Importer::import_initializers(onnx::GraphProto& g, Scope& scope) {
   auto define = [&](const onnx::TensorProto& title, auto read) {
@@ -66,7 +75,10 @@ void Importer::import_initializers(onnx::GraphProto& g, Scope& scope) {
     try {
       scope.define(name, scope.graph.constant(read(), name));
     } catch (CompileError& e) {
-      report(std::move(e.diagnostic));
+      bool file = e.diagnostic.code == Code::E0103;  // one file lacks for many tensors
+      Seen* s = file ? &tallies_.external[e.diagnostic.message] : nullptr;
+      if (s && !s->count++) s->first = fmt::format("tensor `{}`", printable(name));
+      if (!s) report(std::move(e.diagnostic));
       scope.define(name, scope.graph.error_value(name));
     }
   };
@@ -106,9 +118,12 @@ void Importer::import_inputs(onnx::GraphProto& g, Scope& scope) {
   for (const auto& t : g.sparse_initializer()) constants.insert(t.values().name());
   std::vector<const onnx::ValueInfoProto*> protos;
   for (const auto& v : g.input()) {
-    if (v.name().empty()) report(Code::E0202, "an input of the graph has no name");
-    else if (!seen.insert(v.name()).second) report(Code::E0202, fmt::format("the graph has two inputs `{}`", printable(v.name())));
-    else if (!constants.count(v.name())) protos.push_back(&v);
+    if (v.name().empty())
+      report(Code::E0202, "an input of the graph has no name");
+    else if (!seen.insert(v.name()).second)
+      report(Code::E0202, fmt::format("the graph has two inputs `{}`", printable(v.name())));
+    else if (!constants.count(v.name()))
+      protos.push_back(&v);
   }
   std::vector<Input> inputs = type_inputs(protos, options_, model_, [&](Diagnostic d) { report(std::move(d)); });
   std::set<std::string> folded;
@@ -121,7 +136,8 @@ void Importer::import_inputs(onnx::GraphProto& g, Scope& scope) {
     }
     folded.insert(name);
     try {
-      if (input.type.kind == Kind::Error) throw CompileError(Code::E0503, fmt::format("`--const {}`: the input has no usable type", printable(name)));
+      if (input.type.kind == Kind::Error)
+        throw CompileError(Code::E0503, fmt::format("`--const {}`: the input has no usable type", printable(name)));
       scope.define(name, scope.graph.constant(parse_constant(constant->second, name, input.type), name));
     } catch (CompileError& e) {
       report(std::move(e.diagnostic));
@@ -130,7 +146,8 @@ void Importer::import_inputs(onnx::GraphProto& g, Scope& scope) {
   }
   std::erase_if(model_.unbound, [&](const UnboundDim& d) { return folded.count(d.input) > 0; });
   for (auto& [name, value] : options_.constants)
-    if (!folded.count(name)) report(Code::E0502, fmt::format("`--const {}` names no input of the model", printable(name)));
+    if (!folded.count(name))
+      report(Code::E0502, fmt::format("`--const {}` names no input of the model", printable(name)));
 }
 
 void Importer::import_main() {
@@ -158,13 +175,16 @@ void Importer::import_outputs(const onnx::GraphProto& g, Scope& scope) {
   for (const std::string& name : options_.outputs) add(name, Code::E0502, "the output");
   if (!options_.outputs.empty()) return;
   for (const auto& o : g.output()) {
-    if (!seen.insert(o.name()).second) report(Code::E0202, fmt::format("the graph has two outputs `{}`", printable(o.name())));
-    else add(o.name(), Code::E0202, "the graph's output");
+    if (!seen.insert(o.name()).second)
+      report(Code::E0202, fmt::format("the graph has two outputs `{}`", printable(o.name())));
+    else
+      add(o.name(), Code::E0202, "the graph's output");
   }
   if (g.output_size() == 0) report(Code::E0202, "the graph has no outputs");
 }
 
-// ---- what the model declares against what was inferred ---------------------------------------------------------------
+// ---- what the model declares against what was inferred
+// ---------------------------------------------------------------
 namespace {
 
 bool same_shape(const onnx::TypeProto::Tensor& t, const Type& type) {
@@ -172,7 +192,9 @@ bool same_shape(const onnx::TypeProto::Tensor& t, const Type& type) {
   if (t.shape().dim_size() != type.rank()) return false;
   for (int d = 0; d < type.rank(); ++d) {
     const auto& dim = t.shape().dim(d);
-    if (dim.has_dim_value() && dim.dim_value() >= 0 && type.shape[d].is_static() && type.shape[d].value() != dim.dim_value()) return false;
+    if (dim.has_dim_value() && dim.dim_value() >= 0 && type.shape[d].is_static() &&
+        type.shape[d].value() != dim.dim_value())
+      return false;
   }
   return true;
 }
@@ -191,7 +213,8 @@ void Importer::check_declared(const onnx::GraphProto& g, Scope& scope) {
     DType dtype = dtype_of(declared.elem_type());
     bool other = declared.elem_type() != 0 && (type.kind != Kind::Tensor || dtype != type.dtype);
     if (other && output)
-      report(Code::E0303, fmt::format("output `{}` is declared as {}, its node makes {}", printable(info.name()), name(dtype), to_string(type)));
+      report(Code::E0303, fmt::format("output `{}` is declared as {}, its node makes {}", printable(info.name()),
+                                      name(dtype), to_string(type)));
     else if (other || (type.kind == Kind::Tensor && !same_shape(declared, type))) {
       if (differ.size() < 5) differ.push_back(fmt::format("`{}` is {}", printable(info.name()), to_string(type)));
       ++count;
@@ -201,21 +224,43 @@ void Importer::check_declared(const onnx::GraphProto& g, Scope& scope) {
   if (options_.outputs.empty())
     for (const auto& v : g.output()) check(v, true);
   if (!count) return;
-  Diagnostic d{Code::W0004, fmt::format("{} declared type{} differ{} from what the nodes produce", count, count > 1 ? "s" : "", count > 1 ? "" : "s"), {}, {}, std::move(differ), {}};
+  Diagnostic d{Code::W0004,
+               fmt::format("{} declared type{} differ{} from what the nodes produce", count, count > 1 ? "s" : "",
+                           count > 1 ? "" : "s"),
+               {},
+               {},
+               std::move(differ),
+               {}};
   if (count > 5) d.notes.push_back(fmt::format("and {} more", count - 5));
   report(std::move(d));
 }
 
-// ---- once a model ----------------------------------------------------------------------------------------------------
+// ---- once a model
+// ----------------------------------------------------------------------------------------------------
 
 void Importer::report_tallies() {
   auto times = [](int n) { return n == 1 ? std::string("1 node") : fmt::format("{} nodes", n); };
   for (auto& [domain, s] : tallies_.domains)
-    report(Code::E0201, fmt::format("{} of domain `{}`, which the model does not import", times(s.count), domain.empty() ? "ai.onnx" : printable(domain)), s.first);
+    report(Code::E0201,
+           fmt::format("{} of domain `{}`, which the model does not import", times(s.count),
+                       domain.empty() ? "ai.onnx" : printable(domain)),
+           s.first);
   for (auto& [title, m] : tallies_.missing)
     report({Code::E0401, fmt::format("{} ({})", m.message, times(m.seen.count)), {}, m.seen.first, {}, m.help});
-  for (auto& [name, s] : tallies_.undefined) report(Code::E0202, fmt::format("`{}` is used, but nothing makes it ({})", printable(name), times(s.count)), s.first);
-  for (auto& [what, s] : tallies_.unknown_attributes) report(Code::W0002, fmt::format("{}; it is ignored ({})", what, times(s.count)), s.first);
+  for (auto& [name, s] : tallies_.undefined)
+    report(Code::E0202, fmt::format("`{}` is used, but nothing makes it ({})", printable(name), times(s.count)),
+           s.first);
+  for (auto& [what, s] : tallies_.external) {
+    Diagnostic d{Code::E0103,
+                 what,
+                 {},
+                 {},
+                 {fmt::format("needed by {}{}", s.first, s.count > 1 ? fmt::format(" and {} more", s.count - 1) : "")},
+                 "external data must be a plain file under the model's folder"};
+    report(std::move(d));
+  }
+  for (auto& [what, s] : tallies_.unknown_attributes)
+    report(Code::W0002, fmt::format("{}; it is ignored ({})", what, times(s.count)), s.first);
 }
 
 Model Importer::run(Diagnostics& out) {
@@ -227,10 +272,9 @@ Model Importer::run(Diagnostics& out) {
       read_functions();
       import_main();
     }
-  } catch (CompileError& e) {
-    report(std::move(e.diagnostic));
-  } catch (TooManyNodes&) {
-    report(Code::E0201, "the model has, or its functions and bodies expand to, far more nodes than a file of this size should");
+  } catch (CompileError& e) { report(std::move(e.diagnostic)); } catch (TooManyNodes&) {
+    report(Code::E0201,
+           "the model has, or its functions and bodies expand to, far more nodes than a file of this size should");
   }
   report_tallies();
   for (Diagnostic& d : reports_) out.add(std::move(d));
@@ -242,14 +286,13 @@ Model Importer::run(Diagnostics& out) {
 
 namespace cameo {
 
-Model import_onnx_bytes(std::span<const std::byte> bytes, const std::filesystem::path& folder, const ImportOptions& options, Diagnostics& diagnostics) {
+Model import_onnx_bytes(std::span<const std::byte> bytes, const std::filesystem::path& folder,
+                        const ImportOptions& options, Diagnostics& diagnostics) {
   try {
     onnx::ModelProto proto;
     importing::parse_message(bytes, importing::Message::Model, proto);
     return importing::Importer(proto, folder, options).run(diagnostics);
-  } catch (CompileError& e) {
-    diagnostics.add(std::move(e.diagnostic));
-  }
+  } catch (CompileError& e) { diagnostics.add(std::move(e.diagnostic)); }
   return Model();
 }
 
@@ -258,9 +301,7 @@ Model import_onnx(const std::filesystem::path& file, const ImportOptions& option
   try {
     MappedFile mapped = map_file(file);
     return import_onnx_bytes(mapped.bytes, file.parent_path(), options, diagnostics);
-  } catch (CompileError& e) {
-    diagnostics.add(std::move(e.diagnostic));
-  }
+  } catch (CompileError& e) { diagnostics.add(std::move(e.diagnostic)); }
   return Model();
 }
 

@@ -1,5 +1,5 @@
-// Names: what a body takes from outside, and the order in which a list of nodes can run. Ready nodes run in the file's order,
-// so a list that is in order stays as it is.
+// Names: what a body takes from outside, and the order in which a list of nodes can run. Ready nodes run in the file's
+// order, so a list that is in order stays as it is.
 #include <queue>
 
 #include "frontend/import_internal.h"
@@ -126,6 +126,8 @@ class Sorter {
 
 }  // namespace
 
-Order order_nodes(const NodeList& nodes, const std::set<std::string_view>& given, FreeNames& free) { return Sorter(nodes, given, free).run(); }
+Order order_nodes(const NodeList& nodes, const std::set<std::string_view>& given, FreeNames& free) {
+  return Sorter(nodes, given, free).run();
+}
 
 }  // namespace cameo::importing

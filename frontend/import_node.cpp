@@ -1,5 +1,5 @@
-// One node: its operator and version, its inputs by name, its attributes against the signature, and its outputs. A node that
-// fails, or reads what failed, gives error values, so that each independent problem is reported once.
+// One node: its operator and version, its inputs by name, its attributes against the signature, and its outputs. A node
+// that fails, or reads what failed, gives error values, so that each independent problem is reported once.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,8 @@ namespace cameo::importing {
 
 std::string Importer::at(uint32_t row) const { return where(*sources_, {row}); }
 
-// ---- a list of nodes -------------------------------------------------------------------------------------------------
+// ---- a list of nodes
+// -------------------------------------------------------------------------------------------------
 
 uint32_t Importer::add_rows(const NodeList& nodes, const Region& region) {
   auto first = static_cast<uint32_t>(sources_->size());
@@ -26,13 +27,17 @@ void Importer::import_nodes(NodeList& nodes, Scope& scope, uint32_t first_row, c
                             const std::vector<bool>* needed) {
   Order order = order_nodes(nodes, given, free_names_);
   auto row = [&](int i) { return first_row + static_cast<uint32_t>(i); };
-  for (auto& d : order.duplicates) report(Code::E0202, fmt::format("`{}` is made twice", printable(d.name)), at(row(d.node)));
-  for (auto& l : order.late) report(Code::E0202, fmt::format("a body uses `{}`, which is made later", printable(l.name)), at(row(l.node)));
+  for (auto& d : order.duplicates)
+    report(Code::E0202, fmt::format("`{}` is made twice", printable(d.name)), at(row(d.node)));
+  for (auto& l : order.late)
+    report(Code::E0202, fmt::format("a body uses `{}`, which is made later", printable(l.name)), at(row(l.node)));
   if (!order.cycle.empty()) {
     std::string names;
     for (size_t i = 0; i < std::min<size_t>(order.cycle.size(), 8); ++i)
       names += fmt::format("{}`{}`", i ? ", which needs " : "", printable(nodes[order.cycle[i]].output(0)));
-    report(Code::E0202, fmt::format("{} nodes form a cycle: {}{}", order.cycle.size(), names, order.cycle.size() > 8 ? ", .." : ""), at(row(order.cycle[0])));
+    report(Code::E0202,
+           fmt::format("{} nodes form a cycle: {}{}", order.cycle.size(), names, order.cycle.size() > 8 ? ", .." : ""),
+           at(row(order.cycle[0])));
     for (const auto& n : nodes) fail_outputs(n, scope);  // those on the cycle stay errors
   }
   if (!order.sorted && !unsorted_) {
@@ -43,7 +48,8 @@ void Importer::import_nodes(NodeList& nodes, Scope& scope, uint32_t first_row, c
     if (!needed || (*needed)[i]) import_node(nodes[i], scope, row(i));
 }
 
-// ---- operators -------------------------------------------------------------------------------------------------------
+// ---- operators
+// -------------------------------------------------------------------------------------------------------
 
 const Function* Importer::local_function(const onnx::NodeProto& n) const {
   if (functions_.empty()) return nullptr;
@@ -51,13 +57,16 @@ const Function* Importer::local_function(const onnx::NodeProto& n) const {
   return it == functions_.end() ? nullptr : &it->second;
 }
 
-void Importer::missing_operator(const onnx::NodeProto& n, std::string_view domain, int64_t opset, const Operator* op, uint32_t row) {
+void Importer::missing_operator(const onnx::NodeProto& n, std::string_view domain, int64_t opset, const Operator* op,
+                                uint32_t row) {
   std::string title = printable(domain.empty() ? n.op_type() : fmt::format("{}.{}", domain, n.op_type()));
   Missing& m = tallies_.missing[title + (op ? fmt::format(" {}", opset) : "")];
   if (m.seen.count++) return;
   m.seen.first = at(row);
-  m.message = op ? fmt::format("operator `{}` of opset {} is not supported", title, opset) : fmt::format("operator `{}` is not supported", title);
-  if (op) m.help = fmt::format("it is from opset {} on: onnx.version_converter can convert the model", op->since.front());
+  m.message = op ? fmt::format("operator `{}` of opset {} is not supported", title, opset)
+                 : fmt::format("operator `{}` is not supported", title);
+  if (op)
+    m.help = fmt::format("it is from opset {} on: onnx.version_converter can convert the model", op->since.front());
 }
 
 /// The operator and its version, or null after a report.
@@ -134,22 +143,40 @@ void Importer::import_operator(onnx::NodeProto& n, const Operator& op, int versi
   facts.attrs = read_attributes(n, op, scope.region, row, graphs);
   bool variadic = !op.outputs.empty() && op.outputs.back().presence == OutputSpec::Variadic;
   if (!variadic && n.output_size() > static_cast<int>(op.outputs.size()))
-    throw CompileError(Code::E0203, fmt::format("`{}` has {} outputs, it gives at most {}", op.name, n.output_size(), op.outputs.size()));
-  if (std::ranges::all_of(n.output(), [](auto& name) { return name.empty(); })) throw CompileError(Code::E0203, fmt::format("`{}` has no outputs", op.name));
+    throw CompileError(Code::E0203, fmt::format("`{}` has {} outputs, it gives at most {}", op.name, n.output_size(),
+                                                op.outputs.size()));
+  if (std::ranges::all_of(n.output(), [](auto& name) { return name.empty(); }))
+    throw CompileError(Code::E0203, fmt::format("`{}` has no outputs", op.name));
   if (!ok) {
     scan_operators(n, scope.region, row);
     return fail_outputs(n, scope);
   }
-  if (graphs.empty()) add_node(n, std::move(facts), {}, scope);
-  else import_control(n, std::move(facts), graphs, scope);
+  if (graphs.empty())
+    add_node(n, std::move(facts), {}, scope);
+  else
+    import_control(n, std::move(facts), graphs, scope);
 }
 
+namespace {
+void check_runs(const Operator& op, const Type& t, std::string_view verb) {
+  if (t.kind == Kind::Tensor && !runs(t.dtype))
+    throw CompileError(Code::E0403,
+                       fmt::format("`{}` {} {}, which is not computed with yet", op.name, verb, to_string(t)));
+}
+}  // namespace
+
 /// Adds the node; what its bodies capture are trailing inputs.
-void Importer::add_node(const onnx::NodeProto& n, NodeFacts f, std::span<const std::string_view> captures, Scope& scope) {
+void Importer::add_node(const onnx::NodeProto& n, NodeFacts f, std::span<const std::string_view> captures,
+                        Scope& scope) {
   for (std::string_view name : captures) f.inputs.push_back(*scope.find(name));
+  for (ValueId v : f.inputs)
+    if (v) check_runs(*f.op, scope.graph.type(v), "takes");
   int outputs = n.output_size();
   while (n.output(outputs - 1).empty()) --outputs;
-  define_outputs(n, scope, scope.graph.add(*f.op, std::move(f.inputs), std::move(f.attrs), {f.row}, f.version, outputs, std::move(f.bodies)));
+  std::vector<ValueId> made =
+      scope.graph.add(*f.op, std::move(f.inputs), std::move(f.attrs), {f.row}, f.version, outputs, std::move(f.bodies));
+  for (ValueId v : made) check_runs(*f.op, scope.graph.type(v), "gives");
+  define_outputs(n, scope, made);
 }
 
 void Importer::define_outputs(const onnx::NodeProto& n, Scope& scope, std::span<const ValueId> values) {
@@ -164,17 +191,20 @@ void Importer::fail_outputs(const onnx::NodeProto& n, Scope& scope) {
     if (!name.empty()) scope.define(name, scope.graph.error_value(name));
 }
 
-// ---- attributes ------------------------------------------------------------------------------------------------------
+// ---- attributes
+// ------------------------------------------------------------------------------------------------------
 namespace {
 
 using Proto = onnx::AttributeProto;
 
 std::string_view kind_name(AttrKind k) {
-  constexpr std::string_view names[] = {"an int", "a float", "a string", "a list of ints", "a list of floats", "a list of strings", "a tensor", "a graph"};
+  constexpr std::string_view names[] = {"an int",           "a float",           "a string", "a list of ints",
+                                        "a list of floats", "a list of strings", "a tensor", "a graph"};
   return names[static_cast<int>(k)];
 }
 int proto_type(AttrKind k) {
-  constexpr int types[] = {Proto::INT, Proto::FLOAT, Proto::STRING, Proto::INTS, Proto::FLOATS, Proto::STRINGS, Proto::TENSOR, Proto::GRAPH};
+  constexpr int types[] = {Proto::INT,    Proto::FLOAT,   Proto::STRING, Proto::INTS,
+                           Proto::FLOATS, Proto::STRINGS, Proto::TENSOR, Proto::GRAPH};
   return types[static_cast<int>(k)];
 }
 
@@ -197,7 +227,8 @@ int type_of(const Proto& a, const AttrSpec* spec) {
 onnx::AttributeProto* resolve(onnx::AttributeProto& a, const Region& region) {
   if (a.ref_attr_name().empty()) return &a;
   if (!region.arguments)
-    throw CompileError(Code::E0204, fmt::format("attribute `{}` refers to `{}`, which only works in a function", printable(a.name()), printable(a.ref_attr_name())));
+    throw CompileError(Code::E0204, fmt::format("attribute `{}` refers to `{}`, which only works in a function",
+                                                printable(a.name()), printable(a.ref_attr_name())));
   auto it = region.arguments->find(a.ref_attr_name());
   return it == region.arguments->end() ? nullptr : it->second;
 }
@@ -226,34 +257,42 @@ std::optional<Attr> Importer::read_attribute(onnx::AttributeProto& a, int type) 
   }
 }
 
-Attrs Importer::read_attributes(onnx::NodeProto& n, const Operator& op, const Region& region, uint32_t row, std::vector<onnx::GraphProto*>& graphs) {
+Attrs Importer::read_attributes(onnx::NodeProto& n, const Operator& op, const Region& region, uint32_t row,
+                                std::vector<onnx::GraphProto*>& graphs) {
   Attrs attrs;
   std::set<std::string_view> seen;
   std::map<std::string_view, onnx::GraphProto*> bodies;
   for (auto& written : *n.mutable_attribute()) {
-    if (!seen.insert(written.name()).second) throw CompileError(Code::E0204, fmt::format("attribute `{}` stands twice", printable(written.name())));
+    if (!seen.insert(written.name()).second)
+      throw CompileError(Code::E0204, fmt::format("attribute `{}` stands twice", printable(written.name())));
     Proto* a = resolve(written, region);
     if (!a) continue;
     auto spec = std::ranges::find(op.attributes, std::string_view(written.name()), &AttrSpec::name);
     if (spec == op.attributes.end()) {
-      Seen& s = tallies_.unknown_attributes[fmt::format("`{}` has no attribute `{}`", op.name, printable(written.name()))];
+      Seen& s =
+          tallies_.unknown_attributes[fmt::format("`{}` has no attribute `{}`", op.name, printable(written.name()))];
       if (!s.count++) s.first = at(row);
       continue;
     }
     if (type_of(*a, &*spec) != proto_type(spec->kind))
-      throw CompileError(Code::E0204, fmt::format("attribute `{}` of `{}` must be {}", spec->name, op.name, kind_name(spec->kind)));
-    if (spec->kind == AttrKind::Graph) bodies[spec->name] = a->mutable_g();
-    else attrs[written.name()] = *read_attribute(*a, proto_type(spec->kind));
+      throw CompileError(Code::E0204,
+                         fmt::format("attribute `{}` of `{}` must be {}", spec->name, op.name, kind_name(spec->kind)));
+    if (spec->kind == AttrKind::Graph)
+      bodies[spec->name] = a->mutable_g();
+    else
+      attrs[written.name()] = *read_attribute(*a, proto_type(spec->kind));
   }
   for (const AttrSpec& spec : op.attributes) {
     if (spec.kind != AttrKind::Graph) continue;
-    if (!bodies.count(spec.name)) throw CompileError(Code::E0204, fmt::format("attribute `{}` of `{}` is missing", spec.name, op.name));
+    if (!bodies.count(spec.name))
+      throw CompileError(Code::E0204, fmt::format("attribute `{}` of `{}` is missing", spec.name, op.name));
     graphs.push_back(bodies[spec.name]);
   }
   return attrs;
 }
 
-// ---- Constant --------------------------------------------------------------------------------------------------------
+// ---- Constant
+// --------------------------------------------------------------------------------------------------------
 namespace {
 
 Tensor list_tensor(const Attr& a) {
@@ -261,7 +300,8 @@ Tensor list_tensor(const Attr& a) {
   if (auto* v = std::get_if<double>(&a)) return Tensor::scalar(DType::f32, *v);
   if (auto* v = std::get_if<std::string>(&a)) return Tensor::of_strings({}, {*v});
   if (auto* v = std::get_if<std::vector<int64_t>>(&a)) return Tensor::i64({static_cast<int64_t>(v->size())}, *v);
-  if (auto* v = std::get_if<std::vector<std::string>>(&a)) return Tensor::of_strings({static_cast<int64_t>(v->size())}, *v);
+  if (auto* v = std::get_if<std::vector<std::string>>(&a))
+    return Tensor::of_strings({static_cast<int64_t>(v->size())}, *v);
   auto& floats = std::get<std::vector<double>>(a);
   Tensor t(DType::f32, {static_cast<int64_t>(floats.size())});
   for (size_t i = 0; i < floats.size(); ++i) t.set(static_cast<int64_t>(i), floats[i]);
@@ -272,26 +312,36 @@ struct ValueKind {
   std::string_view name;
   int type;
 };
-constexpr ValueKind kValues[] = {{"value", Proto::TENSOR}, {"sparse_value", Proto::SPARSE_TENSOR}, {"value_float", Proto::FLOAT},
-                                 {"value_floats", Proto::FLOATS}, {"value_int", Proto::INT}, {"value_ints", Proto::INTS},
+constexpr ValueKind kValues[] = {{"value", Proto::TENSOR},        {"sparse_value", Proto::SPARSE_TENSOR},
+                                 {"value_float", Proto::FLOAT},   {"value_floats", Proto::FLOATS},
+                                 {"value_int", Proto::INT},       {"value_ints", Proto::INTS},
                                  {"value_string", Proto::STRING}, {"value_strings", Proto::STRINGS}};
 
 }  // namespace
 
 void Importer::import_constant(onnx::NodeProto& n, Scope& scope, uint32_t row) {
   try {
-    if (n.output_size() != 1 || n.input_size() != 0) throw CompileError(Code::E0203, "`Constant` has one output and no inputs");
-    if (n.attribute_size() != 1) throw CompileError(Code::E0204, fmt::format("`Constant` has {} attributes, it takes one", n.attribute_size()));
+    if (n.output_size() != 1 || n.input_size() != 0)
+      throw CompileError(Code::E0203, "`Constant` has one output and no inputs");
+    if (n.attribute_size() != 1)
+      throw CompileError(Code::E0204, fmt::format("`Constant` has {} attributes, it takes one", n.attribute_size()));
     Proto* a = resolve(*n.mutable_attribute(0), scope.region);
-    if (!a) throw CompileError(Code::E0204, fmt::format("attribute `{}` is missing at the call", printable(n.attribute(0).ref_attr_name())));
+    if (!a)
+      throw CompileError(
+          Code::E0204, fmt::format("attribute `{}` is missing at the call", printable(n.attribute(0).ref_attr_name())));
     auto kind = std::ranges::find(kValues, std::string_view(n.attribute(0).name()), &ValueKind::name);
-    if (kind == std::end(kValues)) throw CompileError(Code::E0204, fmt::format("`Constant` has no attribute `{}`", printable(n.attribute(0).name())));
+    if (kind == std::end(kValues))
+      throw CompileError(Code::E0204,
+                         fmt::format("`Constant` has no attribute `{}`", printable(n.attribute(0).name())));
     if (int type = type_of(*a, nullptr); type != kind->type && type != Proto::UNDEFINED)
       throw CompileError(Code::E0204, fmt::format("attribute `{}` of `Constant` has the wrong type", kind->name));
     Constant c;
-    if (kind->type == Proto::TENSOR) c = shared_tensor(*a->mutable_t());
-    else if (kind->type == Proto::SPARSE_TENSOR) c = shared_sparse(*a->mutable_sparse_tensor());
-    else c = std::make_shared<const Tensor>(list_tensor(*read_attribute(*a, kind->type)));
+    if (kind->type == Proto::TENSOR)
+      c = shared_tensor(*a->mutable_t());
+    else if (kind->type == Proto::SPARSE_TENSOR)
+      c = shared_sparse(*a->mutable_sparse_tensor());
+    else
+      c = std::make_shared<const Tensor>(list_tensor(*read_attribute(*a, kind->type)));
     scope.define(n.output(0), scope.graph.constant(c, n.output(0)));
   } catch (CompileError& e) {
     e.diagnostic.node = at(row);

@@ -1,6 +1,6 @@
-// The ONNX importer: bytes to Graph. It never throws for a bad model: every independent problem ends in `diagnostics`, in one
-// pass, and a model with errors has an incomplete graph. Dims that the options give are bound when an input is made, so all
-// that follows is static; the others stay symbols, equal names being equal expressions.
+// The ONNX importer: bytes to Graph. It never throws for a bad model: every independent problem ends in `diagnostics`,
+// in one pass, and a model with errors has an incomplete graph. Dims that the options give are bound when an input is
+// made, so all that follows is static; the others stay symbols, equal names being equal expressions.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,10 +16,10 @@
 namespace cameo {
 
 struct ImportOptions {
-  std::map<std::string, int64_t> dims;                  // by name, or `INPUT[AXIS]`
-  std::map<std::string, std::vector<int64_t>> shapes;   // by name of an input, or by its number
-  std::map<std::string, std::string> constants;         // inputs folded in: `16000`, `[[1,2],[3,4]]`
-  std::vector<std::string> outputs;                     // values that become the outputs; empty: the model's own
+  std::map<std::string, int64_t> dims = {};                 // by name, or `INPUT[AXIS]`
+  std::map<std::string, std::vector<int64_t>> shapes = {};  // by name of an input, or by its number
+  std::map<std::string, std::string> constants = {};        // inputs folded in: `16000`, `[[1,2],[3,4]]`
+  std::vector<std::string> outputs = {};                    // values that become the outputs; empty: the model's own
 };
 
 /// An axis of an input whose extent nothing gives yet.
@@ -39,8 +39,8 @@ struct Model {
 
 Model import_onnx(const std::filesystem::path& file, const ImportOptions& options, Diagnostics& diagnostics);
 /// `folder` is where external data may lie.
-Model import_onnx_bytes(std::span<const std::byte> bytes, const std::filesystem::path& folder, const ImportOptions& options,
-                        Diagnostics& diagnostics);
+Model import_onnx_bytes(std::span<const std::byte> bytes, const std::filesystem::path& folder,
+                        const ImportOptions& options, Diagnostics& diagnostics);
 
 /// One file of a test data set: a serialized TensorProto, and the name it carries (often empty). Throws CompileError.
 struct NamedTensor {
@@ -55,8 +55,9 @@ struct MappedFile {
 };
 MappedFile map_file(const std::filesystem::path& file);
 
-/// The values of `model`'s unbound dims, told by the shapes of data for its inputs (by input name). Throws CompileError when
-/// the data does not fit: another rank, another static extent, or two extents for one name.
-std::map<std::string, int64_t> dims_from_data(const Model& model, const std::map<std::string, std::vector<int64_t>>& shapes);
+/// The values of `model`'s unbound dims, told by the shapes of data for its inputs (by input name). Throws CompileError
+/// when the data does not fit: another rank, another static extent, or two extents for one name.
+std::map<std::string, int64_t> dims_from_data(const Model& model,
+                                              const std::map<std::string, std::vector<int64_t>>& shapes);
 
 }  // namespace cameo

@@ -1,5 +1,5 @@
-// TensorProto to Tensor: inline bytes are moved, external ones stay mapped, typed fields are converted; every payload must
-// have exactly the elements that the dims say, which is checked before anything is allocated.
+// TensorProto to Tensor: inline bytes are moved, external ones stay mapped, typed fields are converted; every payload
+// must have exactly the elements that the dims say, which is checked before anything is allocated.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,8 @@ Header read_header(const onnx::TensorProto& t) {
   auto count = element_count(dims);
   if (!count) fail(t, fmt::format("has impossible dims [{}]: negative, or too many elements", fmt::join(dims, ", ")));
   int64_t bits;
-  if (__builtin_mul_overflow(*count, int64_t{row(dtype).bits}, &bits)) fail(t, fmt::format("has too many elements: dims [{}]", fmt::join(dims, ", ")));
+  if (__builtin_mul_overflow(*count, int64_t{row(dtype).bits}, &bits))
+    fail(t, fmt::format("has too many elements: dims [{}]", fmt::join(dims, ", ")));
   if (t.has_segment()) fail(t, "is stored in segments, which nothing writes");
   return {dtype, std::move(dims), *count, bits / 8 + (bits % 8 != 0)};
 }
@@ -40,18 +41,22 @@ Tensor unpack(const Header& h, std::span<const std::byte> packed) {
   int bits = row(h.dtype).bits, per_byte = 8 / bits;
   auto out = t.mutable_as<uint8_t>();
   for (int64_t i = 0; i < h.count; ++i) {
-    auto v = static_cast<uint8_t>(std::to_integer<unsigned>(packed[i / per_byte]) >> (i % per_byte * bits) & ((1u << bits) - 1));
+    auto v = static_cast<uint8_t>(std::to_integer<unsigned>(packed[i / per_byte]) >> (i % per_byte * bits) &
+                                  ((1u << bits) - 1));
     bool negative = row(h.dtype).kind == DKind::Int && v >> (bits - 1);
     out[i] = negative ? static_cast<uint8_t>(v | ~0u << bits) : v;
   }
   return t;
 }
 
-Tensor from_bytes(const onnx::TensorProto& t, const Header& h, std::span<const std::byte> bytes, std::shared_ptr<const void> owner) {
+Tensor from_bytes(const onnx::TensorProto& t, const Header& h, std::span<const std::byte> bytes,
+                  std::shared_ptr<const void> owner) {
   if (static_cast<int64_t>(bytes.size()) != h.bytes)
-    fail(t, fmt::format("has {} bytes, its dims [{}] of {} need {}", bytes.size(), fmt::join(h.dims, ", "), name(h.dtype), h.bytes));
+    fail(t, fmt::format("has {} bytes, its dims [{}] of {} need {}", bytes.size(), fmt::join(h.dims, ", "),
+                        name(h.dtype), h.bytes));
   if (row(h.dtype).bits < 8) return unpack(h, bytes);
-  if (h.dtype == DType::b1 && std::ranges::any_of(bytes, [](std::byte b) { return b > std::byte{1}; })) {  // any other byte is true
+  if (h.dtype == DType::b1 &&
+      std::ranges::any_of(bytes, [](std::byte b) { return b > std::byte{1}; })) {  // any other byte is true
     std::vector<std::byte> bits;
     for (std::byte b : bytes) bits.push_back(std::byte{b != std::byte{0}});
     return Tensor::of<std::byte>(h.dtype, h.dims, bits);
@@ -61,7 +66,8 @@ Tensor from_bytes(const onnx::TensorProto& t, const Header& h, std::span<const s
   return Tensor::of(h.dtype, h.dims, bytes);
 }
 
-// ---- typed fields ----------------------------------------------------------------------------------------------------
+// ---- typed fields
+// ----------------------------------------------------------------------------------------------------
 
 /// Copies a typed field, each entry narrowed to `To`; `per` entries make an element.
 template <class To, class Field>
@@ -81,7 +87,9 @@ Tensor from_packed_int32(const onnx::TensorProto& t, const Header& h) {
 }
 
 Tensor from_strings(const onnx::TensorProto& t, const Header& h) {
-  if (t.string_data_size() != h.count) fail(t, fmt::format("has {} strings, its dims [{}] need {}", t.string_data_size(), fmt::join(h.dims, ", "), h.count));
+  if (t.string_data_size() != h.count)
+    fail(t,
+         fmt::format("has {} strings, its dims [{}] need {}", t.string_data_size(), fmt::join(h.dims, ", "), h.count));
   return Tensor::of_strings(h.dims, {t.string_data().begin(), t.string_data().end()});
 }
 
@@ -95,7 +103,10 @@ Tensor from_fields(const onnx::TensorProto& t, const Header& h) {
     case DType::u64: return from_field<uint64_t>(t, h, t.uint64_data());
     case DType::u32: return from_field<uint32_t>(t, h, t.uint64_data());
     case DType::i32: return from_field<int32_t>(t, h, t.int32_data());
-    case DType::i16: case DType::u16: case DType::f16: case DType::bf16: return from_field<uint16_t>(t, h, t.int32_data());
+    case DType::i16:
+    case DType::u16:
+    case DType::f16:
+    case DType::bf16: return from_field<uint16_t>(t, h, t.int32_data());
     case DType::str: return from_strings(t, h);
     case DType::b1: return from_field<bool>(t, h, t.int32_data());
     default: return row(h.dtype).bits < 8 ? from_packed_int32(t, h) : from_field<uint8_t>(t, h, t.int32_data());
@@ -104,24 +115,27 @@ Tensor from_fields(const onnx::TensorProto& t, const Header& h) {
 
 /// How many of the payload fields hold something.
 int payloads(const onnx::TensorProto& t) {
-  return t.has_raw_data() + (t.float_data_size() > 0) + (t.int32_data_size() > 0) + (t.string_data_size() > 0) + (t.int64_data_size() > 0) +
-         (t.double_data_size() > 0) + (t.uint64_data_size() > 0);
+  return t.has_raw_data() + (t.float_data_size() > 0) + (t.int32_data_size() > 0) + (t.string_data_size() > 0) +
+         (t.int64_data_size() > 0) + (t.double_data_size() > 0) + (t.uint64_data_size() > 0);
 }
 
-// ---- external data ---------------------------------------------------------------------------------------------------
+// ---- external data
+// ---------------------------------------------------------------------------------------------------
 
 int64_t read_number(const onnx::TensorProto& t, const std::string& key, const std::string& text) {
   int64_t v = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), v);
   if (error != std::errc() || end != text.data() + text.size() || v < 0)
-    throw CompileError(Code::E0103, fmt::format("{} has external data with the {} `{}`, which is no size", tensor_title(t), key, printable(text)));
+    throw CompileError(Code::E0103, fmt::format("{} has external data with the {} `{}`, which is no size",
+                                                tensor_title(t), key, printable(text)));
   return v;
 }
 
 Tensor from_file(const onnx::TensorProto& t, const Header& h, TensorReader& reader) {
   if (h.dtype == DType::str) fail(t, "holds strings, which external data cannot");
   if (payloads(t)) fail(t, "has external data and a payload in the model");
-  if (!reader.folder) throw CompileError(Code::E0103, fmt::format("{} has external data, which is not read here", tensor_title(t)));
+  if (!reader.folder)
+    throw CompileError(Code::E0103, fmt::format("{} has external data, which is not read here", tensor_title(t)));
   std::string location;
   int64_t offset = 0, length = h.bytes;
   for (const auto& e : t.external_data()) {
@@ -132,7 +146,8 @@ Tensor from_file(const onnx::TensorProto& t, const Header& h, TensorReader& read
   const MappedFile& file = reader.folder->open(location);
   int64_t end;
   if (__builtin_add_overflow(offset, length, &end) || end > static_cast<int64_t>(file.bytes.size()))
-    throw CompileError(Code::E0103, fmt::format("{} reads {} bytes at {} of `{}`, which has {}", tensor_title(t), length, offset, printable(location), file.bytes.size()));
+    throw CompileError(Code::E0103, fmt::format("{} reads {} bytes at {} of `{}`, which has {}", tensor_title(t),
+                                                length, offset, printable(location), file.bytes.size()));
   return from_bytes(t, h, file.bytes.subspan(offset, length), file.owner);
 }
 
@@ -156,7 +171,8 @@ Tensor read_tensor(onnx::TensorProto& t, TensorReader& reader) {
   return from_bytes(t, h, std::as_bytes(std::span(*bytes)), bytes);
 }
 
-// ---- sparse tensors --------------------------------------------------------------------------------------------------
+// ---- sparse tensors
+// --------------------------------------------------------------------------------------------------
 namespace {
 
 /// The row-major position of the i-th value.
@@ -184,9 +200,11 @@ Tensor read_sparse(onnx::SparseTensorProto& s, TensorReader& reader) {
   if (!count) fail(fmt::format("has impossible dims [{}]", fmt::join(dims, ", ")));
   Tensor values = read_tensor(*s.mutable_values(), reader), indices = read_tensor(*s.mutable_indices(), reader);
   if (values.rank() != 1 || byte_size(values.dtype()) == 0) fail("needs its values as a list of numbers");
-  bool pairs = indices.rank() == 2 && indices.dims()[0] == values.size() && indices.dims()[1] == static_cast<int64_t>(dims.size());
+  bool pairs = indices.rank() == 2 && indices.dims()[0] == values.size() &&
+               indices.dims()[1] == static_cast<int64_t>(dims.size());
   if (indices.dtype() != DType::i64 || !(pairs || (indices.rank() == 1 && indices.size() == values.size())))
-    fail(fmt::format("has {} values, but its indices are {}[{}]", values.size(), name(indices.dtype()), fmt::join(indices.dims(), "x")));
+    fail(fmt::format("has {} values, but its indices are {}[{}]", values.size(), name(indices.dtype()),
+                     fmt::join(indices.dims(), "x")));
   int64_t width = byte_size(values.dtype());
   if (*count > reader.dense_bytes / width)
     throw CompileError(Code::E0405, fmt::format("{} would grow to {} elements", title, *count));

@@ -1,5 +1,5 @@
-// Types and dims as the model writes them, the little language of dim names ("past + 1"), binding dims to numbers, and the
-// values of --const.
+// Types and dims as the model writes them, the little language of dim names ("past + 1"), binding dims to numbers, and
+// the values of --const.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,8 @@ namespace cameo::importing {
 
 DType dtype_of(int32_t t) { return t > 0 && t < kDTypeCount ? static_cast<DType>(t) : DType::undefined; }
 
-// ---- dim names -------------------------------------------------------------------------------------------------------
+// ---- dim names
+// -------------------------------------------------------------------------------------------------------
 namespace {
 
 constexpr size_t kMaxDimText = 256;  // longer names are opaque: no exporter nests arithmetic that deep
@@ -85,12 +86,15 @@ bool solve_dim(Expr extent, int64_t value, std::map<std::string, int64_t>& dims)
   if (a.terms.size() != 1 || a.terms[0].term.op() != Op::Symbol) return true;  // nothing that one number tells
   int64_t rest;
   int64_t k = a.terms[0].coefficient;
-  if (__builtin_sub_overflow(value, a.constant, &rest) || k == 0 || (k == -1 && rest == INT64_MIN) || rest % k != 0 || rest / k < 0) return false;
+  if (__builtin_sub_overflow(value, a.constant, &rest) || k == 0 || (k == -1 && rest == INT64_MIN) || rest % k != 0 ||
+      rest / k < 0)
+    return false;
   dims[std::string(symbol_name(a.terms[0].term))] = rest / k;
   return true;
 }
 
-// ---- types -----------------------------------------------------------------------------------------------------------
+// ---- types
+// -----------------------------------------------------------------------------------------------------------
 
 std::string describe(const onnx::TypeProto& t) {
   switch (t.value_case()) {
@@ -103,11 +107,14 @@ std::string describe(const onnx::TypeProto& t) {
   }
 }
 
-// ---- constants on the command line -----------------------------------------------------------------------------------
+// ---- constants on the command line
+// -----------------------------------------------------------------------------------
 namespace {
 
 [[noreturn]] void bad_constant(const std::string& input, std::string_view text, std::string_view why) {
-  throw CompileError(Code::E0503, fmt::format("`--const {}={}`: {}", printable(input), printable(text.substr(0, 80)), why), "write `16000`, or `[[1,2],[3,4]]`");
+  throw CompileError(Code::E0503,
+                     fmt::format("`--const {}={}`: {}", printable(input), printable(text.substr(0, 80)), why),
+                     "write `16000`, or `[[1,2],[3,4]]`");
 }
 
 /// Nested lists, flattened; `dims` is read off the first element of each level and must hold for the others.
@@ -174,18 +181,22 @@ bool set_item(Tensor& t, int64_t i, std::string_view item) {
 }  // namespace
 
 Tensor parse_constant(std::string_view text, const std::string& input, const Type& type) {
-  if (type.kind != Kind::Tensor || !runs(type.dtype)) bad_constant(input, text, fmt::format("the input is {}", to_string(type)));
+  if (type.kind != Kind::Tensor || !runs(type.dtype))
+    bad_constant(input, text, fmt::format("the input is {}", to_string(type)));
   ListParser list{trim(text), {}, {}};
   if (!list.parse()) bad_constant(input, text, "neither a number nor a list of equally long lists");
   bool fill = list.dims.empty() && is_static(type.shape);
   std::vector<int64_t> dims = fill ? extents(type.shape) : list.dims;
   bool fits = dims.size() == type.shape.size();
-  for (size_t d = 0; fits && d < dims.size(); ++d) fits = !type.shape[d].is_static() || type.shape[d].value() == dims[d];
-  if (!fits || element_count(dims).value_or(INT64_MAX) > (1 << 24)) bad_constant(input, text, fmt::format("the input is {}", to_string(type)));
+  for (size_t d = 0; fits && d < dims.size(); ++d)
+    fits = !type.shape[d].is_static() || type.shape[d].value() == dims[d];
+  if (!fits || element_count(dims).value_or(INT64_MAX) > (1 << 24))
+    bad_constant(input, text, fmt::format("the input is {}", to_string(type)));
   Tensor t(type.dtype, dims);
   for (int64_t i = 0; i < t.size(); ++i) {
     std::string_view item = list.items[fill ? 0 : i];
-    if (!set_item(t, i, item)) bad_constant(input, text, fmt::format("`{}` is no {}", printable(item), name(type.dtype)));
+    if (!set_item(t, i, item))
+      bad_constant(input, text, fmt::format("`{}` is no {}", printable(item), name(type.dtype)));
   }
   return t;
 }

@@ -1,6 +1,6 @@
-// The wire form: what the bytes are when they are no model, and a walk over them before protobuf sees any. The walk follows
-// the schema's messages only; it refuses lengths beyond their parent, over-long varints, deep nesting, a second graph, and
-// messages so many that parsing them would take far more memory than the file.
+// The wire form: what the bytes are when they are no model, and a walk over them before protobuf sees any. The walk
+// follows the schema's messages only; it refuses lengths beyond their parent, over-long varints, deep nesting, a second
+// graph, and messages so many that parsing them would take far more memory than the file.
 #include <fmt/format.h>
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/io/coded_stream.h>
@@ -23,65 +23,86 @@ struct Child {
   Message child;
 };
 constexpr Child kChildren[] = {
-    {Message::Model, 7, Message::Graph},         {Message::Model, 8, Message::Leaf},
-    {Message::Model, 14, Message::Leaf},         {Message::Model, 20, Message::Training},
-    {Message::Model, 25, Message::Function},     {Message::Graph, 1, Message::Node},
-    {Message::Graph, 5, Message::Tensor},        {Message::Graph, 11, Message::ValueInfo},
-    {Message::Graph, 12, Message::ValueInfo},    {Message::Graph, 13, Message::ValueInfo},
-    {Message::Graph, 14, Message::Annotation},   {Message::Graph, 15, Message::Sparse},
-    {Message::Node, 5, Message::Attribute},      {Message::Attribute, 5, Message::Tensor},
-    {Message::Attribute, 6, Message::Graph},     {Message::Attribute, 10, Message::Tensor},
-    {Message::Attribute, 11, Message::Graph},    {Message::Attribute, 14, Message::Type},
-    {Message::Attribute, 15, Message::Type},     {Message::Attribute, 22, Message::Sparse},
-    {Message::Attribute, 23, Message::Sparse},   {Message::Tensor, 3, Message::Leaf},
-    {Message::Tensor, 13, Message::Leaf},        {Message::Sparse, 1, Message::Tensor},
-    {Message::Sparse, 2, Message::Tensor},       {Message::ValueInfo, 2, Message::Type},
-    {Message::Type, 1, Message::TensorType},     {Message::Type, 4, Message::Holder},
-    {Message::Type, 5, Message::Map},            {Message::Type, 8, Message::TensorType},
-    {Message::Type, 9, Message::Holder},         {Message::TensorType, 2, Message::Shape},
-    {Message::Shape, 1, Message::Dim},           {Message::Holder, 1, Message::Type},
-    {Message::Map, 2, Message::Type},            {Message::Function, 7, Message::Node},
-    {Message::Function, 9, Message::Leaf},       {Message::Function, 11, Message::Attribute},
-    {Message::Training, 1, Message::Graph},      {Message::Training, 2, Message::Graph},
-    {Message::Training, 3, Message::Leaf},       {Message::Training, 4, Message::Leaf},
+    {Message::Model, 7, Message::Graph},       {Message::Model, 8, Message::Leaf},
+    {Message::Model, 14, Message::Leaf},       {Message::Model, 20, Message::Training},
+    {Message::Model, 25, Message::Function},   {Message::Graph, 1, Message::Node},
+    {Message::Graph, 5, Message::Tensor},      {Message::Graph, 11, Message::ValueInfo},
+    {Message::Graph, 12, Message::ValueInfo},  {Message::Graph, 13, Message::ValueInfo},
+    {Message::Graph, 14, Message::Annotation}, {Message::Graph, 15, Message::Sparse},
+    {Message::Node, 5, Message::Attribute},    {Message::Attribute, 5, Message::Tensor},
+    {Message::Attribute, 6, Message::Graph},   {Message::Attribute, 10, Message::Tensor},
+    {Message::Attribute, 11, Message::Graph},  {Message::Attribute, 14, Message::Type},
+    {Message::Attribute, 15, Message::Type},   {Message::Attribute, 22, Message::Sparse},
+    {Message::Attribute, 23, Message::Sparse}, {Message::Tensor, 3, Message::Leaf},
+    {Message::Tensor, 13, Message::Leaf},      {Message::Sparse, 1, Message::Tensor},
+    {Message::Sparse, 2, Message::Tensor},     {Message::ValueInfo, 2, Message::Type},
+    {Message::Type, 1, Message::TensorType},   {Message::Type, 4, Message::Holder},
+    {Message::Type, 5, Message::Map},          {Message::Type, 8, Message::TensorType},
+    {Message::Type, 9, Message::Holder},       {Message::TensorType, 2, Message::Shape},
+    {Message::Shape, 1, Message::Dim},         {Message::Holder, 1, Message::Type},
+    {Message::Map, 2, Message::Type},          {Message::Function, 7, Message::Node},
+    {Message::Function, 9, Message::Leaf},     {Message::Function, 11, Message::Attribute},
+    {Message::Training, 1, Message::Graph},    {Message::Training, 2, Message::Graph},
+    {Message::Training, 3, Message::Leaf},     {Message::Training, 4, Message::Leaf},
     {Message::Annotation, 2, Message::Leaf},
 };
-constexpr std::string_view kNames[] = {"model", "graph", "node", "attribute", "tensor", "sparse tensor", "value info", "type", "type", "shape",
-                                       "dim", "type", "map type", "function", "training info", "annotation", "entry"};
+constexpr std::string_view kNames[] = {
+    "model", "graph", "node", "attribute", "tensor",   "sparse tensor", "value info", "type", "type",
+    "shape", "dim",   "type", "map type",  "function", "training info", "annotation", "entry"};
 std::string_view name_of(Message m) { return kNames[static_cast<int>(m)]; }
 
 [[noreturn]] void fail(std::string message) { throw CompileError(Code::E0102, std::move(message)); }
 
 class Walk {
  public:
-  explicit Walk(std::span<const std::byte> bytes) : bytes_(bytes), memory_left_((int64_t{160} << 20) + 2 * static_cast<int64_t>(bytes.size())) {}
+  explicit Walk(std::span<const std::byte> bytes)
+      : bytes_(bytes), memory_left_((int64_t{160} << 20) + 2 * static_cast<int64_t>(bytes.size())) {}
 
   void message(Message kind, size_t begin, size_t end, int depth) {
-    if (depth > kMaxMessages) fail(fmt::format("messages nested more than {} deep at byte {}: graphs inside of graphs have a limit", kMaxMessages, begin));
-    spend(kind == Message::Node || kind == Message::Attribute || kind == Message::Tensor || kind == Message::Graph ? 256 : 96);
+    if (depth > kMaxMessages)
+      fail(fmt::format("messages nested more than {} deep at byte {}: graphs inside of graphs have a limit",
+                       kMaxMessages, begin));
+    spend(kind == Message::Node || kind == Message::Attribute || kind == Message::Tensor || kind == Message::Graph
+              ? 256
+              : 96);
     bool graph_seen = false;
     for (at_ = begin; at_ < end;) {
       size_t start = at_;
       uint64_t tag = varint(kind, end);
       uint64_t field = tag >> 3;
-      if (field == 0 || field > 536870911) fail(fmt::format("byte {} in the {} starts no field: not a model, or damaged", start, name_of(kind)));
+      if (field == 0 || field > 536870911)
+        fail(fmt::format("byte {} in the {} starts no field: not a model, or damaged", start, name_of(kind)));
       switch (tag & 7) {
-        case 0: spend(16); varint(kind, end); break;
-        case 1: spend(16); skip(kind, 8, end); break;
-        case 5: spend(16); skip(kind, 4, end); break;
+        case 0:
+          spend(16);
+          varint(kind, end);
+          break;
+        case 1:
+          spend(16);
+          skip(kind, 8, end);
+          break;
+        case 5:
+          spend(16);
+          skip(kind, 4, end);
+          break;
         case 2: {
           uint64_t length = varint(kind, end);
           if (length > end - at_)
-            fail(fmt::format("truncated: field {} of the {} at byte {} says {} bytes, {} are left", field, name_of(kind), start, length, end - at_));
+            fail(fmt::format("truncated: field {} of the {} at byte {} says {} bytes, {} are left", field,
+                             name_of(kind), start, length, end - at_));
           if (kind == Message::Model && field == 7 && std::exchange(graph_seen, true))
             fail(fmt::format("a second graph begins at byte {}: two models in one file", start));
           size_t next = at_ + length;
-          if (const Child* c = child(kind, static_cast<uint32_t>(field))) message(c->child, at_, next, depth + 1);
-          else spend(48);
+          if (const Child* c = child(kind, static_cast<uint32_t>(field)))
+            message(c->child, at_, next, depth + 1);
+          else
+            spend(48);
           at_ = next;
           break;
         }
-        default: fail(fmt::format("byte {} in the {} has a wire type that models do not use: not a model, or damaged", start, name_of(kind)));
+        default:
+          fail(fmt::format("byte {} in the {} has a wire type that models do not use: not a model, or damaged", start,
+                           name_of(kind)));
       }
     }
   }
@@ -120,16 +141,23 @@ struct Magic {
   std::string_view bytes, what;
 };
 constexpr Magic kMagic[] = {
-    {0, "version https://git-lfs", "a Git LFS pointer: the model itself was not downloaded (`git lfs pull` fetches it)"},
+    {0, "version https://git-lfs",
+     "a Git LFS pointer: the model itself was not downloaded (`git lfs pull` fetches it)"},
     {4, "ORTM", "an ONNX Runtime .ort file: convert the .onnx model it was made from"},
     {4, "TFL3", "a TensorFlow Lite model: tf2onnx converts it"},
     {0, "PK\3\4", "a zip archive (a PyTorch checkpoint, an npz?): export it to ONNX first"},
     {0, "\x1f\x8b", "gzip data: unpack it first"},
     {0, "\x28\xb5\x2f\xfd", "zstd data: unpack it first"},
-    {0, "\xfd" "7zXZ", "xz data: unpack it first"},
+    {0,
+     "\xfd"
+     "7zXZ",
+     "xz data: unpack it first"},
     {0, "\x89HDF", "an HDF5 file (Keras?): export it to ONNX first"},
     {0, "\x80\2", "a Python pickle: export the model to ONNX first"},
-    {0, "\x7f" "ELF", "a program or library"},
+    {0,
+     "\x7f"
+     "ELF",
+     "a program or library"},
     {0, "\x93NUMPY", "a NumPy array"},
     {0, "GGUF", "a GGUF model"},
     {0, "<!DOCTYPE", "an HTML page: the download went wrong"},
@@ -141,9 +169,11 @@ std::string_view guess(std::span<const std::byte> bytes) {
   std::string_view text(reinterpret_cast<const char*>(bytes.data()), std::min<size_t>(bytes.size(), 4096));
   for (const Magic& m : kMagic)
     if (text.size() >= m.offset && text.substr(m.offset).starts_with(m.bytes)) return m.what;
-  bool plain = std::ranges::all_of(text, [](unsigned char c) { return c == '\n' || c == '\r' || c == '\t' || (c >= 32 && c != 127); });
+  bool plain = std::ranges::all_of(
+      text, [](unsigned char c) { return c == '\n' || c == '\r' || c == '\t' || (c >= 32 && c != 127); });
   if (!plain) return {};
-  if (text.find("ir_version") != text.npos || text.find("opset_import") != text.npos) return "the text form of a model: only the binary form is read";
+  if (text.find("ir_version") != text.npos || text.find("opset_import") != text.npos)
+    return "the text form of a model: only the binary form is read";
   if (text.starts_with("{")) return "JSON text";
   return "text";
 }
@@ -155,14 +185,17 @@ void check_wire(std::span<const std::byte> bytes, Message root) { Walk(bytes).me
 void parse_message(std::span<const std::byte> bytes, Message root, google::protobuf::Message& into) {
   if (bytes.empty()) throw CompileError(Code::E0101, "the file is empty");
   if (bytes.size() > size_t{INT32_MAX})
-    throw CompileError(Code::E0102, fmt::format("{} bytes: protobuf's limit for one file is 2 GiB", bytes.size()), "save the model with external data");
+    throw CompileError(Code::E0102, fmt::format("{} bytes: protobuf's limit for one file is 2 GiB", bytes.size()),
+                       "save the model with external data");
   if (auto what = guess(bytes); !what.empty()) fail(fmt::format("this is {}", what));
   check_wire(bytes, root);
   google::protobuf::SetLogHandler(nullptr);
-  google::protobuf::io::CodedInputStream in(reinterpret_cast<const uint8_t*>(bytes.data()), static_cast<int>(bytes.size()));
+  google::protobuf::io::CodedInputStream in(reinterpret_cast<const uint8_t*>(bytes.data()),
+                                            static_cast<int>(bytes.size()));
   in.SetRecursionLimit(kMaxMessages + 20);
   in.SetTotalBytesLimit(INT32_MAX);
-  if (!into.ParseFromCodedStream(&in) || !in.ConsumedEntireMessage()) fail(fmt::format("the bytes do not parse as a {}", name_of(root)));
+  if (!into.ParseFromCodedStream(&in) || !in.ConsumedEntireMessage())
+    fail(fmt::format("the bytes do not parse as a {}", name_of(root)));
 }
 
 std::vector<std::string> newer_strings(const google::protobuf::Message& m, int field) {
@@ -180,7 +213,8 @@ std::vector<std::string> newer_strings(const google::protobuf::Message& m, int f
   }
   const auto& unknown = r->GetUnknownFields(m);
   for (int i = 0; i < unknown.field_count(); ++i)
-    if (unknown.field(i).number() == field && unknown.field(i).type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED)
+    if (unknown.field(i).number() == field &&
+        unknown.field(i).type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED)
       values.push_back(unknown.field(i).length_delimited());
   return values;
 }

@@ -70,7 +70,8 @@ const Tape& NodeRun::compile(size_t slot, std::span<const Expr> index, std::span
 Dual NodeRun::run_output(size_t i, const OutputExpr& e, std::span<const Dual> inputs) {
   const Tape& tape = compile(i, e.index, std::span(&e.value, 1), inputs);
   Dual out = new_output(static_cast<int>(i), tape.dims());
-  tape.run(inputs, shadow_, [&](const Tape::Block& b) { store(out, b.first, b.lanes, b.roots[0]); });
+  auto keep = [&](const Tape::Block& b) { store(out, b.first, b.lanes, b.roots[0]); };
+  tape.run(inputs, shadow_, keep, /*in_order=*/false);
   return out;
 }
 

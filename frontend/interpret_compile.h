@@ -40,7 +40,7 @@ class Compiler {
   uint32_t emit_load(Expr e, size_t scope);
   uint32_t emit_fold(Expr e, size_t scope);
   bool emit_contract(Expr e, size_t scope, uint32_t& out);
-  bool contract_side(Expr factor, std::span<const Expr> folds, ContractCode::Side& side, bool& one_row);
+  bool contract_side(Expr factor, std::span<const Expr> folds, ContractCode::Side& side, bool& one_row, bool& divides);
   std::optional<Progression> progression(Expr offset);
   std::vector<Access> accesses(Expr load);
 

@@ -66,22 +66,15 @@ class Machine {
     }
   }
 
-  void run(const std::function<void(const Tape::Block&)>& sink) {
-    const auto& dims = tape_.dims_;
-    int64_t total = *element_count(dims), inner = *element_count(std::span(dims).subspan(tape_.split_));
-    std::vector<Lanes> roots(tape_.roots_.size());
-    int64_t filled = -1, filled_lanes = 0;
-    for (int64_t first = 0; first < total;) {
-      int64_t at = first % inner, lanes = std::min(tape_.block_, inner - at);
-      set_outer(first / inner);
-      at_ = at;
-      if (at != filled || lanes != filled_lanes) fill_varying(at, lanes);
-      filled = at;
-      filled_lanes = lanes;
-      execute(tape_.code_, lanes);
-      for (size_t i = 0; i < roots.size(); ++i) roots[i] = lanes_[tape_.roots_[i]];
-      sink({first, lanes, roots});
-      first += lanes;
+  void run(const std::function<void(const Tape::Block&)>& sink, bool in_order) {
+    std::span<const int64_t> dims(tape_.dims_);
+    int64_t outer = *element_count(dims.first(tape_.split_)), inner = *element_count(dims.subspan(tape_.split_));
+    if (in_order) {
+      for (int64_t point = 0; point < outer; ++point)
+        for (int64_t at = 0; at < inner; at += tape_.block_) run_block(point, at, inner, sink);
+    } else {  // what a chunk of the inner axes reads is read by all outer points while it is near
+      for (int64_t at = 0; at < inner; at += tape_.block_)
+        for (int64_t point = 0; point < outer; ++point) run_block(point, at, inner, sink);
     }
   }
 
@@ -107,6 +100,17 @@ class Machine {
     }
     offsets_.resize(tape_.block_);
     inside_.resize(tape_.block_);
+  }
+
+  void run_block(int64_t point, int64_t at, int64_t inner, const std::function<void(const Tape::Block&)>& sink) {
+    int64_t lanes = std::min(tape_.block_, inner - at);
+    set_outer(point);
+    if (at != at_) fill_varying(at, lanes);
+    at_ = at;
+    execute(tape_.code_, lanes);
+    std::vector<Lanes> roots;
+    for (uint32_t r : tape_.roots_) roots.push_back(lanes_[r]);
+    sink({point * inner + at, lanes, roots});
   }
 
   void set_outer(int64_t point) {
@@ -259,12 +263,13 @@ class Machine {
   std::vector<int64_t> ints_, offsets_;
   std::vector<uint8_t> inside_;
   std::map<const ContractCode*, std::unique_ptr<ContractRun>> contracts_;
-  int64_t at_ = 0;                   // of the block's first lane among the points that the varying axes span
+  int64_t at_ = -1;                  // of the block's first lane among the points that the varying axes span
   const int64_t* active_ = nullptr;  // lanes that the folds around still run; null: all
 };
 
-void Tape::run(std::span<const Dual> operands, bool shadow, const std::function<void(const Block&)>& sink) const {
-  if (*element_count(dims_) > 0) Machine(*this, operands, shadow).run(sink);
+void Tape::run(std::span<const Dual> operands, bool shadow, const std::function<void(const Block&)>& sink,
+               bool in_order) const {
+  if (*element_count(dims_) > 0) Machine(*this, operands, shadow).run(sink, in_order);
 }
 
 void store(Dual& out, int64_t first, int64_t lanes, const Lanes& v) {

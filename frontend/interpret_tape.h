@@ -77,6 +77,7 @@ struct ContractCode {
     uint32_t base;  // the part of the index that is uniform in a block and does not depend on the folds
     int64_t extent, stride;
     bool proven;
+    int64_t divisor;  // the index is this part of the affine form; where that leaves a rest it is out of range
     std::vector<int64_t> lane, fold;  // coefficients of the varying axes and of the folds
   };
   struct Side {
@@ -84,7 +85,8 @@ struct ContractCode {
     double outside;
     std::vector<Axis> axes;
   };
-  std::vector<int64_t> folds;  // extents, outermost first
+  std::vector<int64_t> folds;  // extents, outermost first: those that move an axis that is not proven, then the others
+  int64_t inner = 1;           // terms of the latter: they are in range together
   Side side[2];
   bool one_row = false;  // the lanes of a block are one arithmetic progression on both sides
 };
@@ -100,7 +102,9 @@ class Tape {
     int64_t first, lanes;  // row-major numbers of its points
     std::span<const Lanes> roots;
   };
-  void run(std::span<const Dual> operands, bool shadow, const std::function<void(const Block&)>& sink) const;
+  /// Runs block by block; in row-major order where that is asked for, else as the caches like it.
+  void run(std::span<const Dual> operands, bool shadow, const std::function<void(const Block&)>& sink,
+           bool in_order = true) const;
 
   const std::vector<int64_t>& dims() const { return dims_; }  // of the index space
   const std::vector<std::vector<int64_t>>& operand_dims() const { return operand_dims_; }

@@ -6,6 +6,7 @@
 namespace cameo {
 namespace {
 constexpr Pass kPasses[] = {
+    {"fold_scales", fold_scales, Exactness::Algebraic},
     {"fold_constants", fold_constants, Exactness::Exact},
     {"expand_composites", expand_composites, Exactness::Exact},
     // waypoint: from here on every node is a Compute, View, Scatter, Compact, Control or Opaque

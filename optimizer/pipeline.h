@@ -24,6 +24,7 @@ std::span<const Pass> passes();
 Graph optimize(Graph g, PassContext& context);
 
 // The passes, one file each in rewrites/.
+Graph fold_scales(const Graph& g, PassContext& context);         // batch norm and scales into weights
 Graph fold_constants(const Graph& g, PassContext& context);      // constant expressions of any size, within a budget
 Graph expand_composites(const Graph& g, PassContext& context);   // what no kernel claims becomes its definition
 Graph merge_equal_nodes(const Graph& g, PassContext& context);   // common sub-expressions

@@ -123,6 +123,14 @@ void destroy_model(cameo_model* model) {
   deallocate(options, model, sizeof *model);
 }
 
+void log_model(const cameo_model& model) {
+  char text[200];
+  if (!model.options.log) return;
+  libc::snprintf(text, sizeof text, "%s runs its code for `%s` on %d threads", Quoted(model.program->name).text,
+                 model.image->name, model.threads);
+  model.options.log(model.options.user, 0, text);
+}
+
 uint64_t take(Layout& layout, uint64_t bytes) {
   const uint64_t offset = layout.bytes;
   layout.bytes += align_up(bytes);
@@ -205,11 +213,10 @@ cameo_status create_model(const Program& program, const cameo_options* given, ca
   *model = {&program, image, options, nullptr, nullptr, nullptr, 1, 1};
   status = load_weights(model, error);
   if (!status) status = start_threads(model, error);
-  if (status)
-    destroy_model(model);
-  else
-    *out = model;
-  return status;
+  if (status) return destroy_model(model), status;
+  log_model(*model);
+  *out = model;
+  return CAMEO_OK;
 }
 
 void retain_model(cameo_model* model) {

@@ -76,7 +76,7 @@ struct Image {  // one instruction set; a program lists the best first
 
 struct Io {
   const char* name = nullptr;
-  uint32_t kind = 0;   // CAMEO_KIND_*
+  uint32_t kind = 1;   // CAMEO_KIND_*: a tensor
   uint32_t dtype = 0;  // ONNX TensorProto.DataType
   int32_t rank = 0;
   const int64_t* dims = nullptr;  // -1: known only at run time

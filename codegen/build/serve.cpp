@@ -55,7 +55,7 @@ Outcome exhaust_memory() {
   for (std::vector<void*> kept;;) kept.push_back(::operator new(size_t{64} << 20));
 }
 
-Outcome perform(const TrialJob& job) {
+Outcome perform_one(const TrialJob& job) {
   switch (job.kind) {
     case TrialJob::Kind::kEcho: return Outcome::success(job.text);
     case TrialJob::Kind::kCrash: ::raise(SIGSEGV); break;
@@ -68,19 +68,12 @@ Outcome perform(const TrialJob& job) {
   return Outcome::failure("an unknown trial");
 }
 
-Outcome perform(const CompileJob& job) { return compile(job); }
-Outcome perform(const LinkJob& job) { return link(job); }
-
-Outcome timed(const Job& job) {
-  const auto began = std::chrono::steady_clock::now();
-  Outcome outcome = std::visit([](const auto& one) { return perform(one); }, job);
-  outcome.nanoseconds = std::chrono::nanoseconds(std::chrono::steady_clock::now() - began).count();
-  return outcome;
-}
+Outcome perform_one(const CompileJob& job) { return compile(job); }
+Outcome perform_one(const LinkJob& job) { return link(job); }
 
 int serve() {
   while (const auto message = receive_message(kSocket)) {
-    const Outcome outcome = timed(decode_job(*message));
+    const Outcome outcome = perform(decode_job(*message));
     if (!send_message(kSocket, encode_outcome(outcome))) return 1;
     if (outcome.stop_worker) return 0;
   }
@@ -95,6 +88,13 @@ Job decode_as(WireReader& reader) {
 }
 
 }  // namespace
+
+Outcome perform(const Job& job) {
+  const auto began = std::chrono::steady_clock::now();
+  Outcome outcome = std::visit([](const auto& one) { return perform_one(one); }, job);
+  outcome.nanoseconds = std::chrono::nanoseconds(std::chrono::steady_clock::now() - began).count();
+  return outcome;
+}
 
 std::string encode_job(const Job& job) {
   WireWriter writer;

@@ -11,6 +11,7 @@ namespace cameo {
 
 constexpr std::string_view kWorkerArgument = "--cameo-build-worker";
 
+Outcome perform(const Job& job);  // in this process
 std::string encode_job(const Job& job);
 Job decode_job(std::string_view bytes);
 std::string encode_outcome(const Outcome& outcome);

@@ -233,12 +233,15 @@ void WorkerPool::Run::stop() {
 }
 
 WorkerPool::WorkerPool(int parallelism, WorkerLimits limits)
-    : parallelism_(std::max(parallelism, 1)), limits_(limits) {}
+    : parallelism_(parallelism), limits_(limits) {}
 
 WorkerPool::~WorkerPool() = default;
 
 std::vector<Outcome> WorkerPool::run(std::span<const Job> jobs, const Progress& progress) {
-  return Run(*this, jobs, progress).finish();
+  if (parallelism_ > 0) return Run(*this, jobs, progress).finish();
+  std::vector<Outcome> outcomes;
+  for (const Job& job : jobs) outcomes.push_back(perform(job));
+  return outcomes;
 }
 
 std::vector<Outcome> run_jobs(std::span<const Job> jobs, int parallelism, const Progress& progress) {

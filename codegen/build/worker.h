@@ -42,6 +42,7 @@ struct WorkerLimits {
 
 class WorkerPool {
  public:
+  // With 0 the jobs run in this process, one after another: for one that is itself expendable (a test's child).
   explicit WorkerPool(int parallelism, WorkerLimits limits = {});
   ~WorkerPool();
   WorkerPool(const WorkerPool&) = delete;

@@ -38,7 +38,7 @@ Meaning average_pool(const MeaningView& n) {
 
 Operator declare_average_pool() {
   return {.name = "AveragePool",
-          .since = {7, 10, 11, 19, 22},
+          .since = {1, 7, 10, 11, 19, 22},
           .inputs = {{"X", kFloats}},
           .attributes = {{"auto_pad", "NOTSET"},
                          {"ceil_mode", 0},

@@ -1,47 +1,80 @@
-// BatchNormalization of inference: (X - mean) / sqrt(var + epsilon) * scale + B, a channel's four numbers at a time.
-#include "frontend/ops/window.h"
+// BatchNormalization: (X - mean) / sqrt(var + epsilon) * scale + B, a channel's four numbers at a time. In inference
+// mean and variance are inputs; in training mode they are the batch's, and running averages come out too.
+#include "frontend/ops/normalize.h"
 
 namespace cameo::ops {
 namespace {
 
+bool training(const NodeView& n) { return n.version() >= 14 && n.attr_int("training_mode"); }
+
 void infer_batch_normalization(Infer& n) {
   if (n.rank() < 1) n.fail(Code::E0302, "X is a scalar");
-  bool training = n.has_attr("training_mode") && n.attr_int("training_mode");
-  if (training || n.types.size() > 1)
-    n.fail(Code::E0402, "`BatchNormalization` in training mode", "export the model for inference (model.eval())");
-  if (n.has_attr("spatial") && !n.attr_int("spatial")) n.fail(Code::E0402, "`BatchNormalization` with `spatial` 0");
+  if (!training(n) && n.types.size() > 1)
+    n.fail(Code::E0402, "`BatchNormalization` with the statistics of training as outputs",
+           "export the model for inference");
+  if (!n.attr_int("spatial")) n.fail(Code::E0402, "`BatchNormalization` with `spatial` 0");
   Dim c = n.rank() > 1 ? n.shape()[1] : Dim(1);
   for (int i = 1; i < 5; ++i)
-    if (n.rank(i) != 1 || (n.shape(i)[0].is_static() && c.is_static() && !(n.shape(i)[0] == c)))
+    if (n.rank(i) != 1 || (n.shape(i)[0].is_static() && c.is_static() && n.shape(i)[0] != c))
       n.fail(Code::E0302, fmt::format("X is {}, but `{}` is {}", to_string(n.type(0)), n.node().op->inputs[i].name,
                                       to_string(n.type(i))));
   n.output(0, n.type(0));
+  n.output(1, n.type(3));
+  n.output(2, n.type(4));
 }
 
-Meaning batch_normalization(const MeaningView& n) {
+DType compute_type(const NodeView& n) {
+  for (int i = 0; i < 5; ++i)
+    if (n.dtype(i) == DType::f64) return DType::f64;
+  return accumulator(n.dtype()) == n.dtype() ? n.dtype() : DType::f32;
+}
+
+Meaning by_statistics(const MeaningView& n) {
+  Build b(n);
+  DType t = compute_type(n);
+  std::vector<int64_t> axes = axes_from(2, n.rank());
+  axes.insert(axes.begin(), 0);
+  Standardized s = standardize(b, b.cast(b.in(0), t), axes, n.attr_float("epsilon"));
+  auto of_channel = [&](int input) { return per_channel(b, b.cast(b.in(input), t), n.rank()); };
+  ValueId y = b.add(b.mul(s.y, of_channel(1)), of_channel(2));
+  double momentum = n.attr_float("momentum");
+  auto running = [&](int input, ValueId now) {
+    ValueId old = b.cast(b.in(input), t);
+    now = b.op("Squeeze", {now, b.ints(axes)});
+    return b.cast(b.add(b.mul(old, b.like(old, momentum)), b.mul(now, b.like(now, 1 - momentum))), n.dtype(input));
+  };
+  return b.outputs({b.cast(y, n.dtype()), running(3, s.mean), running(4, s.variance)});
+}
+
+Meaning by_inputs(const MeaningView& n) {
   auto out = n.index();
-  DType t = accumulator(n.dtype());
-  for (int i = 1; i < 5; ++i)
-    if (n.dtype(i) == DType::f64) t = DType::f64;
+  DType t = compute_type(n);
   auto of_channel = [&](int input) { return cast(n.load(input, {n.rank() > 1 ? out[1] : integer(0)}), t); };
   Expr x = cast(n.load(0, out), t);
   Expr y = (x - of_channel(3)) / sqrt(of_channel(4) + n.attr_float("epsilon")) * of_channel(1) + of_channel(2);
   return Compute{{{out, cast(y, n.dtype())}}};
 }
 
+Meaning batch_normalization(const MeaningView& n) { return training(n) ? by_statistics(n) : by_inputs(n); }
+
 }  // namespace
 
 Operator declare_batch_normalization() {
   return {
       .name = "BatchNormalization",
-      .since = {7, 9, 14, 15},
+      .since = {1, 6, 7, 9, 14, 15},
       .inputs = {{"X", kFloats}, {"scale", kFloats}, {"B", kFloats}, {"input_mean", kFloats}, {"input_var", kFloats}},
       .outputs = {{"Y"},
                   {"running_mean", OutputSpec::Optional},
                   {"running_var", OutputSpec::Optional},
                   {"saved_mean", OutputSpec::Optional},
                   {"saved_var", OutputSpec::Optional}},
-      .attributes = {{"epsilon", 1e-5f}, {"momentum", 0.9f}, {"spatial", 1}, {"training_mode", 0}},
+      .attributes = {{"consumed_inputs", AttrKind::Ints},
+                     {"epsilon", 1e-5f},
+                     {"is_test", 0},
+                     {"momentum", 0.9f},
+                     {"spatial", 1},
+                     {"training_mode", 0}},
       .infer = infer_batch_normalization,
       .meaning = batch_normalization};
 }

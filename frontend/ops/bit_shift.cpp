@@ -1,5 +1,5 @@
-// BitShift: LEFT drops what passes the top; RIGHT keeps the sign. By a negative count, or by more than the width, leaves
-// only the fill: 0, or -1 for a negative number shifted right.
+// BitShift: LEFT drops what passes the top; RIGHT keeps the sign. By a negative count, or by more than the width,
+// leaves only the fill: 0, or -1 for a negative number shifted right.
 #include "frontend/operator.h"
 
 namespace cameo::ops {
@@ -7,7 +7,8 @@ namespace {
 Expr shift(const MeaningView& n, Expr x, Expr by) {
   std::string direction = n.attr_string("direction");
   if (direction == "LEFT") return apply(Op::Shl, {x, by});
-  if (direction != "RIGHT") n.fail(Code::E0204, "`direction` is `" + printable(direction) + "`, neither LEFT nor RIGHT");
+  if (direction != "RIGHT")
+    n.fail(Code::E0204, "`direction` is `" + printable(direction) + "`, neither LEFT nor RIGHT");
   if (row(x.type()).kind != DKind::Int) return apply(Op::Shr, {x, by});
   Expr all = like(by, row(x.type()).bits - 1);
   return apply(Op::Shr, {x, select(lt(by, zero(by.type())), all, min(by, all))});

@@ -1,14 +1,10 @@
 // Div: with broadcasting; integers round toward zero.
-#include "frontend/operator.h"
+#include "frontend/ops/arithmetic.h"
 
 namespace cameo::ops {
 
 Operator declare_div() {
-  return {.name = "Div",
-          .since = {7, 13, 14},
-          .inputs = {{"A", kNumbers}, {"B", kNumbers, InputSpec::Required, 0}},
-          .infer = infer::broadcast,
-          .meaning = elementwise([](const MeaningView&, Expr a, Expr b) { return a / b; })};
+  return arithmetic::declare("Div", {6, 7, 13, 14}, arithmetic::meaning([](Expr a, Expr b) { return a / b; }));
 }
 
 }  // namespace cameo::ops

@@ -61,7 +61,7 @@ Meaning gru(const MeaningView& n) { return Gru(n).meaning(); }
 
 Operator declare_gru() {
   return {.name = "GRU",
-          .since = {7, 14, 22},
+          .since = {1, 3, 7, 14, 22},
           .inputs = {{"X", kFloats},
                      {"W", kFloats, InputSpec::Required, 0},
                      {"R", kFloats, InputSpec::Required, 0},

@@ -26,12 +26,12 @@ Meaning instance_normalization(const MeaningView& n) {
 
 Operator declare_instance_normalization() {
   return {.name = "InstanceNormalization",
-          .since = {6, 22},
+          .since = {1, 6, 22},
           .inputs = {{"input", kFloats},
                      {"scale", kFloats, InputSpec::Required, 0},
                      {"B", kFloats, InputSpec::Required, 0}},
           .outputs = {{"output"}},
-          .attributes = {{"epsilon", 1e-5f}},
+          .attributes = {{"consumed_inputs", AttrKind::Ints}, {"epsilon", 1e-5f}},
           .infer = infer_instance_normalization,
           .meaning = instance_normalization};
 }

@@ -51,7 +51,7 @@ Meaning lstm(const MeaningView& n) { return Lstm(n).meaning(); }
 
 Operator declare_lstm() {
   return {.name = "LSTM",
-          .since = {7, 14, 22},
+          .since = {1, 7, 14, 22},
           .inputs = {{"X", kFloats},
                      {"W", kFloats, InputSpec::Required, 0},
                      {"R", kFloats, InputSpec::Required, 0},

@@ -10,13 +10,13 @@
 namespace cameo::ops {
 
 struct Standardized {
-  ValueId y, mean, inverse;  // inverse standard deviation
+  ValueId y, mean, variance, inverse;  // of the standard deviation
 };
 inline Standardized standardize(Build& b, ValueId x, const std::vector<int64_t>& axes, double epsilon) {
   ValueId mean = b.reduce("ReduceMean", x, axes), d = b.sub(x, mean);
   ValueId variance = b.reduce("ReduceMean", b.mul(d, d), axes);
   ValueId inverse = b.op("Reciprocal", {b.op("Sqrt", {b.add(variance, b.like(x, epsilon))})});
-  return {b.mul(d, inverse), mean, inverse};
+  return {b.mul(d, inverse), mean, variance, inverse};
 }
 
 inline std::vector<int64_t> axes_from(int64_t first, int rank) {

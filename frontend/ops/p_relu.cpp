@@ -1,24 +1,39 @@
-// PRelu: x, or slope * x below zero; the slope broadcasts to x.
+// PRelu: x, or slope * x below zero; the slope broadcasts to x, or (up to opset 6) is one a channel.
 #include "frontend/operator.h"
 
 namespace cameo::ops {
 namespace {
-void infer_prelu(Infer& n) {
+
+bool by_channel(const NodeView& n) {
+  return n.version() < 7 && n.rank(0) > 1 && n.rank(1) == 1 && !n.shape(1)[0].is_static(1);
+}
+
+void infer_type(Infer& n) {
   Shape shapes[] = {n.shape(0), n.shape(1)};
-  if (n.rank(1) > n.rank(0) || infer::broadcast_shapes(n, shapes) != n.shape(0))
+  bool fits = by_channel(n) ? n.shape(0)[1] == n.shape(1)[0]
+                            : n.rank(1) <= n.rank(0) && infer::broadcast_shapes(n, shapes) == n.shape(0);
+  if (!fits)
     n.fail(Code::E0302,
            "a slope of shape " + to_string(n.shape(1)) + " does not broadcast to " + to_string(n.shape(0)));
   n.output(0, n.type(0));
 }
+
+Meaning meaning(const MeaningView& n) {
+  OutputExpr out{n.index(), {}};
+  Expr x = n.load(0, out.index);
+  Expr slope = by_channel(n) ? n.load(1, {out.index[1]}) : n.load_broadcast(1, out.index);
+  out.value = select(lt(x, zero(x.type())), slope * x, x);
+  return Compute{{out}};
+}
+
 }  // namespace
 
 Operator declare_p_relu() {
   return {.name = "PRelu",
-          .since = {7, 9, 16},
+          .since = {6, 7, 9, 16},
           .inputs = {{"X", kNumbers}, {"slope", kNumbers, InputSpec::Required, 0}},
-          .infer = infer_prelu,
-          .meaning = elementwise(
-              [](const MeaningView&, Expr x, Expr slope) { return select(lt(x, zero(x.type())), slope * x, x); })};
+          .infer = infer_type,
+          .meaning = meaning};
 }
 
 }  // namespace cameo::ops

@@ -1,24 +1,26 @@
 // Pow: of the base's type; computed in the wider floating type of the two, or in integers when both are.
-#include "frontend/operator.h"
+#include "frontend/ops/arithmetic.h"
 
 namespace cameo::ops {
 namespace {
+
 DType computing(DType x, DType y) {
   if (!is_float(x) && !is_float(y)) return x;
   if (x == DType::f64 || y == DType::f64) return DType::f64;
   return is_float(x) ? x : DType::f64;
 }
+Expr power(Expr x, Expr y) {
+  DType t = computing(x.type(), y.type());
+  return cast(apply(Op::Pow, {cast(x, t), cast(y, t)}), x.type());
+}
+
 }  // namespace
 
 Operator declare_pow() {
-  return {.name = "Pow",
-          .since = {7, 12, 13, 15},
-          .inputs = {{"X", kNumbers}, {"Y", kNumbers}},
-          .infer = infer::broadcast,
-          .meaning = elementwise([](const MeaningView&, Expr x, Expr y) {
-            DType t = computing(x.type(), y.type());
-            return cast(apply(Op::Pow, {cast(x, t), cast(y, t)}), x.type());
-          })};
+  Operator op =
+      arithmetic::declare("Pow", {1, 7, 12, 13, 15}, arithmetic::meaning([](Expr x, Expr y) { return power(x, y); }));
+  op.inputs = {{"X", kNumbers}, {"Y", kNumbers}};
+  return op;
 }
 
 }  // namespace cameo::ops

@@ -118,7 +118,7 @@ class Recurrent {
   using Cell = std::function<std::vector<ValueId>(Build& b, ValueId x, std::span<const ValueId> state)>;
 
   Recurrent(const MeaningView& n, int gates)
-      : shape(recurrent_shape(n, gates)), n_(n), b(n), gates_(gates), type_(accumulator(n.dtype())) {
+      : shape(recurrent_shape(n, gates)), n_(n), b(n), type_(accumulator(n.dtype())) {
     x_ = b.cast(b.in(X), type_);
     if (shape.batch_first) x_ = b.transpose(x_, {1, 0, 2});
     if (n.has_attr("clip")) clip_ = n.attr_float("clip");
@@ -198,7 +198,6 @@ class Recurrent {
   Build b;
 
  private:
-  int gates_;
   DType type_;
   std::optional<double> clip_;
   ValueId x_;
@@ -212,6 +211,7 @@ inline std::vector<AttrSpec> recurrent_attributes(std::vector<AttrSpec> own = {}
                           {"clip", AttrKind::Float},
                           {"direction", "forward"},
                           {"hidden_size", AttrKind::Int},
+                          {"output_sequence", 0},
                           {"layout", 0}};
   a.insert(a.end(), own.begin(), own.end());
   return a;

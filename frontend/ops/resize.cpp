@@ -84,7 +84,7 @@ ResizeForm read_attributes(const NodeView& n) {
   ResizeForm f;
   f.mode = n.attr_string("mode");
   if (n.version() == 10) {
-    f.transformation = "asymmetric", f.nearest = "floor";
+    f.transformation = "asymmetric", f.nearest = "simple";
   } else {
     f.transformation = n.attr_string("coordinate_transformation_mode");
     f.nearest = n.attr_string("nearest_mode");
@@ -98,7 +98,7 @@ ResizeForm read_attributes(const NodeView& n) {
       n.fail(Code::E0204, fmt::format("`{}` is `{}`", what, printable(value)));
   };
   one_of("mode", f.mode, {"nearest", "linear", "cubic"});
-  one_of("nearest_mode", f.nearest, {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
+  if (n.version() > 10) one_of("nearest_mode", f.nearest, {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
   one_of("coordinate_transformation_mode", f.transformation,
          {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric",
           "tf_half_pixel_for_nn", "tf_crop_and_resize"});

@@ -25,6 +25,7 @@ struct ResizeAxis {
 struct ResizeForm {
   std::vector<ResizeAxis> axes;  // only those that are resized
   std::string mode = "nearest", transformation = "half_pixel", nearest = "round_prefer_floor";
+  // `nearest` may be `simple`, what the first versions mean: floor, but ceil along an axis that shrinks
   double cubic_a = -0.75, extrapolation = 0;
   bool exclude_outside = false, antialias = false;
 };
@@ -54,7 +55,9 @@ struct Coordinate {
 class Transformation {
  public:
   Transformation(const ResizeForm& form, const ResizeAxis& axis, Expr o, DType t)
-      : form_(form), a_(axis), o_(o), type_(t) {}
+      : form_(form), a_(axis), o_(o), type_(t) {
+    nearest_ = form.nearest != "simple" ? form.nearest : axis.scale < 1 ? "ceil" : "floor";
+  }
 
   Coordinate coordinate() const {
     return a_.exact && form_.transformation != "tf_crop_and_resize" ? fraction() : floating();
@@ -94,9 +97,9 @@ class Transformation {
   }
   Expr nearest(Expr slope, Expr offset, Expr over) const {
     Expr two = integer(2), less = over - integer(1);
-    if (form_.nearest == "floor") return divide(slope, offset, over);
-    if (form_.nearest == "ceil") return divide(slope, offset + less, over);
-    if (form_.nearest == "round_prefer_ceil") return divide(two * slope, two * offset + over, two * over);
+    if (nearest_ == "floor") return divide(slope, offset, over);
+    if (nearest_ == "ceil") return divide(slope, offset + less, over);
+    if (nearest_ == "round_prefer_ceil") return divide(two * slope, two * offset + over, two * over);
     return divide(two * slope, two * offset + less, two * over);
   }
 
@@ -109,9 +112,9 @@ class Transformation {
     return c;
   }
   Expr rounded(Expr x) const {
-    if (form_.nearest == "floor") return floor(x);
-    if (form_.nearest == "ceil") return ceil(x);
-    if (form_.nearest == "round_prefer_ceil") return floor(x + 0.5);
+    if (nearest_ == "floor") return floor(x);
+    if (nearest_ == "ceil") return ceil(x);
+    if (nearest_ == "round_prefer_ceil") return floor(x + 0.5);
     return ceil(x - 0.5);
   }
   Expr original(Expr o) const {
@@ -137,6 +140,7 @@ class Transformation {
   const ResizeAxis& a_;
   Expr o_;
   DType type_;
+  std::string nearest_;
 };
 
 class Interpolation {

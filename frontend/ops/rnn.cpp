@@ -23,7 +23,7 @@ Meaning rnn(const MeaningView& n) {
 
 Operator declare_rnn() {
   return {.name = "RNN",
-          .since = {7, 14, 22},
+          .since = {1, 7, 14, 22},
           .inputs = {{"X", kFloats},
                      {"W", kFloats, InputSpec::Required, 0},
                      {"R", kFloats, InputSpec::Required, 0},

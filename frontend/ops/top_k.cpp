@@ -76,8 +76,9 @@ std::vector<Tensor> reference(const MeaningView& n, std::span<const Tensor> in) 
   for (int64_t row = 0; row < outer * inner; ++row) {
     int64_t base = row / inner * length * inner + row % inner, to = row / inner * k * inner + row % inner;
     std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-      return element_before(x, base + a * inner, base + b * inner, largest);
+    std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+      int64_t at = base + a * inner, bt = base + b * inner;
+      return element_before(x, at, bt, largest) || (a < b && !element_before(x, bt, at, largest));
     });
     for (int64_t i = 0; i < k; ++i) {
       indices.set_int(to + i * inner, order[i]);

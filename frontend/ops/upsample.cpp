@@ -5,15 +5,20 @@
 namespace cameo::ops {
 namespace {
 
+std::vector<double> read_scales(const NodeView& n) {
+  if (n.version() == 1) return {1, 1, n.attr_float("height_scale"), n.attr_float("width_scale")};
+  return n.has(1) ? n.floats(1) : n.attr_floats("scales");
+}
+
 ResizeForm form_of(const NodeView& n) {
   ResizeForm f;
   f.mode = n.attr_string("mode");
   f.transformation = "asymmetric";
-  f.nearest = "floor";
+  f.nearest = "simple";
   if (f.mode != "nearest" && f.mode != "linear" && f.mode != "bilinear")
     n.fail(Code::E0204, fmt::format("`mode` is `{}`", printable(f.mode)));
   if (f.mode == "bilinear") f.mode = "linear";
-  std::vector<double> scales = n.has(1) ? n.floats(1) : n.attr_floats("scales");
+  std::vector<double> scales = read_scales(n);
   if (static_cast<int>(scales.size()) != n.rank())
     n.fail(Code::E0302, fmt::format("`scales` has {} entries for {}", scales.size(), to_string(n.type(0))));
   for (int a = 0; a < n.rank(); ++a) {
@@ -37,9 +42,12 @@ Meaning upsample(const MeaningView& n) { return Interpolation(n, form_of(n)).mea
 
 Operator declare_upsample() {
   return {.name = "Upsample",
-          .since = {7, 9},
+          .since = {1, 7, 9},
           .inputs = {{"X", kNumbers | kBool}, {"scales", DTypes(DType::f32), InputSpec::Optional}},
-          .attributes = {{"mode", "nearest"}, {"scales", AttrKind::Floats}},
+          .attributes = {{"height_scale", AttrKind::Float},
+                         {"mode", "nearest"},
+                         {"scales", AttrKind::Floats},
+                         {"width_scale", AttrKind::Float}},
           .infer = infer_upsample,
           .meaning = upsample};
 }

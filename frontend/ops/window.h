@@ -48,6 +48,8 @@ inline Dim window_count(const WindowAxis& w, bool ceil) {
   Expr room = w.in.extent() + w.begin + w.end - integer(w.reach());
   Expr count = (ceil ? ceil_div(room, w.stride) : floor_div(room, integer(w.stride))) + integer(1);
   if (ceil) count = min(count, floor_div(w.in.extent() + w.begin - integer(1), integer(w.stride)) + integer(1));
+  count = simplify_index(count);
+  if (count.is_const() && count.int_value() < 0) count = integer(0);  // left alone where it has symbols: H stays H
   return Dim(count, w.in.upper());
 }
 
@@ -73,7 +75,7 @@ inline Window window_of(const NodeView& n, std::span<const int64_t> kernel, bool
       if (mode != "VALID") w.begin = integer(pads[a]), w.end = integer(pads[axes + a]);
       w.out = window_count(w, ceil && mode != "VALID");
     }
-    if (w.out.is_static() && w.out.value() < 0)
+    if (w.out.is_static() && w.out.value() < 1 && !w.in.is_static(0))
       n.fail(Code::E0302, fmt::format("a kernel that reaches over {} elements does not fit axis {} of {}", w.reach(),
                                       2 + a, to_string(n.type(0))));
     window.push_back(w);

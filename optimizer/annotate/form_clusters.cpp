@@ -1,6 +1,8 @@
 // form_clusters, in two rounds. First each anchor grows forward: nodes that compute element by element on what the cluster
-// made join it, as long as in the end one value leaves it (so a GELU of 22 nodes, or a residual, becomes an epilogue). Then
-// a fold-free cluster whose value is read once, each element once, is substituted into its reader.
+// made join it, as long as in the end one value leaves it (so a GELU of 22 nodes, or a residual, becomes an epilogue). Where
+// the cluster holds no sum but reductions of the last axis, what computes with a row's results joins too, and further
+// reductions of the same rows: softmax and the norms, composite or written out, become one kernel. Then a fold-free cluster
+// whose value is read once, each element once, is substituted into its reader.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -58,18 +60,65 @@ class Clusterer {
     clusters_.push_back(std::move(c));
   }
 
-  /// Every Load of a value in `inside` reads the element that is being computed.
-  bool element_wise_on(uint32_t node, const std::set<ValueId>& inside) {
+  static bool same_index(Expr a, Expr b) { return a == b || (b.is_const(0) && a.extent().is_const(1)); }
+  static bool same_but_last(const Shape& a, const Shape& b) {
+    return a.size() == b.size() && !a.empty() && std::equal(a.begin(), a.end() - 1, b.begin());
+  }
+  struct FoldFacts {
+    std::vector<Expr> vars;
+    bool nested = false;
+  };
+  static FoldFacts folds_of(Expr value) {
+    FoldFacts f;
+    std::vector<Expr> roots{value};
+    visit(roots, [&](Expr e) {
+      if (e.op() != Op::Fold) return;
+      f.vars.push_back(e.arg(0));
+      std::vector<Expr> body{e.arg(1)};
+      visit(body, [&](Expr x) { f.nested |= x.op() == Op::Fold; });
+    });
+    return f;
+  }
+  /// The node reduces the last axis of its operands, and nothing else.
+  bool reduces_rows(uint32_t node) {
+    const Node& n = g_.nodes()[node];
+    const Shape& shape = g_.type(n.outputs[0]).shape;
+    if (shape.empty() || !shape.back().is_static(1)) return false;
+    FoldFacts folds = folds_of(facts_[node].out->value);
+    return folds.vars.size() == 1 && !folds.nested && loads_fit(node, nullptr, true, folds.vars);
+  }
+  /// Every Load of a value in `inside` (null: of any that the folds read) reads the element that is being computed; with
+  /// `rows`, also its row's one element, or under a fold of the last axis the elements of its row.
+  bool loads_fit(uint32_t node, const std::set<ValueId>* inside, bool rows, const std::vector<Expr>& fold_vars) {
     const Node& n = g_.nodes()[node];
     const OutputExpr& out = *facts_[node].out;
+    const Shape& shape = g_.type(n.outputs[0]).shape;
     bool ok = true;
     std::vector<Expr> roots{out.value};
     visit(roots, [&](Expr e) {
-      if (e.op() != Op::Load || !inside.count(n.inputs[e.operand()])) return;
-      ok &= g_.type(n.inputs[e.operand()]).shape == g_.type(n.outputs[0]).shape && !e.checked() &&
-            std::equal(out.index.begin(), out.index.end(), e.index().begin(), e.index().end(), [](Expr a, Expr b) { return a == b || (b.is_const(0) && a.extent().is_const(1)); });
+      if (e.op() != Op::Load) return;
+      ValueId v = n.inputs[e.operand()];
+      bool by_fold = std::ranges::any_of(fold_vars, [&](Expr f) { return depends_on(e, f); });
+      if (inside ? !inside->count(v) : !by_fold) return;
+      const Shape& from = g_.type(v).shape;
+      if (e.checked() || from.size() != shape.size()) { ok = false; return; }
+      size_t rank = shape.size();
+      bool lead = rank > 0 && same_but_last(from, shape) && std::equal(out.index.begin(), out.index.end() - 1, e.index().begin(), same_index);
+      if (rank == 0) return;
+      Expr last = e.index()[rank - 1];
+      bool element = from.back() == shape.back() && same_index(out.index[rank - 1], last);
+      bool row_value = rows && from.back().is_static(1) && last.is_const(0);
+      bool folded = rows && shape.back().is_static(1) && by_fold && last.op() == Op::Var && last.extent() == from.back().extent();
+      ok &= lead && (element || row_value || folded);
     });
     return ok;
+  }
+  /// Whether a node may join a cluster that made the values `inside`.
+  bool may_join(uint32_t node, const std::set<ValueId>& inside, bool rows) {
+    if (!facts_[node].out) return false;
+    if (!facts_[node].folds) return loads_fit(node, &inside, rows, {});
+    if (!rows || !reduces_rows(node)) return false;
+    return loads_fit(node, &inside, true, folds_of(facts_[node].out->value).vars);
   }
 
   std::vector<uint32_t> grow(uint32_t anchor) {
@@ -78,6 +127,7 @@ class Clusterer {
     std::set<ValueId> inside{g_.nodes()[anchor].outputs[0]};
     std::set<ValueId> tainted;  // computed from the cluster's values outside of it
     size_t closed = 1;
+    bool rows = !facts_[anchor].folds || reduces_rows(anchor);
     uint32_t end = static_cast<uint32_t>(std::min(g_.nodes().size(), anchor + kLookAhead));
     for (uint32_t i = anchor + 1; i < end && nodes.size() < kMaxNodes; ++i) {
       const Node& n = g_.nodes()[i];
@@ -87,7 +137,7 @@ class Clusterer {
         late |= v && tainted.count(v);
       }
       if (!reads && !late) continue;
-      if (late || owner_[i] >= 0 || !facts_[i].out || facts_[i].folds || !element_wise_on(i, inside)) {
+      if (late || owner_[i] >= 0 || !may_join(i, inside, rows)) {
         for (ValueId v : n.outputs) tainted.insert(v);
         continue;
       }

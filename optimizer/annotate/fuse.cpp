@@ -1,5 +1,6 @@
 // Fusion is substitution: a Load of a value made inside of the cluster becomes the producer's Expr at the Load's index.
 // Index expressions are simplified as they form, so that reshapes and transposes vanish into the index.
+#include <algorithm>
 #include <map>
 
 #include "frontend/check.h"
@@ -53,13 +54,15 @@ class Fuser {
     CAMEO_CHECK(compute, "a Compute or a View inside of a fused cluster");
     size_t o = std::find(node.outputs.begin(), node.outputs.end(), v) - node.outputs.begin();
     const OutputExpr& out = compute->outputs[o];
-    // loads first, on the producer's own variables: their operands are numbers of the node's inputs until then
+    // its Loads are bound before its variables: `index` may itself hold Loads, whose operands are numbers of values already
     std::vector<Expr> vars(out.index.begin(), out.index.end());
-    Expr at_index = simplify_index(substitute(out.value, vars, index));
-    return rewrite(at_index, [&](Expr e) -> Expr {
+    auto here = [&](Expr e) { return simplify_index(substitute(e, vars, index)); };
+    return here(rewrite(out.value, [&](Expr e) -> Expr {
       if (e.op() != Op::Load) return e;
-      return read(node.inputs[e.operand()], e.index(), e.outside(), e.checked());
-    });
+      std::vector<Expr> from;
+      for (Expr i : e.index()) from.push_back(here(i));
+      return read(node.inputs[e.operand()], from, e.outside(), e.checked());
+    }));
   }
 
   /// A Load of `v`, or what stands for it: a constant, or its producer's Expr when that is inside and the index is in range.
@@ -89,6 +92,12 @@ class Fuser {
 };
 
 }  // namespace
+
+Expr on_values(const Node& n, Expr root) {
+  return rewrite(root, [&](Expr e) {
+    return e.op() == Op::Load ? load(n.inputs[e.operand()].index, e.type(), e.index(), e.outside(), e.checked()) : e;
+  });
+}
 
 std::vector<OutputExpr> fuse(const Graph& g, const Cluster& c) {
   Fuser fuser(g, c);

@@ -10,51 +10,49 @@
 namespace cameo {
 namespace {
 
-Expr row_major(const Shape& shape, std::span<const Expr> index) {
-  Expr offset = integer(0);
-  for (size_t d = 0; d < shape.size(); ++d) offset = offset * shape[d].extent() + index[d];
-  return simplify_index(offset);
-}
+using Numbers = std::map<ValueId, uint32_t>;
 
-Expr guard_of(const Shape& shape, std::span<const Expr> index) {
-  Expr guard = boolean(true);
-  for (size_t d = 0; d < shape.size(); ++d) {
-    guard = logical_and(guard, simplify_index(le(integer(0), index[d])));
-    guard = logical_and(guard, simplify_index(lt(index[d], shape[d].extent())));
-  }
-  return guard;
-}
-
+/// Lowers Loads of whole values to offsets in their layouts, and collects the operands.
 class Lowering {
  public:
-  Lowering(const Graph& g, LoweredKernel& out) : g_(g), out_(out) {}
+  Lowering(const Graph& g, const Layouts& layouts, LoweredKernel& out) : g_(g), layouts_(layouts), out_(out) {}
 
-  uint32_t operand(ValueId v) {
+  uint32_t operand(ValueId v, const Layout& layout) {
     auto [it, fresh] = numbers_.try_emplace(v, static_cast<uint32_t>(out_.operands.size()));
     if (fresh) {
-      out_.operands.push_back(v);
+      out_.operands.push_back({v, layout, {}, {}, {}});
       out_.kernel.operands.push_back(g_.type(v).dtype);
     }
     return it->second;
   }
-  Expr lower(Expr root) {
+  Expr lower(Expr root, Expr lanes) {
     return rewrite(root, [&](Expr e) -> Expr {
       if (e.op() != Op::Load) return e;
       ValueId v{e.operand()};
-      const Shape& shape = g_.type(v).shape;
-      Expr guard = guard_of(shape, e.index());
-      bool checked = e.checked() && !guard.is_const(1);
-      return load_lowered(operand(v), e.type(), row_major(shape, e.index()), guard, e.outside(), checked);
+      Expr guard = guard_of(g_.type(v).shape, e.index());
+      uint32_t number = operand(v, layout_for(v, e, lanes));
+      return load_lowered(number, e.type(), physical(out_.operands[number].layout, e.index()), guard, e.outside(), e.checked() && !guard.is_const(1));
     });
   }
 
  private:
-  static Expr load_lowered(uint32_t operand, DType t, Expr offset, Expr guard, Expr outside, bool checked) {
-    return make(Op::Load, t, {offset, guard, outside}, static_cast<uint64_t>(operand) << 1 | checked);
+  /// A constant is laid out for its reader: the axis that the lanes walk comes last.
+  Layout layout_for(ValueId v, Expr load, Expr lanes) {
+    if (!g_[v].constant || !lanes) return layouts_[v.index];
+    std::vector<int> order;
+    int last = -1;
+    for (size_t d = 0; d < load.index().size(); ++d) {
+      if (load.index()[d] == lanes) last = static_cast<int>(d);
+      else order.push_back(static_cast<int>(d));
+    }
+    if (last < 0) return layouts_[v.index];
+    order.push_back(last);
+    return ordered(extents(g_.type(v).shape), order);
   }
   const Graph& g_;
+  const Layouts& layouts_;
   LoweredKernel& out_;
-  std::map<ValueId, uint32_t> numbers_;
+  Numbers numbers_;
 };
 
 // ---- collapsing -----------------------------------------------------------------------------------------------------
@@ -76,7 +74,7 @@ struct Collapsed {
       : f(var(outer.extent() * inner.extent())), quotient(floor_div(f, inner.extent())), rest(mod(f, inner.extent())) {}
 };
 
-bool collapse_axes(Kernel& k, size_t i) {
+bool collapse_pair(Kernel& k, size_t i) {
   Expr outer = k.axes[i], inner = k.axes[i + 1];
   if (!outer.extent().is_const() || !inner.extent().is_const()) return false;
   Collapsed c(outer, inner);
@@ -91,6 +89,25 @@ bool collapse_axes(Kernel& k, size_t i) {
   k.axes[i] = c.f;
   k.axes.erase(k.axes.begin() + static_cast<long>(i) + 1);
   return true;
+}
+
+}  // namespace
+
+Expr guard_of(const Shape& shape, std::span<const Expr> index) {
+  Expr guard = boolean(true);
+  for (size_t d = 0; d < shape.size(); ++d) {
+    guard = logical_and(guard, simplify_index(le(integer(0), index[d])));
+    guard = logical_and(guard, simplify_index(lt(index[d], shape[d].extent())));
+  }
+  return guard;
+}
+Expr load_lowered(uint32_t operand, DType t, Expr offset, Expr guard, Expr outside, bool checked) {
+  return make(Op::Load, t, {offset, guard, outside}, static_cast<uint64_t>(operand) << 1 | checked);
+}
+
+void collapse_axes(Kernel& k, size_t keep_last) {
+  for (size_t i = k.axes.size(); i-- > 1;)
+    if (i + keep_last < k.axes.size()) collapse_pair(k, i - 1);
 }
 
 Expr collapse_folds(Expr root) {
@@ -124,6 +141,8 @@ void drop_unit_axes(Kernel& k) {
     s.value = simplify_index(substitute(s.value, gone, zeros));
   }
 }
+
+namespace {
 
 // ---- lanes ----------------------------------------------------------------------------------------------------------
 
@@ -163,47 +182,90 @@ int choose_lanes(const Kernel& k) {
   return last.extent().int_value() >= 16 ? 16 : last.extent().int_value() >= 8 ? 8 : 4;
 }
 
+/// The output's axes from the outermost in memory to the innermost.
+std::vector<Expr> axes_in_memory(const OutputExpr& out, const Layout& layout) {
+  std::vector<Expr> axes;
+  for (int a : order_of(layout)) axes.push_back(out.index[a]);
+  return axes;
+}
+
+Expr last_moving(const std::vector<Expr>& axes) {
+  for (size_t i = axes.size(); i-- > 0;)
+    if (!axes[i].extent().is_const(1)) return axes[i];
+  return {};
+}
+
+/// The kernel only hands on operand 1's elements in the order and at the distance in which they stand.
+std::optional<int64_t> alias_offset(const LoweredKernel& l, const Layouts& layouts) {
+  const Store& s = l.kernel.stores[0];
+  if (l.operands.size() != 2 || l.operands[1].layout != layouts[l.operands[1].value.index] || s.value.op() != Op::Load || s.value.operand() != 1 ||
+      !s.value.arg(1).is_const(1))
+    return std::nullopt;
+  Affine difference = affine(s.value.arg(0) - s.offset);
+  if (!difference.terms.empty() || difference.constant < 0) return std::nullopt;
+  return difference.constant;
+}
+
 }  // namespace
 
-LoweredKernel lower_scatter(const Graph& g, const Node& n, const Scatter& s) {
-  LoweredKernel out;
-  Lowering lowering(g, out);
-  Kernel& k = out.kernel;
+LoweredKernel lower_nest(const Graph& g, const Layouts& layouts, ValueId output, const OutputExpr& out) {
+  LoweredKernel l;
+  Lowering lowering(g, layouts, l);
+  Kernel& k = l.kernel;
+  const Layout& layout = layouts[output.index];
+  k.axes = axes_in_memory(out, layout);
+  uint32_t y = lowering.operand(output, layout);
+  Expr value = collapse_folds(lowering.lower(out.value, last_moving(k.axes)));
+  k.stores.push_back({y, physical(layout, out.index), boolean(true), value});
+  drop_unit_axes(k);
+  l.alias_offset = alias_offset(l, layouts);
+  collapse_axes(k, 0);
+  k.lanes = choose_lanes(k);
+  return l;
+}
+
+LoweredKernel lower_scatter(const Graph& g, const Layouts& layouts, const Node& n, const Scatter& s) {
+  LoweredKernel l;
+  Lowering lowering(g, layouts, l);
+  Kernel& k = l.kernel;
   k.form = Form::Serial;
   k.axes = s.over;
-  uint32_t y = lowering.operand(n.outputs[0]);
+  const Layout& layout = layouts[n.outputs[0].index];
+  uint32_t y = lowering.operand(n.outputs[0], layout);
   const Shape& shape = g.type(n.outputs[0]).shape;
-  auto bind = [&](Expr e) {
-    return lowering.lower(rewrite(e, [&](Expr x) -> Expr {
-      return x.op() == Op::Load ? load(n.inputs[x.operand()].index, x.type(), x.index(), x.outside(), x.checked()) : x;
-    }));
-  };
+  auto bind = [&](Expr e) { return lowering.lower(on_values(n, e), {}); };
   std::vector<Expr> to;
   for (Expr e : s.to) to.push_back(simplify_index(bind(e)));
-  Expr offset = row_major(shape, to), guard = guard_of(shape, to), update = bind(s.update);
-  Expr old = make(Op::Load, update.type(), {offset, guard, zero(update.type())}, uint64_t{y} << 1);
+  Expr offset = physical(layout, to), guard = guard_of(shape, to), update = bind(s.update);
+  Expr old = load_lowered(y, update.type(), offset, guard, zero(update.type()));
   constexpr Op kCombine[] = {Op::Add, Op::Add, Op::Mul, Op::Min, Op::Max};
   Expr value = s.combine == Scatter::Assign ? update : apply(kCombine[s.combine], {old, update});
   k.stores.push_back({y, offset, guard, value});
-  return out;
+  return l;
 }
 
-LoweredKernel lower_kernel(const Graph& g, const Cluster& c, std::vector<OutputExpr> outputs) {
-  LoweredKernel out;
-  Lowering lowering(g, out);
-  Kernel& k = out.kernel;
-  k.axes = outputs[0].index;
-  for (ValueId v : c.outputs) lowering.operand(v);
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    CAMEO_CHECK(outputs[i].index.size() == k.axes.size(), "outputs of one kernel with one index space");
-    Expr value = simplify_index(substitute(outputs[i].value, outputs[i].index, k.axes));
-    k.stores.push_back({static_cast<uint32_t>(i), row_major(g.type(c.outputs[i]).shape, k.axes), boolean(true),
-                        collapse_folds(lowering.lower(value))});
+LoweredKernel lower_relay(const Graph& g, const Layouts& layouts, const Operand& to) {
+  LoweredKernel l;
+  Kernel& k = l.kernel;
+  const Shape& shape = g.type(to.value).shape;
+  DType t = g.type(to.value).dtype;
+  std::vector<Expr> index(shape.size());
+  Expr offset = integer(0);
+  for (int a : to.order) {  // the whole buffer, outermost axis first
+    int64_t extent = shape[a].value() + to.before[a] + to.after[a];
+    Expr v = var(integer(extent));
+    k.axes.push_back(v);
+    offset = offset * integer(extent) + v;
+    index[a] = simplify_index(v - integer(to.before[a]));
   }
+  l.operands = {to, {to.value, layouts[to.value.index], {}, {}, {}}};
+  k.operands = {t, t};
+  Expr value = load_lowered(1, t, physical(layouts[to.value.index], index), guard_of(shape, index), zero(t));
+  k.stores.push_back({0, simplify_index(offset), boolean(true), value});
   drop_unit_axes(k);
-  for (size_t i = k.axes.size(); i-- > 1;) collapse_axes(k, i - 1);
+  collapse_axes(k, 0);
   k.lanes = choose_lanes(k);
-  return out;
+  return l;
 }
 
 }  // namespace cameo

@@ -1,9 +1,11 @@
-// make_plan: clusters become kernels and steps, in order; every value gets a place. Control flow is rows that jump: the bodies
+// make_plan: clusters become kernels and steps, in order; every value gets a layout and a place, and a kernel that would only
+// move bytes to where they are already is none. Control flow is rows that jump: the bodies
 // of Loop and If are planned into the same list of steps and the same arena, loop-carried values are double-buffered behind
 // two slots that swap, and scan outputs are written through a slot that advances.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "frontend/check.h"
@@ -80,60 +82,159 @@ class Planner {
   }
 
   // ---- one graph ----------------------------------------------------------------------------------------------------
-  static ValueId root_of(const Graph& g, ValueId v) {
-    while (g[v].producer) {
-      const Node& n = g[g[v].producer];
-      Meaning m = meaning_of(g, n);
-      auto* view = std::get_if<View>(&m);
-      if (!view) break;
-      v = n.inputs[view->input];
+  /// What planning knows of one graph: its clusters fused and lowered, its values' layouts, and where values stand so far.
+  struct Frame {
+    const Graph& g;
+    std::vector<FusedCluster> clusters;
+    Layouts layouts;
+    std::vector<std::optional<LoweredKernel>> lowered;  // by cluster; of those with one fused output
+    std::map<ValueId, size_t> maker;                    // the cluster that makes a value
+    Places places;
+    std::map<std::pair<ValueId, std::string>, Place> relays;  // copies in another layout
+  };
+
+  bool fuses(const Graph& g, const Cluster& c) {
+    if (c.nodes.size() > 1) return true;
+    Meaning m = meaning_of(g, g[c.nodes[0]]);
+    return std::holds_alternative<Compute>(m) || std::holds_alternative<View>(m);
+  }
+
+  Frame open_frame(const Graph& g) {
+    Frame f{g, {}, {}, {}, {}, Places(g.values().size()), {}};
+    for (Cluster& c : form_clusters(g)) {
+      FusedCluster fused{std::move(c), {}};
+      guarded(g, fused.cluster, f.places, [&] {
+        for (NodeId n : fused.cluster.nodes) check_types(g, g[n]);
+        if (fuses(g, fused.cluster)) fused.outputs = fuse(g, fused.cluster);
+      });
+      f.clusters.push_back(std::move(fused));
+    }
+    f.layouts = assign_layouts(g, f.clusters);
+    for (const FusedCluster& c : f.clusters) {
+      for (ValueId v : c.cluster.outputs) f.maker[v] = f.lowered.size();
+      f.lowered.emplace_back();
+      if (c.outputs.size() == 1 && !product(g.type(c.cluster.outputs[0]).shape).is_static(0)) f.lowered.back() = lower(f, c.cluster.outputs[0], c.outputs[0]);
+    }
+    return f;
+  }
+  LoweredKernel lower(const Frame& f, ValueId v, const OutputExpr& out) {
+    if (auto contract = lower_contract(f.g, f.layouts, v, out, plan_.target)) return std::move(*contract);
+    return lower_nest(f.g, f.layouts, v, out);
+  }
+  /// Runs `work`; what it finds wrong with the model is noted, and the cluster's values get places all the same.
+  void guarded(const Graph& g, const Cluster& c, Places& places, const std::function<void()>& work) {
+    try {
+      work();
+    } catch (CompileError& e) {
+      if (e.diagnostic.node.empty()) e.diagnostic.node = where(g.sources(), g[c.nodes.back()].origin);
+      diagnostics_.add(e.diagnostic);
+      for (NodeId n : c.nodes)
+        for (ValueId v : g[n].outputs)
+          if (v && !places[v.index]) places[v.index] = new_buffer(1, {});
+    }
+  }
+
+  /// The value whose bytes `v` is made of, when every cluster in between only hands them on from their beginning.
+  static ValueId root_of(const Frame& f, ValueId v) {
+    for (auto it = f.maker.find(v); it != f.maker.end(); it = f.maker.find(v)) {
+      const auto& l = f.lowered[it->second];
+      if (!l || l->alias_offset != 0) break;
+      v = l->operands[1].value;
     }
     return v;
   }
 
   void plan_graph(const Graph& g, const std::vector<Place>& inputs, const std::vector<Place>& outputs) {
-    Places places(g.values().size());
-    for (size_t i = 0; i < inputs.size(); ++i) places[g.inputs()[i].index] = inputs[i];
+    Frame f = open_frame(g);
+    for (size_t i = 0; i < inputs.size(); ++i) f.places[g.inputs()[i].index] = inputs[i];
     std::vector<bool> written(outputs.size());
     for (size_t i = 0; i < outputs.size(); ++i) {  // values that a kernel can write where the output wants them
-      ValueId root = root_of(g, g.outputs()[i].value);
-      if (g[root].constant || !g[root].producer || places[root.index] || is_control(g, root)) continue;
-      places[root.index] = outputs[i];
+      ValueId v = g.outputs()[i].value, root = root_of(f, v);
+      bool whole = is_compact(f, v) && f.layouts[root.index].elements == f.layouts[v.index].elements;
+      if (!whole || g[root].constant || !g[root].producer || f.places[root.index] || !g[g[root].producer].bodies.empty()) continue;
+      f.places[root.index] = outputs[i];
       written[i] = true;
     }
-    for (const Cluster& c : form_clusters(g)) {
-      try {
-        plan_cluster(g, c, places);
-      } catch (CompileError& e) {
-        if (e.diagnostic.node.empty()) e.diagnostic.node = where(g.sources(), g[c.nodes.back()].origin);
-        diagnostics_.add(e.diagnostic);
-        for (NodeId n : c.nodes)
-          for (ValueId v : g[n].outputs)
-            if (v && !places[v.index]) places[v.index] = new_buffer(1, {});
-      }
-    }
+    for (size_t c = 0; c < f.clusters.size(); ++c)
+      guarded(g, f.clusters[c].cluster, f.places, [&] { plan_cluster(f, c); });
     for (size_t i = 0; i < outputs.size(); ++i) {
       ValueId v = g.outputs()[i].value;
-      if (!written[i]) copy(outputs[i], place_of(g, v, places), bytes_of(g.type(v)), {});
+      if (written[i] || g.type(v).kind != Kind::Tensor || !is_static(g.type(v).shape)) continue;
+      if (is_compact(f, v)) copy(outputs[i], place_of(f, v), bytes_of(g.type(v)), {});
+      else relay(f, plain(f, v), outputs[i]);
     }
   }
-  static bool is_control(const Graph& g, ValueId v) { return !g[g[v].producer].bodies.empty(); }
-
-  Place place_of(const Graph& g, ValueId v, Places& places) {
-    if (places[v.index]) return *places[v.index];
-    const Value& value = g[v];
-    if (value.constant) return {{Base::Weights, 0, weights_.add(value.constant)}, {}};
-    ValueId root = root_of(g, v);
-    CAMEO_CHECK(root != v, "a value that was planned before its user");
-    places[v.index] = place_of(g, root, places);
-    return *places[v.index];
+  static bool is_compact(const Frame& f, ValueId v) { return is_row_major(f.layouts[v.index], extents(f.g.type(v).shape)); }
+  static Operand plain(const Frame& f, ValueId v) {
+    std::vector<int64_t> dims = extents(f.g.type(v).shape), none(dims.size());
+    Layout l = row_major(dims);
+    return {v, l, order_of(l), none, none};
   }
-  Place place_output(const Graph& g, ValueId v, Places& places) {
-    if (!places[v.index]) places[v.index] = new_buffer(bytes_of(g.type(v)), g[v].name);
-    return *places[v.index];
+
+  /// Where a value stands in the layout that it was made in.
+  Place place_of(Frame& f, ValueId v) {
+    if (f.places[v.index]) return *f.places[v.index];
+    const Value& value = f.g[v];
+    if (value.constant) return {{Base::Weights, 0, weights_.add(value.constant)}, {}};
+    const auto& l = f.lowered[f.maker.at(v)];
+    CAMEO_CHECK(l && l->alias_offset, "a value that was planned before its user");
+    Place from = place_of(f, l->operands[1].value);
+    from.ref.offset += *l->alias_offset * byte_size(value.type.dtype);
+    f.places[v.index] = from;
+    return from;
+  }
+  /// Where an operand stands in the layout that a kernel asks for: a constant is laid out now, a value by a kernel.
+  Place place_operand(Frame& f, const Operand& o) {
+    const Value& value = f.g[o.value];
+    if (value.constant) return {{Base::Weights, 0, weights_.add(laid_out(f, o))}, {}};
+    if (o.layout == f.layouts[o.value.index]) return place_of(f, o.value);
+    auto key = std::pair(o.value, to_string(o.layout));
+    if (auto it = f.relays.find(key); it != f.relays.end()) return it->second;
+    Place to = new_buffer(o.layout.elements * byte_size(value.type.dtype), value.name);
+    relay(f, o, to);
+    f.relays[key] = to;
+    return to;
+  }
+  void relay(Frame& f, const Operand& o, const Place& to) {
+    LoweredKernel l = lower_relay(f.g, f.layouts, o);
+    l.kernel.title = "Relay";
+    if (NodeId n = f.g[o.value].producer) l.kernel.origin = f.g[n].origin;
+    push_kernel(std::move(l.kernel), {to, place_of(f, o.value)}, {});
+  }
+  /// Row-major, for what reads whole tensors: bodies, opaque kernels, scatters' operands.
+  Place place_plain(Frame& f, ValueId v) { return place_operand(f, plain(f, v)); }
+  Constant laid_out(const Frame& f, const Operand& o) {
+    const Constant& t = f.g[o.value].constant;
+    if (!o.panel_columns && o.layout == row_major(t->dims())) return t;
+    auto key = std::pair(t.get(), fmt::format("{} {} {}", to_string(o.layout), o.panel_columns, o.panel_k));
+    Constant& made = packed_[key];
+    if (!made) made = std::make_shared<const Tensor>(o.panel_columns ? pack_panels(*t, o) : relaid(*t, o.layout));
+    return made;
+  }
+  /// [columns/16][k][16]; the surplus columns of the last panel are zero.
+  static Tensor pack_panels(const Tensor& t, const Operand& o) {
+    constexpr int64_t kPanel = 16;
+    Layout flat = o.layout;
+    flat.elements = o.panel_columns * o.panel_k;
+    Tensor by_column = relaid(t, flat);
+    int64_t panels = (o.panel_columns + kPanel - 1) / kPanel;
+    Tensor out(t.dtype(), {panels * o.panel_k * kPanel});
+    auto from = by_column.as<float>();
+    auto to = out.mutable_as<float>();
+    for (int64_t c = 0; c < o.panel_columns; ++c)
+      for (int64_t k = 0; k < o.panel_k; ++k) to[(c / kPanel * o.panel_k + k) * kPanel + c % kPanel] = from[c * o.panel_k + k];
+    return out;
+  }
+  Place place_output(Frame& f, ValueId v) {
+    auto& place = f.places[v.index];
+    if (!place) place = new_buffer(f.layouts[v.index].elements * byte_size(f.g.type(v).dtype), f.g[v].name);
+    return *place;
   }
 
   void check_types(const Graph& g, const Node& n) {
+    for (ValueId v : n.inputs)
+      if (const Type& t = g.type(v); v && (t.kind != Kind::Tensor || !runs(t.dtype)))
+        throw CompileError(Code::E0403, fmt::format("`{}` reads {}, a type that cannot be computed with yet", n.op->name, to_string(t)));
     for (ValueId v : n.outputs) {
       if (!v) continue;
       const Type& t = g.type(v);
@@ -144,86 +245,88 @@ class Planner {
     }
   }
 
-  void plan_cluster(const Graph& g, const Cluster& c, Places& places) {
-    for (NodeId n : c.nodes) check_types(g, g[n]);
-    const Node& last = g[c.nodes.back()];
-    if (c.nodes.size() > 1) return plan_compute(g, c, places);
-    Meaning m = meaning_of(g, last);
-    if (std::holds_alternative<View>(m)) return;  // place_of finds the bytes
-    if (std::holds_alternative<Compute>(m)) return plan_compute(g, c, places);
-    if (auto* s = std::get_if<Scatter>(&m)) return plan_scatter(g, c, *s, places);
-    if (auto* o = std::get_if<Opaque>(&m)) return plan_opaque(g, c, *o, places);
-    if (auto* f = std::get_if<Control>(&m)) return f->form == Control::Loop ? plan_loop(g, last, places) : plan_if(g, last, places);
-    throw CompileError(Code::E0402, fmt::format("`{}` has no kernel yet: its output's size depends on data", last.op->name));
+  void plan_cluster(Frame& f, size_t number) {
+    const FusedCluster& c = f.clusters[number];
+    if (f.lowered[number]) {
+      if (f.lowered[number]->alias_offset && !f.places[c.cluster.outputs[0].index]) return;  // place_of finds the bytes
+      return add_kernel(f, c.cluster, *f.lowered[number]);
+    }
+    if (!c.outputs.empty()) {  // several outputs: a kernel each
+      for (size_t i = 0; i < c.outputs.size(); ++i) {
+        ValueId v = c.cluster.outputs[i];
+        if (product(f.g.type(v).shape).is_static(0)) place_output(f, v);
+        else add_kernel(f, c.cluster, lower(f, v, c.outputs[i]));
+      }
+      return;
+    }
+    const Node& n = f.g[c.cluster.nodes[0]];
+    Meaning m = meaning_of(f.g, n);
+    if (auto* s = std::get_if<Scatter>(&m)) return plan_scatter(f, c.cluster, *s);
+    if (auto* o = std::get_if<Opaque>(&m)) return plan_opaque(f, c.cluster, *o);
+    if (auto* control = std::get_if<Control>(&m)) return control->form == Control::Loop ? plan_loop(f, n) : plan_if(f, n);
+    if (std::holds_alternative<Compute>(m) || std::holds_alternative<View>(m)) return;  // reported when it was fused
+    throw CompileError(Code::E0402, fmt::format("`{}` has no kernel yet: its output's size depends on data", n.op->name));
   }
 
   // ---- kernels ------------------------------------------------------------------------------------------------------
-  void plan_compute(const Graph& g, const Cluster& c, Places& places) {
-    std::vector<OutputExpr> outs = fuse(g, c);
-    // outputs of one shape share a kernel; others get one each
-    for (size_t i = 0; i < outs.size(); ++i) {
-      if (product(g.type(c.outputs[i]).shape).is_static(0)) {
-        place_output(g, c.outputs[i], places);
-        continue;
-      }
-      Cluster one{c.nodes, {c.outputs[i]}, c.why};
-      add_kernel(g, one, lower_kernel(g, one, {outs[i]}), places);
-    }
-  }
-  void plan_scatter(const Graph& g, const Cluster& c, const Scatter& s, Places& places) {
-    const Node& n = g[c.nodes[0]];
-    Cluster one{c.nodes, {n.outputs[0]}, c.why};
+  void plan_scatter(Frame& f, const Cluster& c, const Scatter& s) {
+    const Node& n = f.g[c.nodes[0]];
+    if (product(f.g.type(n.outputs[0]).shape).is_static(0)) return void(place_output(f, n.outputs[0]));
     OutputExpr start = s.start;
-    start.value = rewrite(start.value, [&](Expr x) -> Expr {
-      return x.op() == Op::Load ? load(n.inputs[x.operand()].index, x.type(), x.index(), x.outside(), x.checked()) : x;
-    });
-    if (product(g.type(n.outputs[0]).shape).is_static(0)) return void(place_output(g, n.outputs[0], places));
-    add_kernel(g, one, lower_kernel(g, one, {start}), places);
-    add_kernel(g, one, lower_scatter(g, n, s), places);
+    start.value = on_values(n, start.value);
+    add_kernel(f, c, lower_nest(f.g, f.layouts, n.outputs[0], start));
+    add_kernel(f, c, lower_scatter(f.g, f.layouts, n, s));
   }
-  void plan_opaque(const Graph& g, const Cluster& c, const Opaque& o, Places& places) {
-    const Node& n = g[c.nodes[0]];
-    LoweredKernel k;
-    k.kernel.form = Form::Opaque;
-    k.kernel.opaque = o.kernel;
-    k.kernel.opaque_numbers = o.numbers;
+  void plan_opaque(Frame& f, const Cluster& c, const Opaque& o) {
+    const Node& n = f.g[c.nodes[0]];
+    LoweredKernel l;
+    l.kernel.form = Form::Opaque;
+    l.kernel.opaque = o.kernel;
+    l.kernel.opaque_numbers = o.numbers;
     for (auto* list : {&n.outputs, &n.inputs})
       for (ValueId v : *list) {
         if (!v) throw CompileError(Code::E0402, fmt::format("`{}` with an absent operand has no kernel", n.op->name));
-        k.operands.push_back(v);
-        k.kernel.operands.push_back(g.type(v).dtype);
+        l.operands.push_back(plain(f, v));
+        l.kernel.operands.push_back(f.g.type(v).dtype);
       }
-    Cluster one{c.nodes, n.outputs, c.why};
-    add_kernel(g, one, std::move(k), places);
+    add_kernel(f, c, std::move(l));
   }
 
-  void add_kernel(const Graph& g, const Cluster& c, LoweredKernel lowered, Places& places) {
-    Kernel& k = lowered.kernel;
-    for (NodeId n : c.nodes) k.origin = merge(k.origin, g[n].origin);
-    k.title = title_of(g, c);
+  void add_kernel(Frame& f, const Cluster& c, LoweredKernel l) {
+    for (NodeId n : c.nodes) l.kernel.origin = merge(l.kernel.origin, f.g[n].origin);
+    l.kernel.title = title_of(f.g, c);
     std::vector<Place> at;
-    for (ValueId v : lowered.operands) {
-      bool output = std::find(c.outputs.begin(), c.outputs.end(), v) != c.outputs.end();
-      at.push_back(output ? place_output(g, v, places) : place_of(g, v, places));
+    for (const Operand& o : l.operands) {
+      bool output = std::find(c.outputs.begin(), c.outputs.end(), o.value) != c.outputs.end();
+      at.push_back(output ? place_output(f, o.value) : place_operand(f, o));
     }
+    push_kernel(std::move(l.kernel), at, c.outputs);
+  }
+  void push_kernel(Kernel k, const std::vector<Place>& at, const std::vector<ValueId>& written) {
     std::vector<Ref> refs;
     for (const Place& p : at) refs.push_back(use(p));
     Origin origin = k.origin;
     int chunks = chunks_of(k);
+    plan_.scratch_bytes = std::max(plan_.scratch_bytes, k.scratch_bytes);
     uint32_t number = intern(std::move(k));
     Step& s = push(StepKind::Kernel, std::move(refs), origin);
     s.kernel = number;
     s.chunks = chunks;
-    s.written = c.outputs;
+    s.written = written;
   }
 
   /// Enough chunks for the threads to even out, none for kernels too small to be worth waking one.
   static int chunks_of(const Kernel& k) {
-    if (k.form != Form::Nest) return 1;
+    if (k.form != Form::Nest && k.form != Form::Contract) return 1;
     double points = 1;
     for (Expr a : k.axes) points *= static_cast<double>(a.extent().int_value());
     double work = 0;
     for (const Store& s : k.stores) work += points * cost_of(s.value);
+    if (k.form == Form::Contract) {
+      double products = points * static_cast<double>(k.sum.k.extent().int_value());
+      for (Expr e : k.sum.segments) products *= static_cast<double>(e.extent().int_value());
+      work += products / 16;
+    }
     constexpr double kWorthAThread = 50'000;  // operations, some 5 us
     return static_cast<int>(std::clamp(work / kWorthAThread, 1.0, 64.0));
   }
@@ -267,6 +370,11 @@ class Planner {
     std::map<uint32_t, size_t> nodes;
     std::vector<Expr> roots(k.axes.begin(), k.axes.end());
     for (const Store& st : k.stores) roots.insert(roots.end(), {st.offset, st.guard, st.value});
+    if (k.form == Form::Contract) {
+      s += fmt::format("{},{},{},{},{},", k.sum.a, k.sum.b, k.sum.packed, k.sum.rows_per_tile, k.sum.vectors_per_tile);
+      roots.insert(roots.end(), k.sum.segments.begin(), k.sum.segments.end());
+      roots.insert(roots.end(), {k.sum.k, k.sum.a_offset, k.sum.b_offset});
+    }
     visit(roots, [&](Expr e) {
       uint64_t bits = e.op() == Op::Var ? vars.try_emplace(e.var_number(), vars.size()).first->second : e.bits();
       s += fmt::format(";{}:{}:{:x}", static_cast<int>(e.op()), static_cast<int>(e.type()), bits);
@@ -275,13 +383,19 @@ class Planner {
     });
     for (const Store& st : k.stores) s += fmt::format("|{} {} {} {}", st.operand, nodes.at(st.offset.id()), nodes.at(st.guard.id()), nodes.at(st.value.id()));
     for (Expr a : k.axes) s += fmt::format("|{}", nodes.at(a.id()));
+    if (k.form == Form::Contract) {
+      for (Expr a : k.sum.segments) s += fmt::format("|{}", nodes.at(a.id()));
+      s += fmt::format("|{} {} {}", nodes.at(k.sum.k.id()), nodes.at(k.sum.a_offset.id()), nodes.at(k.sum.b_offset.id()));
+    }
     return s;
   }
 
   // ---- control flow -------------------------------------------------------------------------------------------------
   static bool always_true(const Graph& g, ValueId v) { return !v || (g[v].constant && g[v].constant->get_int(0) != 0); }
 
-  void plan_loop(const Graph& g, const Node& n, Places& places) {
+  void plan_loop(Frame& f, const Node& n) {
+    const Graph& g = f.g;
+    Places& places = f.places;
     const Graph& body = *n.bodies[0];
     // node: trips, condition, carried.., captured.. -> carried.., scans..; body: iteration, condition, carried.., captured.. ->
     // condition, carried.., scans..
@@ -294,7 +408,7 @@ class Planner {
 
     Place counter = new_buffer(8, "iteration"), flag = new_buffer(1, "condition");
     Constant yes = std::make_shared<const Tensor>(Tensor::scalar(DType::b1, 1));
-    Place initial = condition ? place_of(g, condition, places) : Place{{Base::Weights, 0, weights_.add(yes)}, {}};
+    Place initial = condition ? place_plain(f, condition) : Place{{Base::Weights, 0, weights_.add(yes)}, {}};
     copy(flag, initial, 1, n.origin);
 
     std::vector<Place> inputs{counter, flag}, outputs{flag};
@@ -304,7 +418,7 @@ class Planner {
     for (size_t i = 0; i < carried; ++i) {
       int64_t bytes = bytes_of(body.type(body.inputs()[2 + i]));
       Place now_at = new_buffer(bytes, "carried"), next_at = new_buffer(bytes, "carried");
-      copy(now_at, place_of(g, n.inputs[2 + i], places), bytes, n.origin);
+      copy(now_at, place_plain(f, n.inputs[2 + i]), bytes, n.origin);
       uint32_t a = plan_.slots++, b = plan_.slots++;
       set_base(a, now_at, n.origin);
       set_base(b, next_at, n.origin);
@@ -314,10 +428,10 @@ class Planner {
       finals.push_back({{Base::Slot, a, 0}, both});
       swaps.push_back({a, b});
     }
-    for (size_t i = 0; i < captured; ++i) inputs.push_back(place_of(g, n.inputs[2 + carried + i], places));
+    for (size_t i = 0; i < captured; ++i) inputs.push_back(place_plain(f, n.inputs[2 + carried + i]));
     for (size_t i = 0; i < scans; ++i) {
       ValueId v = n.outputs[carried + i];
-      Place at = v ? place_output(g, v, places) : new_buffer(bytes_of(body.type(body.outputs()[1 + carried + i].value)), "unused");
+      Place at = v ? place_output(f, v) : new_buffer(bytes_of(body.type(body.outputs()[1 + carried + i].value)), "unused");
       uint32_t s = plan_.slots++;
       set_base(s, at, n.origin);
       outputs.push_back({{Base::Slot, s, 0}, at.buffers});
@@ -330,7 +444,7 @@ class Planner {
     bool trips_known = trips && g[trips].constant;
     std::vector<Ref> refs;
     uint32_t flags = 0;
-    if (trips && !trips_known) { refs.push_back(use(place_of(g, trips, places))); flags |= 1; }
+    if (trips && !trips_known) { refs.push_back(use(place_plain(f, trips))); flags |= 1; }
     if (conditional) { refs.push_back(use(flag)); flags |= 2; }
     refs.push_back(use(counter));
     flags |= 4;
@@ -368,12 +482,12 @@ class Planner {
       if (b.first <= begin && b.last >= begin) b.last = std::max(b.last, end);
   }
 
-  void plan_if(const Graph& g, const Node& n, Places& places) {
+  void plan_if(Frame& f, const Node& n) {
     std::vector<Place> outputs, captured;
-    for (ValueId v : n.outputs) outputs.push_back(v ? place_output(g, v, places) : Place{});
-    for (size_t i = 1; i < n.inputs.size(); ++i) captured.push_back(place_of(g, n.inputs[i], places));
+    for (ValueId v : n.outputs) outputs.push_back(v ? place_output(f, v) : Place{});
+    for (size_t i = 1; i < n.inputs.size(); ++i) captured.push_back(place_plain(f, n.inputs[i]));
     int test = now();
-    Ref condition = use(place_of(g, n.inputs[0], places));
+    Ref condition = use(place_plain(f, n.inputs[0]));
     push(StepKind::JumpIfFalse, {condition}, n.origin);
     plan_graph(*n.bodies[0], captured, outputs);
     for (const Place& p : outputs) use(p);
@@ -389,6 +503,7 @@ class Planner {
   WeightPool& weights_;
   Diagnostics& diagnostics_;
   std::map<std::string, uint32_t> kernels_;
+  std::map<std::pair<const Tensor*, std::string>, Constant> packed_;
 };
 
 }  // namespace

@@ -17,11 +17,24 @@ struct Store {
 };
 
 enum class Form : uint8_t {
-  Nest,    // any loop nest: the last axis in lanes, folds inside
-  Serial,  // a nest whose points run one after another: scatters
-  Opaque,  // a kernel of its own
+  Nest,      // any loop nest: the last axis in lanes, folds inside
+  Contract,  // a sum of products, tiled; what stands above the sum is its epilogue
+  Serial,    // a nest whose points run one after another: scatters
+  Opaque,    // a kernel of its own
 };
 std::string_view name(Form f);
+
+/// The sum of a Contract: out(.., row, col) = epilogue(sum over segments and k of a * b). All offsets are affine in the kernel's
+/// axes (outer.., row, col) and the fold variables; k has coefficient 1 in `a_offset`.
+struct ContractSum {
+  uint32_t a = 0, b = 0;         // operands of the kernel
+  std::vector<Expr> segments;    // fold variables, outermost first
+  Expr k;                        // the innermost one
+  Expr a_offset, b_offset;       // b's only where it is not packed
+  bool packed = false;           // b is [n/16][segments * k][16]
+  bool has_row = false;          // the output has an axis besides the column's
+  int rows_per_tile = 6, vectors_per_tile = 4;
+};
 
 /// One emitted function. Its Loads are lowered: args are (offset in elements, guard, outside), and the operand is the number
 /// of the kernel's operand. `axes` are Vars, outermost first; the last one runs in vector lanes when `lanes` > 1.
@@ -32,6 +45,8 @@ struct Kernel {
   std::vector<Store> stores;
   std::vector<DType> operands;
   int lanes = 1;
+  ContractSum sum;                      // of Form::Contract; the stores' values stand above an Acc
+  int64_t scratch_bytes = 0;            // a thread needs
   std::string opaque;                   // of Form::Opaque: the function in runtime/kernels
   std::vector<int64_t> opaque_numbers;  // and its compile-time arguments
   Origin origin;
@@ -78,7 +93,7 @@ struct WeightPool {
   struct Entry { Constant tensor; int64_t offset; };
   std::vector<Entry> entries;
   int64_t bytes = 0;
-  int64_t add(const Constant& tensor);  // its offset, 64-byte aligned
+  int64_t add(const Constant& tensor);  // its offset, 64-byte aligned; equal bytes are stored once
 };
 
 struct Plan {
@@ -86,7 +101,7 @@ struct Plan {
   std::vector<Kernel> kernels;
   std::vector<Step> steps;
   std::vector<Buffer> buffers;
-  int64_t arena_bytes = 0;
+  int64_t arena_bytes = 0, scratch_bytes = 0;
   uint32_t slots = 0, loops = 0;
 };
 

@@ -7,7 +7,7 @@
 namespace rt::program {
 namespace {
 
-constexpr uint64_t kMostSamples = 1000000;
+constexpr uint64_t kMostSamples = 1000000, kLeastSamples = 3;
 
 struct Series {
   uint64_t* samples;  // in the order of the runs
@@ -35,10 +35,10 @@ void sort(uint64_t* values, uint64_t count) {  // heap sort: no recursion, no li
   }
 }
 
-// With n samples the largest one is above the q-quantile with 95% confidence where q^n <= 0.05: 5 samples for the
-// median, 299 for P99, 2,995 for P99.9.
+// With n samples the largest one is above the q-quantile with 95% confidence where q^n <= 0.05: 299 samples for P99,
+// 2,995 for P99.9. The median claims nothing about a tail: any sample carries it.
 bool carries(uint64_t count, double q) {
-  double power = 1;
+  double power = q > 0.5 ? 1 : 0;
   for (uint64_t i = 0; i < count && power > 0.05; ++i) power *= q;
   return power <= 0.05;
 }
@@ -96,7 +96,8 @@ bool measure(Tool& tool, Session& session, const Flags& flags, Series* series) {
   while (series->count < most && !interrupted()) {
     if (!session.run()) break;
     series->samples[series->count++] = session.run_ns();
-    if (!flags.runs && static_cast<double>(now_ns() - start) >= flags.seconds * 1e9) break;
+    const bool enough = series->count >= kLeastSamples && static_cast<double>(now_ns() - start) >= flags.seconds * 1e9;
+    if (!flags.runs && enough) break;
   }
   if (!series->count) return tool.fail(kInterrupted, "no run was timed");
   series->sorted = tool.arena.array<uint64_t>(series->count);

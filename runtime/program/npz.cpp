@@ -112,7 +112,7 @@ void put_header(Text* to, const Entry& entry, bool central) {
   put(to, entry.size, 4);
   put(to, entry.name.size, 2);
   put(to, 0, 2);
-  if (central) put(to, 0, 10), put(to, entry.offset, 4);
+  if (central) put(to, 0, 8), put(to, 0, 2), put(to, entry.offset, 4);
   to->add(entry.name);
 }
 

@@ -1,20 +1,18 @@
 // Where the kernel starts an artifact, in place of a C compiler's crt1.o: calls libc, which runs constructors and
-// `main`. The interpreter's path makes a shared library executable; link with `-e _cameo_start` and no
-// --dynamic-linker.
+// `main`. Link with `-e _cameo_start`. A shared library is executable if it also names the dynamic linker: cameo's own
+// linker adds that; where a C++ compiler's driver links, define CAMEO_INTERPRETER.
 extern "C" {
 int main(int argc, char** argv);
 
 #if defined(__x86_64__)
-__attribute__((section(".interp"), used)) extern const char cameo_interpreter[] = "/lib64/ld-linux-x86-64.so.2";
 __asm__(
     ".pushsection .text._cameo_start,\"ax\",@progbits\n"
     ".globl _cameo_start\n.hidden _cameo_start\n.type _cameo_start,@function\n"
     "_cameo_start:\n"
     "  xor %ebp, %ebp\n"
-    "  lea cameo_interpreter(%rip), %rax\n"  // a use, so that --gc-sections keeps it
-    "  mov %rdx, %r9\n"                      // the dynamic linker's finaliser
-    "  pop %rsi\n"                           // argc
-    "  mov %rsp, %rdx\n"                     // argv
+    "  mov %rdx, %r9\n"   // the dynamic linker's finaliser
+    "  pop %rsi\n"        // argc
+    "  mov %rsp, %rdx\n"  // argv
     "  and $-16, %rsp\n"
     "  push %rax\n"       // keeps the stack aligned
     "  push %rsp\n"       // the end of the stack
@@ -25,13 +23,12 @@ __asm__(
     "  hlt\n"
     ".size _cameo_start, .-_cameo_start\n"
     ".popsection\n");
+#define CAMEO_INTERPRETER_PATH "/lib64/ld-linux-x86-64.so.2"
 #elif defined(__aarch64__)
-__attribute__((section(".interp"), used)) extern const char cameo_interpreter[] = "/lib/ld-linux-aarch64.so.1";
 __asm__(
     ".pushsection .text._cameo_start,\"ax\",@progbits\n"
     ".globl _cameo_start\n.hidden _cameo_start\n.type _cameo_start,@function\n"
     "_cameo_start:\n"
-    "  adrp x9, cameo_interpreter\n"  // a use, so that --gc-sections keeps it
     "  mov x29, #0\n"
     "  mov x30, #0\n"
     "  mov x5, x0\n"
@@ -46,5 +43,10 @@ __asm__(
     "  brk #0\n"
     ".size _cameo_start, .-_cameo_start\n"
     ".popsection\n");
+#define CAMEO_INTERPRETER_PATH "/lib/ld-linux-aarch64.so.1"
+#endif
+
+#if defined(CAMEO_INTERPRETER)  // retained, so that --gc-sections keeps it
+__asm__(".pushsection .interp,\"aR\",@progbits\n.asciz \"" CAMEO_INTERPRETER_PATH "\"\n.popsection\n");
 #endif
 }

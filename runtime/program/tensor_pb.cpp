@@ -137,7 +137,10 @@ bool read_pb(Tool& tool, Slice file, Slice what, Array* array) {
                      array->dtype == kString ? "strings" : "no tensor of numbers", array->dtype);
   if (is_external)
     return tool.fail(kBadData, "%.*s keeps its data in another file; that is not read here", w, what.data);
-  if (!sized(*array, &bytes)) return tool.fail(kBadData, "%.*s: its dims make no size", w, what.data);
+  if (!sized(*array, &bytes))
+    return tool.fail(kBadData,
+                     "%.*s is no TensorProto with dims that make a size; sequences and maps are not read here", w,
+                     what.data);
   if (has_raw && raw.size != bytes)
     return tool.fail(kBadData, "%.*s: %s needs %lu bytes, its raw data has %zu", w, what.data, array->type().text,
                      bytes, raw.size);

@@ -6,6 +6,15 @@
 
 namespace rt::detail {
 
+template <class M>
+RT_FN M both(M a, M b) {
+  return a & b;
+}  // of native conditions
+template <class M>
+RT_FN M either(M a, M b) {
+  return a | b;
+}
+
 // clang spells one operation for scalars and vectors and never calls libm for it; g++ has x86 builtins of fixed sizes.
 template <class Part, int N>
 struct Parts {
@@ -61,25 +70,25 @@ RT_FN V root(V x) {
 #if defined(__AVX512F__)
   } else if constexpr (sizeof(V) >= 64 && kSame<T, f32>) {
     using P = vec<f32, 16>;
-    return by_parts<P>([](P p) { return __builtin_ia32_sqrtps512_mask(p, P{}, -1, 4); }, x);
+    return by_parts<P>([](P p) RT_INLINE { return __builtin_ia32_sqrtps512_mask(p, P{}, -1, 4); }, x);
   } else if constexpr (sizeof(V) >= 64) {
     using P = vec<f64, 8>;
-    return by_parts<P>([](P p) { return __builtin_ia32_sqrtpd512_mask(p, P{}, -1, 4); }, x);
+    return by_parts<P>([](P p) RT_INLINE { return __builtin_ia32_sqrtpd512_mask(p, P{}, -1, 4); }, x);
 #endif
 #if defined(__AVX__)
   } else if constexpr (sizeof(V) >= 32 && kSame<T, f32>) {
-    return by_parts<vec<f32, 8>>([](vec<f32, 8> p) { return __builtin_ia32_sqrtps256(p); }, x);
+    return by_parts<vec<f32, 8>>([](vec<f32, 8> p) RT_INLINE { return __builtin_ia32_sqrtps256(p); }, x);
   } else if constexpr (sizeof(V) >= 32) {
-    return by_parts<vec<f64, 4>>([](vec<f64, 4> p) { return __builtin_ia32_sqrtpd256(p); }, x);
+    return by_parts<vec<f64, 4>>([](vec<f64, 4> p) RT_INLINE { return __builtin_ia32_sqrtpd256(p); }, x);
 #endif
 #if defined(__SSE2__)
   } else if constexpr (sizeof(V) >= 16 && kSame<T, f32>) {
-    return by_parts<vec<f32, 4>>([](vec<f32, 4> p) { return __builtin_ia32_sqrtps(p); }, x);
+    return by_parts<vec<f32, 4>>([](vec<f32, 4> p) RT_INLINE { return __builtin_ia32_sqrtps(p); }, x);
   } else if constexpr (sizeof(V) >= 16) {
-    return by_parts<vec<f64, 2>>([](vec<f64, 2> p) { return __builtin_ia32_sqrtpd(p); }, x);
+    return by_parts<vec<f64, 2>>([](vec<f64, 2> p) RT_INLINE { return __builtin_ia32_sqrtpd(p); }, x);
 #endif
   } else {
-    return by_lanes<V>([](T e) { return root_one(e); }, x);
+    return by_lanes<V>([](T e) RT_INLINE { return root_one(e); }, x);
   }
 }
 RT_FN f32 fma_one(f32 a, f32 b, f32 c) { return __builtin_fmaf(a, b, c); }
@@ -95,27 +104,29 @@ RT_FN V fma(V a, V b, V c) {
 #if defined(__AVX512F__)
   } else if constexpr (sizeof(V) >= 64 && kSame<T, f32>) {
     using P = vec<f32, 16>;
-    return by_parts<P>([](P p, P q, P r) { return __builtin_ia32_vfmaddps512_mask(p, q, r, -1, 4); }, a, b, c);
+    return by_parts<P>([](P p, P q, P r) RT_INLINE { return __builtin_ia32_vfmaddps512_mask(p, q, r, -1, 4); }, a, b,
+                       c);
   } else if constexpr (sizeof(V) >= 64) {
     using P = vec<f64, 8>;
-    return by_parts<P>([](P p, P q, P r) { return __builtin_ia32_vfmaddpd512_mask(p, q, r, -1, 4); }, a, b, c);
+    return by_parts<P>([](P p, P q, P r) RT_INLINE { return __builtin_ia32_vfmaddpd512_mask(p, q, r, -1, 4); }, a, b,
+                       c);
 #endif
 #if defined(__FMA__)
   } else if constexpr (sizeof(V) >= 32 && kSame<T, f32>) {
     using P = vec<f32, 8>;
-    return by_parts<P>([](P p, P q, P r) { return __builtin_ia32_vfmaddps256(p, q, r); }, a, b, c);
+    return by_parts<P>([](P p, P q, P r) RT_INLINE { return __builtin_ia32_vfmaddps256(p, q, r); }, a, b, c);
   } else if constexpr (sizeof(V) >= 32) {
     using P = vec<f64, 4>;
-    return by_parts<P>([](P p, P q, P r) { return __builtin_ia32_vfmaddpd256(p, q, r); }, a, b, c);
+    return by_parts<P>([](P p, P q, P r) RT_INLINE { return __builtin_ia32_vfmaddpd256(p, q, r); }, a, b, c);
   } else if constexpr (sizeof(V) >= 16 && kSame<T, f32>) {
     using P = vec<f32, 4>;
-    return by_parts<P>([](P p, P q, P r) { return __builtin_ia32_vfmaddps(p, q, r); }, a, b, c);
+    return by_parts<P>([](P p, P q, P r) RT_INLINE { return __builtin_ia32_vfmaddps(p, q, r); }, a, b, c);
   } else if constexpr (sizeof(V) >= 16) {
     using P = vec<f64, 2>;
-    return by_parts<P>([](P p, P q, P r) { return __builtin_ia32_vfmaddpd(p, q, r); }, a, b, c);
+    return by_parts<P>([](P p, P q, P r) RT_INLINE { return __builtin_ia32_vfmaddpd(p, q, r); }, a, b, c);
 #endif
   } else {
-    return by_lanes<V>([](T x, T y, T z) { return fma_one(x, y, z); }, a, b, c);
+    return by_lanes<V>([](T x, T y, T z) RT_INLINE { return fma_one(x, y, z); }, a, b, c);
   }
 #endif
 }

@@ -74,7 +74,7 @@ RT_FN V remainder(V a, V b) {  // of the truncating division, 0 where b is 0
 }
 template <class V>
 RT_FN auto crosses(V r, V b) {
-  return (r != V{}) & ((r ^ b) < V{});
+  return both(r != V{}, (r ^ b) < V{});
 }  // a truncated quotient lies above the floor
 template <class V>
 RT_FN V floor_div(V a, V b) {
@@ -181,7 +181,7 @@ RT_FN like<T, V> saturate(V x) {  // float to integer
   using R = like<T, V>;
   using F = element_of<V>;
   constexpr F low = F(Limits<T>::lowest), high = F(Limits<T>::highest / 2 + 1) * 2;
-  const auto fits = (x >= splat<V>(low)) & (x < splat<V>(high));
+  const auto fits = both(x >= splat<V>(low), x < splat<V>(high));
   const R r = convert<T>(V(fits ? x : V{}));
   const auto above = native<R>(condition(x >= splat<V>(high))), below = native<R>(condition(x < splat<V>(low)));
   return above ? splat<R>(Limits<T>::highest) : R(below ? splat<R>(Limits<T>::lowest) : r);

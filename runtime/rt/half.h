@@ -79,7 +79,7 @@ RT_FN like<f32, V> narrow_to_odd(V x) {
   using U = like<u32, V>;
   const F f = convert<f32>(x);
   const V back = convert<f64>(f);
-  const auto magnitude = [](V v) { return bits<V>(like<u64, V>(bits<like<u64, V>>(v) & ~0ull >> 1)); };
+  const auto magnitude = [](V v) RT_INLINE { return bits<V>(like<u64, V>(bits<like<u64, V>>(v) & ~0ull >> 1)); };
   const U even = bits<U>(f);
   const auto too_big = native<U>(condition(magnitude(back) > magnitude(x)));
   const auto inexact = native<U>(condition((back != x) & (x == x)));

@@ -89,8 +89,12 @@ RT_COLD Divided<W> divide_slowly(i64 base, i64 by) {
   return r;
 }
 template <int W>
+RT_FN bool divides_simply(i64 base, i64 by) {
+  return base >= 0 && base <= Limits<i64>::highest - W && by > 0;
+}
+template <int W>
 RT_FN Divided<W> divide(i64 base, i64 by) {  // truncating
-  if (base < 0 || by <= 0 || base > Limits<i64>::highest - W) [[unlikely]]
+  if (!divides_simply<W>(base, by)) [[unlikely]]
     return divide_slowly<W>(base, by);
   const i64 q = i64(u64(base) / u64(by)), r = i64(u64(base) % u64(by));
   const vec<i64, W> at = r + iota<vec<i64, W>>();
@@ -113,7 +117,7 @@ RT_COLD Divided<W> divide_down_slowly(i64 base, i64 by) {
 }
 template <int W>
 RT_FN Divided<W> divide_down(i64 base, i64 by) {
-  if (base < 0 || by <= 0) [[unlikely]]
+  if (!divides_simply<W>(base, by)) [[unlikely]]
     return divide_down_slowly<W>(base, by);
   return divide<W>(base, by);
 }

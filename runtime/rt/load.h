@@ -53,7 +53,7 @@ RT_FN auto decode(M m) {  // M: memory_in<T> or a vector of it
 template <class T, class X>
 RT_FN like<memory_in<T>, X> encode(X x) {
   if constexpr (kIsHalf<T>) {
-    const auto f = [&] {
+    const auto f = [&]() RT_INLINE {
       if constexpr (kSame<element_of<X>, f32>) {
         return x;
       } else {

@@ -139,7 +139,8 @@ RT_FN auto neg(A a) {
   } else if constexpr (detail::kFloats<A>) {
     return A(-a);
   } else {
-    return detail::sub<like<element_of<A>, A>>({}, a);
+    using R = like<element_of<A>, A>;
+    return detail::sub(R{}, widen<R>(a));
   }
 }
 template <class A>
@@ -200,8 +201,8 @@ RT_UNARY_FLOAT(trunc, detail::round_in(x))
 RT_UNARY_FLOAT(sqrt, detail::root(x))
 RT_UNARY_FLOAT(reciprocal, splat<V>(1) / x)
 RT_UNARY_FLOAT(rsqrt, splat<V>(1) / detail::root(x))
-RT_UNARY_FLOAT(isnan, condition(x != x))
-RT_UNARY_FLOAT(isinf, condition(detail::absolute(x) == splat<V>(Limits<element_of<V>>::min_identity)))
+RT_UNARY_FLOAT(is_nan, condition(x != x))
+RT_UNARY_FLOAT(is_inf, condition(detail::absolute(x) == splat<V>(Limits<element_of<V>>::min_identity)))
 #undef RT_UNARY_FLOAT
 
 template <class A, class B>

@@ -11,6 +11,9 @@
 #define RT_COLD __attribute__((noinline)) inline
 #endif
 
+// For lambdas, after their parameters: g++ and clang would otherwise share one body among several calls.
+#define RT_INLINE __attribute__((always_inline))
+
 // Whether a fused multiply-add is one instruction here. Where it is not, `fma` is a product and a sum: a software fma
 // would be a call into libm, which generated kernels do not have.
 #if defined(__FMA__) || defined(__NVPTX__) || defined(__CUDA_ARCH__) || defined(__aarch64__)

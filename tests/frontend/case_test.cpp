@@ -8,6 +8,7 @@
 #include <set>
 
 #include "frontend/interpret.h"
+#include "tests/support/tensor_text.h"
 
 namespace cameo::test {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "frontend/interpret.h"
 #include "frontend/operator.h"
-#include "tests/support/case.h"
+#include "tests/support/tensor_text.h"
 
 namespace cameo {
 namespace {
@@ -95,6 +95,25 @@ TEST(Contract, ReversedAndTransposed) {
                      Expr a = transposed ? n.load(0, {j, k}) : n.load(0, {k, j});
                      return OutputExpr{o, fold(FoldKind::Sum, k, product(a, n.load(1, {o[0], k})))};
                    });
+}
+
+TEST(Contract, TransposedConvolutions) {
+  for (int64_t stride : {2, 3})
+    for (int64_t size : {5, 40})
+      for (bool infinite : {false, true}) {
+        Tensor x = tensor(DType::f32, {1, 3, size, size}, 9), w = tensor(DType::f32, {3, 4, 4, 3}, 10);
+        if (infinite) w.set(7, INFINITY);
+        Type out(DType::f32, shape_of(std::vector<int64_t>{1, 4, (size - 1) * stride + 2, (size - 1) * stride + 1}));
+        expect_equal({x, w}, out, [=](const MeaningView& n, int output, auto product) {
+          auto o = n.index(output);
+          Expr c = var(integer(3)), y = var(integer(4)), z = var(integer(3)), s = integer(stride);
+          auto from = [&](Expr p) { return select(eq(mod(p, s), integer(0)), floor_div(p, s), integer(-1)); };
+          Expr row = from(o[2] + integer(1) - y), column = from(o[3] + integer(1) - z);
+          Expr body = product(n.load(0, {o[0], c, row, column}), n.load(1, {c, o[1], y, z}));
+          for (Expr v : {z, y, c}) body = fold(FoldKind::Sum, v, body);
+          return OutputExpr{o, body};
+        });
+      }
 }
 
 TEST(Contract, OutsideCountsWhereItCanBeSeen) {

@@ -42,7 +42,4 @@ std::string mismatch(const Case::Output& want, const Tensor& got, double ulp);
 /// What is wrong with an error, or with the lack of one; empty when nothing is.
 std::string mismatch(const Case& c, const std::optional<Diagnostic>& error);
 
-/// A tensor from `TYPE = VALUES` as `in` lines have it: "f32[2x3] = rand:7".
-Tensor parse_tensor(const std::string& text);
-
 }  // namespace cameo::test

@@ -123,6 +123,35 @@ Offences machine_paths(const Sources& sources) {
   return found;
 }
 
+bool has_header(const Sources& sources, const std::string& path, const std::string& header,
+                std::set<std::string>& seen) {
+  if (path == header) return true;
+  if (!sources.contains(path) || !seen.insert(path).second) return false;
+  const std::vector<std::string> includes = includes_of(sources.at(path));
+  return std::any_of(includes.begin(), includes.end(), [&](const std::string& include) {
+    return has_header(sources, resolve(sources, path, include), header, seen);
+  });
+}
+
+// Standard headers that one library's other headers bring along and the next one's do not (g++ 12 and g++ 14 differ).
+Offences missing_headers(const Sources& sources) {
+  static const std::vector<std::pair<std::string, std::regex>> kRows = {
+      {"algorithm",
+       std::regex(
+           R"(std::(find|find_if|(stable_)?sort|(any|all|none)_of|count|count_if|copy|copy_n|fill|fill_n|reverse|)"
+           R"(equal|transform|(max|min)_element|(lower|upper)_bound|unique|remove_if|rotate|clamp|generate)\()")},
+      {"numeric", std::regex(R"(std::(iota|accumulate|reduce|inner_product|gcd|lcm)\()")},
+      {"cstring", std::regex(R"(std::(memcpy|memcmp|memset|memmove|strlen|strcmp)\()")}};
+  Offences found;
+  for (const auto& [path, text] : sources)
+    for (const auto& [header, use] : kRows) {
+      std::set<std::string> seen;
+      if (std::regex_search(text, use) && !has_header(sources, path, header, seen))
+        found.push_back(path + " uses <" + header + "> and does not include it");
+    }
+  return found;
+}
+
 std::string read(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
@@ -190,6 +219,11 @@ TEST(Tree, EveryFileOpensWithWhatItIs) {
   EXPECT_TRUE(found.empty()) << listed(found);
 }
 
+TEST(Tree, EveryFileIncludesWhatItUses) {
+  const Offences found = missing_headers(sources_of_tree());
+  EXPECT_TRUE(found.empty()) << listed(found);
+}
+
 TEST(Tree, NoPathOfOneMachine) {
   const Offences found = machine_paths(files_of_tree(is_text));
   EXPECT_TRUE(found.empty()) << listed(found);
@@ -230,6 +264,14 @@ TEST(TreeRules, CatchLlvmElsewhere) {
   EXPECT_EQ(llvm_outside_build({{"codegen/print.cpp", "#include <llvm/IR/Module.h>\n"}}).size(), 1u);
   EXPECT_EQ(llvm_outside_build({{"cli/main.cpp", "#include \"clang/Basic/Version.h\"\n"}}).size(), 1u);
   EXPECT_TRUE(llvm_outside_build({{"codegen/build/link.cpp", "#include <lld/Common/Driver.h>\n"}}).empty());
+}
+
+TEST(TreeRules, CatchAStandardHeaderThatCameByChance) {
+  const std::string use = "int n = std::" + std::string("count(a, b, 1);\n");
+  EXPECT_EQ(missing_headers({{"cli/a.cpp", "#include <vector>\n" + use}}).size(), 1u);
+  EXPECT_TRUE(missing_headers({{"cli/a.cpp", "#include <algorithm>\n" + use}}).empty());
+  EXPECT_TRUE(
+      missing_headers({{"cli/a.cpp", "#include \"b.h\"\n" + use}, {"cli/b.h", "#include <algorithm>\n"}}).empty());
 }
 
 TEST(TreeRules, CatchPathsOfOneMachine) {

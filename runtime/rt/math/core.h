@@ -44,22 +44,13 @@ RT_FN V infinity() {
   return splat<V>(format<V>::infinity);
 }
 
-template <class M>
-RT_FN M both(M a, M b) {
-  return a & b;
-}  // of native conditions
-template <class M>
-RT_FN M either(M a, M b) {
-  return a | b;
-}
-
 // Coefficients from the highest power down. Even and odd powers are two Horner chains: half the latency, one product
 // more, and out-of-order cores are limited by the latency of long bodies.
 template <class V, class... C>
 RT_FN V poly(V x, f64 top, f64 next, C... rest) {
   const V square = x * x;
   V a = lit<V>(top), b = lit<V>(next);
-  const auto step = [&](f64 c) {
+  const auto step = [&](f64 c) RT_INLINE {
     const V r = fma(a, square, lit<V>(c));
     a = b, b = r;
   };
@@ -103,17 +94,17 @@ RT_FN V scale(V p, [[maybe_unused]] V n, words<V> k) {
 #if defined(__AVX512F__)
   if constexpr (sizeof(V) % 64 == 0 && kSingle<V>) {
     using P = vec<f32, 16>;
-    return by_parts<P>([](P a, P b) { return (P)__builtin_ia32_scalefps512_mask(a, b, P{}, -1, 4); }, p, n);
+    return by_parts<P>([](P a, P b) RT_INLINE { return (P)__builtin_ia32_scalefps512_mask(a, b, P{}, -1, 4); }, p, n);
   } else if constexpr (sizeof(V) % 64 == 0) {
     using P = vec<f64, 8>;
-    return by_parts<P>([](P a, P b) { return (P)__builtin_ia32_scalefpd512_mask(a, b, P{}, -1, 4); }, p, n);
+    return by_parts<P>([](P a, P b) RT_INLINE { return (P)__builtin_ia32_scalefpd512_mask(a, b, P{}, -1, 4); }, p, n);
   }
 #endif
   using U = words<V>;
   using E = element_of<U>;
   constexpr E offset = 4 * Format<T>::bias;
   const U half = ((k + offset) >> 1) - E(offset / 2);
-  const auto power = [](U e) { return bits<V>(U((e + E(Format<T>::bias)) << Format<T>::mantissa)); };
+  const auto power = [](U e) RT_INLINE { return bits<V>(U((e + E(Format<T>::bias)) << Format<T>::mantissa)); };
   return p * power(half) * power(U(k - half));
 }
 
@@ -130,7 +121,7 @@ RT_FN auto through_f64(F f, V... x) {
 #if !defined(__clang__)
   if constexpr (((sizeof(V) > kRegister / 2) && ...)) {
     using P = vec<f32, kRegister / 8>;
-    return by_parts<P>([&](auto... p) { return convert<f32>(f(convert<f64>(p)...)); }, x...);
+    return by_parts<P>([&](auto... p) RT_INLINE { return convert<f32>(f(convert<f64>(p)...)); }, x...);
   }
 #endif
   return convert<f32>(f(convert<f64>(x)...));

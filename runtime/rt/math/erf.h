@@ -76,7 +76,7 @@ template <Floats V>
 RT_FN V erfc(V x) {
   using namespace detail;
   if constexpr (kSingle<V>) {
-    return through_f64([](auto d) { return erfc_f64(d); }, x);
+    return through_f64([](auto d) RT_INLINE { return erfc_f64(d); }, x);
   } else {
     return erfc_f64(x);
   }

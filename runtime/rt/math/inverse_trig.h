@@ -9,7 +9,7 @@ namespace detail {
 template <class V>
 RT_FN V atan_pair(V x, V low) {  // f64: atan(x + low)
   const V a = absolute(x);
-  const auto pick = [&](f64 zero, f64 half, f64 one, f64 more, f64 far) {
+  const auto pick = [&](f64 zero, f64 half, f64 one, f64 more, f64 far) RT_INLINE {
     const V small = a < lit<V>(0.4375) ? lit<V>(zero) : V(a < lit<V>(0.6875) ? lit<V>(half) : lit<V>(one));
     return a < lit<V>(1.1875) ? small : V(a < lit<V>(2.4375) ? lit<V>(more) : lit<V>(far));
   };
@@ -88,7 +88,7 @@ template <Floats V>
 RT_FN V asin(V x) {
   using namespace detail;
   if constexpr (kSingle<V>) {
-    return through_f64([](auto d) { return asin_f64(d); }, x);
+    return through_f64([](auto d) RT_INLINE { return asin_f64(d); }, x);
   } else {
     return asin_f64(x);
   }
@@ -98,7 +98,7 @@ template <Floats V>
 RT_FN V acos(V x) {
   using namespace detail;
   if constexpr (kSingle<V>) {
-    return through_f64([](auto d) { return acos_f64(d); }, x);
+    return through_f64([](auto d) RT_INLINE { return acos_f64(d); }, x);
   } else {
     return acos_f64(x);
   }
@@ -108,7 +108,7 @@ template <Floats V>
 RT_FN V atan(V x) {
   using namespace detail;
   if constexpr (kSingle<V>) {
-    return through_f64([](auto d) { return atan_pair(d, decltype(d){}); }, x);
+    return through_f64([](auto d) RT_INLINE { return atan_pair(d, decltype(d){}); }, x);
   } else {
     return atan_pair(x, V{});
   }
@@ -120,7 +120,7 @@ RT_FN auto atan2(A a, B b) {
   using V = meet<A, B>;
   const V y = widen<V>(a), x = widen<V>(b);
   if constexpr (kSingle<V>) {
-    return through_f64([](auto p, auto q) { return atan2_f64(p, q); }, y, x);
+    return through_f64([](auto p, auto q) RT_INLINE { return atan2_f64(p, q); }, y, x);
   } else {
     return atan2_f64(y, x);
   }

@@ -47,7 +47,7 @@ RT_FN V pow_float(V x, V y) {
   const V a = absolute(x), half = y * lit<V>(0.5);
   V r;
   if constexpr (kSingle<V>) {
-    r = through_f64([](auto p, auto q) { return exp2_pair(decltype(p)(q * log2(p)), decltype(p){}); }, a, y);
+    r = through_f64([](auto p, auto q) RT_INLINE { return exp2_pair(decltype(p)(q * log2(p)), decltype(p){}); }, a, y);
   } else {
     r = pow_magnitude(a, y);
   }

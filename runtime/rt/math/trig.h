@@ -158,19 +158,20 @@ RT_FN V tan_turned(V x) {
 template <Floats V>
 RT_FN V sin(V x) {
   using namespace detail;
+  V r;
   if constexpr (kSingle<V>) {
-    return through_f64([](auto d) { return sin_turned<false>(d, 0); }, x);
+    r = through_f64([](auto d) RT_INLINE { return sin_turned<false>(d, 0); }, x);
   } else {
-    const V r = sin_turned<true>(x, 0);
-    return x == V{} ? x : r;  // -0
+    r = sin_turned<true>(x, 0);
   }
+  return x == V{} ? x : r;  // -0
 }
 
 template <Floats V>
 RT_FN V cos(V x) {
   using namespace detail;
   if constexpr (kSingle<V>) {
-    return through_f64([](auto d) { return sin_turned<false>(d, 1); }, x);
+    return through_f64([](auto d) RT_INLINE { return sin_turned<false>(d, 1); }, x);
   } else {
     return sin_turned<true>(x, 1);
   }
@@ -179,12 +180,13 @@ RT_FN V cos(V x) {
 template <Floats V>
 RT_FN V tan(V x) {
   using namespace detail;
+  V r;
   if constexpr (kSingle<V>) {
-    return through_f64([](auto d) { return tan_turned<false>(d); }, x);
+    r = through_f64([](auto d) RT_INLINE { return tan_turned<false>(d); }, x);
   } else {
-    const V r = tan_turned<true>(x);
-    return x == V{} ? x : r;
+    r = tan_turned<true>(x);
   }
+  return x == V{} ? x : r;
 }
 
 }  // namespace rt

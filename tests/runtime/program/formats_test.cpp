@@ -190,7 +190,8 @@ TEST_F(Formats, TensorProtosThatLie) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {bytes_of(kStrings), "holds strings"},
       {"", "no tensor of numbers"},
-      {std::string("\x08\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x10\x01\x22\x00", 14), "make no size"},
+      {std::string("\x08\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x10\x01\x22\x00", 14),
+       "sequences and maps are not read here"},
       {std::string("\x08\xff\xff\xff\xff\x07\x10\x01\x22\x00", 10), "cut short"},
       {std::string("\x08\x02\x10\x01\x4a\x04\x00\x00\x00\x00", 10), "needs 8 bytes, its raw data has 4"},
       {std::string("\x08\x01\x10\x01\x70\x01", 6), "another file"},

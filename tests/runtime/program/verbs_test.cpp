@@ -225,6 +225,9 @@ TEST_F(Verbs, BenchAsJson) {
   EXPECT_FALSE(has(r.out, "\"p50\":null"));
   EXPECT_FALSE(has(r.out, "\"p99\":null"));
   EXPECT_TRUE(has(r.out, "\"p999\":null"));
+  const Result one = call({"bench", "--runs=1", "--json"});
+  EXPECT_FALSE(has(one.out, "\"p50\":null")) << one.out;
+  EXPECT_TRUE(has(one.out, "\"p90\":null"));
   const Result few = call({"bench", "--runs=298", "--json"});
   EXPECT_TRUE(has(few.out, "\"p99\":null")) << "298 samples do not carry P99";
 }

@@ -1,0 +1,19 @@
+// The first ONNX node whose value in the artifact is further from the interpreter's than the rule allows.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "cli/compile.h"
+
+namespace cameo {
+
+struct Blame {
+  bool found = false;
+  std::string sentence, node, value;
+  double error = 0, tolerance = 0;
+};
+
+Blame find_divergence(const Model& model, const CompileOptions& options, const std::vector<Tensor>& inputs, int threads,
+                      Console& console);
+
+}  // namespace cameo

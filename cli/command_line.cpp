@@ -1,0 +1,262 @@
+// See command_line.h. Flags that an artifact takes too are declared here, so that a typing error ends here and not
+// after a build, and are handed on as they were typed.
+#include "cli/command_line.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <functional>
+
+#include "cli/interrupt.h"
+#include "cli/verbs.h"
+
+namespace cameo {
+namespace {
+
+constexpr const char* kVersion = "0.1.0";
+constexpr const char* kExits =
+    "exit codes: 0 ok, 1 our bug, 2 usage, 3 model invalid or unsupported, 4 toolchain, 5 accuracy, 7 bad input data,\n"
+    "8 device or instruction set missing, 9 out of memory, 130 interrupted";
+
+struct Verb {
+  CLI::App* app;
+  std::function<int()> run;
+};
+
+class CommandLine {
+ public:
+  CommandLine() {
+    app_.name("cameo");
+    app_.set_version_flag("--version", std::string("cameo ") + kVersion);
+    app_.add_flag("--json", console_.json, "one JSON document on stdout");
+    app_.add_flag("-q,--quiet", console_.quiet, "errors and results only");
+    app_.footer(std::string("cameo VERB --help says more\n") + kExits + "\n");
+    app_.require_subcommand(1);
+    app_.fallthrough();
+    app_.get_formatter()->column_width(32);
+    declare_check();
+    declare_build();
+    declare_run("run", "one run of a model or an artifact",
+                "cameo run model.onnx -i image=@cat.png -o scores=top5:labels.txt");
+    declare_test();
+    declare_run("bench", "load, first run and steady latency", "cameo bench model.onnx --seconds 5");
+    declare_run("profile", "time by step and ONNX node", "cameo profile model.onnx");
+  }
+
+  int run(int argc, char** argv) {
+    for (int i = 1; i < argc; ++i) console_.json |= std::string_view(argv[i]) == "--json";
+    try {
+      if (argc == 1) return fmt::print("{}", app_.help()), kUsage;
+      require_known_verb(argc, argv);
+      app_.parse(argc, argv);
+      for (const Verb& v : verbs_)
+        if (v.app->parsed()) return console_.verb = v.app->get_name(), v.run();
+      return kUsage;
+    } catch (const CLI::Success& e) {  // --help, --version
+      return app_.exit(e);
+    } catch (const CLI::ExtrasError&) { return fail(unexpected()); } catch (const CLI::ParseError& e) {
+      return fail(Failure(kUsage, lower_first(e.what()),
+                          used_verb() ? fmt::format("cameo {} --help", used_verb()->get_name()) : "cameo --help"));
+    } catch (const Failure& f) { return fail(f); } catch (const std::bad_alloc&) {
+      return fail(Failure(kMemory, "out of memory"));
+    } catch (const std::exception& e) {
+      return fail(
+          Failure(kBug, fmt::format("internal error: {}", e.what()), "this is a bug of cameo, not of your model"));
+    }
+  }
+
+ private:
+  int fail(const Failure& f) {
+    if (interrupted()) return kInterrupted;
+    console_.end();
+    console_.report(f);
+    if (console_.json && !console_.documented()) console_.document({{"ok", false}}, f.code);
+    return f.code;
+  }
+
+  static std::string lower_first(std::string s) {
+    if (s.size() > 1 && !std::isupper(static_cast<unsigned char>(s[1])))
+      s[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(s[0])));
+    return s;
+  }
+
+  void require_known_verb(int argc, char** argv) {
+    std::vector<std::string> known;
+    for (const Verb& v : verbs_) known.push_back(v.app->get_name());
+    for (int i = 1; i < argc; ++i) {
+      const std::string word = argv[i];
+      if (word.starts_with('-')) continue;
+      if (std::ranges::find(known, word) != known.end()) return;
+      throw Failure(kUsage, fmt::format("there is no verb `{}`{}", printable(word), suggestion(word, known)),
+                    "cameo --help");
+    }
+  }
+
+  const CLI::App* used_verb() {
+    const auto used = app_.get_subcommands();
+    return used.empty() ? nullptr : used[0];
+  }
+
+  Failure unexpected() {
+    const std::vector<std::string> extras = app_.remaining(true);
+    std::string word = extras.empty() ? "" : extras[0];
+    const CLI::App* verb = used_verb();
+    const std::string where = verb ? fmt::format("`cameo {}`", verb->get_name()) : "`cameo`";
+    if (!word.starts_with('-')) return Failure(kUsage, fmt::format("{} takes no further `{}`", where, printable(word)));
+    word = word.substr(0, word.find('='));
+    std::vector<std::string> known;
+    for (const CLI::App* a : {verb, static_cast<const CLI::App*>(&app_)}) {
+      if (!a) continue;
+      for (const CLI::Option* o : a->get_options()) {
+        for (const std::string& s : o->get_lnames()) known.push_back("--" + s);
+        for (const std::string& s : o->get_snames()) known.push_back("-" + s);
+      }
+    }
+    return Failure(kUsage, fmt::format("{} has no flag `{}`{}", where, printable(word), suggestion(word, known)),
+                   verb ? fmt::format("cameo {} --help", verb->get_name()) : "cameo --help");
+  }
+
+  // ---- declarations -------------------------------------------------------------------------------------------------
+  CLI::App* declare(const std::string& name, const std::string& help, const std::string& examples,
+                    std::function<int()> run) {
+    CLI::App* sub = app_.add_subcommand(name, help);
+    sub->fallthrough();
+    sub->footer("  --json, -q                    one JSON document on stdout; errors and results only\n\nexamples\n" +
+                examples + "\n");
+    verbs_.push_back({sub, std::move(run)});
+    return sub;
+  }
+  /// A flag that may stand several times, one value each.
+  static void add_list(CLI::App* sub, const std::string& flag, std::vector<std::string>& into, const std::string& value,
+                       const std::string& help) {
+    sub->add_option(flag, into, help)->allow_extra_args(false)->type_name(value);
+  }
+  void add_model(CLI::App* sub, const std::string& what) {
+    sub->add_option("MODEL", model_.model, what)->required()->type_name("");
+    add_list(sub, "--dim", model_.dims, "NAME=N", "bind a symbolic dim");
+    add_list(sub, "--shape", model_.shapes, "INPUT=AxBxC", "bind the dims of an input");
+    add_list(sub, "--const", model_.constants, "INPUT=VALUE", "fold an input in: 16000, [[1,2],[3,4]]");
+    add_list(sub, "--outputs", model_.outputs, "A,B", "cut the graph: these values are its outputs");
+    add_list(sub, "--skip", model_.skip, "PASS", "leave a pass out");
+  }
+  void add_target(CLI::App* sub) {
+    add_list(sub, "--target", model_.targets, "cpu:NAME,..",
+             "x86-64-v2, x86-64-v3, x86-64-v4 or native (default); several at once");
+    sub->add_option("-j", model_.jobs, "compile in N processes")->check(CLI::Range(1, 1024))->type_name("N");
+    sub->add_option("--name", model_.name, "C identifier: the artifact exports IDENT_api")->type_name("IDENT");
+  }
+
+  void declare_check() {
+    CLI::App* sub = declare("check", "what keeps a model from being compiled, all in one pass",
+                            "  cameo check model.onnx\n  cameo check model.onnx --dim batch=8 --json",
+                            [this] { return check_verb(console_, model_); });
+    add_model(sub, "ONNX file");
+  }
+
+  void declare_build() {
+    CLI::App* sub =
+        declare("build", "compile a model",
+                "  cameo build model.onnx -o model.so          # a library that is a program: ./model.so\n"
+                "  cameo build model.onnx --dim batch=8 -o model --target=cpu:x86-64-v3,x86-64-v4\n"
+                "  cameo build model.onnx -o model.a --name=resnet\n"
+                "  cameo build model.onnx -o sources/          # C++ that g++ or clang builds without cameo\n"
+                "  cameo build model.onnx --emit=plan",
+                [this] { return build_verb(console_, model_, build_); });
+    add_model(sub, "ONNX file");
+    add_target(sub);
+    sub->add_option("-o,--output", build_.output, "x | x.so | x.a | x.o | dir/ (default: MODEL.so)")->type_name("OUT");
+    sub->add_option("--emit", build_.emit, "graph, optimized, plan, sources, object, so or exe; texts go to stdout")
+        ->type_name("WHAT");
+    sub->add_option("--golden", build_.golden, "embed golden cases: an ONNX data folder, or random:N")
+        ->type_name("DIR|random:N");
+    sub->add_option("--tolerance", build_.tolerance,
+                    "of golden cases, as a share of an output's largest magnitude (default: by the rule)")
+        ->check(CLI::NonNegativeNumber)
+        ->type_name("T");
+    sub->add_option("--print-after", build_.print_after, "print the graph after a pass")->type_name("PASS|all");
+    sub->add_flag("--no-program", build_.no_program, "leave the command line out of a library");
+    sub->add_flag("--time", build_.time, "print the times of stages and passes");
+  }
+
+  /// A flag that is handed on with its value.
+  void pass_on(CLI::App* sub, const std::string& flag, const std::string& value, const std::string& help,
+               std::function<void(const std::string&)> also = {}) {
+    const std::string first = flag.substr(0, flag.find(','));
+    const auto keep = [this, first, also](const std::vector<std::string>& values) {
+      for (const std::string& v : values) {
+        run_.passed_on.insert(run_.passed_on.end(), {first, v});
+        if (also) also(v);
+      }
+      return true;
+    };
+    sub->add_option(flag, CLI::callback_t(keep), help)
+        ->expected(1)
+        ->take_all()
+        ->allow_extra_args(false)
+        ->type_name(value);
+  }
+
+  void read_tolerance(const std::string& text) {
+    char* end = nullptr;
+    run_.tolerance = std::strtod(text.c_str(), &end);
+    if (text.empty() || *end || !(run_.tolerance >= 0))
+      throw Failure(kUsage, fmt::format("`--tolerance {}` is no number of at least 0", printable(text)));
+  }
+
+  void declare_run(const std::string& name, const std::string& help, const std::string& example) {
+    CLI::App* sub = declare(name, help, "  " + example + "\n  cameo " + name + " model.so", [this, name] {
+      if (console_.json) run_.passed_on.push_back("--json");
+      return run_verb(console_, name, model_, run_);
+    });
+    add_model(sub, "ONNX file, or a built artifact");
+    add_target(sub);
+    pass_on(sub, "-i,--input", "NAME=VALUE", "an input: @x.npy, @x.png, [1,2], zeros, rand ..; @DIR/ gives all",
+            [this](const std::string& v) { run_.inputs.push_back(v); });
+    pass_on(sub, "--threads", "N", "threads to use");
+    if (name == "run") {
+      pass_on(sub, "-o,--output", "NAME=PLACE", "an output: @y.npy, -, stats, top5 ..");
+      pass_on(sub, "--taps", "FILE.npz", "write every intermediate value by its ONNX name");
+      return;
+    }
+    pass_on(sub, "--runs", "N", "runs to time");
+    pass_on(sub, "--seconds", "S", "time to spend on timed runs (default 1)");
+    pass_on(sub, "--warmup", "N", "runs before the timed ones");
+  }
+
+  void declare_test() {
+    CLI::App* sub = declare("test", "golden tests of a model or an artifact",
+                            "  cameo test model.onnx test_data/             # folders of input_N.pb and output_N.pb\n"
+                            "  cameo test model.so",
+                            [this] {
+                              for (const std::string& d : run_.data) run_.passed_on.push_back(d);
+                              if (console_.json) run_.passed_on.push_back("--json");
+                              return test_verb(console_, model_, run_);
+                            });
+    add_model(sub, "ONNX file, or a built artifact");
+    add_target(sub);
+    sub->add_option("DATA", run_.data, "ONNX data folders")->type_name("");
+    pass_on(sub, "--threads", "N", "threads to use",
+            [this](const std::string& v) { run_.threads = std::atoi(v.c_str()); });
+    pass_on(sub, "--tolerance", "T", "allowed error as a share of an output's largest magnitude",
+            [this](const std::string& v) { read_tolerance(v); });
+    sub->add_flag("--per-node", run_.per_node, "name the first ONNX node that diverges");
+    sub->add_flag("--reference", run_.reference, "run the reference interpreter on models beyond 2 GFLOP too");
+  }
+
+  CLI::App app_{"ONNX in, one self-contained binary out"};
+  Console console_;
+  ModelFlags model_;
+  BuildFlags build_;
+  RunFlags run_;
+  std::vector<Verb> verbs_;
+};
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+  watch_interrupts();
+  return CommandLine().run(argc, argv);
+}
+
+}  // namespace cameo

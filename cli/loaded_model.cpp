@@ -1,0 +1,86 @@
+// See loaded_model.h.
+#include "cli/loaded_model.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include "cli/console.h"
+#include "runtime/dtype.h"
+#include "runtime/program/tool.h"
+
+namespace cameo {
+namespace {
+
+cameo_error new_error() {
+  cameo_error error = {};
+  error.struct_size = sizeof error;
+  return error;
+}
+
+/// Tensors as the ABI takes them; the dims live here.
+class Values {
+ public:
+  explicit Values(size_t count) : values_(count), shapes_(count) {}
+  void set(size_t i, const Tensor& t, void* data) {
+    shapes_[i] = t.dims();
+    cameo_value& v = values_[i];
+    v.struct_size = sizeof v;
+    v.kind = CAMEO_KIND_TENSOR;
+    v.tensor = {
+        data, {CAMEO_CPU, 0}, t.rank(), rt::to_dlpack(static_cast<uint32_t>(t.dtype())), shapes_[i].data(), nullptr, 0};
+  }
+  cameo_value* data() { return values_.data(); }
+  int32_t size() const { return static_cast<int32_t>(values_.size()); }
+
+ private:
+  std::vector<cameo_value> values_;
+  std::vector<std::vector<int64_t>> shapes_;
+};
+
+}  // namespace
+
+LoadedModel::LoadedModel(const std::filesystem::path& library, int threads) {
+  library_ = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library_) throw Failure(kBug, fmt::format("cannot load `{}`: {}", library.string(), ::dlerror()));
+  const auto get = reinterpret_cast<cameo_get_api>(::dlsym(library_, "cameo_model_api"));
+  api_ = get ? get(CAMEO_ABI_MAJOR) : nullptr;
+  if (!api_) fail(kBug, fmt::format("`{}` has no function table", library.string()));
+  cameo_options options = {};
+  options.struct_size = sizeof options;
+  api_->options_init(&options);
+  options.num_threads = threads;
+  cameo_error error = new_error();
+  cameo_status status = api_->model_create(&options, &model_, &error);
+  if (!status) status = api_->context_create(model_, &context_, &error);
+  if (status) fail(rt::program::exit_code(status), error.message);
+}
+
+LoadedModel::~LoadedModel() { close(); }
+
+void LoadedModel::fail(int code, const std::string& message) {
+  close();
+  throw Failure(code, message);
+}
+
+void LoadedModel::close() {
+  if (context_) api_->context_release(context_);
+  if (model_) api_->model_release(model_);
+  if (library_) ::dlclose(library_);
+  library_ = nullptr;
+}
+
+std::vector<Tensor> LoadedModel::run(std::span<const Tensor> inputs, const Interface& io) {
+  std::vector<Tensor> outputs;
+  Values in(inputs.size()), out(io.outputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) in.set(i, inputs[i], const_cast<std::byte*>(inputs[i].bytes().data()));
+  for (size_t i = 0; i < io.outputs.size(); ++i) {
+    outputs.emplace_back(io.outputs[i].type.dtype, extents(io.outputs[i].type.shape));
+    out.set(i, outputs[i], outputs[i].mutable_bytes().data());
+  }
+  cameo_error error = new_error();
+  if (const cameo_status status = api_->run(context_, in.data(), in.size(), out.data(), out.size(), nullptr, &error))
+    throw Failure(rt::program::exit_code(status), error.message);
+  return outputs;
+}
+
+}  // namespace cameo

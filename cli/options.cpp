@@ -1,0 +1,195 @@
+// See options.h.
+#include "cli/options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <thread>
+
+#include "cli/console.h"
+
+namespace cameo {
+namespace {
+
+struct Pair {
+  std::string name, value;
+};
+
+Pair split(std::string_view flag, const std::string& text, std::string_view form) {
+  const size_t at = text.rfind('=');
+  if (at == std::string::npos || at == 0 || at + 1 == text.size())
+    throw Failure(kUsage, fmt::format("`{} {}` is not {}", flag, printable(text), form));
+  return {text.substr(0, at), text.substr(at + 1)};
+}
+
+bool parse(std::string_view text, int64_t& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+void read_dim(const std::string& text, ImportOptions& into) {
+  const Pair p = split("--dim", text, "NAME=N");
+  int64_t n = 0;
+  if (!parse(p.value, n)) {
+    const bool later = p.value.find("..") != std::string::npos || p.value.find(',') != std::string::npos;
+    throw Failure(kUsage, fmt::format("`--dim {}`: `{}` is no number", printable(text), printable(p.value)),
+                  later ? "ranges and lists of sizes cannot be compiled yet; give one size" : "");
+  }
+  into.dims[p.name] = n;
+}
+
+void read_shape(const std::string& text, ImportOptions& into) {
+  const Pair p = split("--shape", text, "INPUT=AxBxC");
+  std::vector<int64_t> dims;
+  for (size_t at = 0; at <= p.value.size();) {
+    const size_t end = std::min(p.value.find('x', at), p.value.size());
+    int64_t n = 0;
+    if (!parse(std::string_view(p.value).substr(at, end - at), n))
+      throw Failure(
+          kUsage, fmt::format("`--shape {}`: `{}` are no dims like 1x3x224x224", printable(text), printable(p.value)));
+    dims.push_back(n);
+    at = end + 1;
+  }
+  into.shapes[p.name] = dims;
+}
+
+void read_constant(const std::string& text, ImportOptions& into) {
+  // the value may hold `=` no more than the name: the first one ends the name
+  const size_t at = text.find('=');
+  if (at == std::string::npos || at == 0)
+    throw Failure(kUsage, fmt::format("`--const {}` is not NAME=VALUE", printable(text)));
+  into.constants[text.substr(0, at)] = text.substr(at + 1);
+}
+
+std::vector<std::string> split_list(const std::vector<std::string>& flags) {
+  std::vector<std::string> items;
+  for (const std::string& flag : flags)
+    for (size_t at = 0; at <= flag.size();) {
+      const size_t end = std::min(flag.find(',', at), flag.size());
+      if (end > at) items.push_back(flag.substr(at, end - at));
+      at = end + 1;
+    }
+  return items;
+}
+
+Target read_target(const std::string& word) {
+  const std::string name = word.starts_with("cpu:") ? word.substr(4) : word;
+  if (name == "native" || name == "cpu") return native_target();
+  if (word.starts_with("cuda"))
+    throw Failure(kUsage, fmt::format("`--target={}`: this cameo compiles for processors only", printable(word)));
+  if (const Target* t = find_target(name)) return *t;
+  std::vector<std::string> known{"native"};
+  for (const Target& t : named_targets()) known.push_back(t.name);
+  throw Failure(kUsage, fmt::format("there is no target `{}`{}", printable(word), suggestion(name, known)));
+}
+
+bool is_identifier(std::string_view s) {
+  const auto word = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
+  return !s.empty() && s.size() <= 200 && std::ranges::all_of(s, word) &&
+         !std::isdigit(static_cast<unsigned char>(s[0]));
+}
+
+void check_pass(std::string_view flag, const std::string& name, bool may_be_all) {
+  std::vector<std::string> known;
+  for (const Pass& p : passes()) known.emplace_back(p.name);
+  if (may_be_all) known.push_back("all");
+  if (std::ranges::find(known, name) == known.end())
+    throw Failure(kUsage, fmt::format("`{}={}` names no pass{}", flag, printable(name), suggestion(name, known)));
+}
+
+struct EmitRow {
+  std::string_view name;
+  Stop stop;
+  std::optional<OutputKind> kind;
+};
+const EmitRow kEmits[] = {
+    {"graph", Stop::Graph, {}},
+    {"optimized", Stop::Optimized, {}},
+    {"plan", Stop::Plan, {}},
+    {"sources", Stop::Sources, OutputKind::Sources},
+    {"object", Stop::Artifact, OutputKind::Object},
+    {"so", Stop::Artifact, OutputKind::SharedLibrary},
+    {"exe", Stop::Artifact, OutputKind::Program},
+};
+
+OutputKind kind_of(const std::string& output) {
+  std::error_code ignored;
+  const std::filesystem::path path = output;
+  if (output.ends_with('/') || std::filesystem::is_directory(path, ignored)) return OutputKind::Sources;
+  const std::string extension = path.extension();
+  if (extension == ".so") return OutputKind::SharedLibrary;
+  if (extension == ".o") return OutputKind::Object;
+  if (extension == ".a") return OutputKind::Archive;
+  if (extension == ".onnx")
+    throw Failure(kUsage, fmt::format("`-o {}` would overwrite a model", printable(output)),
+                  "-o x | x.so | x.a | x.o | dir/");
+  return OutputKind::Program;
+}
+
+void read_emit(const BuildFlags& flags, CompileOptions& options) {
+  std::vector<std::string> known;
+  for (const EmitRow& row : kEmits) {
+    known.emplace_back(row.name);
+    if (row.name != flags.emit) continue;
+    options.stop = row.stop;
+    options.kind = row.kind.value_or(OutputKind::SharedLibrary);
+    if (row.stop < Stop::Sources && !flags.output.empty())
+      throw Failure(kUsage, fmt::format("`--emit={}` prints to stdout and takes no `-o`", flags.emit));
+    return;
+  }
+  throw Failure(kUsage, fmt::format("there is no `--emit={}`{}", printable(flags.emit), suggestion(flags.emit, known)));
+}
+
+}  // namespace
+
+std::vector<Target> read_targets(const std::vector<std::string>& flags) {
+  std::vector<Target> targets;
+  for (const std::string& word : split_list(flags)) {
+    Target t = read_target(word);
+    if (std::ranges::find(targets, t) == targets.end()) targets.push_back(std::move(t));
+  }
+  if (targets.empty()) targets.push_back(native_target());
+  // the widest first: the artifact takes the first one that the processor can run
+  std::ranges::stable_sort(targets, std::greater(), [](const Target& t) { return t.vector_bytes; });
+  return targets;
+}
+
+CompileOptions read_model_flags(const ModelFlags& flags) {
+  CompileOptions options;
+  options.model = flags.model;
+  for (const std::string& text : flags.dims) read_dim(text, options.import);
+  for (const std::string& text : flags.shapes) read_shape(text, options.import);
+  for (const std::string& text : flags.constants) read_constant(text, options.import);
+  options.import.outputs = split_list(flags.outputs);
+  options.targets = read_targets(flags.targets);
+  options.skip = split_list(flags.skip);
+  for (const std::string& pass : options.skip) check_pass("--skip", pass, false);
+  if (!flags.name.empty() && !is_identifier(flags.name))
+    throw Failure(kUsage, fmt::format("`--name={}` is no C identifier", printable(flags.name)));
+  options.name = flags.name;
+  options.jobs = flags.jobs > 0 ? flags.jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  return options;
+}
+
+void read_build_flags(const BuildFlags& flags, CompileOptions& options) {
+  options.output = flags.output;
+  if (!flags.emit.empty())
+    read_emit(flags, options);
+  else
+    options.kind = flags.output.empty() ? OutputKind::SharedLibrary : kind_of(flags.output);
+  if (options.output.empty() && options.stop == Stop::Artifact)
+    options.output = options.model.stem().string() + (options.kind == OutputKind::Object    ? ".o"
+                                                      : options.kind == OutputKind::Program ? ""
+                                                                                            : ".so");
+  if (!flags.print_after.empty()) check_pass("--print-after", flags.print_after, true);
+  options.print_after = flags.print_after;
+  options.golden = flags.golden;
+  options.tolerance = flags.tolerance;
+  options.with_program = !flags.no_program;
+  options.time_passes = flags.time;
+  if (flags.no_program && options.kind == OutputKind::Program && options.stop == Stop::Artifact)
+    throw Failure(kUsage, "`--no-program` leaves nothing of an output that is a program", "-o x.so, x.a or x.o");
+}
+
+}  // namespace cameo

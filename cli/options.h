@@ -1,0 +1,40 @@
+// The flags as they were typed, and what they say once read. Whatever a flag can get wrong by itself ends here with its
+// name; what only the model can tell (is there such an input?) is the importer's.
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/compile.h"
+
+namespace cameo {
+
+/// Of every verb that takes a model.
+struct ModelFlags {
+  std::string model;
+  std::vector<std::string> dims, shapes, constants, outputs, targets, skip;
+  std::string name;
+  int jobs = 0;  // 0: as many as there are processors
+};
+
+struct BuildFlags {
+  std::string output, emit, golden, print_after;
+  bool no_program = false, time = false;
+  double tolerance = -1;
+};
+
+/// Of the verbs that an artifact answers too; `passed_on` are the flags as the artifact takes them.
+struct RunFlags {
+  std::vector<std::string> inputs, data;
+  std::vector<std::string> passed_on;
+  bool per_node = false, reference = false;
+  double tolerance = -1;
+  int threads = 0;
+};
+
+/// All throw Failure.
+CompileOptions read_model_flags(const ModelFlags& flags);
+void read_build_flags(const BuildFlags& flags, CompileOptions& options);
+std::vector<Target> read_targets(const std::vector<std::string>& flags);
+
+}  // namespace cameo

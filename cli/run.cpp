@@ -1,0 +1,53 @@
+// `run`, `bench`, `profile`: dims that no flag binds come from the data, the model is built into the cache, and this
+// process becomes the artifact.
+#include <fmt/format.h>
+
+#include "cli/artifact.h"
+#include "cli/data.h"
+#include "cli/verbs.h"
+
+namespace cameo {
+namespace {
+
+void refuse_model_flags(const ModelFlags& f) {
+  const bool given = !f.dims.empty() || !f.shapes.empty() || !f.constants.empty() || !f.outputs.empty() ||
+                     !f.targets.empty() || !f.skip.empty() || !f.name.empty();
+  if (given)
+    throw Failure(
+        kUsage,
+        fmt::format(
+            "`{}` is built already: --dim, --shape, --const, --outputs, --target, --name and --skip are for models",
+            printable(f.model)));
+}
+
+}  // namespace
+
+int run_verb(Console& console, const std::string& verb, const ModelFlags& flags, const RunFlags& run) {
+  if (is_artifact(flags.model)) {
+    refuse_model_flags(flags);
+    become_artifact(flags.model, verb, run.passed_on);
+  }
+  CompileOptions options = read_model_flags(flags);
+  Diagnostics diagnostics;
+  std::filesystem::path artifact;
+  try {
+    std::optional<Model> model = load_model(options, console, diagnostics);
+    if (model && !model->unbound.empty() && !run.inputs.empty()) {
+      const auto told = dims_from_data(*model, shapes_of_values(run.inputs, model->graph));
+      options.import.dims.insert(told.begin(), told.end());
+      model = load_model(options, console, diagnostics);
+    }
+    if (model) require_bound(*model, options, verb, diagnostics);
+    if (!diagnostics.has_errors()) artifact = cached_artifact(*model, options, console, diagnostics);
+  } catch (const CompileError& e) { diagnostics.add(e.diagnostic); }
+  console.end();
+  console.report(diagnostics);
+  if (diagnostics.has_errors()) {
+    const int code = exit_code_of(diagnostics);
+    if (console.json) console.document({{"model", flags.model}, {"ok", false}}, code);
+    return code;
+  }
+  become_artifact(artifact, verb, run.passed_on);
+}
+
+}  // namespace cameo

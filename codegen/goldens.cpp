@@ -1,0 +1,118 @@
+// See goldens.h.
+#include "codegen/goldens.h"
+
+#include <fmt/format.h>
+
+#include <unordered_map>
+
+#include "frontend/compare.h"
+#include "frontend/operator.h"
+
+namespace cameo {
+namespace {
+
+bool is_arithmetic(Expr e) {
+  switch (e.op()) {
+    case Op::Const:
+    case Op::Var:
+    case Op::Symbol:
+    case Op::Load: return false;
+    default: return is_float(e.type());
+  }
+}
+
+double extent_of(Expr var) { return var.extent().is_const() ? static_cast<double>(var.extent().int_value()) : 1; }
+
+/// Of one element: each node of the DAG as often as the folds around it turn.
+double operations_of(Expr value) {
+  std::vector<Expr> order, roots{value};
+  visit(roots, [&](Expr e) { order.push_back(e); });
+  std::unordered_map<Expr, double, ExprHash> times{{value, 1.0}};
+  double sum = 0;
+  for (size_t i = order.size(); i-- > 0;) {  // users before arguments
+    const Expr e = order[i];
+    double t = times[e];
+    if (e.op() == Op::Fold) t *= extent_of(e.arg(0));
+    if (is_arithmetic(e)) sum += t;
+    for (Expr a : e.args()) times[a] = std::max(times[a], t);
+  }
+  return sum;
+}
+
+double elements_of(const Type& t) {
+  return t.kind == Kind::Tensor && is_static(t.shape) ? static_cast<double>(product(t.shape).value()) : 1;
+}
+
+double trips_of(const Graph& g, const Node& n) {
+  constexpr double kUnknown = 100;
+  if (n.inputs.empty() || !n.inputs[0] || !g[n.inputs[0]].constant) return kUnknown;
+  return static_cast<double>(g[n.inputs[0]].constant->get_int(0));
+}
+
+double operations_of(const Graph& g, const Node& n) {
+  double sum = 0;
+  const Meaning m = meaning_of(g, n);
+  if (const auto* c = std::get_if<Compute>(&m)) {
+    for (size_t i = 0; i < c->outputs.size() && i < n.outputs.size(); ++i)
+      if (n.outputs[i]) sum += elements_of(g.type(n.outputs[i])) * operations_of(c->outputs[i].value);
+  } else if (const auto* c = std::get_if<Composite>(&m)) {
+    sum = estimate_operations(*c->definition);
+  } else if (const auto* c = std::get_if<Control>(&m)) {
+    for (const auto& body : n.bodies) sum += estimate_operations(*body);
+    if (c->form == Control::Loop) sum *= trips_of(g, n);
+  }
+  return sum;
+}
+
+uint64_t next_random(uint64_t& state) {  // splitmix64
+  uint64_t z = state += 0x9e3779b97f4a7c15u;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+  return z ^ z >> 31;
+}
+
+}  // namespace
+
+double estimate_operations(const Graph& g) {
+  double sum = 0;
+  for (const Node& n : g.nodes()) sum += operations_of(g, n);
+  return sum;
+}
+
+std::vector<Tensor> random_inputs(const Interface& io, uint64_t seed) {
+  std::vector<Tensor> inputs;
+  for (size_t i = 0; i < io.inputs.size(); ++i) {
+    const Type& type = io.inputs[i].type;
+    Tensor t(type.dtype, extents(type.shape));
+    uint64_t state = seed * 0x2545f4914f6cdd1du + i + 1;
+    for (int64_t k = 0; k < t.size(); ++k) {
+      const uint64_t bits = next_random(state);
+      if (is_float(type.dtype))
+        t.set(k, static_cast<double>(bits >> 40) * 0x1p-24);
+      else
+        t.set_int(k, static_cast<int64_t>(bits >> 63));
+    }
+    inputs.push_back(std::move(t));
+  }
+  return inputs;
+}
+
+GoldenCase golden_case(const Graph& g, std::string name, std::vector<Tensor> inputs,
+                       const std::vector<Tensor>* expected) {
+  GoldenCase c{std::move(name), std::move(inputs), {}, {}};
+  const Interpretation reference = interpret(g, c.inputs);
+  for (size_t i = 0; i < reference.rounded.size(); ++i) {
+    const Tensor& rounded = reference.rounded[i];
+    const bool given = expected && (*expected)[i].dtype() != DType::undefined;
+    const Tensor& wanted = given ? (*expected)[i] : rounded;
+    const Comparison own = compare(wanted, rounded, reference.unrounded[i], given ? &wanted : nullptr);
+    if (!own.pass)
+      throw CompileError(Code::E0503, fmt::format("golden case `{}`, output `{}`: {}", printable(c.name),
+                                                  printable(g.outputs()[i].name), own.why));
+    c.outputs.push_back(wanted);
+    c.tolerances.push_back(is_float(rounded.dtype()) ? own.tolerance + own.max_error : 0);
+  }
+  return c;
+}
+
+}  // namespace cameo

@@ -1,0 +1,26 @@
+// Golden cases: inputs, the outputs that are expected, and how far an artifact's may be from them, by the interpreter's
+// measure of error (frontend/compare.h).
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "codegen/print_module.h"
+#include "frontend/interpret.h"
+
+namespace cameo {
+
+/// Floating operations of one run, folds of floats counted; loops whose trips are not known as 100 of them.
+double estimate_operations(const Graph& g);
+
+/// Floats in [0, 1), integers 0 or 1: what indices, lengths and masks bear too. One seed, one tensor.
+std::vector<Tensor> random_inputs(const Interface& io, uint64_t seed);
+
+/// A case that carries its tolerances: an artifact's output passes within the rule's tolerance of the unrounded run,
+/// and so within that plus the expected values' own error of those. Without `expected` the rounded run is what is
+/// expected. Throws CompileError where the graph cannot run on the inputs, or the expected values are no result of it.
+GoldenCase golden_case(const Graph& g, std::string name, std::vector<Tensor> inputs,
+                       const std::vector<Tensor>* expected = nullptr);
+
+}  // namespace cameo

@@ -1,0 +1,64 @@
+// See print_goldens.h. Tensors stand one after the other, inputs before outputs, each at a multiple of 64 bytes.
+#include "codegen/print_goldens.h"
+
+#include <fmt/format.h>
+
+namespace cameo {
+namespace {
+
+constexpr size_t kAlign = 64;
+
+size_t padded(const Tensor& t) { return (t.bytes().size() + kAlign - 1) / kAlign * kAlign; }
+
+/// `name[] = {symbol + 0, symbol + 64}`; an array cannot be empty.
+void print_pointers(Writer& w, std::string_view name, const std::vector<Tensor>& tensors, size_t& at) {
+  std::string list;
+  for (const Tensor& t : tensors) {
+    list += fmt::format("{} + {}ul, ", kGoldenSymbol, at);
+    at += padded(t);
+  }
+  w.line(fmt::format("const void* const {}[] = {{{}nullptr}};", name, list));
+}
+
+void add_pieces(const std::vector<Tensor>& tensors, std::vector<std::span<const std::byte>>& pieces) {
+  static constexpr std::byte kZeros[kAlign]{};
+  for (const Tensor& t : tensors) {
+    pieces.push_back(t.bytes());
+    pieces.push_back(std::span(kZeros).first(padded(t) - t.bytes().size()));
+  }
+}
+
+}  // namespace
+
+void print_golden_symbol(Writer& w, const std::vector<GoldenCase>& goldens) {
+  if (!goldens.empty())
+    w.line(fmt::format("extern __attribute__((visibility(\"hidden\"))) const unsigned char {}[];", kGoldenSymbol));
+}
+
+void print_goldens(Writer& w, const std::vector<GoldenCase>& goldens) {
+  if (goldens.empty()) return;
+  size_t at = 0;
+  for (size_t i = 0; i < goldens.size(); ++i) {
+    print_pointers(w, fmt::format("golden{}_inputs", i), goldens[i].inputs, at);
+    print_pointers(w, fmt::format("golden{}_outputs", i), goldens[i].outputs, at);
+    std::string list;
+    for (double t : goldens[i].tolerances) list += fmt::format("{:.17g}, ", t);
+    w.line(fmt::format("const double golden{}_tolerances[] = {{{}-1}};", i, list));
+  }
+  w.open("const Golden goldens[] = {");
+  for (size_t i = 0; i < goldens.size(); ++i)
+    w.line(fmt::format("{{{}, golden{}_inputs, golden{}_outputs, golden{}_tolerances}},",
+                       string_literal(goldens[i].name), i, i, i));
+  w.close("};");
+}
+
+std::vector<std::span<const std::byte>> golden_pieces(const std::vector<GoldenCase>& goldens) {
+  std::vector<std::span<const std::byte>> pieces;
+  for (const GoldenCase& g : goldens) {
+    add_pieces(g.inputs, pieces);
+    add_pieces(g.outputs, pieces);
+  }
+  return pieces;
+}
+
+}  // namespace cameo

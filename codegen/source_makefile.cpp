@@ -1,0 +1,186 @@
+// See source_makefile.h. Flags that change what is computed or what is exported stand fixed; -O2 and what the user adds
+// (sanitizers, debug information) are CXXFLAGS and LDFLAGS.
+#include "codegen/source_makefile.h"
+
+#include <fmt/format.h>
+
+#include "codegen/build/embedded_files.h"
+
+namespace cameo {
+namespace {
+
+constexpr std::string_view kFlags =
+    "-std=c++20 -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections -ffp-contract=off -fno-math-errno "
+    "-fno-exceptions -fno-rtti "
+    "-fno-threadsafe-statics -fno-strict-aliasing";
+
+/// What the machine code of one image may use.
+std::string image_flags(const Target& t) {
+  return fmt::format("-march={} -mprefer-vector-width={}", t.cpu, t.vector_bytes * 8);
+}
+
+struct RuntimeFiles {
+  std::vector<std::string> core, program;  // without the three that decide the kind of output
+};
+RuntimeFiles runtime_files() {
+  RuntimeFiles files;
+  for (const EmbeddedFile& f : embedded_under("runtime/")) {
+    const std::string path(f.path);
+    if (!path.ends_with(".cpp")) continue;
+    if (path.starts_with("runtime/program/")) {
+      if (path != "runtime/program/start.cpp") files.program.push_back(path);
+    } else if (path != "runtime/shared.cpp") {
+      files.core.push_back(path);
+    }
+  }
+  return files;
+}
+
+std::string objects(const std::vector<std::string>& sources) {
+  std::string s;
+  for (const std::string& f : sources) s += " " + f.substr(0, f.rfind('.')) + ".o";
+  return s;
+}
+std::vector<std::string> paths(const std::vector<SourceFile>& files) {
+  std::vector<std::string> list;
+  for (const SourceFile& f : files) list.push_back(f.path);
+  return list;
+}
+std::string joined(const std::vector<std::string>& list) { return fmt::format("{}", fmt::join(list, " ")); }
+
+constexpr std::string_view kMakefile = R"(# Builds @NAME@ without cameo:
+#   make                          @NAME@.so, a library that is also a program
+#   make @NAME@                   a plain program
+#   make @NAME@.a                 a static library; several of them link into one program (@NAME@.h)
+#   make CXX=clang++ CXXFLAGS="-O1 -g -fsanitize=address,undefined" LDFLAGS="-fsanitize=address,undefined" @NAME@
+CXXFLAGS ?= -O2
+FLAGS := @FLAGS@ -I. -Iruntime
+ifeq (,$(findstring clang,$(shell $(CXX) --version)))
+FLAGS += -fno-gnu-unique -Wno-psabi -Wno-aggressive-loop-optimizations
+endif
+
+@KERNEL_LISTS@KERNELS := @KERNEL_NAMES@
+MODEL := program.o data.o $(KERNELS)
+CORE :=@CORE@
+PROGRAM :=@PROGRAM@
+
+@NAME@.so: $(MODEL) $(CORE) $(PROGRAM) runtime/shared.o runtime/program/start.o exports.map
+	$(CXX) -shared -Wl,-soname,$@ -Wl,-e,_cameo_start -Wl,--version-script=exports.map -Wl,--gc-sections -Wl,--as-needed -Wl,-z,now $(LDFLAGS) -o $@ $(filter %.o,$^)
+
+@NAME@: $(MODEL) $(CORE) $(PROGRAM)
+	$(CXX) -pie -Wl,--gc-sections -Wl,--as-needed $(LDFLAGS) -o $@ $^
+
+# One object that shows nothing but its one function, so that models do not meet in a program.
+@NAME@.o: $(MODEL) $(CORE)
+	$(LD) -r --force-group-allocation -o $@.all $^
+	objcopy --keep-global-symbol=@NAME@_api $@.all $@
+	rm -f $@.all
+
+@NAME@.a: @NAME@.o
+	rm -f $@
+	$(AR) rcs $@ $<
+
+# A library is a program when it names the dynamic linker.
+runtime/program/start.o: FLAGS += -DCAMEO_INTERPRETER
+
+@KERNEL_RULES@%.o: %.cpp
+	$(CXX) $(FLAGS) @BASE@ $(CXXFLAGS) -c -o $@ $<
+data.o: data.S $(wildcard *.bin)
+	$(CXX) -c -o $@ $<
+
+.PHONY: clean
+clean:
+	find . -name '*.o' -delete
+	rm -f @NAME@ @NAME@.so @NAME@.a
+)";
+
+constexpr std::string_view kCMake = R"(# Builds @NAME@ without cameo: targets @NAME@ (a library that is also a program)
+# and @NAME@_program.
+cmake_minimum_required(VERSION 3.20)
+project(@NAME@ LANGUAGES CXX ASM)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+set(CMAKE_CXX_FLAGS_RELEASE "-O2")
+set(core @CORE@)
+set(program @PROGRAM@)
+set(kernels @KERNEL_NAMES@)
+@KERNEL_PROPERTIES@
+set_source_files_properties(runtime/program/start.cpp PROPERTIES COMPILE_DEFINITIONS CAMEO_INTERPRETER)
+set(CMAKE_ASM_FLAGS "${CMAKE_ASM_FLAGS} -I${CMAKE_CURRENT_SOURCE_DIR}")
+add_library(@NAME@_objects OBJECT program.cpp data.S ${kernels} ${core} ${program})
+target_compile_options(@NAME@_objects PRIVATE $<$<COMPILE_LANGUAGE:CXX>:@FLAGS_LIST@>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(@NAME@_objects PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-gnu-unique;-Wno-psabi;-Wno-aggressive-loop-optimizations>)
+endif()
+target_include_directories(@NAME@_objects PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/runtime)
+target_include_directories(@NAME@_objects INTERFACE ${CMAKE_CURRENT_SOURCE_DIR})
+
+add_library(@NAME@ SHARED runtime/shared.cpp runtime/program/start.cpp)
+target_compile_options(@NAME@ PRIVATE @FLAGS_PLAIN@)
+target_include_directories(@NAME@ PUBLIC ${CMAKE_CURRENT_SOURCE_DIR} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/runtime)
+target_link_libraries(@NAME@ PRIVATE @NAME@_objects)
+target_link_options(@NAME@ PRIVATE -Wl,-e,_cameo_start -Wl,--version-script=${CMAKE_CURRENT_SOURCE_DIR}/exports.map -Wl,--gc-sections -Wl,--as-needed)
+set_target_properties(@NAME@ PROPERTIES PREFIX "")
+
+add_executable(@NAME@_program $<TARGET_OBJECTS:@NAME@_objects>)
+set_target_properties(@NAME@_program PROPERTIES LINKER_LANGUAGE CXX)
+)";
+
+std::string fill(std::string_view text, const std::vector<std::pair<std::string_view, std::string>>& values) {
+  std::string s(text);
+  for (const auto& [key, value] : values) {
+    const std::string mark = fmt::format("@{}@", key);
+    for (size_t at = s.find(mark); at != s.npos; at = s.find(mark, at + value.size()))
+      s.replace(at, mark.size(), value);
+  }
+  return s;
+}
+
+std::string with_semicolons(std::string_view words) {
+  std::string s(words);
+  for (char& c : s) c = c == ' ' ? ';' : c;
+  return s;
+}
+
+}  // namespace
+
+std::string source_makefile(const Module& m, const EmittedModule& text) {
+  const RuntimeFiles runtime = runtime_files();
+  std::string lists, rules, names;
+  for (size_t p = 0; p < m.plans.size(); ++p) {
+    lists += fmt::format("KERNELS_{} :={}\n", p, objects(paths(text.kernels[p])));
+    rules += fmt::format("$(KERNELS_{}): %.o: %.cpp\n\t$(CXX) $(FLAGS) {} $(CXXFLAGS) -c -o $@ $<\n", p,
+                         image_flags(m.plans[p].target));
+    names += fmt::format("{}$(KERNELS_{})", p ? " " : "", p);
+  }
+  return fill(kMakefile, {{"NAME", m.name},
+                          {"FLAGS", std::string(kFlags)},
+                          {"KERNEL_LISTS", lists},
+                          {"KERNEL_NAMES", names},
+                          {"KERNEL_RULES", rules},
+                          {"CORE", objects(runtime.core)},
+                          {"PROGRAM", objects(runtime.program)},
+                          {"BASE", "-march=x86-64-v2"}});
+}
+
+std::string source_cmake(const Module& m, const EmittedModule& text) {
+  const RuntimeFiles runtime = runtime_files();
+  std::string names, properties;
+  for (size_t p = 0; p < m.plans.size(); ++p) {
+    names += (p ? " " : "") + joined(paths(text.kernels[p]));
+    properties += fmt::format("set_source_files_properties({} PROPERTIES COMPILE_OPTIONS \"{}\")\n",
+                              joined(paths(text.kernels[p])), with_semicolons(image_flags(m.plans[p].target)));
+  }
+  properties +=
+      "set_source_files_properties(program.cpp ${core} ${program} PROPERTIES COMPILE_OPTIONS \"-march=x86-64-v2\")";
+  return fill(kCMake, {{"NAME", m.name},
+                       {"CORE", joined(runtime.core)},
+                       {"PROGRAM", joined(runtime.program)},
+                       {"KERNEL_NAMES", names},
+                       {"KERNEL_PROPERTIES", properties},
+                       {"FLAGS_LIST", with_semicolons(kFlags)},
+                       {"FLAGS_PLAIN", std::string(kFlags)}});
+}
+
+}  // namespace cameo

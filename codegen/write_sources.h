@@ -1,0 +1,18 @@
+// `-o dir/`: everything an artifact is made of as readable files, which g++ or clang builds without cameo. The folder
+// appears whole or not at all; one that cameo wrote before is replaced, any other is left alone.
+#pragma once
+#include <filesystem>
+#include <vector>
+
+#include "codegen/print_module.h"
+
+namespace cameo {
+
+/// NAME.h: the C ABI and the one function that the artifact exports, in one file.
+std::string header_of(const Module& m);
+
+/// Throws CompileError (E0602). `go_on` is asked between files; false leaves nothing behind.
+void write_sources(const Module& m, const EmittedModule& text, const std::vector<GoldenCase>& goldens,
+                   const std::filesystem::path& folder, const std::function<bool()>& go_on);
+
+}  // namespace cameo

@@ -1,0 +1,148 @@
+// fold_scales: a batch norm with known statistics is one multiplication and one addition a channel, and a multiplication or
+// addition of constants behind a convolution, or a multiplication behind a matrix product, moves into its constant operands.
+// Algebraic: (x * W) * a and x * (W * a) round differently.
+#include <algorithm>
+#include <map>
+
+#include "frontend/operator.h"
+#include "optimizer/pipeline.h"
+
+namespace cameo {
+namespace {
+
+class ScaleFolder {
+ public:
+  ScaleFolder(const Graph& g, PassContext& context) : g_(g), context_(context), uses_(g.values().size()) {
+    for (const Node& n : g.nodes())
+      for (ValueId v : n.inputs)
+        if (v) ++uses_[v.index];
+    for (const Port& p : g.outputs()) uses_[p.value.index] += 2;
+  }
+
+  std::optional<std::vector<ValueId>> rule(Graph& into, const Node& n, std::span<const ValueId> in) {
+    std::optional<ValueId> v;
+    if (n.op->name == "BatchNormalization") v = split_batch_norm(into, n, in);
+    if (n.op->name == "Mul" || n.op->name == "Add") v = fold_into_producer(into, n, in);
+    if (!v) return std::nullopt;
+    if (context_.log) context_.log("fold_scales: " + where(into.sources(), n.origin));
+    return std::vector<ValueId>{*v};
+  }
+
+ private:
+  static ValueId op(Graph& g, std::string_view name, std::vector<ValueId> in, const Origin& o, Attrs attrs = {}) {
+    return g.add(get_operator(name), std::move(in), std::move(attrs), o)[0];
+  }
+  static bool is_constant(const Graph& g, ValueId v) { return v && g[v].constant; }
+  /// Only nodes of the graph itself are counted, not those of its bodies.
+  bool used_once(const Node& n, size_t input) const {
+    bool ours = &n >= g_.nodes().data() && &n < g_.nodes().data() + g_.nodes().size();
+    return ours && n.inputs[input] && uses_[n.inputs[input].index] == 1;
+  }
+  static ValueId reshape(Graph& g, ValueId v, std::vector<int64_t> dims, const Origin& o) {
+    auto n = static_cast<int64_t>(dims.size());
+    return op(g, "Reshape", {v, g.constant(Tensor::i64({n}, dims))}, o);
+  }
+
+  std::optional<ValueId> split_batch_norm(Graph& into, const Node& n, std::span<const ValueId> in) {
+    if (n.outputs.size() != 1 || into.type(in[0]).rank() < 2 || into.type(in[0]).dtype != DType::f32) return std::nullopt;
+    for (size_t i = 1; i < 5; ++i)
+      if (!is_constant(into, in[i]) || into.type(in[i]).dtype != DType::f32) return std::nullopt;
+    NodeView view(into, n);
+    if (n.attrs.count("training_mode") && view.attr_int("training_mode")) return std::nullopt;
+    ValueId epsilon = into.constant(Tensor::scalar(DType::f32, view.attr_float("epsilon")));
+    const Origin& o = n.origin;
+    ValueId scale = op(into, "Div", {in[1], op(into, "Sqrt", {op(into, "Add", {in[4], epsilon}, o)}, o)}, o);
+    ValueId shift = op(into, "Sub", {in[2], op(into, "Mul", {in[3], scale}, o)}, o);
+    std::vector<int64_t> dims(static_cast<size_t>(into.type(in[0]).rank()), 1);
+    dims[1] = into[in[1]].constant->size();
+    ValueId product = fold_or_multiply(into, n, in[0], used_once(n, 0), reshape(into, scale, dims, o));
+    return fold_or_add(into, n, product, true, reshape(into, shift, dims, o));
+  }
+  ValueId fold_or_multiply(Graph& into, const Node& n, ValueId x, bool once, ValueId a) {
+    auto v = once ? scale_producer(into, n, x, a) : std::nullopt;
+    return v ? *v : op(into, "Mul", {x, a}, n.origin);
+  }
+  ValueId fold_or_add(Graph& into, const Node& n, ValueId x, bool once, ValueId c) {
+    auto v = once ? shift_producer(into, n, x, c) : std::nullopt;
+    return v ? *v : op(into, "Add", {x, c}, n.origin);
+  }
+
+  std::optional<ValueId> fold_into_producer(Graph& into, const Node& n, std::span<const ValueId> in) {
+    for (size_t x : {0, 1})
+      if (is_constant(into, in[1 - x]) && !is_constant(into, in[x]) && used_once(n, x) && into.type(in[x]).dtype == DType::f32)
+        return n.op->name == "Mul" ? scale_producer(into, n, in[x], in[1 - x]) : shift_producer(into, n, in[x], in[1 - x]);
+    return std::nullopt;
+  }
+
+  /// The constant as one number for each of `count` output channels on axis `axis` of a value of rank `rank`.
+  static std::optional<ValueId> per_channel(Graph& g, ValueId c, int rank, int axis, int64_t count, const Origin& o) {
+    const Tensor& t = *g[c].constant;
+    if (t.rank() > rank) return std::nullopt;
+    for (int d = 0; d < t.rank(); ++d)
+      if (t.dims()[d] != 1 && (d + rank - t.rank() != axis || t.dims()[d] != count)) return std::nullopt;
+    ValueId flat = reshape(g, c, {t.size()}, o);
+    return t.size() == count ? flat : op(g, "Expand", {flat, g.constant(Tensor::i64({1}, std::vector<int64_t>{count}))}, o);
+  }
+  struct Product {  // a convolution with constant weights
+    const Node* node;
+    int64_t channels;
+  };
+  static std::optional<Product> convolution(const Graph& g, ValueId x) {
+    NodeId made = g[x].producer;
+    if (!made) return std::nullopt;
+    const Node& n = g[made];
+    bool bias_known = n.inputs.size() < 3 || !n.inputs[2] || g[n.inputs[2]].constant;
+    if (n.op->name != "Conv" || !g[n.inputs[1]].constant || !bias_known || g.type(x).dtype != DType::f32) return std::nullopt;
+    return Product{&n, g[n.inputs[1]].constant->dims()[0]};
+  }
+  static ValueId conv_with(Graph& g, const Node& conv, ValueId w, ValueId bias, const Origin& o) {
+    return g.add(*conv.op, {conv.inputs[0], w, bias}, conv.attrs, o, conv.version)[0];
+  }
+
+  std::optional<ValueId> scale_producer(Graph& into, const Node& n, ValueId x, ValueId a) {
+    if (auto p = convolution(into, x)) {
+      Node conv = *p->node;
+      Origin o = merge(conv.origin, n.origin);
+      auto scale = per_channel(into, a, into.type(x).rank(), 1, p->channels, o);
+      if (!scale) return std::nullopt;
+      std::vector<int64_t> dims(static_cast<size_t>(into.type(conv.inputs[1]).rank()), 1);
+      dims[0] = p->channels;
+      ValueId w = op(into, "Mul", {conv.inputs[1], reshape(into, *scale, dims, o)}, o);
+      ValueId bias = conv.inputs.size() > 2 ? conv.inputs[2] : ValueId{};
+      return conv_with(into, conv, w, bias ? op(into, "Mul", {bias, *scale}, o) : bias, o);
+    }
+    NodeId made = into[x].producer;
+    if (!made || into[made].op->name != "MatMul") return std::nullopt;
+    Node product = into[made];
+    const Constant& w = into[product.inputs[1]].constant;
+    if (!w || w->rank() != 2) return std::nullopt;
+    Origin o = merge(product.origin, n.origin);
+    int rank = into.type(x).rank();
+    auto scale = per_channel(into, a, rank, rank - 1, w->dims()[1], o);
+    if (!scale) return std::nullopt;
+    return op(into, "MatMul", {product.inputs[0], op(into, "Mul", {product.inputs[1], *scale}, o)}, o);
+  }
+  std::optional<ValueId> shift_producer(Graph& into, const Node& n, ValueId x, ValueId c) {
+    auto p = convolution(into, x);
+    if (!p) return std::nullopt;
+    Node conv = *p->node;
+    Origin o = merge(conv.origin, n.origin);
+    auto shift = per_channel(into, c, into.type(x).rank(), 1, p->channels, o);
+    if (!shift) return std::nullopt;
+    ValueId bias = conv.inputs.size() > 2 ? conv.inputs[2] : ValueId{};
+    return conv_with(into, conv, conv.inputs[1], bias ? op(into, "Add", {bias, *shift}, o) : *shift, o);
+  }
+
+  const Graph& g_;
+  PassContext& context_;
+  std::vector<int> uses_;
+};
+
+}  // namespace
+
+Graph fold_scales(const Graph& g, PassContext& context) {
+  ScaleFolder folder(g, context);
+  return replay(replay(g, [&](Graph& into, const Node& n, std::span<const ValueId> in) { return folder.rule(into, n, in); }), {});
+}
+
+}  // namespace cameo

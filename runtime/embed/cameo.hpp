@@ -1,0 +1,454 @@
+// C++17 over the C ABI: Model and Context own what they hold, a failure is a cameo::Error, and nothing else is needed
+// than the C++ library. A run into the caller's own memory allocates nothing.
+//
+//   cameo::Model model("digits.so");                       // or cameo::Model model(digits_api), linked in
+//   cameo::Context context(model);
+//   std::vector<float> scores = context.run({pixels}).at(0).to_vector<float>();
+//
+// A model may be used by any number of threads, a context by one at a time; a context keeps its model loaded.
+#ifndef CAMEO_HPP
+#define CAMEO_HPP
+
+#include <dlfcn.h>
+
+#include <array>
+#include <cstring>
+#include <initializer_list>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "cameo.h"
+
+namespace cameo {
+
+/// `code` is one of CAMEO_INVALID_ARGUMENT ..; `node` and `arg` are -1 where the error has none.
+class Error : public std::runtime_error {
+ public:
+  explicit Error(const cameo_error& e) : std::runtime_error(e.message), code(e.code), node(e.node), arg(e.arg) {}
+  Error(cameo_status code, const std::string& message, int arg = -1)
+      : std::runtime_error(message), code(code), arg(arg) {}
+  cameo_status code;
+  int node = -1, arg = -1;
+};
+
+/// Elements of 16-bit floats, as bits.
+struct Half {
+  uint16_t bits;
+};
+struct BFloat16 {
+  uint16_t bits;
+};
+
+/// The ABI's element type of a C++ type.
+template <class T>
+constexpr cameo_dtype dtype_of() {
+  using U = std::remove_cv_t<T>;
+  constexpr auto bits = static_cast<uint8_t>(sizeof(U) * 8);
+  if constexpr (std::is_same_v<U, bool>) return {6, bits, 1};
+  if constexpr (std::is_same_v<U, Half>) return {2, bits, 1};
+  if constexpr (std::is_same_v<U, BFloat16>) return {4, bits, 1};
+  if constexpr (std::is_same_v<U, float> || std::is_same_v<U, double>) return {2, bits, 1};
+  static_assert(std::is_same_v<U, bool> || std::is_same_v<U, Half> || std::is_same_v<U, BFloat16> ||
+                    std::is_same_v<U, float> || std::is_same_v<U, double> || std::is_integral_v<U>,
+                "a tensor's elements are numbers, bool, cameo::Half or cameo::BFloat16");
+  return {static_cast<uint8_t>(std::is_signed_v<U> ? 0 : 1), bits, 1};
+}
+inline bool operator==(cameo_dtype a, cameo_dtype b) {
+  return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes;
+}
+inline bool operator!=(cameo_dtype a, cameo_dtype b) { return !(a == b); }
+
+/// As in f32, i64, bool, bf16.
+inline std::string to_string(cameo_dtype type) {
+  if (type.code == 6) return "bool";
+  const char* kind = type.code == 0 ? "i" : type.code == 1 ? "u" : type.code == 2 ? "f" : type.code == 4 ? "bf" : "?";
+  return kind + std::to_string(type.bits);
+}
+
+/// An input or output as the model declares it; a dim of -1 is known only at run time.
+struct Io {
+  std::string name;
+  cameo_dtype dtype;
+  std::vector<int64_t> dims;
+
+  bool is_fixed() const {
+    for (int64_t d : dims)
+      if (d < 0) return false;
+    return true;
+  }
+  /// Of a fixed shape.
+  size_t size() const {
+    size_t n = 1;
+    for (int64_t d : dims) n *= static_cast<size_t>(d);
+    return n;
+  }
+  std::string type() const {
+    std::string s = to_string(dtype) + "[";
+    for (size_t i = 0; i < dims.size(); ++i) s += (i ? "," : "") + (dims[i] < 0 ? "?" : std::to_string(dims[i]));
+    return s + "]";
+  }
+};
+
+namespace detail {
+
+template <class C>
+using element_of = std::remove_pointer_t<decltype(std::declval<C&>().data())>;
+template <class C, class = void>
+struct is_contiguous : std::false_type {};
+template <class C>
+struct is_contiguous<C, std::void_t<element_of<C>, decltype(std::declval<C&>().size())>>
+    : std::bool_constant<!std::is_void_v<element_of<C>>> {};
+
+/// Numbers in the caller's memory: without a shape they take the declared one, if there are as many.
+class Numbers {
+ public:
+  bool given() const { return kind_ != Kind::None; }
+  /// Refers to this and to `io`.
+  cameo_tensor as(const Io& io, const char* what, int index) const {
+    cameo_tensor tensor = tensor_;
+    if (kind_ == Kind::Counted) {
+      require_fit(io, what, index);
+      tensor.ndim = static_cast<int32_t>(io.dims.size());
+      tensor.shape = const_cast<int64_t*>(io.dims.data());
+    } else if (!tensor.shape) {
+      tensor.shape = const_cast<int64_t*>(shape_.data());
+    }
+    return tensor;
+  }
+
+ protected:
+  Numbers() = default;
+  Numbers(const void* data, size_t count, cameo_dtype type) : kind_(Kind::Counted), count_(count) {
+    tensor_.data = const_cast<void*>(data);
+    tensor_.device = {CAMEO_CPU, 0};
+    tensor_.dtype = type;
+  }
+  Numbers(const void* data, std::initializer_list<int64_t> shape, cameo_dtype type) : Numbers(data, 0, type) {
+    if (shape.size() > shape_.size())
+      throw Error(CAMEO_INVALID_ARGUMENT,
+                  "a shape of " + std::to_string(shape.size()) + " dims is too long here; give a cameo_tensor instead");
+    kind_ = Kind::Shaped;
+    for (int64_t n : shape) shape_[static_cast<size_t>(tensor_.ndim++)] = n;
+  }
+  explicit Numbers(const cameo_tensor& tensor) : kind_(Kind::Shaped), tensor_(tensor) {}
+
+ private:
+  void require_fit(const Io& io, const char* what, int index) const {
+    const std::string where = std::string(what) + " " + std::to_string(index) + " `" + io.name + "`";
+    if (!io.is_fixed()) throw Error(CAMEO_INVALID_ARGUMENT, where + " is " + io.type() + "; give a shape", index);
+    if (count_ != io.size())
+      throw Error(CAMEO_INVALID_ARGUMENT,
+                  where + " has " + std::to_string(count_) + " elements, the model declares " + io.type() +
+                      ", which has " + std::to_string(io.size()),
+                  index);
+  }
+
+  enum class Kind { None, Counted, Shaped };
+  Kind kind_ = Kind::None;
+  size_t count_ = 0;
+  std::array<int64_t, 8> shape_{};
+  cameo_tensor tensor_{};
+};
+
+}  // namespace detail
+
+/// What a run reads: a vector, array or span of numbers, a pointer with a count or a shape, or any cameo_tensor
+/// (strides, DLPack). An Input refers to the caller's memory.
+class Input : public detail::Numbers {
+ public:
+  Input() = default;  // the state that Context::bind_state keeps
+  template <class C, class = std::enable_if_t<detail::is_contiguous<const C>::value>>
+  Input(const C& numbers) : Numbers(numbers.data(), numbers.size(), dtype_of<detail::element_of<const C>>()) {}
+  template <class C, class = std::enable_if_t<detail::is_contiguous<const C>::value>>
+  Input(const C& numbers, std::initializer_list<int64_t> shape)
+      : Numbers(numbers.data(), shape, dtype_of<detail::element_of<const C>>()) {
+    size_t count = 1;
+    for (int64_t n : shape) count *= static_cast<size_t>(n);
+    if (count != numbers.size())
+      throw Error(CAMEO_INVALID_ARGUMENT,
+                  std::to_string(numbers.size()) + " elements given for a shape of " + std::to_string(count));
+  }
+  template <class T>
+  Input(const T* data, size_t count) : Numbers(data, count, dtype_of<T>()) {}
+  template <class T>
+  Input(const T* data, std::initializer_list<int64_t> shape) : Numbers(data, shape, dtype_of<T>()) {}
+  Input(const cameo_tensor& tensor) : Numbers(tensor) {}
+};
+
+/// Where a run writes; an Output of nothing is not wanted.
+class Output : public detail::Numbers {
+ public:
+  Output() = default;
+  template <class C,
+            class = std::enable_if_t<detail::is_contiguous<C>::value && !std::is_const_v<detail::element_of<C>>>>
+  Output(C& numbers) : Numbers(numbers.data(), numbers.size(), dtype_of<detail::element_of<C>>()) {}
+  template <class T>
+  Output(T* data, size_t count) : Numbers(data, count, dtype_of<T>()) {}
+  Output(const cameo_tensor& tensor) : Numbers(tensor) {}
+};
+
+/// An output that its context owns: valid until the next run of that context.
+class Tensor {
+ public:
+  explicit Tensor(const cameo_tensor& tensor) : tensor_(tensor) {}
+
+  cameo_dtype dtype() const { return tensor_.dtype; }
+  std::vector<int64_t> shape() const { return {tensor_.shape, tensor_.shape + tensor_.ndim}; }
+  size_t size() const {
+    size_t n = 1;
+    for (int32_t d = 0; d < tensor_.ndim; ++d) n *= static_cast<size_t>(tensor_.shape[d]);
+    return n;
+  }
+  /// Throws if the elements are no T.
+  template <class T>
+  const T* data() const {
+    if (dtype() != dtype_of<T>())
+      throw Error(CAMEO_INVALID_ARGUMENT,
+                  "the output has " + to_string(dtype()) + " elements, read as " + to_string(dtype_of<T>()));
+    return reinterpret_cast<const T*>(static_cast<const char*>(tensor_.data) + tensor_.byte_offset);
+  }
+  template <class T>
+  std::vector<T> to_vector() const {
+    return {data<T>(), data<T>() + size()};
+  }
+  const cameo_tensor& raw() const { return tensor_; }
+
+ private:
+  cameo_tensor tensor_;
+};
+
+/// What a model is created with; num_threads = 0 is the default, callbacks may stay null.
+struct Options : cameo_options {
+  explicit Options(int threads = 0) : cameo_options{} {
+    struct_size = sizeof(cameo_options);
+    num_threads = threads;
+    device = {CAMEO_CPU, 0};
+  }
+};
+
+/// One output of one golden case that `selftest` compared.
+struct Check {
+  std::string case_name;
+  int output;
+  bool passed;
+  double max_error, tolerance;
+};
+
+/// Code and weights. A copy shares both.
+class Model {
+ public:
+  /// The file of a shared library; a name without a slash is a file of the working directory.
+  explicit Model(const std::string& path, const Options& options = Options()) : state_(std::make_shared<State>()) {
+    state_->open(path);
+    create(options);
+  }
+  /// A model that is linked in: cameo::Model(NAME_api).
+  explicit Model(cameo_get_api get, const Options& options = Options()) : state_(std::make_shared<State>()) {
+    state_->api = get(CAMEO_ABI_MAJOR);
+    create(options);
+  }
+
+  const std::vector<Io>& inputs() const { return state_->inputs; }
+  const std::vector<Io>& outputs() const { return state_->outputs; }
+  /// Throws if there is none of that name.
+  int input_index(const std::string& name) const { return index_of(inputs(), name, "input"); }
+  int output_index(const std::string& name) const { return index_of(outputs(), name, "output"); }
+  /// JSON.
+  std::string manifest() const {
+    size_t bytes = 0;
+    const char* text = api().manifest(&bytes);
+    return {text, bytes};
+  }
+  /// Runs the embedded golden cases. A case outside its tolerance is a Check that has not passed; that there are no
+  /// cases is an Error.
+  std::vector<Check> selftest(const Options& options = Options()) const {
+    std::vector<Check> checks;
+    const auto report = [](void* to, const cameo_check* c) {
+      static_cast<std::vector<Check>*>(to)->push_back(
+          {c->case_name, c->output, c->passed != 0, c->max_error, c->tolerance});
+    };
+    cameo_error error{};
+    error.struct_size = sizeof error;
+    const cameo_status status = api().selftest(&options, report, &checks, &error);
+    if (status != CAMEO_OK && status != CAMEO_MISMATCH) throw Error(error);
+    return checks;
+  }
+
+  const cameo_api& api() const { return *state_->api; }
+  cameo_model* handle() const { return state_->handle; }
+
+ private:
+  struct State {
+    void* library = nullptr;
+    const cameo_api* api = nullptr;
+    cameo_model* handle = nullptr;
+    std::vector<Io> inputs, outputs;
+
+    State() = default;
+    State(const State&) = delete;
+    State& operator=(const State&) = delete;
+    ~State() {
+      if (handle) api->model_release(handle);
+      if (library) dlclose(library);
+    }
+
+    void open(const std::string& path) {
+      library = dlopen((path.find('/') == path.npos ? "./" + path : path).c_str(), RTLD_NOW | RTLD_LOCAL);
+      if (!library) throw Error(CAMEO_NOT_FOUND, std::string("cannot load the model: ") + dlerror());
+      void* symbol = dlsym(library, "cameo_model_api");
+      if (!symbol)
+        throw Error(
+            CAMEO_INVALID_ARGUMENT,
+            "`" + path + "` is no compiled model: it has no `cameo_model_api`; `cameo build -o x.so` makes one");
+      api = reinterpret_cast<cameo_get_api>(symbol)(CAMEO_ABI_MAJOR);
+    }
+    std::vector<Io> declared(bool is_output) const {
+      std::vector<Io> ios;
+      for (int32_t i = 0; i < api->io_count(is_output); ++i) {
+        cameo_io io{};
+        io.struct_size = sizeof io;
+        api->io_get(is_output, i, &io);
+        ios.push_back({io.name, io.dtype, {io.dims, io.dims + io.ndim}});
+      }
+      return ios;
+    }
+  };
+
+  void create(const Options& options) {
+    if (!state_->api)
+      throw Error(CAMEO_UNIMPLEMENTED, "the model has another major version of the ABI than " +
+                                           std::to_string(CAMEO_ABI_MAJOR) + "; build it anew");
+    cameo_error error{};
+    error.struct_size = sizeof error;
+    if (state_->api->model_create(&options, &state_->handle, &error) != CAMEO_OK) throw Error(error);
+    state_->inputs = state_->declared(false);
+    state_->outputs = state_->declared(true);
+  }
+  static int index_of(const std::vector<Io>& ios, const std::string& name, const char* what) {
+    std::string known;
+    for (size_t i = 0; i < ios.size(); ++i) {
+      if (ios[i].name == name) return static_cast<int>(i);
+      known += (i ? ", `" : "`") + ios[i].name + "`";
+    }
+    throw Error(CAMEO_NOT_FOUND, std::string("there is no ") + what + " `" + name + "`; the model has " + known);
+  }
+
+  std::shared_ptr<State> state_;
+};
+
+/// The memory of one run at a time.
+class Context {
+ public:
+  explicit Context(Model model) : model_(std::move(model)) {
+    in_.resize(model_.inputs().size());
+    out_.resize(model_.outputs().size());
+    cameo_error error = no_error();
+    check(api().context_create(model_.handle(), &handle_, &error), error);
+  }
+  Context(Context&& other) noexcept : model_(other.model_) { swap(other); }
+  Context& operator=(Context&& other) noexcept { return swap(other), *this; }
+  ~Context() {
+    if (handle_) api().context_release(handle_);
+  }
+  void swap(Context& other) noexcept {
+    std::swap(model_, other.model_);
+    std::swap(handle_, other.handle_);
+    in_.swap(other.in_);
+    out_.swap(other.out_);
+    results_.swap(other.results_);
+  }
+
+  const Model& model() const { return model_; }
+
+  /// All inputs in the model's order. The result lists all outputs, in memory of the context.
+  const std::vector<Tensor>& run(std::initializer_list<Input> in) { return run_owned(in.begin(), in.size()); }
+  const std::vector<Tensor>& run(const std::vector<Input>& in) { return run_owned(in.data(), in.size()); }
+  /// Into the caller's memory; allocates nothing.
+  void run(std::initializer_list<Input> in, std::initializer_list<Output> out) {
+    run_into(in.begin(), in.size(), out.begin(), out.size());
+  }
+  void run(const std::vector<Input>& in, const std::vector<Output>& out) {
+    run_into(in.data(), in.size(), out.data(), out.size());
+  }
+  /// The ABI's own values, and its status in place of an exception.
+  cameo_status run(const cameo_value* in, int32_t in_count, cameo_value* out, int32_t out_count,
+                   cameo_error* error) noexcept {
+    return api().run(handle(), in, in_count, out, out_count, nullptr, error);
+  }
+
+  /// From the next run on, an empty Input at `input` reads what `output` held; zeros at first.
+  void bind_state(const std::string& output, const std::string& input) {
+    cameo_error error = no_error();
+    check(api().bind_state(handle(), model_.output_index(output), model_.input_index(input), &error), error);
+  }
+  /// Allocates what runs with inputs that are not compact need.
+  void prepare(std::initializer_list<Input> in) {
+    fill(in_, in.begin(), in.size(), model_.inputs(), "input");
+    cameo_error error = no_error();
+    check(api().prepare(handle(), in_.data(), static_cast<int32_t>(in_.size()), &error), error);
+  }
+  /// From any thread: the run in progress throws an Error with CAMEO_CANCELLED.
+  void cancel() noexcept { api().cancel(handle()); }
+
+  const cameo_api& api() const { return model_.api(); }
+  cameo_context* handle() const { return handle_; }
+
+ private:
+  static cameo_error no_error() {
+    cameo_error error{};
+    error.struct_size = sizeof error;
+    return error;
+  }
+  static void check(cameo_status status, const cameo_error& error) {
+    if (status != CAMEO_OK) throw Error(error);
+  }
+
+  const std::vector<Tensor>& run_owned(const Input* in, size_t in_count) {
+    fill(in_, in, in_count, model_.inputs(), "input");
+    for (cameo_value& v : out_) v = value_of({});  // no data: the context's
+    run_filled();
+    results_.clear();
+    for (const cameo_value& v : out_) results_.emplace_back(v.tensor);
+    return results_;
+  }
+  void run_into(const Input* in, size_t in_count, const Output* out, size_t out_count) {
+    fill(in_, in, in_count, model_.inputs(), "input");
+    fill(out_, out, out_count, model_.outputs(), "output");
+    run_filled();
+  }
+  void run_filled() {
+    cameo_error error = no_error();
+    check(run(in_.data(), static_cast<int32_t>(in_.size()), out_.data(), static_cast<int32_t>(out_.size()), &error),
+          error);
+  }
+  static cameo_value value_of(const cameo_tensor& tensor) {
+    cameo_value value{};
+    value.struct_size = sizeof value;
+    value.kind = CAMEO_KIND_TENSOR;
+    value.tensor = tensor;
+    return value;
+  }
+  template <class N>  // Input or Output
+  static void fill(std::vector<cameo_value>& values, const N* numbers, size_t count, const std::vector<Io>& ios,
+                   const char* what) {
+    if (count != ios.size())
+      throw Error(CAMEO_INVALID_ARGUMENT,
+                  std::to_string(count) + " " + what + "s given, the model has " + std::to_string(ios.size()));
+    for (size_t i = 0; i < count; ++i) {
+      values[i] = value_of(numbers[i].given() ? numbers[i].as(ios[i], what, static_cast<int>(i)) : cameo_tensor{});
+      if (!numbers[i].given()) values[i].kind = CAMEO_KIND_NONE;
+    }
+  }
+
+  Model model_;
+  cameo_context* handle_ = nullptr;
+  std::vector<cameo_value> in_, out_;
+  std::vector<Tensor> results_;
+};
+
+}  // namespace cameo
+#endif  // CAMEO_HPP

@@ -1,0 +1,377 @@
+"""Runs models that cameo compiled to shared libraries; needs NumPy and nothing else.
+
+    import cameo
+    model = cameo.load("digits.so")
+    probabilities = model(image)               # one array, or a tuple where the model has several outputs
+    outputs = model.run({"image": image})      # a dict of arrays by name
+
+Arrays must have the declared element type and shape (lists and scalars are converted); results are new arrays. bf16
+travels as uint16. A model may be used by any number of threads. Every failure is a cameo.Error with one sentence.
+"""
+import _ctypes
+import collections
+import ctypes as c
+import json
+import os
+
+import numpy as np
+
+__all__ = ["load", "Model", "Session", "Io", "Check", "Error"]
+
+_ABI_MAJOR = 1
+_CPU, _NONE, _TENSOR = 1, 0, 1
+_OK, _INVALID_ARGUMENT, _NOT_FOUND, _FAILED_PRECONDITION, _UNIMPLEMENTED, _MISMATCH = 0, 3, 5, 9, 12, 17
+_KINDS = {0: "int", 1: "uint", 2: "float", 6: "bool"}  # DLPack's codes, of which 4 is bf16
+
+
+class Error(RuntimeError):
+    """`code` is a cameo_status; `arg` the number of the input or output, `node` of the step, or -1."""
+
+    def __init__(self, message, code=_INVALID_ARGUMENT, arg=-1, node=-1):
+        super().__init__(message)
+        self.code, self.arg, self.node = code, arg, node
+
+
+class Io(collections.namedtuple("Io", "name dtype shape")):
+    """An input or output as the model declares it; a dim of None is known only at run time."""
+
+    def __str__(self):
+        return "%s: %s[%s]" % (self.name, self.dtype, ", ".join("?" if d is None else str(d) for d in self.shape))
+
+
+Check = collections.namedtuple("Check", "case output passed max_error tolerance")
+
+
+# ---- the structures of cameo.h ---------------------------------------------------------------------------------------
+class _Device(c.Structure):
+    _fields_ = [("device_type", c.c_int32), ("device_id", c.c_int32)]
+
+
+class _DType(c.Structure):
+    _fields_ = [("code", c.c_uint8), ("bits", c.c_uint8), ("lanes", c.c_uint16)]
+
+
+class _Tensor(c.Structure):
+    _fields_ = [("data", c.c_void_p), ("device", _Device), ("ndim", c.c_int32), ("dtype", _DType),
+                ("shape", c.POINTER(c.c_int64)), ("strides", c.POINTER(c.c_int64)), ("byte_offset", c.c_uint64)]
+
+
+class _Value(c.Structure):
+    _fields_ = [("struct_size", c.c_uint32), ("kind", c.c_uint32), ("tensor", _Tensor), ("items", c.c_void_p),
+                ("count", c.c_int64), ("strings", c.c_void_p), ("lengths", c.c_void_p)]
+
+
+class _Io(c.Structure):
+    _fields_ = [("struct_size", c.c_uint32), ("kind", c.c_uint32), ("name", c.c_char_p), ("dtype", _DType),
+                ("ndim", c.c_int32), ("dims", c.POINTER(c.c_int64)), ("dim_min", c.c_void_p), ("dim_max", c.c_void_p),
+                ("dim_names", c.c_void_p)]
+
+
+class _Error(c.Structure):
+    _fields_ = [("struct_size", c.c_uint32), ("code", c.c_int32), ("node", c.c_int32), ("arg", c.c_int32),
+                ("message", c.c_char * 496)]
+
+
+class _Options(c.Structure):
+    _fields_ = [("struct_size", c.c_uint32), ("num_threads", c.c_int32), ("device", _Device), ("user", c.c_void_p),
+                ("alloc", c.c_void_p), ("free", c.c_void_p), ("parallel_for", c.c_void_p),
+                ("read_weights", c.c_void_p), ("log", c.c_void_p)]
+
+
+class _Check(c.Structure):
+    _fields_ = [("struct_size", c.c_uint32), ("passed", c.c_int32), ("case_name", c.c_char_p), ("output", c.c_int32),
+                ("reserved", c.c_int32), ("max_error", c.c_double), ("magnitude", c.c_double),
+                ("tolerance", c.c_double), ("mismatches", c.c_uint64), ("worst_index", c.c_uint64),
+                ("expected", c.c_double), ("got", c.c_double)]
+
+
+_Status, _Handle, _Values, _ErrorPtr = c.c_int32, c.c_void_p, c.POINTER(_Value), c.POINTER(_Error)
+_Report = c.CFUNCTYPE(None, c.c_void_p, c.POINTER(_Check))
+
+
+class _Api(c.Structure):
+    """The table as far as this module calls it; what is not called stands as a pointer."""
+    _fields_ = [
+        ("struct_size", c.c_uint32), ("abi_major", c.c_uint32), ("abi_minor", c.c_uint32), ("reserved", c.c_uint32),
+        ("manifest", c.CFUNCTYPE(c.c_void_p, c.POINTER(c.c_size_t))),
+        ("io_count", c.CFUNCTYPE(c.c_int32, c.c_int32)),
+        ("io_get", c.CFUNCTYPE(_Status, c.c_int32, c.c_int32, c.POINTER(_Io))),
+        ("options_init", c.CFUNCTYPE(None, c.POINTER(_Options))),
+        ("model_create", c.CFUNCTYPE(_Status, c.POINTER(_Options), c.POINTER(_Handle), _ErrorPtr)),
+        ("model_retain", c.c_void_p),
+        ("model_release", c.CFUNCTYPE(None, _Handle)),
+        ("context_create", c.CFUNCTYPE(_Status, _Handle, c.POINTER(_Handle), _ErrorPtr)),
+        ("context_release", c.CFUNCTYPE(None, _Handle)),
+        ("bind_state", c.CFUNCTYPE(_Status, _Handle, c.c_int32, c.c_int32, _ErrorPtr)),
+        ("workspace_size", c.c_void_p), ("output_types", c.c_void_p), ("prepare", c.c_void_p),
+        ("run", c.CFUNCTYPE(_Status, _Handle, _Values, c.c_int32, _Values, c.c_int32, c.c_void_p, _ErrorPtr)),
+        ("cancel", c.CFUNCTYPE(None, _Handle)),
+        ("weights_get", c.c_void_p), ("weights_set", c.c_void_p), ("weights_commit", c.c_void_p),
+        ("node_count", c.c_void_p), ("node_get", c.c_void_p), ("tap", c.c_void_p), ("profile", c.c_void_p),
+        ("selftest", c.CFUNCTYPE(_Status, c.POINTER(_Options), _Report, c.c_void_p, _ErrorPtr)),
+        ("status_string", c.c_void_p)]
+
+
+def _call(function, *arguments, allowed=(_OK,)):
+    error = _Error(struct_size=c.sizeof(_Error))
+    status = function(*arguments, c.byref(error))
+    if status not in allowed:
+        raise Error(error.message.decode("utf-8", "replace"), error.code, error.arg, error.node)
+    return status
+
+
+def _numpy_type(t):
+    if (t.code, t.bits) == (4, 16):
+        return np.dtype(np.uint16)
+    if t.code == 6:
+        return np.dtype(np.bool_)
+    if t.code not in _KINDS:
+        raise Error("the model has elements of DLPack code %d, which NumPy has no type for" % t.code, _UNIMPLEMENTED)
+    return np.dtype("%s%d" % (_KINDS[t.code], t.bits))
+
+
+# ---- what users see --------------------------------------------------------------------------------------------------
+def load(path, threads=0):
+    """The model in a shared library that `cameo build MODEL -o x.so` wrote; threads=0 takes its default."""
+    return Model(path, threads)
+
+
+class _Loaded:
+    """The library and the model in it. Whoever uses them refers to this; with the last of them both go."""
+    model = library = None
+
+    def __init__(self, path, threads):
+        path = os.path.abspath(os.fspath(path))
+        try:
+            self.library = c.CDLL(path)
+        except OSError as e:
+            raise Error("cannot load the model: %s" % e, _NOT_FOUND) from None
+        try:
+            get = self.library.cameo_model_api
+        except AttributeError:
+            raise Error("`%s` is no compiled model: it has no `cameo_model_api`; `cameo build -o x.so` makes one" %
+                        path) from None
+        get.restype, get.argtypes = c.POINTER(_Api), [c.c_uint32]
+        table = get(_ABI_MAJOR)
+        if not table:
+            raise Error("the model has another major version of the ABI than %d; build it anew" % _ABI_MAJOR,
+                        _UNIMPLEMENTED)
+        self.api = table.contents
+        self.options = _Options(struct_size=c.sizeof(_Options), num_threads=threads, device=_Device(_CPU, 0))
+        handle = _Handle()
+        _call(self.api.model_create, c.byref(self.options), c.byref(handle))
+        self.model = handle
+        self.input_types, self.inputs = self._declared(0)
+        self.output_types, self.outputs = self._declared(1)
+
+    def __del__(self):
+        if self.model:
+            self.api.model_release(self.model)
+        if self.library:
+            _ctypes.dlclose(self.library._handle)
+
+    def _declared(self, is_output):
+        types, ios = [], []
+        for i in range(self.api.io_count(is_output)):
+            io = _Io(struct_size=c.sizeof(_Io))
+            self.api.io_get(is_output, i, c.byref(io))
+            shape = tuple(None if d < 0 else d for d in io.dims[:io.ndim])
+            types.append(io.dtype)
+            ios.append(Io(io.name.decode("utf-8", "replace"), _numpy_type(io.dtype), shape))
+        return types, ios
+
+
+class Model:
+    """Code and weights of one library. `inputs` and `outputs` are lists of Io."""
+
+    def __init__(self, path, threads=0):
+        self._loaded = loaded = _Loaded(path, threads)
+        self._free = collections.deque()  # sessions that no call uses; append and pop are atomic
+        self.inputs, self.outputs = loaded.inputs, loaded.outputs
+
+    def run(self, inputs):
+        """A dict of arrays by input name to a dict of arrays by output name."""
+        return self._borrow(lambda session: session.run(inputs))
+
+    def __call__(self, *arrays, **named):
+        """Inputs in the model's order or by name; one array, or a tuple of arrays."""
+        return self._borrow(lambda session: session(*arrays, **named))
+
+    def session(self, state=None):
+        """A context of its own. With state={output: input} an input that is left out reads what that output held after
+        the run before (zeros at first)."""
+        return Session(self._open(), state or {})
+
+    def selftest(self):
+        """Runs the embedded golden cases: a list of Check."""
+        checks, loaded = [], self._open()
+
+        def report(_, check):
+            k = check.contents
+            checks.append(Check(k.case_name.decode("utf-8", "replace"), self.outputs[k.output].name, bool(k.passed),
+                                k.max_error, k.tolerance))
+
+        _call(loaded.api.selftest, c.byref(loaded.options), _Report(report), None, allowed=(_OK, _MISMATCH))
+        return checks
+
+    @property
+    def manifest(self):
+        size = c.c_size_t()
+        loaded = self._open()
+        return json.loads(c.string_at(loaded.api.manifest(c.byref(size)), size.value))
+
+    def close(self):
+        """Frees the model; its library is unloaded once no run and no session uses it."""
+        self._loaded = None
+        self._free.clear()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __repr__(self):
+        return "cameo.Model(%s -> %s)" % ("; ".join(map(str, self.inputs)), "; ".join(map(str, self.outputs)))
+
+    def _open(self):
+        loaded = self._loaded
+        if loaded is None:
+            raise Error("the model is closed", _FAILED_PRECONDITION)
+        return loaded
+
+    def _borrow(self, use):
+        loaded = self._open()
+        try:
+            session = self._free.pop()
+        except IndexError:
+            session = Session(loaded, {})
+        try:
+            return use(session)
+        finally:
+            self._free.append(session)
+            if self._loaded is None:  # closed during the run
+                self._free.clear()
+
+
+class Session:
+    """One context of a model: one run at a time."""
+    _context = None
+
+    def __init__(self, loaded, state):
+        self._loaded = loaded
+        handle = _Handle()
+        _call(loaded.api.context_create, loaded.model, c.byref(handle))
+        self._context = handle
+        self._bound = set()
+        for output, name in state.items():
+            o, i = _index(loaded.outputs, output, "output"), _index(loaded.inputs, name, "input")
+            _call(loaded.api.bind_state, self._context, o, i)
+            self._bound.add(i)
+
+    def run(self, inputs):
+        model = self._open()
+        given = [None] * len(model.inputs)
+        for name, array in inputs.items():
+            given[_index(model.inputs, name, "input")] = array
+        return dict(zip((io.name for io in model.outputs), self._run(given)))
+
+    def __call__(self, *arrays, **named):
+        inputs = self._open().inputs
+        if len(arrays) > len(inputs):
+            raise Error("%d inputs given, the model has %d" % (len(arrays), len(inputs)))
+        given = list(arrays) + [None] * (len(inputs) - len(arrays))
+        for name, array in named.items():
+            i = _index(inputs, name, "input")
+            if i < len(arrays):
+                raise Error("input `%s` is given twice" % name, arg=i)
+            given[i] = array
+        results = self._run(given)
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def close(self):
+        context, self._context = self._context, None
+        if context:
+            self._loaded.api.context_release(context)
+        self._loaded = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __del__(self):
+        self.close()
+
+    def _open(self):
+        if not self._context:
+            raise Error("the session is closed", _FAILED_PRECONDITION)
+        return self._loaded
+
+    def _run(self, given):
+        model = self._open()
+        values_in, values_out = (_Value * len(given))(), (_Value * len(model.outputs))()
+        kept = []
+        for i, (io, array) in enumerate(zip(model.inputs, given)):
+            values_in[i].struct_size, values_in[i].kind = c.sizeof(_Value), _NONE
+            if array is None and i in self._bound:
+                continue
+            if array is None:
+                missing = [m.name for m, a in zip(model.inputs, given) if a is None]
+                raise Error("no value for input `%s`" % "`, `".join(missing), arg=i)
+            array = _converted(array, io, i)
+            kept.append(_fill(values_in[i], array, model.input_types[i]))
+        results = []
+        for i, io in enumerate(model.outputs):
+            array = None
+            if None not in io.shape:
+                array = np.empty(io.shape, io.dtype)
+                kept.append(_fill(values_out[i], array, model.output_types[i]))
+            else:
+                values_out[i].struct_size, values_out[i].kind = c.sizeof(_Value), _TENSOR
+            results.append(array)
+        _call(model.api.run, self._context, values_in, len(given), values_out, len(results), None)
+        return [_copy(values_out[i].tensor, model.outputs[i].dtype) if r is None else r for i, r in enumerate(results)]
+
+
+def _index(ios, name, what):
+    for i, io in enumerate(ios):
+        if io.name == name:
+            return i
+    raise Error("there is no %s `%s`; the model has %s" % (what, name, ", ".join("`%s`" % io.name for io in ios)),
+                _NOT_FOUND)
+
+
+def _converted(array, io, index):
+    """A compact array of the declared type and shape. Arrays keep their type, so a wrong one is the caller's error."""
+    typed = hasattr(array, "dtype")
+    array = np.asarray(array)
+    if not typed:
+        try:
+            array = array.astype(io.dtype)
+        except (TypeError, ValueError) as e:
+            raise Error("input `%s`: %s" % (io.name, e), arg=index) from None
+    if array.dtype.name == "bfloat16" and io.dtype == np.uint16:
+        array = array.view(np.uint16)
+    if array.dtype.newbyteorder("=") != io.dtype:
+        raise Error("input `%s` has elements of %s, the model declares %s; convert it with .astype(\"%s\")" %
+                    (io.name, array.dtype, io.dtype, io.dtype), arg=index)
+    if len(array.shape) != len(io.shape) or any(d is not None and d != n for d, n in zip(io.shape, array.shape)):
+        raise Error("input `%s` has the shape %s, the model declares %s" % (io.name, array.shape, io.shape), arg=index)
+    return np.require(array, io.dtype, ["C", "A"])
+
+
+def _fill(value, array, dtype):
+    """What must live as long as the value."""
+    shape = (c.c_int64 * max(array.ndim, 1))(*array.shape)
+    value.struct_size, value.kind = c.sizeof(_Value), _TENSOR
+    value.tensor = _Tensor(array.ctypes.data, _Device(_CPU, 0), array.ndim, dtype, shape, None, 0)
+    return shape, array
+
+
+def _copy(tensor, dtype):
+    shape = tuple(tensor.shape[:tensor.ndim])
+    size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+    data = c.string_at(tensor.data + tensor.byte_offset, size) if size else b""
+    return np.frombuffer(data, dtype).reshape(shape).copy()

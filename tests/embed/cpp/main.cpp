@@ -1,0 +1,84 @@
+// A model from C++: the one that is linked in and the one that is loaded answer alike, into memory of the caller's and
+// of the context's, and what does not fit is an exception with a sentence.
+#include <algorithm>
+#include <array>
+#include <cameo/cameo.hpp>
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "digits.h"
+
+namespace {
+
+std::vector<float> read_picture(const char* path) {
+  std::ifstream file(path);
+  std::string magic;
+  int width = 0, height = 0, most = 1, grey;
+  file >> magic >> width >> height >> most;
+  std::vector<float> pixels;
+  while (file >> grey) pixels.push_back(static_cast<float>(grey) / static_cast<float>(most));
+  return pixels;
+}
+
+void require(bool condition, const char* what) {
+  if (!condition) throw std::runtime_error(std::string("not so: ") + what);
+}
+
+void require_refused(cameo_status code, const char* sentence, const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const cameo::Error& e) {
+    if (e.code == code && std::string(e.what()).find(sentence) != std::string::npos) return;
+    throw std::runtime_error("refused with " + std::to_string(e.code) + ": " + e.what());
+  }
+  throw std::runtime_error(std::string("was not refused: ") + sentence);
+}
+
+void check_refusals(cameo::Context& context, std::vector<float> pixels) {
+  const std::vector<double> doubles(pixels.begin(), pixels.end());
+  require_refused(CAMEO_INVALID_ARGUMENT, "f64", [&] { context.run({doubles}); });
+  require_refused(CAMEO_INVALID_ARGUMENT, "2 inputs given", [&] { context.run({pixels, pixels}); });
+  require_refused(CAMEO_INVALID_ARGUMENT, "rank 2", [&] { context.run({{pixels, {1, 64}}}); });
+  require_refused(CAMEO_INVALID_ARGUMENT, "overlaps", [&] { context.run({pixels}, {{pixels.data(), 10}}); });
+  require_refused(CAMEO_NOT_FOUND, "`image`", [&] { context.model().input_index("picture"); });
+  require_refused(CAMEO_NOT_FOUND, "cannot load", [] { cameo::Model("no_such_model.so"); });
+  require_refused(CAMEO_INVALID_ARGUMENT, "read as i32", [&] { context.run({pixels}).at(0).data<int32_t>(); });
+  pixels.pop_back();
+  require_refused(CAMEO_INVALID_ARGUMENT, "63 elements", [&] { context.run({pixels}); });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  require(argc == 3, "usage: main PICTURE.pgm MODEL.so");
+  const std::vector<float> pixels = read_picture(argv[1]);
+
+  cameo::Model linked(digits_api);
+  cameo::Context context(linked);
+  const std::vector<float> scores = context.run({pixels}).at(0).to_vector<float>();
+  const auto digit = std::max_element(scores.begin(), scores.end()) - scores.begin();
+  std::printf("%s -> %s: the digit is a %d\n", linked.inputs()[0].type().c_str(), linked.outputs()[0].type().c_str(),
+              static_cast<int>(digit));
+
+  std::array<float, 10> again{};
+  cameo::Context moved = std::move(context);
+  {
+    const cameo::Model loaded(std::string(argv[2]), cameo::Options(2));
+    moved = cameo::Context(loaded);  // keeps the library loaded
+  }
+  moved.run({{pixels.data(), {1, 1, 8, 8}}}, {again});
+  require(std::equal(scores.begin(), scores.end(), again.begin()), "linked and loaded answer alike");
+
+  std::thread other([&] { cameo::Context(linked).run({pixels}, {again}); });
+  other.join();
+  require(std::equal(scores.begin(), scores.end(), again.begin()), "another thread has a context of its own");
+
+  for (const cameo::Check& check : moved.model().selftest()) require(check.passed, "golden cases pass");
+  require(moved.run({pixels}).at(0).shape() == std::vector<int64_t>{1, 10}, "the shape of the output");
+  check_refusals(moved, pixels);
+  return digit == 3 ? 0 : 1;
+} catch (const std::exception& e) { return std::fprintf(stderr, "%s\n", e.what()), 1; }

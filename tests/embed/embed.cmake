@@ -1,0 +1,35 @@
+# Outside projects that embed a model, built against an installed prefix: they see nothing of this tree but the model
+# and its data.
+if(TARGET cameo)
+  set(embed_source ${CMAKE_CURRENT_SOURCE_DIR}/embed)
+  set(embed_build ${CMAKE_BINARY_DIR}/embed)
+  set(embed_prefix ${CMAKE_BINARY_DIR}/prefix)
+  set(embed_model ${CMAKE_SOURCE_DIR}/models/digits.onnx)
+  set(embed_picture ${CMAKE_SOURCE_DIR}/models/digit.pgm)
+  function(embed_test name)
+    add_test(NAME embed.${name} ${ARGN})
+    set_tests_properties(embed.${name} PROPERTIES LABELS embed TIMEOUT 600 FIXTURES_REQUIRED embed_prefix)
+  endfunction()
+
+  embed_test(install COMMAND ${CMAKE_COMMAND} --install ${CMAKE_BINARY_DIR} --prefix ${embed_prefix})
+  set_tests_properties(embed.install PROPERTIES FIXTURES_REQUIRED "" FIXTURES_SETUP embed_prefix)
+
+  # C through make and pkg-config.
+  embed_test(c COMMAND ${embed_source}/c/check ${embed_build}/c MODEL=${embed_model} PICTURE=${embed_picture})
+  set_tests_properties(embed.c PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT PKG_CONFIG_PATH=${embed_prefix}/lib/pkgconfig
+    PASS_REGULAR_EXPRESSION "digit is a 3.*refused: input 0.*digit is a 3.*refused: input 0")
+
+  # C++ through CMake.
+  embed_test(cpp COMMAND ${CMAKE_CTEST_COMMAND} --build-and-test ${embed_source}/cpp ${embed_build}/cpp
+    --build-generator Ninja --build-options -DCMAKE_PREFIX_PATH=${embed_prefix} -DMODEL=${embed_model}
+    -DGOLDEN=${CMAKE_SOURCE_DIR}/models/digits_golden -DPICTURE=${embed_picture}
+    --test-command ${CMAKE_CTEST_COMMAND} --output-on-failure)
+  # The model compiled anew when its file changes, and only then.
+  embed_test(rebuild COMMAND ${CMAKE_COMMAND} -DSOURCE=${embed_source}/cpp -DBUILD=${embed_build}/rebuild
+    -DPREFIX=${embed_prefix} -DMODELS=${CMAKE_SOURCE_DIR}/models -P ${embed_source}/cpp/rebuild.cmake)
+
+  # Python with NumPy, whichever python3 has it.
+  embed_test(python COMMAND ${embed_source}/python/check ${embed_prefix} ${embed_build}/python ${embed_model}
+    ${embed_picture} ${CMAKE_SOURCE_DIR}/models/digits_golden)
+  set_tests_properties(embed.python PROPERTIES SKIP_RETURN_CODE 77)
+endif()

@@ -1,0 +1,140 @@
+// golden_models: imports the real models of shared/models with the dims of golden/dims.tsv, runs them, and compares
+// with ONNX Runtime's outputs. The tolerance is 1e-3 of the output's largest magnitude; what was needed is printed.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "frontend/interpret.h"
+#include "tests/suite/suite.h"
+
+using namespace cameo;
+using namespace cameo::suite;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::map<std::string, ImportOptions> read_dims(const fs::path& table) {
+  std::map<std::string, ImportOptions> models;
+  std::ifstream in(table);
+  std::string line;
+  std::getline(in, line);
+  while (std::getline(in, line)) {
+    std::istringstream fields(line);
+    std::string file, dims;
+    std::getline(fields, file, '\t');
+    std::getline(fields, dims, '\t');
+    ImportOptions& o = models[fs::path(file).stem().string()];
+    std::istringstream words(dims);
+    for (std::string w; words >> w;) o.dims[w.substr(0, w.rfind('='))] = std::stoll(w.substr(w.rfind('=') + 1));
+  }
+  return models;
+}
+
+// ONNX Runtime's sigmoid is off by 1e-7 of 1, so outputs that are all tiny say nothing.
+constexpr double kNoise = 1e-3;
+
+/// The largest difference, as a part of the largest magnitude; infinite where the types
+/// or dims differ.
+double difference(const Tensor& got, const Tensor& want) {
+  if (got.dtype() != want.dtype() || got.dims() != want.dims()) return INFINITY;
+  if (!is_float(want.dtype())) return compare(got, want, {}).empty() ? 0 : INFINITY;
+  double worst = 0, magnitude = 0;
+  for (int64_t i = 0; i < want.size(); ++i) {
+    double a = got.get(i), b = want.get(i);
+    if (std::isfinite(b)) magnitude = std::max(magnitude, std::fabs(b));
+    if (a != b && !(std::isnan(a) && std::isnan(b)))
+      worst = std::isfinite(a - b) ? std::max(worst, std::fabs(a - b)) : INFINITY;
+  }
+  return worst / std::max(magnitude, kNoise);
+}
+
+std::vector<Tensor> in_order(const Graph& g, const std::vector<NamedTensor>& data, bool outputs) {
+  std::vector<Tensor> r;
+  size_t n = outputs ? g.outputs().size() : g.inputs().size();
+  for (size_t i = 0; i < n; ++i) {
+    std::string name = outputs ? g.outputs()[i].name : g.input_name(static_cast<int>(i));
+    auto named = std::find_if(data.begin(), data.end(), [&](auto& t) { return t.name == name; });
+    if (named != data.end())
+      r.push_back(named->tensor);
+    else if (i < data.size())
+      r.push_back(data[i].tensor);
+  }
+  return r;
+}
+
+/// True when all data sets of the model pass.
+bool run_model(const std::string& model_name, const fs::path& models, const ImportOptions& options, bool import_only) {
+  auto start = std::chrono::steady_clock::now();
+  auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
+  Diagnostics diagnostics;
+  Model model = import_onnx(models / (model_name + ".onnx"), options, diagnostics);
+  double imported = seconds();
+  for (auto& d : diagnostics.all()) fmt::print("{}", to_string(d));
+  for (auto& u : model.unbound) fmt::print("unbound: {}[{}] = {}\n", u.input, u.axis, u.dim);
+  if (diagnostics.has_errors()) {
+    fmt::print("{:<36} REFUSED  ({} errors, import {:.2f} s)\n", model_name, diagnostics.errors(), imported);
+    return false;
+  }
+  if (import_only) {
+    fmt::print("{:<36} imported {} nodes in {:.2f} s\n", model_name, model.graph.nodes().size(), imported);
+    return true;
+  }
+  double worst = 0;
+  for (int set = 0;; ++set) {
+    fs::path folder = models / "golden" / model_name / fmt::format("test_data_set_{}", set);
+    if (!fs::exists(folder)) break;
+    auto inputs = read_tensors(folder, "input_"), outputs = read_tensors(folder, "output_");
+    if (!inputs || !outputs) {
+      fmt::print("{:<36} has data that is no tensor\n", model_name);
+      return false;
+    }
+    try {
+      std::vector<Tensor> in = in_order(model.graph, *inputs, false), want = in_order(model.graph, *outputs, true);
+      std::vector<Tensor> got = interpret(model.graph, in).rounded;
+      for (size_t i = 0; i < got.size(); ++i) {
+        double d = i < want.size() ? difference(got[i], want[i]) : INFINITY;
+        if (d > 1e-3)
+          fmt::print("  set {} output `{}`: {:.3g}  {}\n", set, printable(model.graph.outputs()[i].name), d,
+                     i < want.size() ? compare(got[i], want[i], {}) : "no golden value");
+        worst = std::max(worst, d);
+      }
+    } catch (CompileError& e) {
+      fmt::print("{}{:<36} REFUSED while running\n", to_string(e.diagnostic), model_name);
+      return false;
+    }
+  }
+  fmt::print("{:<36} {}  difference {:.2e}  nodes {}  import {:.2f} s  all {:.1f} s\n", model_name,
+             worst <= 1e-3 ? "pass " : "WRONG", worst, model.graph.nodes().size(), imported, seconds());
+  return worst <= 1e-3;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"the real models, against ONNX Runtime's outputs"};
+  std::vector<std::string> names;
+  std::string engine = "interpreter";
+  bool import_only = false;
+  app.add_option("names", names, "models; all without one");
+  app.add_option("--engine", engine)->check(CLI::IsMember({"interpreter"}));
+  app.add_flag("--import-only", import_only);
+  CLI11_PARSE(app, argc, argv);
+  fs::path models = fs::path(CAMEO_SHARED) / "models";
+  if (!fs::exists(models / "golden/dims.tsv")) {
+    fmt::print("skipped: {} is not here\n", (models / "golden").string());
+    return 0;
+  }
+  auto table = read_dims(models / "golden/dims.tsv");
+  if (names.empty())
+    for (auto& [name, options] : table) names.push_back(name);
+  int bad = 0;
+  for (auto& name : names) bad += !run_model(name, models, table[name], import_only);
+  fmt::print("{} of {} pass\n", names.size() - static_cast<size_t>(bad), names.size());
+  return bad ? 1 : 0;
+}

@@ -1,0 +1,246 @@
+// Cases from the unpacked archive (tests.tsv says which count), the comparison of numpy's assert_allclose, and
+// run_case.
+#include "tests/suite/suite.h"
+
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "frontend/interpret.h"
+
+extern char** environ;
+
+namespace cameo::suite {
+namespace fs = std::filesystem;
+namespace {
+
+bool unpack(const fs::path& archive, const fs::path& into) {
+  if (fs::exists(into / "complete")) return true;
+  fs::create_directories(into);
+  std::string from = archive.string(), to = into.string();
+  const char* words[] = {"tar", "-xJf", from.c_str(), "-C", to.c_str(), nullptr};
+  pid_t pid;
+  int status = 1;
+  if (posix_spawnp(&pid, "tar", nullptr, nullptr, const_cast<char**>(words), environ) != 0) return false;
+  waitpid(pid, &status, 0);
+  if (status == 0) std::ofstream(into / "complete") << archive.string() << "\n";
+  return status == 0;
+}
+
+std::vector<fs::path> data_sets(const fs::path& folder) {
+  std::vector<fs::path> sets;
+  if (fs::is_directory(folder))
+    for (auto& e : fs::directory_iterator(folder))
+      if (e.is_directory() && e.path().filename().string().starts_with("test_data_set")) sets.push_back(e.path());
+  std::sort(sets.begin(), sets.end());
+  return sets;
+}
+
+std::vector<std::string> split(const std::string& line, char at) {
+  std::vector<std::string> parts;
+  std::istringstream in(line);
+  for (std::string part; std::getline(in, part, at);) parts.push_back(part);
+  return parts;
+}
+
+std::vector<Case> listed_cases(const fs::path& table, const fs::path& data) {
+  std::vector<Case> cases;
+  std::ifstream in(table);
+  std::string line;
+  std::getline(in, line);
+  while (std::getline(in, line)) {
+    auto f = split(line, '\t');
+    if (f.size() < 3 || f[0] == "simple-generated") continue;  // those do not count
+    Case c{f[1], f[2].substr(0, f[2].find('+')), data / f[0] / f[1] / "model.onnx", {}};
+    if (f[0] == "real") c.model = data / "light" / ("light_" + f[1].substr(5) + ".onnx");
+    c.data_sets = data_sets(c.model.parent_path());
+    cases.push_back(std::move(c));
+  }
+  return cases;
+}
+
+std::vector<Case> found_cases(const fs::path& data) {
+  std::vector<Case> cases;
+  for (const char* kind : {"node", "simple", "pytorch-converted", "pytorch-operator"}) {
+    if (!fs::is_directory(data / kind)) continue;
+    for (auto& e : fs::directory_iterator(data / kind))
+      if (fs::exists(e.path() / "model.onnx"))
+        cases.push_back({e.path().filename().string(), "", e.path() / "model.onnx", data_sets(e.path())});
+  }
+  std::sort(cases.begin(), cases.end(), [](const Case& a, const Case& b) { return a.name < b.name; });
+  return cases;
+}
+
+}  // namespace
+
+std::vector<Case> find_cases(const fs::path& shared, const fs::path& work, std::string& note) {
+  fs::path archive = shared / "onnx_backend/onnx_backend_tests_1.23.2.tar.xz",
+           debian = "/usr/lib/python3/dist-packages/onnx/backend/test/data";
+  if (fs::exists(archive)) {
+    if (unpack(archive, work))
+      return note = "onnx 1.23.2", listed_cases(shared / "onnx_backend/tests.tsv", work / "data");
+    note = "tar could not unpack " + archive.string();
+    return {};
+  }
+  if (fs::is_directory(debian)) return note = "Debian's libonnx-testdata", found_cases(debian);
+  note = "neither " + archive.string() + " nor the package libonnx-testdata is here";
+  return {};
+}
+
+std::optional<std::vector<NamedTensor>> read_tensors(const fs::path& folder, const std::string& prefix) {
+  std::vector<NamedTensor> tensors;
+  for (int i = 0;; ++i) {
+    fs::path file = folder / fmt::format("{}{}.pb", prefix, i);
+    if (!fs::exists(file)) return tensors;
+    MappedFile bytes = map_file(file);
+    if (bytes.bytes.empty()) return std::nullopt;  // an empty sequence or optional
+    try {
+      tensors.push_back(tensor_from_pb(bytes.bytes));
+    } catch (CompileError&) { return std::nullopt; }
+  }
+}
+
+// ---- comparison
+// ------------------------------------------------------------------------------------------------------
+namespace {
+
+bool close(double got, double want, const Tolerance& t) {
+  if (std::isnan(want) || std::isnan(got)) return std::isnan(want) && std::isnan(got);
+  if (std::isinf(want) || std::isinf(got)) return want == got;
+  return std::fabs(got - want) <= t.absolute + t.relative * std::fabs(want);
+}
+
+std::string first_difference(const Tensor& got, const Tensor& want, Tolerance t) {
+  if (want.dtype() == DType::str) return got.strings() == want.strings() ? "" : "other strings";
+  if (want.dtype() == DType::bf16) t.relative = std::max(t.relative, 0x1p-6);
+  bool floats = is_float(want.dtype()) && runs(want.dtype());
+  if (!floats) return std::ranges::equal(got.bytes(), want.bytes()) ? "" : "other elements";
+  int64_t wrong = 0, first = -1;
+  for (int64_t i = 0; i < want.size(); ++i)
+    if (!close(got.get(i), want.get(i), t)) first = wrong++ ? first : i;
+  if (!wrong) return "";
+  return fmt::format("{} of {} elements; element {} is {:.9g}, not {:.9g}", wrong, want.size(), first, got.get(first),
+                     want.get(first));
+}
+
+}  // namespace
+
+std::string compare(const Tensor& got, const Tensor& want, const Tolerance& tolerance) {
+  if (got.dtype() != want.dtype())
+    return fmt::format("type {} instead of {}", cameo::name(got.dtype()), cameo::name(want.dtype()));
+  if (got.dims() != want.dims())
+    return fmt::format("dims [{}] instead of [{}]", fmt::join(got.dims(), ", "), fmt::join(want.dims(), ", "));
+  return first_difference(got, want, tolerance);
+}
+
+std::string_view name(Verdict::Kind kind) {
+  constexpr std::string_view names[] = {"pass", "wrong", "unsupported", "failed"};
+  return names[kind];
+}
+
+// ---- a case
+// ----------------------------------------------------------------------------------------------------------
+namespace {
+
+std::string problems(const Diagnostics& d) {
+  std::string s;
+  for (const Diagnostic& x : d.all())
+    if (!is_warning(x.code)) s += fmt::format("{}{} {}", s.empty() ? "" : "; ", code_name(x.code), x.message);
+  return s;
+}
+
+Tensor ramp(const Type& type) {
+  Tensor t(type.dtype, extents(type.shape));
+  for (int64_t i = 0; i < t.size(); ++i) t.set(i, static_cast<double>(i) / static_cast<double>(t.size()));
+  return t;
+}
+
+Tolerance tolerance_of(const Case& c) {
+  Tolerance t;
+  std::ifstream in(c.model.parent_path() / "data.json");
+  nlohmann::json j = in ? nlohmann::json::parse(in, nullptr, false) : nlohmann::json();
+  if (j.is_object()) t = {j.value("rtol", t.relative), j.value("atol", t.absolute)};
+  return t;
+}
+
+struct DataSet {
+  std::vector<NamedTensor> inputs, outputs;
+};
+
+/// Imports with the data's shapes, runs, compares; the inputs of a test are the model's in order.
+Verdict run_data(const Case& c, const Engine& engine, DataSet data) {
+  ImportOptions options;
+  for (size_t i = 0; i < data.inputs.size(); ++i) options.shapes[std::to_string(i)] = data.inputs[i].tensor.dims();
+  Diagnostics diagnostics;
+  Model model = import_onnx(c.model, options, diagnostics);
+  if (diagnostics.has_errors()) return {Verdict::Unsupported, problems(diagnostics)};
+  std::vector<Tensor> inputs;
+  for (auto& t : data.inputs) inputs.push_back(t.tensor);
+  if (c.data_sets.empty())
+    for (ValueId v : model.graph.inputs()) inputs.push_back(ramp(model.graph.type(v)));
+  if (inputs.size() != model.graph.inputs().size())
+    return {Verdict::Unsupported,
+            fmt::format("{} inputs of data for {} of the model", inputs.size(), model.graph.inputs().size())};
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].dtype() != model.graph.type(model.graph.inputs()[i]).dtype)
+      return {Verdict::Unsupported, fmt::format("input {} is {} in the data", i, cameo::name(inputs[i].dtype()))};
+  std::vector<Tensor> outputs;
+  try {
+    outputs = engine(c, model, inputs);
+  } catch (CompileError& e) {
+    bool ours = e.diagnostic.code == Code::E0601 || e.diagnostic.code == Code::E0602;  // nobody's wish was refused
+    return {ours ? Verdict::Failed : Verdict::Unsupported, fmt::format("{} {}", code_name(e.diagnostic.code), e.diagnostic.message)};
+  }
+  if (outputs.size() != data.outputs.size())
+    return {Verdict::Wrong, fmt::format("{} outputs instead of {}", outputs.size(), data.outputs.size())};
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (std::string what = compare(outputs[i], data.outputs[i].tensor, tolerance_of(c)); !what.empty())
+      return {Verdict::Wrong, fmt::format("output {}: {}", i, what)};
+  return {};
+}
+
+}  // namespace
+
+Verdict run_case(const Case& c, const Engine& engine) {
+  if (c.data_sets.empty()) {
+    std::string prefix = c.model.stem().string() + "_output_";
+    auto outputs = read_tensors(c.model.parent_path(), prefix);
+    return run_data(c, engine, {{}, std::move(*outputs)});
+  }
+  for (auto& folder : c.data_sets) {
+    auto inputs = read_tensors(folder, "input_"), outputs = read_tensors(folder, "output_");
+    if (!inputs || !outputs) return {Verdict::Unsupported, "a sequence, map or optional in the data"};
+    Verdict v = run_data(c, engine, {std::move(*inputs), std::move(*outputs)});
+    if (v.kind != Verdict::Pass) return v;
+  }
+  return {};
+}
+
+std::vector<Tensor> interpret_case(const Case&, const Model& model, std::span<const Tensor> inputs) {
+  return interpret(model.graph, inputs).rounded;
+}
+
+void write_report(const fs::path& file, std::span<const Case> cases, std::span<const Verdict> verdicts,
+                  std::string_view engine) {
+  nlohmann::ordered_json j;
+  int passed = 0;
+  for (auto& v : verdicts) passed += v.kind == Verdict::Pass;
+  j["schema"] = "cameo.backend_suite.1";
+  j["engine"] = engine;
+  j["passed"] = passed;
+  j["total"] = kOfficialTotal;
+  j["tests"] = nlohmann::ordered_json::array();
+  for (size_t i = 0; i < cases.size(); ++i)
+    j["tests"].push_back(
+        {{"name", cases[i].name}, {"verdict", name(verdicts[i].kind)}, {"reason", verdicts[i].reason}});
+  std::ofstream(file) << j.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+}
+
+}  // namespace cameo::suite

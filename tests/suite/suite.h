@@ -1,0 +1,56 @@
+// The ONNX backend suite as data: its cases, their tensors, the official comparison, and running a case with any
+// engine. Each case runs in a process of its own, so that a crash or an endless loop is a verdict and not the end.
+#pragma once
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "frontend/import_onnx.h"
+
+namespace cameo::suite {
+
+struct Case {
+  std::string name, main_op;
+  std::filesystem::path model;
+  std::vector<std::filesystem::path> data_sets;  // empty: inputs 0, 1/n, 2/n .. and the outputs beside the model
+};
+
+/// The cases of the suite in `shared`, unpacked once under `work`; else of Debian's libonnx-testdata. `note` says
+/// which.
+std::vector<Case> find_cases(const std::filesystem::path& shared, const std::filesystem::path& work, std::string& note);
+inline constexpr int kOfficialTotal = 2033;
+
+/// Tensors of the files PREFIX0.pb, PREFIX1.pb ..; nullopt when one is a sequence, map or optional.
+std::optional<std::vector<NamedTensor>> read_tensors(const std::filesystem::path& folder, const std::string& prefix);
+
+struct Tolerance {
+  double relative = 1e-3, absolute = 1e-7;
+};
+/// What is wrong with `got`; empty when it is right.
+std::string compare(const Tensor& got, const Tensor& want, const Tolerance& tolerance);
+
+struct Verdict {
+  enum Kind { Pass, Wrong, Unsupported, Failed } kind = Pass;  // Failed: a crash, an internal error, a time-out
+  std::string reason;
+};
+std::string_view name(Verdict::Kind kind);
+
+/// Runs a model, already imported with the data's dims, on one data set. A CompileError means that the engine refuses
+/// it.
+using Engine = std::function<std::vector<Tensor>(const Case& c, const Model& model, std::span<const Tensor> inputs)>;
+Verdict run_case(const Case& c, const Engine& engine);
+/// As run_case, in a child with limits on time and memory; at most `jobs` at once. `done` hears each verdict.
+std::vector<Verdict> run_cases(std::span<const Case> cases, const Engine& engine, int jobs, std::chrono::seconds limit,
+                               const std::function<void(const Case&, const Verdict&)>& done);
+
+/// The interpreter as an engine.
+std::vector<Tensor> interpret_case(const Case& c, const Model& model, std::span<const Tensor> inputs);
+
+/// build/backend_suite.json: passed, total, tests.
+void write_report(const std::filesystem::path& file, std::span<const Case> cases, std::span<const Verdict> verdicts,
+                  std::string_view engine);
+
+}  // namespace cameo::suite

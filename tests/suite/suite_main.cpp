@@ -1,0 +1,89 @@
+// backend_suite: runs the ONNX backend suite and counts. Exit 1 when a case is wrong or crashes; what is refused is
+// counted.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+#include <regex>
+
+#include "tests/suite/suite.h"
+#include "tests/support/artifact.h"
+
+using namespace cameo;
+using namespace cameo::suite;
+
+namespace {
+
+std::vector<Tensor> compile_case(const Case&, const Model& model, std::span<const Tensor> inputs) {
+  return test::run_through_artifact(model.graph, inputs);
+}
+
+struct Counts {
+  int of[4] = {};
+};
+
+void print_operators(std::span<const Case> cases, std::span<const Verdict> verdicts) {
+  std::map<std::string, Counts> by_op;
+  for (size_t i = 0; i < cases.size(); ++i) ++by_op[cases[i].main_op].of[verdicts[i].kind];
+  fmt::print("{:<32} {:>5} {:>5} {:>5} {:>5}\n", "operator", "pass", "wrong", "unsup", "fail");
+  for (auto& [op, c] : by_op) fmt::print("{:<32} {:>5} {:>5} {:>5} {:>5}\n", op, c.of[0], c.of[1], c.of[2], c.of[3]);
+}
+
+std::string without_names(const std::string& reason) {
+  static const std::regex quoted("`[^`]*`|[0-9]+(x[0-9]+)*");
+  return reason.substr(0, 4) + (reason.size() > 4 ? std::regex_replace(reason.substr(4), quoted, "_") : "");
+}
+
+/// Why cases are refused, most frequent first.
+void print_reasons(std::span<const Verdict> verdicts) {
+  std::map<std::string, int> counts;
+  for (auto& v : verdicts)
+    if (v.kind == Verdict::Unsupported) ++counts[without_names(v.reason.substr(0, v.reason.find(';')))];
+  std::vector<std::pair<int, std::string>> sorted;
+  for (auto& [reason, n] : counts) sorted.push_back({n, reason});
+  std::sort(sorted.rbegin(), sorted.rend());
+  for (size_t i = 0; i < std::min<size_t>(sorted.size(), 20); ++i)
+    fmt::print("{:>5}  {}\n", sorted[i].first, sorted[i].second);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"the ONNX backend suite"};
+  std::string engine = "interpreter", filter, report = CAMEO_BINARY_DIR "/backend_suite.json";
+  int jobs = 2, limit = 120, least = 0;
+  bool verbose = false;
+  app.add_option("--engine", engine)->check(CLI::IsMember({"interpreter", "artifact"}));
+  app.add_option("--filter", filter, "a regular expression that names must contain");
+  app.add_option("--report", report, "where the JSON goes");
+  app.add_option("-j", jobs);
+  app.add_option("--limit", limit, "seconds a case");
+  app.add_option("--least", least, "fail when fewer cases pass");
+  app.add_flag("-v", verbose, "a line for each case that does not pass");
+  CLI11_PARSE(app, argc, argv);
+
+  std::string note;
+  std::vector<Case> cases = find_cases(CAMEO_SHARED, CAMEO_BINARY_DIR "/suite", note);
+  if (cases.empty()) {
+    fmt::print("skipped: {}\n", note);
+    return 0;
+  }
+  std::regex pattern(filter);
+  std::erase_if(cases, [&](const Case& c) { return !std::regex_search(c.name, pattern); });
+  if (engine == "artifact") test::warm_up_compiler();
+  auto verdicts =
+      run_cases(cases, engine == "artifact" ? compile_case : interpret_case, jobs, std::chrono::seconds(limit), [&](const Case& c, const Verdict& v) {
+        if (verbose && v.kind != Verdict::Pass)
+          fmt::print("{:<12} {} ({}): {}\n", name(v.kind), c.name, c.main_op, v.reason);
+      });
+  Counts total;
+  for (auto& v : verdicts) ++total.of[v.kind];
+  print_operators(cases, verdicts);
+  print_reasons(verdicts);
+  fmt::print("{}: {} of {} pass, {} wrong, {} unsupported, {} failed\n", note, total.of[0], cases.size(), total.of[1],
+             total.of[2], total.of[3]);
+  write_report(report, cases, verdicts, engine);
+  if (total.of[0] < least) fmt::print("fewer than {} pass\n", least);
+  return total.of[1] + total.of[3] || total.of[0] < least ? 1 : 0;
+}

@@ -1,0 +1,189 @@
+// See artifact.h.
+#include "tests/support/artifact.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+
+#include "codegen/build/compile.h"
+#include "optimizer/pipeline.h"
+#include "runtime/dtype.h"
+
+namespace cameo::test {
+namespace fs = std::filesystem;
+
+Module plan_graph(const Graph& g, const std::string& name, const Target& target) {
+  Module m;
+  m.name = name;
+  m.sources = g.shared_sources();
+  PassContext context;
+  Graph optimized = optimize(g, context);
+  m.io = interface_of(optimized);
+  Diagnostics diagnostics;
+  m.plans.push_back(make_plan(optimized, target, m.weights, diagnostics));
+  for (const Diagnostic& d : diagnostics.all())
+    if (!is_warning(d.code)) throw CompileError(d);
+  return m;
+}
+
+void build_graph(const Graph& g, const fs::path& path, const BuildOptions& options) {
+  BuildOptions quiet = options;
+  quiet.with_program = false;
+  compile_module(plan_graph(g), {}, OutputKind::SharedLibrary, path, quiet);
+}
+
+// ---- running --------------------------------------------------------------------------------------------------------
+namespace {
+
+std::string loader_error() {
+  const char* e = dlerror();
+  return e ? e : "no reason given";
+}
+
+class Error {
+ public:
+  cameo_error* get() { return &error_; }
+  void check(cameo_status status, const cameo_api& api) {
+    if (status == CAMEO_OK) return;
+    if (status == CAMEO_OUT_OF_RANGE) throw CompileError(Code::E0304, error_.message);
+    throw std::runtime_error(fmt::format("{}: {}", api.status_string(status), error_.message));
+  }
+
+ private:
+  cameo_error error_{sizeof(cameo_error), CAMEO_OK, -1, -1, {}};
+};
+
+cameo_value value_of(const Tensor& t, std::vector<int64_t>& shape) {
+  shape = t.dims();
+  cameo_value v{};
+  v.struct_size = sizeof v;
+  v.kind = CAMEO_KIND_TENSOR;
+  v.tensor.data = const_cast<std::byte*>(t.bytes().data());
+  v.tensor.device = {CAMEO_CPU, 0};
+  v.tensor.ndim = t.rank();
+  v.tensor.dtype = rt::to_dlpack(static_cast<uint32_t>(t.dtype()));
+  v.tensor.shape = shape.data();
+  return v;
+}
+
+Tensor tensor_of(const cameo_value& v) {
+  const cameo_tensor& t = v.tensor;
+  Tensor copy(static_cast<DType>(rt::from_dlpack(t.dtype)), {t.shape, t.shape + t.ndim});
+  if (copy.size())
+    std::memcpy(copy.mutable_bytes().data(), static_cast<char*>(t.data) + t.byte_offset, copy.bytes().size());
+  return copy;
+}
+
+}  // namespace
+
+LoadedArtifact::LoadedArtifact(const fs::path& path) : library_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+  if (!library_) throw std::runtime_error(loader_error());
+  auto get = reinterpret_cast<cameo_get_api>(dlsym(library_, "cameo_model_api"));
+  api_ = get ? get(CAMEO_ABI_MAJOR) : nullptr;
+  if (!api_) throw std::runtime_error("no `cameo_model_api` in the artifact");
+}
+
+LoadedArtifact::~LoadedArtifact() { dlclose(library_); }
+
+std::vector<Tensor> LoadedArtifact::run(std::span<const Tensor> inputs, int threads) const {
+  Error error;
+  cameo_options options{};
+  options.struct_size = sizeof options;
+  api_->options_init(&options);
+  options.num_threads = threads;
+  cameo_model* made = nullptr;
+  error.check(api_->model_create(&options, &made, error.get()), *api_);
+  std::unique_ptr<cameo_model, void (*)(cameo_model*)> model(made, api_->model_release);
+  cameo_context* begun = nullptr;
+  error.check(api_->context_create(made, &begun, error.get()), *api_);
+  std::unique_ptr<cameo_context, void (*)(cameo_context*)> context(begun, api_->context_release);
+
+  std::vector<std::vector<int64_t>> shapes(inputs.size());
+  std::vector<cameo_value> in, out(static_cast<size_t>(api_->io_count(1)));
+  for (size_t i = 0; i < inputs.size(); ++i) in.push_back(value_of(inputs[i], shapes[i]));
+  for (cameo_value& v : out) v.struct_size = sizeof v, v.kind = CAMEO_KIND_TENSOR;
+  error.check(api_->run(begun, in.data(), static_cast<int32_t>(in.size()), out.data(), static_cast<int32_t>(out.size()),
+                        nullptr, error.get()),
+              *api_);
+  std::vector<Tensor> results;
+  for (const cameo_value& v : out) results.push_back(tensor_of(v));
+  return results;
+}
+
+std::vector<Tensor> run_through_artifact(const Graph& g, std::span<const Tensor> inputs) {
+  fs::path path = fs::temp_directory_path() / fmt::format("cameo_artifact_{}.so", getpid());
+  struct Remove {
+    const fs::path& path;
+    ~Remove() {
+      std::error_code ignored;
+      fs::remove(path, ignored);
+    }
+  } remove{path};
+  BuildOptions here;
+  here.jobs = 0;
+  build_graph(g, path, here);
+  return LoadedArtifact(path).run(inputs);
+}
+
+void warm_up_compiler() {
+  CompileJob job;
+  job.name = "warm.cpp";
+  job.source =
+      "#include \"runtime/kernels/nest.h\"\nvoid f(float* x) { rt::store(x, 0l, rt::add(rt::load(x, 1l), 1.0f)); }\n";
+  (void)compile(job);
+}
+
+// ---- children -------------------------------------------------------------------------------------------------------
+namespace {
+
+[[noreturn]] void work_in_child(const std::function<std::string()>& work, int out, int seconds) {
+  rlimit no_core{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  alarm(static_cast<unsigned>(seconds));
+  std::string text;
+  try {
+    text = work();
+  } catch (const std::exception& e) { text = fmt::format("exception: {}", e.what()); }
+  text += '.';  // the end is complete
+  for (size_t at = 0; at < text.size();) {
+    ssize_t n = write(out, text.data() + at, text.size() - at);
+    if (n <= 0) break;
+    at += static_cast<size_t>(n);
+  }
+  _exit(0);
+}
+
+std::string ending(int status) {
+  if (WIFSIGNALED(status))
+    return WTERMSIG(status) == SIGALRM ? "it took too long"
+                                       : fmt::format("it crashed: {}", strsignal(WTERMSIG(status)));
+  return fmt::format("it ended with exit code {}", WEXITSTATUS(status));
+}
+
+}  // namespace
+
+std::string in_child(const std::function<std::string()>& work, int seconds) {
+  int ends[2];
+  if (pipe(ends) != 0) throw std::runtime_error("no pipe");
+  std::fflush(nullptr);  // or the child prints it again
+  pid_t child = fork();
+  if (child < 0) throw std::runtime_error("no process");
+  if (child == 0) work_in_child(work, ends[1], seconds);
+  close(ends[1]);
+  std::string text;
+  char buffer[4096];
+  for (ssize_t n; (n = read(ends[0], buffer, sizeof buffer)) > 0;) text.append(buffer, static_cast<size_t>(n));
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (text.empty() || WIFSIGNALED(status)) return ending(status);
+  text.pop_back();
+  return text;
+}
+
+}  // namespace cameo::test

@@ -1,0 +1,51 @@
+// Graphs through artifacts: optimised, planned, compiled, loaded and run through the C ABI, and the child processes
+// that make it safe to try. In a child the compiler runs without workers: what it costs to start one is most of a small
+// test.
+#pragma once
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "codegen/compile_module.h"
+#include "frontend/graph.h"
+#include "runtime/cameo.h"
+
+namespace cameo::test {
+
+/// The road up to the plan. Throws the first CompileError.
+Module plan_graph(const Graph& g, const std::string& name = "model", const Target& target = native_target());
+
+/// The road to a shared library, which is no program.
+void build_graph(const Graph& g, const std::filesystem::path& path, const BuildOptions& options);
+
+/// A loaded artifact; as movable as a file.
+class LoadedArtifact {
+ public:
+  /// Throws std::runtime_error with the loader's words.
+  explicit LoadedArtifact(const std::filesystem::path& path);
+  LoadedArtifact(const LoadedArtifact&) = delete;
+  LoadedArtifact& operator=(const LoadedArtifact&) = delete;
+  ~LoadedArtifact();
+
+  /// A new model and context, one run. An index out of range is the CompileError that the interpreter throws for it;
+  /// any other status a std::runtime_error.
+  std::vector<Tensor> run(std::span<const Tensor> inputs, int threads = 2) const;
+  const cameo_api& api() const { return *api_; }
+
+ private:
+  void* library_;
+  const cameo_api* api_;
+};
+
+/// All of it, with a file that is gone afterwards. Only in a child: clang and lld run in this process.
+std::vector<Tensor> run_through_artifact(const Graph& g, std::span<const Tensor> inputs);
+/// What every child would do again: done once before the first fork, it is inherited.
+void warm_up_compiler();
+
+/// What `work` returns in a forked child, or a sentence about how the child ended without returning. Output that it
+/// leaves unflushed is lost.
+std::string in_child(const std::function<std::string()>& work, int seconds = 120);
+
+}  // namespace cameo::test
