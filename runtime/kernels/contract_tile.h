@@ -159,7 +159,11 @@ struct Accumulators {
       for (; at + kChains <= k; at += kChains) steps(indices<kChains>{}, a + at, row_stride, b.at + at * b.k_step, b);
     }
 #pragma GCC unroll 4
-    for (; at < k; ++at) steps(indices<1>{}, a + at, row_stride, b.at + at * b.k_step, b);
+    for (; at < k; ++at) {
+      // Rows that overlap share elements between steps; kept in registers for that they would push out the sums.
+      if (kVectorBytes < 64 && row_stride < 4) asm volatile("" ::: "memory");
+      steps(indices<1>{}, a + at, row_stride, b.at + at * b.k_step, b);
+    }
   }
   RT_FN void join() { join(indices<(kChains - 1) * kSums>{}); }
   template <int... I>
