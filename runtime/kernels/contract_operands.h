@@ -136,8 +136,7 @@ struct StridedB {  // (i.., k, col) at base + i * outer + k * k_stride + col * n
   }
   RT_FN auto dot(const T* a, const i64* index, i64 panel, i64 n, i64 k) const {  // one row with one panel's columns
     const T* const from = base + outer.at(index) + panel * kPanel * n_stride;
-    f32 sums[kPanel];
-#pragma GCC unroll 1
+    f32 sums[kPanel] = {};
     for (i64 c = 0; c < kPanel && panel * kPanel + c < n; c += detail::kBlock)
       store(sums, Lanes<detail::kBlock>{c},
             detail::dot_square(detail::indices<detail::kBlock>{}, a, from + c * n_stride, n_stride,

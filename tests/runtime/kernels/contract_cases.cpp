@@ -262,11 +262,31 @@ std::string real_numbers() {
   return "";
 }
 
+// The specification alone takes operands of any element: here 16-bit floats, summed in 32 bits.
+std::string halves() {
+  constexpr i64 kM = 3, kN = 20, kK = 11;
+  const Floats a = small_integers(kM * kK, 7), b = small_integers(kK * kN, 8);
+  std::vector<rt::half> half_a(a.size()), half_b(rt::packed_b_elements(kN, kK));
+  for (size_t i = 0; i < a.size(); ++i) rt::store(half_a.data(), static_cast<i64>(i), a[i]);
+  const Floats packed = pack(b, kN, kK);
+  for (size_t i = 0; i < packed.size(); ++i) rt::store(half_b.data(), static_cast<i64>(i), packed[i]);
+  Floats want(kM * kN), got(kM * kN);
+  for (i64 row = 0; row < kM; ++row)
+    for (i64 col = 0; col < kN; ++col)
+      for (i64 k = 0; k < kK; ++k) want[row * kN + col] += a[row * kK + k] * b[k * kN + col];
+  in_chunks(2, nullptr, [&](const rt::Call& call) {
+    rt::contract_naive(
+        call, rt::extents(), rt::extents(), kM, kN, kK, rt::matrix_a(half_a.data(), rt::strides(), kK, rt::strides()),
+        rt::packed_b(half_b.data(), rt::strides()), [&](float acc, i64 row, i64 col) { got[row * kN + col] = acc; });
+  });
+  return difference(want, got, "halves");
+}
+
 bool runs_here() { return __builtin_cpu_supports(CONTRACT_TARGET); }
 
 }  // namespace
 
-extern const Cases CONTRACT_NAME{CONTRACT_TARGET, runs_here,  tile_edges, segments,
-                                 literal_shapes,  outer_axes, strided,    real_numbers};
+extern const Cases CONTRACT_NAME{CONTRACT_TARGET, runs_here, tile_edges,   segments, literal_shapes,
+                                 outer_axes,      strided,   real_numbers, halves};
 
 }  // namespace contract_cases
