@@ -39,6 +39,7 @@ std::vector<LinkInput> compile_sources(const Module& m, const EmittedModule& tex
     job.source = f.text;
     job.target = code_target(t);
     if (tables) job.optimize = 0;
+    job.vectorize = false;
     names.push_back(f.path);
     jobs.push_back(std::move(job));
   };
@@ -109,7 +110,7 @@ void write_header(const Module& m, const std::filesystem::path& library) {
 void compile_module(const Module& m, const std::vector<GoldenCase>& goldens, OutputKind kind,
                     const std::filesystem::path& path, const BuildOptions& options) {
   size_t kernels = m.plans[0].kernels.size();
-  int files = static_cast<int>(std::clamp<size_t>(kernels / 6, 1, 16));
+  int files = static_cast<int>(std::clamp<size_t>(kernels / 12, 1, 16));
   go_on(options, "print", 0, 1);
   require_equal_tables(m);
   EmittedModule text = print_module(m, files, goldens);

@@ -4,73 +4,12 @@
 // nothing is read back. Every extent and stride is meant to be a literal of the call; the sum of an element never
 // depends on the chunks.
 #pragma once
+#include "runtime/kernels/contract_operands.h"
 #include "runtime/kernels/contract_shape.h"
 #include "runtime/kernels/contract_tile.h"
 #include "runtime/kernels/nest.h"
 
 namespace rt {
-
-// ---- operands ------------------------------------------------------------------------------------------------------
-template <class T, int R, int S>
-struct MatrixA {  // (i.., row, s.., k) at base + i * outer + row * row_stride + s * segment + k
-  const T* base;
-  Strides<R> outer;
-  i64 row_stride;
-  Strides<S> segment;
-};
-template <class T, int R, int S>
-RT_FN MatrixA<T, R, S> matrix_a(const T* base, Strides<R> outer, i64 row_stride, Strides<S> segment) {
-  return {base, outer, row_stride, segment};
-}
-
-template <class T, int R>
-struct PackedB {  // panels as contract_shape.h says, `outer` elements apart for each outer axis
-  const T* base;
-  Strides<R> outer;
-
-  RT_FN bool shared() const { return outer.all_zero(); }
-  RT_FN auto at(const i64* index, i64 k, i64 col, i64 k_total) const {
-    return load(base, outer.at(index) + (col / kPanel * k_total + k) * kPanel + col % kPanel);
-  }
-  template <int NV>
-  RT_FN Panels panels(const Call&, const i64* index, i64 panel, i64, i64 k_total) const {
-    return {base + outer.at(index) + panel * k_total * kPanel, k_total * kPanel, kPanel};
-  }
-};
-template <class T, int R>
-RT_FN PackedB<T, R> packed_b(const T* base, Strides<R> outer) {
-  return {base, outer};
-}
-
-template <class T, int R>
-struct StridedB {  // (i.., k, col) at base + i * outer + k * k_stride + col * n_stride, packed tile by tile into
-                   // scratch
-  const T* base;
-  Strides<R> outer;
-  i64 k_stride, n_stride;
-
-  RT_FN bool shared() const { return false; }
-  RT_FN auto at(const i64* index, i64 k, i64 col, i64) const {
-    return load(base, outer.at(index) + k * k_stride + col * n_stride);
-  }
-  template <int NV>
-  RT_FN Panels panels(const Call& call, const i64* index, i64 panel, i64 n, i64 k_total) const {
-    f32* const to = static_cast<f32*>(call.scratch);
-    for (i64 p = panel; p < panel + NV; ++p)
-      pack_panel(to + (p - panel) * k_total * kPanel, base + outer.at(index) + p * kPanel * n_stride, n - p * kPanel,
-                 k_total);
-    return {to, k_total * kPanel, kPanel};
-  }
-  RT_FN void pack_panel(f32* to, const T* from, i64 columns, i64 k_total) const {
-    for (i64 k = 0; k < k_total; ++k)
-      for (i64 l = 0; l < kPanel; ++l)
-        to[k * kPanel + l] = l < columns ? load(from, k * k_stride + l * n_stride) : f32{};
-  }
-};
-template <class T, int R>
-RT_FN StridedB<T, R> strided_b(const T* base, Strides<R> outer, i64 k_stride, i64 n_stride) {
-  return {base, outer, k_stride, n_stride};
-}
 
 // ---- specification -------------------------------------------------------------------------------------------------
 template <int R, int S, class A, class B, class Epilogue>
@@ -105,9 +44,13 @@ struct PanelCount<Constant<N>> {
 
 template <int MR, int NV, i64 Terms, int R, int S, class M, class N, class A, class B, class Epilogue>
 struct Contraction {
+  using PanelTotal = typename PanelCount<N>::Type;
+  static constexpr int kChains = chains_of(largest_part<M>(MR) * largest_part<PanelTotal>(NV));
+
   const Call& call;
   Extents<R> outer;
   Extents<S> segments;
+  M m;
   N n;
   i64 k;
   TileSplit rows, columns;
@@ -117,7 +60,7 @@ struct Contraction {
 
   template <int H, int W>
   RT_FN void tile(const i64* index, Panels panels, i64 row, i64 panel) const {
-    Accumulators<H, W> acc;
+    Accumulators<H, W, kChains> acc;
     acc.clear();
     const auto* const from = a.base + a.outer.at(index) + row * a.row_stride;
     each_segment<0, S>(segments, a.segment, from, [&](auto* p) __attribute__((always_inline)) {
@@ -131,23 +74,42 @@ struct Contraction {
                              });
   }
 
+  template <int W>
+  RT_FN void dot_rows(const i64* index, i64 row, i64 end, i64 panel) const {
+    if constexpr (S == 0 && B::kDots) {
+#pragma GCC unroll 1
+      for (; row < end; ++row)
+#pragma GCC unroll 1
+        for (i64 p = panel; p < panel + W; ++p) {
+          const auto sums = b.dot(a.base + a.outer.at(index) + row * a.row_stride, index, p, n, k);
+          emit(sums, p * kPanel, n, [&](auto sum, auto col) __attribute__((always_inline)) {
+            store_element<R>(epilogue, index, sum, row, col);
+          });
+        }
+    }
+  }
+
   // Tiles of the panels [panel, panel + W): `count` of them from unit `first` on, a unit being a point and a row part.
   template <int W>
   RT_FN void column(i64 panel, i64 first, i64 count) const {
     i64 index[R == 0 ? 1 : R];
     index_of<R>(first / rows.parts, outer, index);
     i64 part = first % rows.parts;
-    Panels panels = b.template panels<W>(call, index, panel, n, points_of<S>(segments) * k);
+    Panels panels = b.template panels<W>(call, index, panel, m, n, points_of<S>(segments) * k);
 #pragma GCC unroll 1
     while (true) {
-      each_size<MR, M>(rows, part, [&](auto height) __attribute__((always_inline)) {
-        tile<height.value, W>(index, panels, rows.begin(part), panel);
-      });
+      if (S == 0 && b.dots(m)) {
+        dot_rows<W>(index, rows.begin(part), rows.begin(part + 1), panel);
+      } else {
+        each_size<MR, M>(rows, part, [&](auto height) __attribute__((always_inline)) {
+          tile<height.value, W>(index, panels, rows.begin(part), panel);
+        });
+      }
       if (--count == 0) return;
       if (++part == rows.parts) {
         part = 0;
         advance<R>(outer, index);
-        if (!b.shared()) panels = b.template panels<W>(call, index, panel, n, points_of<S>(segments) * k);
+        if (!b.shared()) panels = b.template panels<W>(call, index, panel, m, n, points_of<S>(segments) * k);
       }
     }
   }
@@ -164,7 +126,7 @@ struct Contraction {
       const i64 part = u / length % columns.parts;
       const i64 first = u % length + (b.shared() ? 0 : u / length / columns.parts * rows.parts);
       const i64 count = length - u % length < end - u ? length - u % length : end - u;
-      each_size<NV, typename PanelCount<N>::Type>(columns, part, [&](auto width) __attribute__((always_inline)) {
+      each_size<NV, PanelTotal>(columns, part, [&](auto width) __attribute__((always_inline)) {
         column<width.value>(columns.begin(part), first, count);
       });
       u += count;
@@ -180,7 +142,7 @@ template <int MR, int NV, i64 Terms = 0, int R, int S, class M, class N, class K
 RT_FN void contract(const Call& call, Extents<R> outer, Extents<S> segments, M m, N n, K k, A a, B b,
                     Epilogue epilogue) {
   const TileSplit rows = split_tiles(m, MR), columns = split_tiles(panels_of(n), NV);
-  detail::Contraction<MR, NV, Terms, R, S, M, N, A, B, Epilogue>{call, outer,   segments, n, k,
+  detail::Contraction<MR, NV, Terms, R, S, M, N, A, B, Epilogue>{call, outer,   segments, m, n,       k,
                                                                  rows, columns, a,        b, epilogue}
       .run();
 }

@@ -103,6 +103,10 @@ constexpr bool occurs(int limit, int size) {
     return true;
   }
 }
+template <class Total>
+constexpr int largest_part(int limit) {
+  return occurs<Total>(limit, limit) ? limit : occurs<Total>(limit, limit - 1) ? limit - 1 : 1;
+}
 // Calls f with the size of this part, as a type.
 template <int N, class Total, class F>
 RT_FN void each_size(const TileSplit& split, i64 part, F f) {
@@ -127,12 +131,31 @@ template <int N>
 using indices = Indices<int, __integer_pack(N)...>;
 #endif
 
-template <int MR, int NV>
+// One vector of sums, columns `col` on: of the last one of a row only the lanes that are columns, one by one.
+template <class N, class F>
+RT_FN void emit(vec<f32, kPanel> v, i64 col, N n, F f) {
+  if constexpr (kIsMultiple<N, kPanel>) {
+    f(v, Lanes<kPanel>{col});
+  } else {
+    if (col + kPanel <= n) return f(v, Lanes<kPanel>{col});
+    f32 lanes[kPanel];
+    store(lanes, Lanes<kPanel>{0}, v);
+#pragma GCC unroll 1
+    for (i64 c = col; c < n; ++c) f(lanes[c - col], c);
+  }
+}
+
+// Eight independent sums keep two multipliers of latency four busy; small tiles split k over several chains. All tiles
+// of a kernel split it as the largest does, so that equal columns of B give equal sums wherever they stand.
+constexpr int chains_of(int sums) {
+  const int registers = sums * kPanel * 4 / kVectorBytes;
+  return registers >= 8 ? 1 : registers >= 4 ? 2 : 4;
+}
+
+template <int MR, int NV, int kChains>
 struct Accumulators {
   using V = vec<f32, kPanel>;
-  static constexpr int kSums = MR * NV, kRegisters = kSums * kPanel * 4 / kVectorBytes;
-  // Eight independent sums keep two multipliers of latency four busy; small tiles split k over several.
-  static constexpr int kChains = kRegisters >= 8 ? 1 : kRegisters >= 4 ? 2 : 4;
+  static constexpr int kSums = MR * NV;
   V sum[kChains * kSums];
 
   RT_FN void clear() { clear(indices<kChains * kSums>{}); }
@@ -156,7 +179,11 @@ struct Accumulators {
       for (; at + kChains <= k; at += kChains) steps(indices<kChains>{}, a + at, row_stride, b.at + at * b.k_step, b);
     }
 #pragma GCC unroll 4
-    for (; at < k; ++at) steps(indices<1>{}, a + at, row_stride, b.at + at * b.k_step, b);
+    for (; at < k; ++at) {
+      // Rows that overlap share elements between steps; kept in registers for that they would push out the sums.
+      if (kVectorBytes < 64 && row_stride < 4) asm volatile("" ::: "memory");
+      steps(indices<1>{}, a + at, row_stride, b.at + at * b.k_step, b);
+    }
   }
   RT_FN void join() { join(indices<(kChains - 1) * kSums>{}); }
   template <int... I>
@@ -164,23 +191,14 @@ struct Accumulators {
     (..., (sum[I % kSums] += sum[kSums + I]));
   }
 
-  // The lanes of the last vector that are columns go one by one.
-  template <class F>
-  RT_FN void each_lane(V v, int i, i64 col, i64 n, F f) {
-    f32 lanes[kPanel];
-    store(lanes, Lanes<kPanel>{0}, v);
-#pragma GCC unroll 1
-    for (i64 c = col; c < n; ++c) f(lanes[c - col], i, c);
-  }
   template <class N, class F>
-  RT_FN void one(V v, int i, int j, N n, i64 col, F f) {
-    const i64 at = col + j * kPanel;
+  RT_FN void emit_at(V v, int i, int j, N n, i64 col, F f) {
+    auto row = [&](auto sum, auto at) __attribute__((always_inline)) { f(sum, i, at); };
     if constexpr (kIsMultiple<N, kPanel>) {
-      f(v, i, Lanes<kPanel>{at});
-    } else if (j < NV - 1 || at + kPanel <= n) {
-      f(v, i, Lanes<kPanel>{at});
+      row(v, Lanes<kPanel>{col + j * kPanel});
     } else {
-      each_lane(v, i, at, n, f);
+      if (j < NV - 1) return row(v, Lanes<kPanel>{col + j * kPanel});
+      emit(v, col + j * kPanel, n, row);
     }
   }
   // Terms: the products in each sum; 0 where only the run knows.
@@ -195,12 +213,12 @@ struct Accumulators {
 #pragma GCC unroll 1
       for (int i = 0; i < MR; ++i)
 #pragma GCC unroll 1
-        for (int j = 0; j < NV; ++j) one(memory[i * NV + j], i, j, n, col, f);
+        for (int j = 0; j < NV; ++j) emit_at(memory[i * NV + j], i, j, n, col, f);
     }
   }
   template <class N, class F, int... I>
   RT_FN void unrolled(Indices<int, I...>, N n, i64 col, F f) {
-    (..., one(sum[I], I / NV, I % NV, n, col, f));
+    (..., emit_at(sum[I], I / NV, I % NV, n, col, f));
   }
   template <int... I>
   RT_FN void copy(Indices<int, I...>, V* to) {

@@ -2,7 +2,7 @@
 find_program(CAMEO_CLANGXX NAMES clang++-19)
 foreach(level 2 3 4)
   set(object ${CMAKE_BINARY_DIR}/contract_cases_v${level}.o)
-  set(flags -std=c++20 -O2 -Wall -Wextra -Werror -ffp-contract=off -march=x86-64-v${level} -I${CMAKE_SOURCE_DIR}
+  set(flags -std=c++20 -O2 -Wall -Wextra -Werror -Wno-psabi -ffp-contract=off -march=x86-64-v${level} -I${CMAKE_SOURCE_DIR}
     -DCONTRACT_NAME=kV${level} -DCONTRACT_TARGET="x86-64-v${level}")
   if(level EQUAL 4)
     list(APPEND flags -mprefer-vector-width=512)

@@ -3,9 +3,12 @@
 // are wider than n, so that a surplus lane shows.
 #include "tests/runtime/kernels/contract_cases.h"
 
+#include <sys/mman.h>
+
 #include <cmath>
-#include <cstdlib>
+#include <cstring>
 #include <initializer_list>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -23,6 +26,27 @@ Floats small_integers(i64 count, unsigned seed) {
   for (float& x : v) x = static_cast<float>(static_cast<int>((seed = seed * 1664525u + 1013904223u) >> 24) % 7 - 3);
   return v;
 }
+
+// A copy that ends where a page ends and nothing may be read behind it.
+class Guarded {
+ public:
+  explicit Guarded(const Floats& v) : bytes_((v.size() * 4 + kPage - 1) / kPage * kPage + kPage) {
+    map_ = static_cast<char*>(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    mprotect(map_ + bytes_ - kPage, kPage, PROT_NONE);
+    data_ = reinterpret_cast<float*>(map_ + bytes_ - kPage) - v.size();
+    std::memcpy(data_, v.data(), v.size() * 4);
+  }
+  Guarded(const Guarded&) = delete;
+  Guarded& operator=(const Guarded&) = delete;
+  ~Guarded() { munmap(map_, bytes_); }
+  const float* data() const { return data_; }
+
+ private:
+  static constexpr size_t kPage = 4096;
+  size_t bytes_;
+  char* map_;
+  float* data_;
+};
 
 struct Shape {
   i64 m, n, k, segments = 1, row_stride = 0, segment_stride = 0;
@@ -43,6 +67,10 @@ std::string difference(const Floats& want, const Floats& got, const std::string&
 Floats pack(const Floats& b, i64 n, i64 k_total) {  // b is [k_total][n]
   Floats packed(rt::packed_b_elements(n, k_total));
   rt::pack_b(packed.data(), n, k_total, [&](i64 k, i64 col) { return b[k * n + col]; });
+  if (const i64 last = n % rt::kPanel)  // what stands behind the last column must not matter
+    for (i64 k = 0; k < k_total; ++k)
+      for (i64 l = last; l < rt::kPanel; ++l)
+        packed[(n / rt::kPanel * k_total + k) * rt::kPanel + l] = std::numeric_limits<float>::quiet_NaN();
   return packed;
 }
 
@@ -53,18 +81,20 @@ void in_chunks(int chunks, float* scratch, F run) {
 
 struct One {  // a matrix product or one image's rows: operands, and the plain sum
   Shape s;
-  Floats a, b, packed, want;
+  Floats a_values, b, want;
+  Guarded a, packed;
   explicit One(const Shape& shape)
       : s(shape),
-        a(small_integers((s.m - 1) * s.row_stride + (s.segments - 1) * s.segment_stride + s.k, 1)),
+        a_values(small_integers((s.m - 1) * s.row_stride + (s.segments - 1) * s.segment_stride + s.k, 1)),
         b(small_integers(s.segments * s.k * s.n, 2)),
-        packed(pack(b, s.n, s.segments * s.k)),
-        want(s.m * (s.n + kGap), -5.f) {
+        want(s.m * (s.n + kGap) + rt::kPanel, -5.f),
+        a(a_values),
+        packed(pack(b, s.n, s.segments * s.k)) {
     for (i64 row = 0; row < s.m; ++row)
       for (i64 t = 0; t < s.segments * s.k; ++t)
         for (i64 col = 0; col < s.n; ++col)
           want[row * (s.n + kGap) + col] +=
-              a[row * s.row_stride + t / s.k * s.segment_stride + t % s.k] * b[t * s.n + col];
+              a_values[row * s.row_stride + t / s.k * s.segment_stride + t % s.k] * b[t * s.n + col];
   }
   auto epilogue(float* out) const {
     return [out, pitch = s.n + kGap](auto acc, i64 row, auto col) __attribute__((always_inline)) {
@@ -150,13 +180,13 @@ std::string literal_shapes() {
   return "";
 }
 
-// Two images, two groups with weights of their own, 3 x 3 convolution of 4 channels over rows: all axes at once.
-std::string outer_axes() {
+// Two images, two groups (with weights of their own or the same), 3 x 3 convolution of 4 channels: all axes at once.
+std::string convolution(bool shared) {
   constexpr i64 kBatch = 2, kGroups = 2, kHeight = 5, kWidth = 9, kIn = 4, kOut = 20;
   constexpr i64 kPixel = kGroups * kIn, kRow = (kWidth + 2) * kPixel, kImage = (kHeight + 2) * kRow;
   const Floats x = small_integers(kBatch * kImage, 3), w = small_integers(kGroups * 9 * kIn * kOut, 4);
   Floats packed;
-  for (i64 g = 0; g < kGroups; ++g) {
+  for (i64 g = 0; g < (shared ? 1 : kGroups); ++g) {
     const Floats p = pack(Floats(w.begin() + g * 9 * kIn * kOut, w.begin() + (g + 1) * 9 * kIn * kOut), kOut, 9 * kIn);
     packed.insert(packed.end(), p.begin(), p.end());
   }
@@ -172,21 +202,26 @@ std::string outer_axes() {
             for (i64 t = 0; t < 9 * kIn; ++t)
               want[out_at(n, g, y, px, o)] +=
                   x[n * kImage + (y + t / (3 * kIn)) * kRow + (px + t / kIn % 3) * kPixel + g * kIn + t % kIn] *
-                  w[(g * 9 * kIn + t) * kOut + o];
+                  w[((shared ? 0 : g) * 9 * kIn + t) * kOut + o];
   for (int chunks : {1, 2, 5}) {
     Floats got(want.size());
     in_chunks(chunks, nullptr, [&](const rt::Call& call) {
-      rt::contract<5, 2>(call, rt::extents(kBatch, kGroups, kHeight), rt::extents(3l, 3l), kWidth, kOut, kIn,
-                         rt::matrix_a(x.data(), rt::strides(kImage, kIn, kRow), kPixel, rt::strides(kRow, kPixel)),
-                         rt::packed_b(packed.data(), rt::strides(0l, rt::packed_b_elements(kOut, 9 * kIn), 0l)),
-                         [&](auto acc, i64 n, i64 g, i64 y, i64 px, auto col) __attribute__((always_inline)) {
-                           const auto at = out_at(n, g, y, px, col);
-                           rt::store(got.data(), at, rt::add(acc, rt::load(got.data(), at)));
-                         });
+      rt::contract<5, 2>(
+          call, rt::extents(kBatch, kGroups, kHeight), rt::extents(3l, 3l), kWidth, kOut, kIn,
+          rt::matrix_a(x.data(), rt::strides(kImage, kIn, kRow), kPixel, rt::strides(kRow, kPixel)),
+          rt::packed_b(packed.data(), rt::strides(0l, shared ? 0l : rt::packed_b_elements(kOut, 9 * kIn), 0l)),
+          [&](auto acc, i64 n, i64 g, i64 y, i64 px, auto col) __attribute__((always_inline)) {
+            const auto at = out_at(n, g, y, px, col);
+            rt::store(got.data(), at, rt::add(acc, rt::load(got.data(), at)));
+          });
     });
     if (auto d = difference(want, got, "convolution chunks=" + std::to_string(chunks)); !d.empty()) return d;
   }
   return "";
+}
+std::string outer_axes() {
+  const std::string d = convolution(false);
+  return d.empty() ? convolution(true) : d;
 }
 
 // Attention's products: B is computed, one a head, its columns or its steps of k contiguous, or neither.
@@ -194,7 +229,8 @@ template <int MR, int NV>
 std::string strided_one(i64 m, i64 n, i64 k, i64 k_stride, i64 n_stride) {
   const i64 heads = 3, b_size = (k - 1) * k_stride + (n - 1) * n_stride + 1;
   const Floats a = small_integers(heads * m * k, 5), b = small_integers(heads * b_size, 6);
-  Floats want(heads * m * (n + kGap), -5.f);
+  const Guarded guarded_a(a), guarded_b(b);
+  Floats want(heads * m * (n + kGap) + rt::kPanel, -5.f);
   for (i64 h = 0; h < heads; ++h)
     for (i64 row = 0; row < m; ++row)
       for (i64 t = 0; t < k; ++t)
@@ -206,8 +242,8 @@ std::string strided_one(i64 m, i64 n, i64 k, i64 k_stride, i64 n_stride) {
     Floats got(want.size(), -5.f);
     in_chunks(chunks, scratch.data(), [&](const rt::Call& call) {
       rt::contract<MR, NV>(call, rt::extents(heads), rt::extents(), m, n, k,
-                           rt::matrix_a(a.data(), rt::strides(m * k), k, rt::strides()),
-                           rt::strided_b(b.data(), rt::strides(b_size), k_stride, n_stride),
+                           rt::matrix_a(guarded_a.data(), rt::strides(m * k), k, rt::strides()),
+                           rt::strided_b(guarded_b.data(), rt::strides(b_size), k_stride, n_stride),
                            [&](auto acc, i64 h, i64 row, auto col) __attribute__((always_inline)) {
                              const auto at = rt::add((h * m + row) * (n + kGap), col);
                              rt::store(got.data(), at, rt::add(acc, rt::load(got.data(), at)));
@@ -221,7 +257,7 @@ std::string strided_one(i64 m, i64 n, i64 k, i64 k_stride, i64 n_stride) {
   return "";
 }
 std::string strided() {
-  for (i64 m : {1, 5, 13})
+  for (i64 m : {1, 5, 17})
     for (i64 n : {1, 15, 16, 33, 64, 70})
       for (i64 k : {1, 5, 16, 37, 64})
         for (auto [ks, ns] : std::initializer_list<std::pair<i64, i64>>{{n + 2, 1}, {1, k + 2}, {2, 2 * k}})
@@ -262,11 +298,31 @@ std::string real_numbers() {
   return "";
 }
 
+// The specification alone takes operands of any element: here 16-bit floats, summed in 32 bits.
+std::string halves() {
+  constexpr i64 kM = 3, kN = 20, kK = 11;
+  const Floats a = small_integers(kM * kK, 7), b = small_integers(kK * kN, 8);
+  std::vector<rt::half> half_a(a.size()), half_b(rt::packed_b_elements(kN, kK));
+  for (size_t i = 0; i < a.size(); ++i) rt::store(half_a.data(), static_cast<i64>(i), a[i]);
+  const Floats packed = pack(b, kN, kK);
+  for (size_t i = 0; i < packed.size(); ++i) rt::store(half_b.data(), static_cast<i64>(i), packed[i]);
+  Floats want(kM * kN), got(kM * kN);
+  for (i64 row = 0; row < kM; ++row)
+    for (i64 col = 0; col < kN; ++col)
+      for (i64 k = 0; k < kK; ++k) want[row * kN + col] += a[row * kK + k] * b[k * kN + col];
+  in_chunks(2, nullptr, [&](const rt::Call& call) {
+    rt::contract_naive(
+        call, rt::extents(), rt::extents(), kM, kN, kK, rt::matrix_a(half_a.data(), rt::strides(), kK, rt::strides()),
+        rt::packed_b(half_b.data(), rt::strides()), [&](float acc, i64 row, i64 col) { got[row * kN + col] = acc; });
+  });
+  return difference(want, got, "halves");
+}
+
 bool runs_here() { return __builtin_cpu_supports(CONTRACT_TARGET); }
 
 }  // namespace
 
-extern const Cases CONTRACT_NAME{CONTRACT_TARGET, runs_here,  tile_edges, segments,
-                                 literal_shapes,  outer_axes, strided,    real_numbers};
+extern const Cases CONTRACT_NAME{CONTRACT_TARGET, runs_here, tile_edges,   segments, literal_shapes,
+                                 outer_axes,      strided,   real_numbers, halves};
 
 }  // namespace contract_cases

@@ -14,6 +14,7 @@ struct Cases {
   std::string (*outer_axes)();
   std::string (*strided)();
   std::string (*real_numbers)();
+  std::string (*halves)();
 };
 
 extern const Cases kV2, kV3, kV4;

@@ -1,0 +1,152 @@
+// What contract multiplies: matrix_a (rows with contiguous k), packed_b (constant weights in panels, as
+// contract_shape.h says) and strided_b (a computed matrix, brought into panels a tile at a time). Each says how a tile
+// reads it and, by `at`, what its elements are.
+#pragma once
+#include "runtime/call.h"
+#include "runtime/kernels/contract_tile.h"
+
+namespace rt {
+
+template <class T, int R, int S>
+struct MatrixA {  // (i.., row, s.., k) at base + i * outer + row * row_stride + s * segment + k
+  const T* base;
+  Strides<R> outer;
+  i64 row_stride;
+  Strides<S> segment;
+};
+template <class T, int R, int S>
+RT_FN MatrixA<T, R, S> matrix_a(const T* base, Strides<R> outer, i64 row_stride, Strides<S> segment) {
+  return {base, outer, row_stride, segment};
+}
+
+template <class T, int R>
+struct PackedB {  // panels, `outer` elements apart for each outer axis
+  const T* base;
+  Strides<R> outer;
+
+  static constexpr bool kDots = false;
+  RT_FN bool shared() const { return outer.all_zero(); }
+  RT_FN bool dots(i64) const { return false; }
+  RT_FN auto at(const i64* index, i64 k, i64 col, i64 k_total) const {
+    return load(base, outer.at(index) + (col / kPanel * k_total + k) * kPanel + col % kPanel);
+  }
+  template <int W>
+  RT_FN Panels panels(const Call&, const i64* index, i64 panel, i64, i64, i64 k_total) const {
+    return {base + outer.at(index) + panel * k_total * kPanel, k_total * kPanel, kPanel};
+  }
+};
+template <class T, int R>
+RT_FN PackedB<T, R> packed_b(const T* base, Strides<R> outer) {
+  return {base, outer};
+}
+
+namespace detail {
+
+inline constexpr int kBlock = kVectorBytes / 4;
+using Block = vec<f32, kBlock>;
+
+// Lanes that have bit D move between two vectors: log2(kBlock) rounds of it transpose a square.
+template <int D, int... L>
+RT_FN void exchange(Indices<int, L...>, Block& a, Block& b) {
+  const Block low = __builtin_shufflevector(a, b, ((L & D) ? kBlock + L - D : L)...);
+  const Block high = __builtin_shufflevector(a, b, ((L & D) ? kBlock + L : L + D)...);
+  a = low;
+  b = high;
+}
+template <int D, int... P>
+RT_FN void transpose(Indices<int, P...> pairs, Block* rows) {
+  if constexpr (D < kBlock) {
+    (..., exchange<D>(indices<kBlock>{}, rows[P / D * 2 * D + P % D], rows[P / D * 2 * D + P % D + D]));
+    transpose<2 * D>(pairs, rows);
+  }
+}
+template <int D, int... P>
+RT_FN void add_across(Indices<int, P...>, Block* rows) {  // rows[0] lane l becomes the sum of row l
+  if constexpr (D < kBlock) {
+    (..., exchange<D>(indices<kBlock>{}, rows[P * 2 * D], rows[P * 2 * D + D]));
+    (..., (rows[P * 2 * D] += rows[P * 2 * D + D]));
+    add_across<2 * D>(indices<sizeof...(P) / 2>{}, rows);
+  }
+}
+
+// kBlock columns by kBlock steps, columns contiguous; those past `last` repeat it.
+template <int... I>
+RT_FN void pack_square(Indices<int, I...>, f32* to, const f32* from, i64 n_stride, i64 last) {
+  Block rows[kBlock] = {load_next<f32, kBlock>(from + (I < last ? I : last) * n_stride)...};
+  transpose<1>(indices<kBlock / 2>{}, rows);
+  (..., store(to + I * kPanel, Lanes<kBlock>{0}, rows[I]));
+}
+// The products of one row with kBlock columns.
+template <int... I>
+RT_FN Block dot_square(Indices<int, I...>, const f32* a, const f32* b, i64 n_stride, i64 last, i64 k) {
+  Block sums[kBlock] = {};
+  const f32* const column[kBlock] = {b + (I < last ? I : last) * n_stride...};
+  i64 at = 0;
+  for (; at + kBlock <= k; at += kBlock) {
+    const Block x = load_next<f32, kBlock>(a + at);
+    (..., (sums[I] = fma<Block>(x, load_next<f32, kBlock>(column[I] + at), sums[I])));
+  }
+  add_across<1>(indices<kBlock / 2>{}, sums);
+  for (; at < k; ++at) sums[0] = fma<Block>(splat<Block>(a[at]), Block{column[I][at]...}, sums[0]);
+  return sums[0];
+}
+
+}  // namespace detail
+
+template <class T, int R>
+struct StridedB {  // (i.., k, col) at base + i * outer + k * k_stride + col * n_stride
+  const T* base;
+  Strides<R> outer;
+  i64 k_stride, n_stride;
+
+  static constexpr bool kDots = true;
+  RT_FN bool shared() const { return false; }
+  // Where columns are contiguous and the rows few, bringing them into panels costs more than adding up across lanes.
+  RT_FN bool dots(i64 m) const { return k_stride == 1 && m <= 4; }
+  RT_FN auto at(const i64* index, i64 k, i64 col, i64) const {
+    return load(base, outer.at(index) + k * k_stride + col * n_stride);
+  }
+  // Rows of B that are contiguous can be read where they stand; for many rows of A packing them is worth its price.
+  template <int W>
+  RT_FN Panels panels(const Call& call, const i64* index, i64 panel, i64 m, i64 n, i64 k_total) const {
+    if (dots(m)) return {};
+    const T* const from = base + outer.at(index) + panel * kPanel * n_stride;
+    if (n_stride == 1 && m < 16 && (n % kPanel == 0 || (panel + W) * kPanel <= n)) return {from, kPanel, k_stride};
+    f32* const to = static_cast<f32*>(call.scratch);
+#pragma GCC unroll 1
+    for (i64 p = 0; p < W; ++p)
+      pack_panel(to + p * k_total * kPanel, from + p * kPanel * n_stride, n - (panel + p) * kPanel, k_total);
+    return {to, k_total * kPanel, kPanel};
+  }
+  RT_FN void pack_panel(f32* to, const T* from, i64 columns, i64 k_total) const {
+    if (n_stride == 1 && columns >= kPanel) {
+      for (i64 k = 0; k < k_total; ++k)
+        store(to + k * kPanel, Lanes<kPanel>{0}, load(from, Lanes<kPanel>{k * k_stride}));
+    } else if (k_stride == 1 && k_total >= detail::kBlock) {
+      for (i64 c = 0; c < kPanel && c < columns; c += detail::kBlock)
+        for (i64 k = 0; k < k_total; k += detail::kBlock) {
+          const i64 at = k + detail::kBlock <= k_total ? k : k_total - detail::kBlock;  // the last square overlaps
+          detail::pack_square(detail::indices<detail::kBlock>{}, to + at * kPanel + c, from + c * n_stride + at,
+                              n_stride, columns - 1 - c);
+        }
+    } else {
+      for (i64 k = 0; k < k_total; ++k)
+        for (i64 l = 0; l < kPanel && l < columns; ++l) to[k * kPanel + l] = load(from, k * k_stride + l * n_stride);
+    }
+  }
+  RT_FN auto dot(const T* a, const i64* index, i64 panel, i64 n, i64 k) const {  // one row with one panel's columns
+    const T* const from = base + outer.at(index) + panel * kPanel * n_stride;
+    f32 sums[kPanel] = {};
+    for (i64 c = 0; c < kPanel && panel * kPanel + c < n; c += detail::kBlock)
+      store(sums, Lanes<detail::kBlock>{c},
+            detail::dot_square(detail::indices<detail::kBlock>{}, a, from + c * n_stride, n_stride,
+                               n - 1 - panel * kPanel - c, k));
+    return load(sums, Lanes<kPanel>{0});
+  }
+};
+template <class T, int R>
+RT_FN StridedB<T, R> strided_b(const T* base, Strides<R> outer, i64 k_stride, i64 n_stride) {
+  return {base, outer, k_stride, n_stride};
+}
+
+}  // namespace rt
