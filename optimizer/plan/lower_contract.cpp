@@ -1,16 +1,15 @@
 // lower_contract: the sum of products becomes two affine offsets. `a` is asked for in a layout whose innermost axis is summed,
-// with a halo of zeros as wide as the window reaches out, so that no guard is left; a constant `b` is packed in 16-wide panels,
-// its k running over the folds in the order in which they walk `a`.
+// with a halo of zeros as wide as the window reaches out, so that no guard is left; a constant `b` is packed in panels, its k
+// running over the folds in the order in which they walk `a`.
 #include <algorithm>
 #include <map>
 
 #include "frontend/check.h"
 #include "optimizer/plan/lower_kernel.h"
+#include "runtime/kernels/contract_shape.h"
 
 namespace cameo {
 namespace {
-
-constexpr int64_t kPanel = 16;
 
 bool is_fold(const ContractMatch& m, Expr v) { return std::ranges::find(m.folds, v) != m.folds.end(); }
 
@@ -22,6 +21,10 @@ int summed_axis(const ContractMatch& m, const Layout& made) {
   return best;
 }
 
+bool covers(const Operand& wide, const Operand& narrow, int last) {
+  return wide.layout.pitch[last] == 1 && std::ranges::equal(narrow.before, wide.before, std::less_equal{}) && std::ranges::equal(narrow.after, wide.after, std::less_equal{});
+}
+
 /// How `a` must stand: as it was made if that will do, else with the summed axis last and a halo.
 std::optional<Operand> layout_of_a(const Graph& g, const Layouts& layouts, const ContractMatch& m) {
   ValueId v{m.a.operand()};
@@ -29,7 +32,7 @@ std::optional<Operand> layout_of_a(const Graph& g, const Layouts& layouts, const
   const Layout& made = layouts[v.index];
   int last = summed_axis(m, made);
   if (last < 0) return std::nullopt;
-  Operand a{v, made, order_of(made), std::vector<int64_t>(shape.size()), std::vector<int64_t>(shape.size())};
+  Operand a{v, made, order_of(made), std::vector<int64_t>(shape.size()), std::vector<int64_t>(shape.size()), {}};
   bool halo = false;
   for (size_t d = 0; d < shape.size(); ++d) {
     Interval r = range_of(m.a.index()[d]);
@@ -41,6 +44,7 @@ std::optional<Operand> layout_of_a(const Graph& g, const Layouts& layouts, const
   Expr outside = m.a.outside();
   if (halo && !(outside.is_const() && outside.float_value() == 0)) return std::nullopt;
   if (!halo && made.pitch[last] == 1) return a;
+  if (auto wide = layouts.haloed.find(v); wide != layouts.haloed.end() && covers(wide->second, a, last)) return wide->second;
   std::erase(a.order, last);
   a.order.push_back(last);
   a.layout = with_halo(extents(shape), a.order, a.before, a.after);
@@ -48,16 +52,31 @@ std::optional<Operand> layout_of_a(const Graph& g, const Layouts& layouts, const
 }
 
 /// The folds from the one with the longest stride in `a` to the one that is contiguous.
-bool sort_folds(ContractMatch& m, Expr a_offset) {
+void sort_folds(ContractMatch& m, Expr a_offset) {
   Affine a = affine(a_offset);
   std::stable_sort(m.folds.begin(), m.folds.end(), [&](Expr x, Expr y) { return a.coefficient_of(x) > a.coefficient_of(y); });
-  return true;
 }
 
 Expr linear(std::span<const Expr> vars) {
   Expr at = integer(0);
   for (Expr v : vars) at = at * v.extent() + v;
   return at;
+}
+
+/// The panels of a constant whose element is affine in the column and the folds alone; nullopt where it is not.
+std::optional<Packing> packing_of(Expr offset, Expr column, const std::vector<Expr>& folds) {
+  Affine at = affine(offset);
+  Packing p{{column.extent().int_value(), at.coefficient_of(column)}, {}, at.constant};
+  for (Expr f : folds) p.k.push_back({f.extent().int_value(), at.coefficient_of(f)});
+  for (const Affine::Term& t : at.terms)
+    if (t.term != column && std::ranges::find(folds, t.term) == folds.end()) return std::nullopt;
+  return p;
+}
+
+/// Fewer columns than a panel has run it partly empty: worth it while folding along k in lanes would be no better.
+bool worth_tiles(int64_t n, int64_t k_total, bool packed) {
+  constexpr int64_t kColumns = 4, kShortSum = 128;
+  return k_total >= 4 && (n >= (packed ? kColumns : 2 * kColumns) || (packed && k_total <= kShortSum));
 }
 
 bool affine_in(Expr offset, const std::vector<Expr>& vars) {
@@ -68,7 +87,14 @@ bool affine_in(Expr offset, const std::vector<Expr>& vars) {
 
 }  // namespace
 
-std::optional<LoweredKernel> lower_contract(const Graph& g, const Layouts& layouts, ValueId output, const OutputExpr& out, const Target& target) {
+int64_t Packing::k_total() const {
+  int64_t total = 1;
+  for (const Axis& a : k) total *= a.extent;
+  return total;
+}
+
+std::optional<LoweredKernel> lower_contract(const Graph& g, const Layouts& layouts, ValueId output, const OutputPart& part, const Target& target) {
+  const OutputExpr& out = part.out;
   auto match = match_contract(g, g.type(output), out);
   if (!match) return std::nullopt;
   ContractMatch& m = *match;
@@ -79,32 +105,20 @@ std::optional<LoweredKernel> lower_contract(const Graph& g, const Layouts& layou
     k_total *= f.extent().int_value();
   }
   int64_t n = column.extent().int_value();
-  if (n < 8 || k_total < 4) return std::nullopt;  // lanes or chains of fma would run empty
   auto a = layout_of_a(g, layouts, m);
   if (!a || g.type(ValueId{m.a.operand()}).dtype != DType::f32 || g.type(ValueId{m.b.operand()}).dtype != DType::f32) return std::nullopt;
   Expr a_offset = physical(a->layout, m.a.index());
   sort_folds(m, a_offset);
 
-  // b: packed panels if it is a constant whose axes are the column and the folds, else as it stands
+  // b: packed panels if it is a constant, else as it stands
   ValueId b{m.b.operand()};
-  const Shape& b_shape = g.type(b).shape;
-  if (!guard_of(b_shape, m.b.index()).is_const(1)) return std::nullopt;
-  bool packed = static_cast<bool>(g[b].constant);
-  for (size_t d = 0; d < b_shape.size(); ++d) {
-    Expr i = m.b.index()[d];
-    packed &= i == column || is_fold(m, i) || b_shape[d].is_static(1);
-  }
-  Operand b_operand{b, layouts[b.index], {}, {}, {}};
+  if (!guard_of(g.type(b).shape, m.b.index()).is_const(1)) return std::nullopt;
+  Operand b_operand{b, layouts[b.index], {}, {}, {}, {}};
   Expr b_offset = physical(b_operand.layout, m.b.index());
-  if (packed) {
-    b_operand.panel_columns = n;
-    b_operand.panel_k = k_total;
-    b_operand.layout.pitch.assign(b_shape.size(), 0);
-    Affine position = affine(column * integer(k_total) + linear(m.folds));
-    for (size_t d = 0; d < b_shape.size(); ++d)
-      if (Expr i = m.b.index()[d]; i.op() == Op::Var) b_operand.layout.pitch[d] = position.coefficient_of(i);
-    b_offset = from_affine(position);
-  }
+  if (g[b].constant) b_operand.packing = packing_of(b_offset, column, m.folds);
+  bool packed = b_operand.packing.has_value();
+  if (!worth_tiles(n, k_total, packed)) return std::nullopt;
+  if (packed) b_offset = column * integer(k_total) + linear(m.folds);
 
   LoweredKernel l;
   Kernel& k = l.kernel;
@@ -116,7 +130,7 @@ std::optional<LoweredKernel> lower_contract(const Graph& g, const Layouts& layou
     return static_cast<uint32_t>(l.operands.size() - 1);
   };
   const Layout& y_layout = layouts[output.index];
-  uint32_t y = operand({output, y_layout, {}, {}, {}});
+  uint32_t y = operand({output, y_layout, {}, {}, {}, {}});
   uint32_t a_number = operand(*a), b_number = operand(b_operand);
   Expr yes = boolean(true), none = zero(DType::f32);
   Expr sum = load_lowered(a_number, DType::f32, a_offset, yes, none) * load_lowered(b_number, DType::f32, b_offset, yes, none);
@@ -126,7 +140,7 @@ std::optional<LoweredKernel> lower_contract(const Graph& g, const Layouts& layou
     if (e.op() != Op::Load || e == m.a || e == m.b) return e;
     ValueId v{e.operand()};
     auto [it, fresh] = numbers.try_emplace(v, 0u);
-    if (fresh) it->second = operand({v, layouts[v.index], {}, {}, {}});
+    if (fresh) it->second = operand({v, layouts[v.index], {}, {}, {}, {}});
     return load_lowered(it->second, e.type(), physical(layouts[v.index], e.index()), guard_of(g.type(v).shape, e.index()), e.outside());
   });
 
@@ -134,7 +148,7 @@ std::optional<LoweredKernel> lower_contract(const Graph& g, const Layouts& layou
   for (int axis : order_of(y_layout))
     if (axis != m.n_axis) k.axes.push_back(out.index[axis]);
   k.axes.push_back(column);
-  k.stores.push_back({y, physical(y_layout, out.index), yes, collapse_folds(value)});
+  k.stores.push_back({y, physical(y_layout, part.at), yes, collapse_folds(value)});
   drop_unit_axes(k);
   collapse_axes(k, 1);
 
@@ -159,16 +173,18 @@ std::optional<LoweredKernel> lower_contract(const Graph& g, const Layouts& layou
     std::rotate(k.axes.begin() + static_cast<long>(i), k.axes.begin() + static_cast<long>(i) + 1, k.axes.end() - 1);
     k.sum.has_row = true;
   }
-  k.sum.rows_per_tile = target.vector_registers >= 32 ? 6 : 4;
-  k.sum.vectors_per_tile = target.vector_bytes >= 64 ? 4 : 1;
+  int64_t m_total = k.sum.has_row ? k.axes[k.axes.size() - 2].extent().int_value() : 1;
+  rt::Tile tile = rt::contract_tile(target.vector_bytes, target.vector_registers, m_total, n);
+  k.sum.rows_per_tile = tile.rows;
+  k.sum.vectors_per_tile = tile.vectors;
   if (!packed && !k.sum.segments.empty()) return std::nullopt;
   std::vector<Expr> vars = k.axes;
   vars.insert(vars.end(), k.sum.segments.begin(), k.sum.segments.end());
   vars.push_back(k.sum.k);
   if (!affine_in(k.sum.a_offset, vars) || !affine_in(k.sum.b_offset, vars) || affine(k.sum.a_offset).coefficient_of(k.sum.k) != 1) return std::nullopt;
   for (Store& s : k.stores) s.value = rewrite(s.value, [&](Expr e) { return e == outer ? make(Op::Acc, DType::f32, {}) : e; });
-  k.lanes = static_cast<int>(kPanel);
-  k.scratch_bytes = packed ? 0 : k_total * kPanel * k.sum.vectors_per_tile * 4;
+  k.lanes = rt::kPanel;
+  k.scratch_bytes = packed ? 0 : rt::contract_scratch_bytes(tile, k_total);
   return l;
 }
 

@@ -20,7 +20,7 @@ class Lowering {
   uint32_t operand(ValueId v, const Layout& layout) {
     auto [it, fresh] = numbers_.try_emplace(v, static_cast<uint32_t>(out_.operands.size()));
     if (fresh) {
-      out_.operands.push_back({v, layout, {}, {}, {}});
+      out_.operands.push_back({v, layout, {}, {}, {}, {}});
       out_.kernel.operands.push_back(g_.type(v).dtype);
     }
     return it->second;
@@ -182,6 +182,38 @@ int choose_lanes(const Kernel& k) {
   return last.extent().int_value() >= 16 ? 16 : last.extent().int_value() >= 8 ? 8 : 4;
 }
 
+/// Instructions that move one element when the lanes run along `v`: a strided access is one for each lane.
+double moves_along(const Kernel& k, Expr v) {
+  double lanes = static_cast<double>(std::min<int64_t>(16, v.extent().int_value())), moves = 0;
+  std::vector<Expr> values;
+  for (const Store& s : k.stores) {
+    values.push_back(s.value);
+    moves += affine(s.offset).coefficient_of(v) == 1 ? 1 / lanes : 1;
+  }
+  Reads r = reads_along(values, v);
+  return moves + r.contiguous / lanes + r.strided;
+}
+/// A kernel without folds may run its lanes along any axis: where the last one is short, or would gather, another is better.
+void rotate_lanes(Kernel& k) {
+  bool folds = false;
+  for (const Store& s : k.stores) {
+    std::vector<Expr> roots{s.value};
+    visit(roots, [&](Expr e) { folds |= e.op() == Op::Fold; });
+  }
+  if (folds || k.axes.size() < 2) return;
+  size_t best = k.axes.size() - 1;
+  double least = moves_along(k, k.axes[best]);
+  for (size_t i = 0; i + 1 < k.axes.size(); ++i) {
+    if (k.axes[i].extent().int_value() < 8) continue;
+    double moves = moves_along(k, k.axes[i]);
+    if (moves < least * 0.75) {
+      best = i;
+      least = moves;
+    }
+  }
+  std::rotate(k.axes.begin() + static_cast<long>(best), k.axes.begin() + static_cast<long>(best) + 1, k.axes.end());
+}
+
 /// The output's axes from the outermost in memory to the innermost.
 std::vector<Expr> axes_in_memory(const OutputExpr& out, const Layout& layout) {
   std::vector<Expr> axes;
@@ -206,20 +238,43 @@ std::optional<int64_t> alias_offset(const LoweredKernel& l, const Layouts& layou
   return difference.constant;
 }
 
+/// The part is the whole of a value, axis by axis.
+bool only_copies(const Graph& g, const OutputPart& part) {
+  Expr e = part.out.value;
+  if (e.op() != Op::Load || e.checked()) return false;
+  const Shape& shape = g.type(ValueId{e.operand()}).shape;
+  if (shape.size() != part.out.index.size()) return false;
+  for (size_t a = 0; a < shape.size(); ++a)
+    if (shape[a].extent() != part.out.index[a].extent() || (e.index()[a] != part.out.index[a] && !shape[a].is_static(1))) return false;
+  return true;
+}
+
 }  // namespace
 
-LoweredKernel lower_nest(const Graph& g, const Layouts& layouts, ValueId output, const OutputExpr& out) {
+Layout layout_within(const OutputPart& part, const Layout& whole) {
+  Affine at = affine(physical(whole, part.at));
+  Layout l{{}, at.constant, whole.elements};
+  for (size_t a = 0; a < part.out.index.size(); ++a) {
+    Expr v = part.out.index[a];
+    l.pitch.push_back(v.extent().is_const(1) ? whole.pitch[a] : at.coefficient_of(v));
+  }
+  return l;
+}
+
+LoweredKernel lower_nest(const Graph& g, const Layouts& layouts, ValueId output, const OutputPart& part) {
   LoweredKernel l;
   Lowering lowering(g, layouts, l);
   Kernel& k = l.kernel;
   const Layout& layout = layouts[output.index];
-  k.axes = axes_in_memory(out, layout);
+  k.axes = axes_in_memory(part.out, layout);
   uint32_t y = lowering.operand(output, layout);
-  Expr value = collapse_folds(lowering.lower(out.value, last_moving(k.axes)));
-  k.stores.push_back({y, physical(layout, out.index), boolean(true), value});
+  Expr value = collapse_folds(lowering.lower(part.out.value, last_moving(k.axes)));
+  k.stores.push_back({y, physical(layout, part.at), boolean(true), value});
   drop_unit_axes(k);
   l.alias_offset = alias_offset(l, layouts);
+  if (only_copies(g, part)) l.copies_to = part;
   collapse_axes(k, 0);
+  rotate_lanes(k);
   k.lanes = choose_lanes(k);
   return l;
 }
@@ -245,27 +300,59 @@ LoweredKernel lower_scatter(const Graph& g, const Layouts& layouts, const Node& 
 }
 
 LoweredKernel lower_relay(const Graph& g, const Layouts& layouts, const Operand& to) {
-  LoweredKernel l;
-  Kernel& k = l.kernel;
   const Shape& shape = g.type(to.value).shape;
   DType t = g.type(to.value).dtype;
-  std::vector<Expr> index(shape.size());
-  Expr offset = integer(0);
-  for (int a : to.order) {  // the whole buffer, outermost axis first
-    int64_t extent = shape[a].value() + to.before[a] + to.after[a];
-    Expr v = var(integer(extent));
-    k.axes.push_back(v);
-    offset = offset * integer(extent) + v;
-    index[a] = simplify_index(v - integer(to.before[a]));
-  }
-  l.operands = {to, {to.value, layouts[to.value.index], {}, {}, {}}};
+  std::vector<Expr> index;
+  for (const Dim& d : shape) index.push_back(var(d.extent()));
+  LoweredKernel l;
+  Kernel& k = l.kernel;
+  l.operands = {to, {to.value, layouts[to.value.index], {}, {}, {}, {}}};
   k.operands = {t, t};
-  Expr value = load_lowered(1, t, physical(layouts[to.value.index], index), guard_of(shape, index), zero(t));
-  k.stores.push_back({0, simplify_index(offset), boolean(true), value});
+  for (int a : to.order) k.axes.push_back(index[static_cast<size_t>(a)]);
+  k.stores.push_back({0, physical(to.layout, index), boolean(true), load_lowered(1, t, physical(layouts[to.value.index], index), boolean(true), zero(t))});
   drop_unit_axes(k);
   collapse_axes(k, 0);
+  rotate_lanes(k);
   k.lanes = choose_lanes(k);
   return l;
+}
+
+std::vector<LoweredKernel> lower_border(const Graph& g, const Operand& to) {
+  const Shape& shape = g.type(to.value).shape;
+  DType t = g.type(to.value).dtype;
+  std::vector<LoweredKernel> kernels;
+  for (size_t i = 0; i < to.order.size(); ++i) {
+    auto a = static_cast<size_t>(to.order[i]);
+    const int64_t pitch = to.layout.pitch[a], sides[] = {to.before[a], to.after[a]}, begins[] = {-to.before[a], shape[a].value()};
+    for (int side = 0; side < 2; ++side) {
+      if (!sides[side]) continue;
+      // inside of the outer axes; along this one and the inner ones the whole of the buffer
+      LoweredKernel l;
+      Expr offset = integer(to.layout.origin + begins[side] * pitch);
+      for (size_t o = 0; o < i; ++o) {
+        Expr v = var(shape[static_cast<size_t>(to.order[o])].extent());
+        l.kernel.axes.push_back(v);
+        offset = offset + v * integer(to.layout.pitch[static_cast<size_t>(to.order[o])]);
+      }
+      for (size_t o = i + 1; o < to.order.size(); ++o) offset = offset - integer(to.before[static_cast<size_t>(to.order[o])] * to.layout.pitch[static_cast<size_t>(to.order[o])]);
+      Expr v = var(integer(sides[side] * pitch));
+      l.kernel.axes.push_back(v);
+      l.operands = {to};
+      l.kernel.operands = {t};
+      l.kernel.title = "Border";
+      l.kernel.stores.push_back({0, simplify_index(offset + v), boolean(true), zero(t)});
+      drop_unit_axes(l.kernel);
+      collapse_axes(l.kernel, 0);
+      l.kernel.lanes = choose_lanes(l.kernel);
+      kernels.push_back(std::move(l));
+    }
+  }
+  return kernels;
+}
+
+bool has_halo(const Operand& o) {
+  auto positive = [](int64_t n) { return n > 0; };
+  return std::ranges::any_of(o.before, positive) || std::ranges::any_of(o.after, positive);
 }
 
 }  // namespace cameo

@@ -1,6 +1,7 @@
 // Lowering: the fused meaning of a cluster becomes a kernel: Loads and stores get physical offsets and only the guards that
 // range analysis cannot discharge, axes and folds that walk memory together collapse, and one axis is chosen for the lanes.
 #pragma once
+#include <map>
 #include <optional>
 
 #include "optimizer/annotate/assign_layouts.h"
@@ -8,31 +9,60 @@
 
 namespace cameo {
 
+/// How the panels of a Contract are cut out of a constant: [columns/16][k..][16], k running over several axes of it.
+struct Packing {
+  struct Axis { int64_t extent, stride; };  // elements of the constant
+  Axis column{0, 0};
+  std::vector<Axis> k;
+  int64_t origin = 0;
+  int64_t k_total() const;
+};
+
 /// What a kernel reads or writes: a value, in a layout that need not be the one it was made in.
 struct Operand {
   ValueId value;
   Layout layout;
   std::vector<int> order;               // how the layout was made: the order of the axes and the room around them
   std::vector<int64_t> before, after;
-  int64_t panel_columns = 0, panel_k = 0;  // a constant packed as [columns/16][k][16]; `layout` then gives [column][k]
+  std::optional<Packing> packing;       // of a constant; `layout` says nothing then
 };
+bool has_halo(const Operand& o);
+
+struct Layouts {
+  std::vector<Layout> made;           // by value: how its kernel leaves it
+  std::map<ValueId, Operand> haloed;  // with zeros around: made so, or relaid once for all readers that want some of them
+  const Layout& operator[](uint32_t value) const { return made[value]; }
+};
+
+/// A region of an output: `out.value` is the element that stands at `at`, an affine image of the variables `out.index`.
+struct OutputPart {
+  OutputExpr out;
+  std::vector<Expr> at;
+};
+/// The layout of what is copied to `part`, if it were made there at once.
+Layout layout_within(const OutputPart& part, const Layout& whole);
+/// The regions of an output whose meaning differs by where an axis stands (Concat) or by its remainder (ConvTranspose), each
+/// with a meaning that has no such case left; one region where there is nothing to be told apart.
+std::vector<OutputPart> split_output(const OutputExpr& out);
 
 struct LoweredKernel {
   Kernel kernel;
   std::vector<Operand> operands;  // first the outputs, then what is read
   /// Not a kernel at all: the output's bytes are those of operand 1, this many elements on.
   std::optional<int64_t> alias_offset;
+  /// Where the kernel only copies the whole of operand 1 to: index by index to this part of the output.
+  std::optional<OutputPart> copies_to;
 };
 
-using Layouts = std::vector<Layout>;  // by value
-
-LoweredKernel lower_nest(const Graph& g, const Layouts& layouts, ValueId output, const OutputExpr& out);
+LoweredKernel lower_nest(const Graph& g, const Layouts& layouts, ValueId output, const OutputPart& part);
 /// nullopt where the sum is no Contract, or too small to be worth one.
-std::optional<LoweredKernel> lower_contract(const Graph& g, const Layouts& layouts, ValueId output, const OutputExpr& out, const Target& target);
+std::optional<LoweredKernel> lower_contract(const Graph& g, const Layouts& layouts, ValueId output, const OutputPart& part, const Target& target);
 /// The updates of a Scatter, one after another; its start is a kernel of its own that ran before.
 LoweredKernel lower_scatter(const Graph& g, const Layouts& layouts, const Node& n, const Scatter& s);
-/// A copy of `value` into another layout, with zeros around it.
+/// A copy of a value into another layout; what stands around it there is the business of `lower_border`.
 LoweredKernel lower_relay(const Graph& g, const Layouts& layouts, const Operand& to);
+/// Zeros around a value, a kernel for each side.
+std::vector<LoweredKernel> lower_border(const Graph& g, const Operand& to);
 
 // Shared by the forms.
 Expr guard_of(const Shape& shape, std::span<const Expr> index);

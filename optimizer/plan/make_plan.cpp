@@ -12,6 +12,7 @@
 #include "optimizer/annotate/clusters.h"
 #include "optimizer/plan/lower_kernel.h"
 #include "optimizer/plan/plan.h"
+#include "runtime/kernels/contract_shape.h"
 
 namespace cameo {
 namespace {
@@ -60,6 +61,7 @@ class Planner {
 
  private:
   using Places = std::vector<std::optional<Place>>;  // by value of one graph
+  using Parts = std::vector<LoweredKernel>;          // of one output; none where it is not lowered ahead
 
   int now() const { return static_cast<int>(plan_.steps.size()); }
   Place new_buffer(int64_t bytes, std::string held) {
@@ -91,10 +93,11 @@ class Planner {
     const Graph& g;
     std::vector<FusedCluster> clusters;
     Layouts layouts;
-    std::vector<std::optional<LoweredKernel>> lowered;  // by cluster; of those with one fused output
-    std::map<ValueId, size_t> maker;                    // the cluster that makes a value
+    std::vector<Parts> lowered;         // by cluster; of those with one fused output
+    std::map<ValueId, size_t> maker;    // the cluster that makes a value
     Places places;
     std::map<std::pair<ValueId, std::string>, Place> relays;  // copies in another layout
+    std::map<ValueId, ValueId> windows; // values that are made where another one wants them: parts of its buffer
   };
 
   bool fuses(const Graph& g, const Cluster& c) {
@@ -104,7 +107,7 @@ class Planner {
   }
 
   Frame open_frame(const Graph& g) {
-    Frame f{g, {}, {}, {}, {}, Places(g.values().size()), {}};
+    Frame f{g, {}, {}, {}, {}, Places(g.values().size()), {}, {}};
     for (Cluster& c : form_clusters(g)) {
       FusedCluster fused{std::move(c), {}};
       guarded(g, fused.cluster, f.places, [&] {
@@ -114,18 +117,94 @@ class Planner {
       f.clusters.push_back(std::move(fused));
     }
     if (diagnostics_.has_errors()) return f;  // unknown extents have no layout; all of this graph's problems are noted
-    f.layouts = assign_layouts(g, f.clusters);
+    f.layouts.made = assign_layouts(g, f.clusters);
     for (const FusedCluster& c : f.clusters) {
       for (ValueId v : c.cluster.outputs) f.maker[v] = f.lowered.size();
-      f.lowered.emplace_back();
-      if (c.outputs.size() == 1 && !product(g.type(c.cluster.outputs[0]).shape).is_static(0)) f.lowered.back() = lower(f, c.cluster.outputs[0], c.outputs[0]);
+      f.lowered.push_back(lower_ahead(f, c));
     }
+    Layouts before = f.layouts;
+    choose_halos(f);
+    choose_windows(f);
+    auto moved = [&](const Operand& o) { return before[o.value.index] != f.layouts[o.value.index] || f.layouts.haloed.count(o.value); };
+    for (size_t c = 0; c < f.clusters.size(); ++c)
+      if (std::ranges::any_of(f.lowered[c], [&](const LoweredKernel& l) { return std::ranges::any_of(l.operands, moved); })) f.lowered[c] = lower_ahead(f, f.clusters[c]);
     return f;
   }
-  LoweredKernel lower(const Frame& f, ValueId v, const OutputExpr& out) {
-    if (auto contract = lower_contract(f.g, f.layouts, v, out, plan_.target)) return std::move(*contract);
-    return lower_nest(f.g, f.layouts, v, out);
+  Parts lower_ahead(const Frame& f, const FusedCluster& c) {
+    if (c.outputs.size() != 1 || product(f.g.type(c.cluster.outputs[0]).shape).is_static(0)) return {};
+    return lower(f, c.cluster.outputs[0], c.outputs[0]);
   }
+  Parts lower(const Frame& f, ValueId v, const OutputExpr& out) {
+    Parts parts;
+    for (const OutputPart& p : split_output(out)) {
+      auto contract = lower_contract(f.g, f.layouts, v, p, plan_.target);
+      parts.push_back(contract ? std::move(*contract) : lower_nest(f.g, f.layouts, v, p));
+    }
+    if (parts.size() > 1 || f.layouts.haloed.count(v) || f.windows.count(v))  // its own buffer, or a part of one
+      for (LoweredKernel& l : parts) l.alias_offset.reset();
+    return parts;
+  }
+  static std::optional<int64_t> alias_of(const Parts& parts) { return parts.size() == 1 ? parts[0].alias_offset : std::nullopt; }
+
+  /// Whether the layout of a value is free: made by kernels of this graph, read by kernels that ask for its layout.
+  static std::vector<bool> free_layouts(const Frame& f) {
+    std::vector<bool> free(f.g.values().size());
+    for (auto [v, c] : f.maker) free[v.index] = !f.lowered[c].empty() && !alias_of(f.lowered[c]);
+    for (const Port& p : f.g.outputs()) free[p.value.index] = false;
+    for (size_t c = 0; c < f.clusters.size(); ++c) {
+      if (alias_of(f.lowered[c])) free[f.lowered[c][0].operands[1].value.index] = false;
+      if (!f.clusters[c].outputs.empty()) continue;
+      for (NodeId n : f.clusters[c].cluster.nodes)
+        for (ValueId v : f.g[n].inputs)
+          if (v) free[v.index] = false;
+    }
+    return free;
+  }
+  /// Readers that want one order of axes and zeros around are given a value that is made so, or if it cannot be then one
+  /// copy of it: the widest halo serves all.
+  static void choose_halos(Frame& f) {
+    std::vector<bool> free = free_layouts(f);
+    std::map<ValueId, Operand> wanted;
+    for (const Parts& parts : f.lowered)
+      for (const LoweredKernel& l : parts)
+        for (const Operand& o : l.operands) {
+          if (o.packing || o.layout == f.layouts[o.value.index] || f.g[o.value].constant) continue;
+          Operand& all = wanted.try_emplace(o.value, o).first->second;
+          if (all.order != o.order) continue;
+          for (size_t a = 0; a < o.order.size(); ++a) {
+            all.before[a] = std::max(all.before[a], o.before[a]);
+            all.after[a] = std::max(all.after[a], o.after[a]);
+          }
+        }
+    for (auto& [v, o] : wanted) {
+      o.layout = with_halo(extents(f.g.type(v).shape), o.order, o.before, o.after);
+      if (free[v.index] && moving_order(f, v, o.layout) == moving_order(f, v, f.layouts[v.index])) f.layouts.made[v.index] = o.layout;
+      f.layouts.haloed.emplace(v, o);
+    }
+  }
+  /// A part that only copies a value into a region of the output need not run where the value can be made there.
+  static void choose_windows(Frame& f) {
+    std::vector<bool> free = free_layouts(f);
+    for (size_t c = f.clusters.size(); c-- > 0;) {  // readers first: a window may lie in a window
+      if (f.lowered[c].size() < 2) continue;
+      ValueId whole = f.clusters[c].cluster.outputs[0];
+      for (const LoweredKernel& part : f.lowered[c]) {
+        if (!part.copies_to) continue;
+        ValueId v = part.operands[1].value;
+        Layout window = layout_within(*part.copies_to, f.layouts[whole.index]);
+        if (!free[v.index] || f.layouts.haloed.count(v) || f.windows.count(v) || moving_order(f, v, window) != moving_order(f, v, f.layouts[v.index])) continue;
+        f.layouts.made[v.index] = window;
+        f.windows.emplace(v, whole);
+      }
+    }
+  }
+  /// The order of the axes that have more than one index.
+  static std::vector<int> moving_order(const Frame& f, ValueId v, const Layout& l) {
+    std::vector<int> order = order_of(l);
+    std::erase_if(order, [&](int a) { return f.g.type(v).shape[static_cast<size_t>(a)].is_static(1); });
+    return order;
+  }
+
   /// Runs `work`; what it finds wrong with the model is noted, and the cluster's values get places all the same.
   void guarded(const Graph& g, const Cluster& c, Places& places, const std::function<void()>& work) {
     try {
@@ -143,8 +222,8 @@ class Planner {
   static ValueId root_of(const Frame& f, ValueId v) {
     for (auto it = f.maker.find(v); it != f.maker.end(); it = f.maker.find(v)) {
       const auto& l = f.lowered[it->second];
-      if (!l || l->alias_offset != 0) break;
-      v = l->operands[1].value;
+      if (alias_of(l) != 0) break;
+      v = l[0].operands[1].value;
     }
     return v;
   }
@@ -174,7 +253,7 @@ class Planner {
   static Operand plain(const Frame& f, ValueId v) {
     std::vector<int64_t> dims = extents(f.g.type(v).shape), none(dims.size());
     Layout l = row_major(dims);
-    return {v, l, order_of(l), none, none};
+    return {v, l, order_of(l), none, none, {}};
   }
 
   /// Where a value stands in the layout that it was made in.
@@ -183,9 +262,9 @@ class Planner {
     const Value& value = f.g[v];
     if (value.constant) return {{Base::Weights, 0, weights_.add(value.constant)}, {}};
     const auto& l = f.lowered[f.maker.at(v)];
-    CAMEO_CHECK(l && l->alias_offset, "a value that was planned before its user");
-    Place from = place_of(f, l->operands[1].value);
-    from.ref.offset += *l->alias_offset * byte_size(value.type.dtype);
+    CAMEO_CHECK(alias_of(l), "a value that was planned before its user");
+    Place from = place_of(f, l[0].operands[1].value);
+    from.ref.offset += *alias_of(l) * byte_size(value.type.dtype);
     f.places[v.index] = from;
     return from;
   }
@@ -206,36 +285,53 @@ class Planner {
     l.kernel.title = "Relay";
     NodeId n = f.g[o.value].producer;
     l.kernel.origin = n ? f.g[n].origin : reader_;  // an input is relaid for the first node that reads it
+    if (has_halo(o)) add_border(f, o, to);
     push_kernel(std::move(l.kernel), {to, place_of(f, o.value)}, {});
   }
   /// Row-major, for what reads whole tensors: bodies, opaque kernels, scatters' operands.
   Place place_plain(Frame& f, ValueId v) { return place_operand(f, plain(f, v)); }
   Constant laid_out(const Frame& f, const Operand& o) {
     const Constant& t = f.g[o.value].constant;
-    if (!o.panel_columns && o.layout == row_major(t->dims())) return t;
-    auto key = std::pair(t.get(), fmt::format("{} {} {}", to_string(o.layout), o.panel_columns, o.panel_k));
-    Constant& made = packed_[key];
-    if (!made) made = std::make_shared<const Tensor>(o.panel_columns ? pack_panels(*t, o) : relaid(*t, o.layout));
+    if (!o.packing && o.layout == row_major(t->dims())) return t;
+    std::string how = o.packing ? "panels " + describe(*o.packing) : to_string(o.layout);
+    Constant& made = packed_[std::pair(t.get(), how)];
+    if (!made) made = std::make_shared<const Tensor>(o.packing ? pack_panels(*t, *o.packing) : relaid(*t, o.layout));
     return made;
   }
-  /// [columns/16][k][16]; the surplus columns of the last panel are zero.
-  static Tensor pack_panels(const Tensor& t, const Operand& o) {
-    constexpr int64_t kPanel = 16;
-    Layout flat = o.layout;
-    flat.elements = o.panel_columns * o.panel_k;
-    Tensor by_column = relaid(t, flat);
-    int64_t panels = (o.panel_columns + kPanel - 1) / kPanel;
-    Tensor out(t.dtype(), {panels * o.panel_k * kPanel});
-    auto from = by_column.as<float>();
-    auto to = out.mutable_as<float>();
-    for (int64_t c = 0; c < o.panel_columns; ++c)
-      for (int64_t k = 0; k < o.panel_k; ++k) to[(c / kPanel * o.panel_k + k) * kPanel + c % kPanel] = from[c * o.panel_k + k];
+  static std::string describe(const Packing& p) {
+    std::string s = fmt::format("{}x{} from {}", p.column.extent, p.column.stride, p.origin);
+    for (auto& k : p.k) s += fmt::format(", {}x{}", k.extent, k.stride);
+    return s;
+  }
+  static Tensor pack_panels(const Tensor& t, const Packing& p) {
+    std::vector<int64_t> rows{p.origin};  // the offset of each k
+    for (const Packing::Axis& a : p.k) {
+      std::vector<int64_t> finer;
+      for (int64_t r : rows)
+        for (int64_t i = 0; i < a.extent; ++i) finer.push_back(r + i * a.stride);
+      rows = std::move(finer);
+    }
+    Tensor out(t.dtype(), {rt::packed_b_elements(p.column.extent, p.k_total())});
+    auto from = t.as<float>();
+    rt::pack_b(out.mutable_as<float>().data(), p.column.extent, p.k_total(), [&](int64_t k, int64_t column) { return from[rows[static_cast<size_t>(k)] + column * p.column.stride]; });
     return out;
   }
+  /// Where a value is to be written: its own buffer, or the one that it is a window of.
   Place place_output(Frame& f, ValueId v) {
-    auto& place = f.places[v.index];
-    if (!place) place = new_buffer(f.layouts[v.index].elements * byte_size(f.g.type(v).dtype), f.g[v].name);
-    return *place;
+    if (f.places[v.index]) return *f.places[v.index];
+    if (auto window = f.windows.find(v); window != f.windows.end()) {
+      f.places[v.index] = place_output(f, window->second);
+    } else {
+      f.places[v.index] = new_buffer(f.layouts[v.index].elements * byte_size(f.g.type(v).dtype), f.g[v].name);
+      if (auto halo = f.layouts.haloed.find(v); halo != f.layouts.haloed.end() && halo->second.layout == f.layouts[v.index]) add_border(f, halo->second, *f.places[v.index]);
+    }
+    return *f.places[v.index];
+  }
+  void add_border(const Frame& f, const Operand& o, const Place& to) {
+    for (LoweredKernel& l : lower_border(f.g, o)) {
+      l.kernel.origin = reader_;
+      push_kernel(std::move(l.kernel), {to}, {});
+    }
   }
 
   void check_types(const Graph& g, const Node& n) {
@@ -254,15 +350,16 @@ class Planner {
 
   void plan_cluster(Frame& f, size_t number) {
     const FusedCluster& c = f.clusters[number];
-    if (f.lowered[number]) {
-      if (f.lowered[number]->alias_offset && !f.places[c.cluster.outputs[0].index]) return;  // place_of finds the bytes
-      return add_kernel(f, c.cluster, *f.lowered[number]);
+    if (const Parts& parts = f.lowered[number]; !parts.empty()) {
+      ValueId v = c.cluster.outputs[0];
+      if (alias_of(parts) && !f.places[v.index]) return;  // place_of finds the bytes
+      return add_parts(f, c.cluster, v, parts);
     }
     if (!c.outputs.empty()) {  // several outputs: a kernel each
       for (size_t i = 0; i < c.outputs.size(); ++i) {
         ValueId v = c.cluster.outputs[i];
         if (product(f.g.type(v).shape).is_static(0)) place_output(f, v);
-        else add_kernel(f, c.cluster, lower(f, v, c.outputs[i]));
+        else add_parts(f, c.cluster, v, lower(f, v, c.outputs[i]));
       }
       return;
     }
@@ -281,7 +378,7 @@ class Planner {
     if (product(f.g.type(n.outputs[0]).shape).is_static(0)) return void(place_output(f, n.outputs[0]));
     OutputExpr start = s.start;
     start.value = on_values(n, start.value);
-    add_kernel(f, c, lower_nest(f.g, f.layouts, n.outputs[0], start));
+    add_kernel(f, c, lower_nest(f.g, f.layouts, n.outputs[0], {start, start.index}));
     add_kernel(f, c, lower_scatter(f.g, f.layouts, n, s));
   }
   void plan_opaque(Frame& f, const Cluster& c, const Opaque& o) {
@@ -299,6 +396,13 @@ class Planner {
     add_kernel(f, c, std::move(l));
   }
 
+  void add_parts(Frame& f, const Cluster& c, ValueId v, const Parts& parts) {
+    for (const LoweredKernel& l : parts) {
+      auto window = l.copies_to ? f.windows.find(l.operands[1].value) : f.windows.end();
+      bool stands_there = window != f.windows.end() && window->second == v && layout_within(*l.copies_to, f.layouts[v.index]) == f.layouts[window->first.index];
+      if (!stands_there) add_kernel(f, c, l);
+    }
+  }
   void add_kernel(Frame& f, const Cluster& c, LoweredKernel l) {
     for (NodeId n : c.nodes) l.kernel.origin = merge(l.kernel.origin, f.g[n].origin);
     reader_ = l.kernel.origin;
@@ -312,11 +416,11 @@ class Planner {
     for (size_t i = 0; i < at.size(); ++i)
       if (std::ranges::find(c.outputs, l.operands[i].value) != c.outputs.end()) tap(f.g, l.operands[i], at[i]);
   }
-  /// The last step says it: a Scatter's first only writes its start.
+  /// The last step says it: the ones before wrote a part, or a Scatter's start.
   void tap(const Graph& g, const Operand& o, const Place& at) {
     const Value& v = g[o.value];
     if (&g != root_ || v.name.empty()) return;
-    std::erase_if(plan_.taps, [&](const Tap& t) { return t.name == v.name && t.step + 2 >= now(); });
+    std::erase_if(plan_.taps, [&](const Tap& t) { return t.name == v.name; });
     Ref ref = at.ref;
     ref.offset += o.layout.origin * byte_size(v.type.dtype);
     plan_.taps.push_back({now() - 1, ref, v.name, v.type.dtype, extents(v.type.shape), o.layout.pitch});

@@ -1,0 +1,142 @@
+// split_output: the cases of a meaning that depend on one index of the output become regions of their own. A Select on
+// `index < constant` cuts an axis in segments; a condition on the remainder of an index (the taps of a transposed
+// convolution) makes a region for each remainder, whose folds then run over the taps that fit and no others.
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "optimizer/plan/lower_kernel.h"
+
+namespace cameo {
+namespace {
+
+constexpr size_t kMostRegions = 16;     // each is a kernel of its own
+constexpr int64_t kSmallestRegion = 64;  // elements: below it a step costs more than the case
+
+bool has_load(Expr root) {
+  bool found = false;
+  std::vector<Expr> roots{root};
+  visit(roots, [&](Expr e) { found |= e.op() == Op::Load; });
+  return found;
+}
+
+/// The axis of which `index` is the variable plus a constant, or -1.
+int axis_of(const OutputExpr& out, const Affine& index) {
+  if (index.terms.size() != 1 || index.terms[0].coefficient != 1) return -1;
+  auto it = std::ranges::find(out.index, index.terms[0].term);
+  return it == out.index.end() ? -1 : static_cast<int>(it - out.index.begin());
+}
+
+/// Where the first axis that Selects tell apart is cut.
+struct Cuts {
+  int axis = -1;
+  std::set<int64_t> at;
+};
+Cuts find_cuts(const OutputExpr& out) {
+  Cuts cuts;
+  std::vector<Expr> roots{out.value};
+  visit(roots, [&](Expr e) {
+    if (e.op() != Op::Select || e.arg(0).op() != Op::Lt || !e.arg(0).arg(1).is_const() || e.arg(0).arg(0).type() != DType::i64) return;
+    Affine index = affine(e.arg(0).arg(0));
+    int axis = axis_of(out, index);
+    if (axis < 0 || (cuts.axis >= 0 && axis != cuts.axis) || !has_load(e.arg(1)) || !has_load(e.arg(2))) return;
+    cuts.axis = axis;
+    cuts.at.insert(e.arg(0).arg(1).int_value() - index.constant);
+  });
+  return cuts;
+}
+
+/// The index of `axis` as `scale * fresh variable + offset`.
+OutputPart restrict_axis(const OutputPart& part, size_t axis, int64_t scale, int64_t offset, int64_t extent) {
+  OutputPart p = part;
+  Expr v = var(integer(extent));
+  std::vector<Expr> from{part.out.index[axis]}, to{v * integer(scale) + integer(offset)};
+  p.out.index[axis] = v;
+  for (Expr& e : p.at) e = substitute(e, from, to);
+  p.out.value = substitute(part.out.value, from, to);
+  return p;
+}
+
+std::vector<OutputPart> cut_segments(const OutputPart& whole) {
+  Cuts cuts = find_cuts(whole.out);
+  if (cuts.axis < 0 || cuts.at.size() >= kMostRegions) return {whole};
+  auto axis = static_cast<size_t>(cuts.axis);
+  int64_t extent = whole.out.index[axis].extent().int_value(), begin = 0, others = 1;
+  for (size_t a = 0; a < whole.out.index.size(); ++a)
+    if (a != axis) others *= whole.out.index[a].extent().int_value();
+  cuts.at.insert(extent);
+  std::vector<OutputPart> parts;
+  for (int64_t end : cuts.at) {
+    if (end <= begin || end > extent) continue;
+    if ((end - begin) * others < kSmallestRegion) return {whole};
+    parts.push_back(restrict_axis(whole, axis, 1, begin, end - begin));
+    parts.back().out.value = simplify_index(parts.back().out.value);
+    begin = end;
+  }
+  return parts;
+}
+
+/// A condition `P % s == 0`: P and s, or s = 0.
+struct Remainder {
+  Affine p;
+  int64_t s = 0;
+};
+Remainder remainder_of(Expr e) {
+  if (e.op() != Op::Eq || !e.arg(1).is_const(0) || e.arg(0).op() != Op::Mod || !e.arg(0).arg(1).is_const()) return {};
+  return {affine(e.arg(0).arg(0)), e.arg(0).arg(1).int_value()};
+}
+
+/// A fold whose body is asked for only where a remainder of its variable is zero runs over those values alone.
+Expr fold_over_fitting(Expr e) {
+  if (e.op() != Op::Fold || e.fold_kind() != FoldKind::Sum || !e.arg(0).extent().is_const()) return e;
+  Expr v = e.arg(0);
+  std::vector<Expr> roots{e.arg(1)};
+  Remainder found;
+  visit(roots, [&](Expr x) {
+    Remainder r = remainder_of(x);
+    if (!r.s || found.s) return;
+    bool settled = r.p.coefficient_of(v) != 0;
+    for (const Affine::Term& t : r.p.terms) settled &= t.term == v || t.coefficient % r.s == 0;
+    if (settled) found = r;
+  });
+  if (!found.s) return e;
+  std::vector<int64_t> fitting;
+  for (int64_t k = 0; k < v.extent().int_value(); ++k)
+    if ((found.p.coefficient_of(v) * k + found.p.constant) % found.s == 0) fitting.push_back(k);
+  if (fitting.empty()) return zero(e.type());
+  int64_t step = fitting.size() > 1 ? fitting[1] - fitting[0] : 0;  // those that fit are an arithmetic progression
+  Expr j = var(integer(static_cast<int64_t>(fitting.size())));
+  std::vector<Expr> from{v}, to{integer(fitting.back()) - j * integer(step)};  // downwards: what is read then moves up
+  return fold(FoldKind::Sum, j, substitute(e.arg(1), from, to));
+}
+
+std::vector<OutputPart> split_remainders(const OutputPart& whole) {
+  std::vector<OutputPart> parts{whole};
+  for (size_t axis = 0; axis < whole.out.index.size(); ++axis) {
+    int64_t s = 0, extent = whole.out.index[axis].extent().int_value();
+    std::vector<Expr> roots{whole.out.value};
+    visit(roots, [&](Expr e) {
+      Remainder r = remainder_of(e);
+      if (r.s && std::abs(r.p.coefficient_of(whole.out.index[axis])) == 1) s = r.s;
+    });
+    if (s < 2 || s > extent || parts.size() * static_cast<size_t>(s) > kMostRegions) continue;
+    std::vector<OutputPart> finer;
+    for (const OutputPart& p : parts)
+      for (int64_t r = 0; r < s; ++r) finer.push_back(restrict_axis(p, axis, s, r, (extent - r + s - 1) / s));
+    parts = std::move(finer);
+  }
+  if (parts.size() > 1)
+    for (OutputPart& p : parts) p.out.value = simplify_index(rewrite(p.out.value, fold_over_fitting));
+  return parts;
+}
+
+}  // namespace
+
+std::vector<OutputPart> split_output(const OutputExpr& out) {
+  for (Expr v : out.index)
+    if (!v.extent().is_const()) return {{out, out.index}};
+  std::vector<OutputPart> parts = cut_segments({out, out.index});
+  return parts.size() > 1 ? parts : split_remainders(parts[0]);
+}
+
+}  // namespace cameo
