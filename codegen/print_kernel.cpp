@@ -133,9 +133,7 @@ class Printer {
     Affine a = affine(c.a_offset), b = affine(c.b_offset);
     std::string names;
     for (size_t i = 0; i < outer.size(); ++i) names += fmt::format("rt::i64 i{}, ", i);
-    int64_t terms = c.k.extent().int_value();
-    for (Expr s : c.segments) terms *= s.extent().int_value();
-    w.line(fmt::format("rt::contract<{}, {}, {}>(call, {}, {}, {}, {}, {},", c.rows_per_tile, c.vectors_per_tile, terms, extents_of(outer), extents_of(c.segments),
+    w.line(fmt::format("rt::contract<{}, {}, {}>(call, {}, {}, {}, {}, {},", c.rows_per_tile, c.vectors_per_tile, c.work, extents_of(outer), extents_of(c.segments),
                        row ? constant_of(row.extent()) : "rt::c<1>", constant_of(column.extent()), constant_of(c.k.extent())));
     w.line(fmt::format("             rt::matrix_a(x{} + {}l, {}, {}l, {}),", c.a, a.constant, strides(a, outer), row ? a.coefficient_of(row) : 0, strides(a, c.segments)));
     if (c.packed) w.line(fmt::format("             rt::packed_b(x{}, {}),", c.b, strides(Affine{}, outer)));

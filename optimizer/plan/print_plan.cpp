@@ -25,13 +25,19 @@ std::string join(const auto& list, auto text) {
   for (const auto& x : list) s += (s.empty() ? "" : ", ") + std::string(text(x));
   return s;
 }
+std::string details(const Kernel& k) {
+  const ContractSum& c = k.sum;
+  if (k.form != Form::Contract) return "";
+  return fmt::format(" sum [{}]{} tile {}x{} work {}", join(c.segments, [](Expr a) { return to_string(a.extent()) + " x "; }) + to_string(c.k.extent()), c.packed ? " packed" : "",
+                     c.rows_per_tile, c.vectors_per_tile, c.work);
+}
 }  // namespace
 
 std::string to_string(const Plan& plan, const Sources& sources) {
   std::string s = fmt::format("target {}\narena {} bytes\n", plan.target.name, plan.arena_bytes);
   for (const Kernel& k : plan.kernels) {
-    s += fmt::format("kernel {} {} [{}] lanes {} operands [{}]\n", k.symbol, name(k.form), join(k.axes, [](Expr a) { return to_string(a.extent()); }),
-                     k.lanes, join(k.operands, [](DType t) { return cameo::name(t); }));
+    s += fmt::format("kernel {} {} [{}] lanes {} operands [{}]{}\n", k.symbol, name(k.form), join(k.axes, [](Expr a) { return to_string(a.extent()); }),
+                     k.lanes, join(k.operands, [](DType t) { return cameo::name(t); }), details(k));
   }
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& t = plan.steps[i];

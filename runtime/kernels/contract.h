@@ -42,7 +42,7 @@ struct PanelCount<Constant<N>> {
   using Type = Constant<panels_of(N)>;
 };
 
-template <int MR, int NV, i64 Terms, int R, int S, class M, class N, class A, class B, class Epilogue>
+template <int MR, int NV, i64 Work, int R, int S, class M, class N, class A, class B, class Epilogue>
 struct Contraction {
   using PanelTotal = typename PanelCount<N>::Type;
   static constexpr int kChains = chains_of(largest_part<M>(MR) * largest_part<PanelTotal>(NV));
@@ -68,7 +68,7 @@ struct Contraction {
       panels.at += k * panels.k_step;
     });
     acc.join();
-    acc.template each<Terms>(points_of<S>(segments) * k, n, panel * kPanel,
+    acc.template each<Work>(points_of<S>(segments) * k, n, panel * kPanel,
                              [&](auto sum, int i, auto col) __attribute__((always_inline)) {
                                store_element<R>(epilogue, index, sum, row + i, col);
                              });
@@ -136,13 +136,13 @@ struct Contraction {
 
 }  // namespace detail
 
-// m, n and k are numbers or constants (`c<16>`), and Terms is the number of products in each sum, or 0: with constants
-// only the tiles and epilogues that occur are compiled.
-template <int MR, int NV, i64 Terms = 0, int R, int S, class M, class N, class K, class A, class B, class Epilogue>
+// m, n and k are numbers or constants (`c<16>`), and Work is what a sum costs (contract_shape.h), or 0: with constants only
+// the tiles and epilogues that occur are compiled.
+template <int MR, int NV, i64 Work = 0, int R, int S, class M, class N, class K, class A, class B, class Epilogue>
 RT_FN void contract(const Call& call, Extents<R> outer, Extents<S> segments, M m, N n, K k, A a, B b,
                     Epilogue epilogue) {
   const TileSplit rows = split_tiles(m, MR), columns = split_tiles(panels_of(n), NV);
-  detail::Contraction<MR, NV, Terms, R, S, M, N, A, B, Epilogue>{call, outer,   segments, m, n,       k,
+  detail::Contraction<MR, NV, Work, R, S, M, N, A, B, Epilogue>{call, outer,   segments, m, n,       k,
                                                                  rows, columns, a,        b, epilogue}
       .run();
 }

@@ -61,8 +61,9 @@ constexpr Tile contract_tile(int vector_bytes, int registers, i64 m, i64 n) {
   return {static_cast<int>(even_part(m, limit)), static_cast<int>(vectors)};
 }
 
-// From this many products on, the epilogue is one copy in a loop over sums in memory (24 stores and loads beside
-// thousands of products); below, a copy for each vector of the tile, straight from the registers.
+// What a sum costs: its products, and what the epilogue does in code that is worth having once. From here on the epilogue
+// is one copy in a loop over sums in memory (24 stores and loads beside thousands of products); below, a copy for each
+// vector of the tile, straight from the registers.
 inline constexpr i64 kRolledEpilogue = 256;
 
 /// Bytes of Call::scratch: strided_b packs one tile's columns there, packed_b needs none.

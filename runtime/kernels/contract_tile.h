@@ -131,7 +131,26 @@ template <int N>
 using indices = Indices<int, __integer_pack(N)...>;
 #endif
 
-// One vector of sums, columns `col` on: of the last one of a row only the lanes that are columns, one by one.
+// What a row's last vector has of columns, in halves: 8, 4, 2 and 1 of them, each where it is wanted.
+template <int W, class N, class F>
+RT_FN void emit_tail(const f32* sums, i64 col, N n, F f) {
+  const auto part = [&]() __attribute__((always_inline)) {
+    if constexpr (W == 1) {
+      f(*sums, col);
+    } else {
+      f(load(sums, Lanes<W>{0}), Lanes<W>{col});
+    }
+    sums += W;
+    col += W;
+  };
+  if constexpr (!kIsConstant<N>) {
+    if (n % (2 * W) / W) part();
+  } else if constexpr (N::value % (2 * W) / W) {
+    part();
+  }
+  if constexpr (W > 1) emit_tail<W / 2>(sums, col, n, f);
+}
+// One vector of sums, columns `col` on: of the last one of a row only the lanes that are columns.
 template <class N, class F>
 RT_FN void emit(vec<f32, kPanel> v, i64 col, N n, F f) {
   if constexpr (kIsMultiple<N, kPanel>) {
@@ -140,8 +159,7 @@ RT_FN void emit(vec<f32, kPanel> v, i64 col, N n, F f) {
     if (col + kPanel <= n) return f(v, Lanes<kPanel>{col});
     f32 lanes[kPanel];
     store(lanes, Lanes<kPanel>{0}, v);
-#pragma GCC unroll 1
-    for (i64 c = col; c < n; ++c) f(lanes[c - col], c);
+    emit_tail<kPanel / 2>(lanes, col, n, f);
   }
 }
 
@@ -201,13 +219,13 @@ struct Accumulators {
       emit(v, col + j * kPanel, n, row);
     }
   }
-  // Terms: the products in each sum; 0 where only the run knows.
-  template <i64 Terms, class N, class F>
+  // Work: what a sum costs; 0 where only the run knows.
+  template <i64 Work, class N, class F>
   RT_FN void each(i64 terms, N n, i64 col, F f) {
-    if constexpr (Terms < kRolledEpilogue) {
-      if (Terms > 0 || terms < kRolledEpilogue) return unrolled(indices<kSums>{}, n, col, f);
+    if constexpr (Work < kRolledEpilogue) {
+      if (Work > 0 || terms < kRolledEpilogue) return unrolled(indices<kSums>{}, n, col, f);
     }
-    if constexpr (Terms == 0 || Terms >= kRolledEpilogue) {
+    if constexpr (Work == 0 || Work >= kRolledEpilogue) {
       V memory[kSums];  // its own array: one that is indexed at run time cannot stand in registers
       copy(indices<kSums>{}, memory);
 #pragma GCC unroll 1
