@@ -51,6 +51,17 @@ std::optional<Operand> layout_of_a(const Graph& g, const Layouts& layouts, const
   return a;
 }
 
+/// A fold that walks `a` backwards (a transposed convolution's taps) is counted from its end.
+void turn_folds(ContractMatch& m, const Operand& a) {
+  for (Expr& f : m.folds) {
+    if (affine(physical(a.layout, m.a.index())).coefficient_of(f) >= 0) continue;
+    Expr back = var(f.extent());
+    std::vector<Expr> from{f}, to{f.extent() - integer(1) - back};
+    m.a = substitute(m.a, from, to);
+    m.b = substitute(m.b, from, to);
+    f = back;
+  }
+}
 /// The folds from the one with the longest stride in `a` to the one that is contiguous.
 void sort_folds(ContractMatch& m, Expr a_offset) {
   Affine a = affine(a_offset);
@@ -73,10 +84,10 @@ std::optional<Packing> packing_of(Expr offset, Expr column, const std::vector<Ex
   return p;
 }
 
-/// Fewer columns than a panel has run it partly empty: worth it while folding along k in lanes would be no better.
-bool worth_tiles(int64_t n, int64_t k_total, bool packed) {
-  constexpr int64_t kColumns = 4, kShortSum = 128;
-  return k_total >= 4 && (n >= (packed ? kColumns : 2 * kColumns) || (packed && k_total <= kShortSum));
+/// Fewer columns than a panel has run it partly empty: a single one only where folding a contiguous run in lanes is no better.
+bool worth_tiles(int64_t n, int64_t k_total, int64_t run, bool packed) {
+  constexpr int64_t kShortRun = 128;
+  return k_total >= 4 && (n >= (packed ? 2 : 8) || (packed && run <= kShortRun));
 }
 
 bool affine_in(Expr offset, const std::vector<Expr>& vars) {
@@ -116,6 +127,8 @@ std::optional<LoweredKernel> lower_contract(const Graph& g, const Layouts& layou
   int64_t n = column.extent().int_value();
   auto a = layout_of_a(g, layouts, m);
   if (!a || g.type(ValueId{m.a.operand()}).dtype != DType::f32 || g.type(ValueId{m.b.operand()}).dtype != DType::f32) return std::nullopt;
+  Expr loads_a = m.a, loads_b = m.b;
+  turn_folds(m, *a);
   Expr a_offset = physical(a->layout, m.a.index());
   sort_folds(m, a_offset);
 
@@ -126,7 +139,7 @@ std::optional<LoweredKernel> lower_contract(const Graph& g, const Layouts& layou
   Expr b_offset = physical(b_operand.layout, m.b.index());
   if (g[b].constant) b_operand.packing = packing_of(b_offset, column, m.folds);
   bool packed = b_operand.packing.has_value();
-  if (!worth_tiles(n, k_total, packed)) return std::nullopt;
+  if (!worth_tiles(n, k_total, m.folds.back().extent().int_value(), packed)) return std::nullopt;
   if (packed) b_offset = column * integer(k_total) + linear(m.folds);
 
   LoweredKernel l;
@@ -146,7 +159,7 @@ std::optional<LoweredKernel> lower_contract(const Graph& g, const Layouts& layou
   for (size_t i = m.folds.size(); i-- > 0;) sum = fold(FoldKind::Sum, m.folds[i], sum);
   Expr value = rewrite(out.value, [&](Expr e) -> Expr {
     if (e == m.sum) return sum;
-    if (e.op() != Op::Load || e == m.a || e == m.b) return e;
+    if (e.op() != Op::Load || e == loads_a || e == loads_b) return e;
     ValueId v{e.operand()};
     auto [it, fresh] = numbers.try_emplace(v, 0u);
     if (fresh) it->second = operand({v, layouts[v.index], {}, {}, {}, {}});

@@ -106,7 +106,7 @@ Expr fold_over_fitting(Expr e) {
   if (fitting.empty()) return zero(e.type());
   int64_t step = fitting.size() > 1 ? fitting[1] - fitting[0] : 0;  // those that fit are an arithmetic progression
   Expr j = var(integer(static_cast<int64_t>(fitting.size())));
-  std::vector<Expr> from{v}, to{integer(fitting.back()) - j * integer(step)};  // downwards: what is read then moves up
+  std::vector<Expr> from{v}, to{j * integer(step) + integer(fitting[0])};
   return fold(FoldKind::Sum, j, substitute(e.arg(1), from, to));
 }
 
