@@ -66,6 +66,7 @@ class Printer {
     print_operands(w);
     if (k_.form == Form::Serial) return print_serial(w);
     if (k_.form == Form::Contract) return print_contract(w);
+    if (k_.form == Form::Window) return print_window(w);
     size_t outer = k_.axes.empty() ? 0 : k_.axes.size() - 1;
     std::string extents, names;
     for (size_t i = 0; i < outer; ++i) {
@@ -151,6 +152,41 @@ class Printer {
     w.append(element);
     w.close("});");
   }
+  void print_window(Writer& w) {
+    const WindowFold& f = k_.window;
+    std::span<const Expr> outer = std::span(k_.axes).first(k_.axes.size() - 2), taps = std::span(f.taps).first(f.taps.size() - 1);
+    Expr row = k_.axes[k_.axes.size() - 2], column = k_.axes.back();
+    std::string names = "auto acc, ", tap_names;
+    for (size_t i = 0; i < outer.size(); ++i) names += fmt::format("rt::i64 i{}, ", i);
+    for (size_t i = 0; i < f.taps.size(); ++i) tap_names += fmt::format(", rt::i64 r{}", i);
+    w.line(fmt::format("rt::window<{}, rt::FoldKind::{}>(call, {}, {}, {}, {}, {},", f.rows_per_tile, fold_name(f.kind), extents_of(outer), extents_of(taps),
+                       constant_of(row.extent()), constant_of(column.extent()), constant_of(f.taps.back().extent())));
+    auto lambda = [&](std::string_view arguments, std::string_view end, auto body) {
+      w.open(fmt::format("             [&]({}) __attribute__((always_inline)) {{", arguments));
+      push_scope(w.indent() - 1);
+      push_scope(w.indent());
+      for (size_t i = 0; i < outer.size(); ++i) bind(outer[i], fmt::format("i{}", i));
+      bind(row, "row");
+      bind(column, "col");
+      body();
+      std::string text = pop_scope();
+      w.append(pop_scope());
+      w.append(text);
+      w.close(end);
+    };
+    lambda(names + "rt::i64 row, auto col" + tap_names, "},", [&] {
+      for (size_t i = 0; i < f.taps.size(); ++i) bind(f.taps[i], fmt::format("r{}", i));
+      bool product = f.kind == FoldKind::Sum && f.body.op() == Op::Mul;
+      constexpr std::string_view joins[] = {"add", "mul", "min", "max"};
+      std::string next = product ? fmt::format("rt::fma({}, {}, acc)", name(f.body.arg(0)), name(f.body.arg(1)))
+                                 : fmt::format("rt::{}(acc, {})", joins[static_cast<int>(f.kind)], name(f.body));
+      scopes_.back().text.line(fmt::format("return {};", next));
+    });
+    lambda(names + "rt::i64 row, auto col", "});", [&] {
+      scopes_.back().text.line("(void)row;");
+      for (const Store& s : k_.stores) print_store(s);
+    });
+  }
   void print_store(const Store& s) {
     std::string offset = name(s.offset), value = name(s.value), check;
     if (!s.guard.is_const(1)) check = fmt::format("if (rt::check(call, {}, {})) ", name(s.guard), offset);
@@ -173,7 +209,7 @@ class Printer {
   }
   /// The number of the outermost scope that has all free variables of `e`.
   size_t home(Expr e) {
-    size_t depth = k_.form == Form::Contract ? 1 : 0;  // an epilogue is one scope
+    size_t depth = k_.form == Form::Contract || k_.form == Form::Window ? 1 : 0;  // an epilogue is one scope
     for (uint64_t v : free_vars(e))
       for (size_t i = scopes_.size(); i-- > 0;)
         if (scopes_[i].vars.count(v)) {
@@ -285,6 +321,7 @@ std::string kernel_includes(const std::vector<Kernel>& kernels) {
   for (const Kernel& k : kernels) {
     if (k.form == Form::Opaque) families.insert(k.opaque);
     if (k.form == Form::Contract) families.insert("contract");
+    if (k.form == Form::Window) families.insert("window");
   }
   std::string s;
   for (auto& f : families) s += fmt::format("#include \"runtime/kernels/{}.h\"\n", f);

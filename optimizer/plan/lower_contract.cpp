@@ -21,33 +21,17 @@ int summed_axis(const ContractMatch& m, const Layout& made) {
   return best;
 }
 
-bool covers(const Operand& wide, const Operand& narrow, int last) {
-  return wide.layout.pitch[last] == 1 && std::ranges::equal(narrow.before, wide.before, std::less_equal{}) && std::ranges::equal(narrow.after, wide.after, std::less_equal{});
-}
-
 /// How `a` must stand: as it was made if that will do, else with the summed axis last and a halo.
 std::optional<Operand> layout_of_a(const Graph& g, const Layouts& layouts, const ContractMatch& m) {
   ValueId v{m.a.operand()};
-  const Shape& shape = g.type(v).shape;
-  const Layout& made = layouts[v.index];
-  int last = summed_axis(m, made);
+  int last = summed_axis(m, layouts[v.index]);
   if (last < 0) return std::nullopt;
-  Operand a{v, made, order_of(made), std::vector<int64_t>(shape.size()), std::vector<int64_t>(shape.size()), {}};
-  bool halo = false;
-  for (size_t d = 0; d < shape.size(); ++d) {
-    Interval r = range_of(m.a.index()[d]);
-    if (!r.known()) return std::nullopt;
-    a.before[d] = std::max<int64_t>(0, -r.low);
-    a.after[d] = std::max<int64_t>(0, r.high - (shape[d].value() - 1));
-    halo |= a.before[d] || a.after[d];
-  }
-  Expr outside = m.a.outside();
-  if (halo && !(outside.is_const() && outside.float_value() == 0)) return std::nullopt;
-  if (!halo && made.pitch[last] == 1) return a;
-  if (auto wide = layouts.haloed.find(v); wide != layouts.haloed.end() && covers(wide->second, a, last)) return wide->second;
-  std::erase(a.order, last);
-  a.order.push_back(last);
-  a.layout = with_halo(extents(shape), a.order, a.before, a.after);
+  std::optional<Operand> a = halo_of(g, m.a, layouts[v.index]);
+  if (!a || (!has_halo(*a) && a->layout.pitch[last] == 1)) return a;
+  if (auto wide = layouts.haloed.find(v); wide != layouts.haloed.end() && wide->second.layout.pitch[last] == 1 && covers(wide->second, *a)) return wide->second;
+  std::erase(a->order, last);
+  a->order.push_back(last);
+  a->layout = with_halo(extents(g.type(v).shape), a->order, a->before, a->after);
   return a;
 }
 

@@ -8,52 +8,65 @@
 #include "frontend/check.h"
 
 namespace cameo {
+
+uint32_t Lowering::operand(Operand o) {
+  auto [it, fresh] = numbers_.try_emplace(o.value, static_cast<uint32_t>(out_.operands.size()));
+  if (fresh) {
+    out_.kernel.operands.push_back(g_.type(o.value).dtype);
+    out_.operands.push_back(std::move(o));
+  }
+  return it->second;
+}
+Expr Lowering::lower(Expr root, Expr lanes) {
+  return rewrite(root, [&](Expr e) -> Expr {
+    if (e.op() != Op::Load) return e;
+    ValueId v{e.operand()};
+    Expr guard = guard_of(g_.type(v).shape, e.index());
+    uint32_t number = operand(operand_for(v, e, lanes));
+    if (within_halo(g_, out_.operands[number], e)) guard = boolean(true);
+    return load_lowered(number, e.type(), physical(out_.operands[number].layout, e.index()), guard, e.outside(), e.checked() && !guard.is_const(1));
+  });
+}
+/// A constant is laid out for its reader: the axis that the lanes walk comes last. A value with zeros around brings them.
+Operand Lowering::operand_for(ValueId v, Expr load, Expr lanes) {
+  Operand made{v, layouts_[v.index], {}, {}, {}, {}};
+  if (auto halo = layouts_.haloed.find(v); halo != layouts_.haloed.end() && halo->second.layout == made.layout) return halo->second;
+  if (!g_[v].constant || !lanes) return made;
+  std::vector<int> order;
+  int last = -1;
+  for (size_t d = 0; d < load.index().size(); ++d) {
+    if (load.index()[d] == lanes) last = static_cast<int>(d);
+    else order.push_back(static_cast<int>(d));
+  }
+  if (last < 0) return made;
+  order.push_back(last);
+  made.layout = ordered(extents(g_.type(v).shape), order);
+  return made;
+}
+
+/// The room that a Load needs around its value; nullopt where what stands there is not zero, or no range is known.
+std::optional<Operand> halo_of(const Graph& g, Expr load, const Layout& made) {
+  const Shape& shape = g.type(ValueId{load.operand()}).shape;
+  Operand o{ValueId{load.operand()}, made, order_of(made), std::vector<int64_t>(shape.size()), std::vector<int64_t>(shape.size()), {}};
+  for (size_t d = 0; d < shape.size(); ++d) {
+    Interval r = range_of(load.index()[d]);
+    if (!r.known()) return std::nullopt;
+    o.before[d] = std::max<int64_t>(0, -r.low);
+    o.after[d] = std::max<int64_t>(0, r.high - (shape[d].value() - 1));
+  }
+  if (has_halo(o) && !(load.outside().is_const() && is_float(load.type()) && load.outside().float_value() == 0)) return std::nullopt;
+  return o;
+}
+bool covers(const Operand& wide, const Operand& narrow) {
+  return std::ranges::equal(narrow.before, wide.before, std::less_equal{}) && std::ranges::equal(narrow.after, wide.after, std::less_equal{});
+}
+bool within_halo(const Graph& g, const Operand& o, Expr load) {
+  if (!has_halo(o) || load.checked()) return false;
+  auto needed = halo_of(g, load, o.layout);
+  return needed && covers(o, *needed);
+}
+
 namespace {
-
-using Numbers = std::map<ValueId, uint32_t>;
-
-/// Lowers Loads of whole values to offsets in their layouts, and collects the operands.
-class Lowering {
- public:
-  Lowering(const Graph& g, const Layouts& layouts, LoweredKernel& out) : g_(g), layouts_(layouts), out_(out) {}
-
-  uint32_t operand(ValueId v, const Layout& layout) {
-    auto [it, fresh] = numbers_.try_emplace(v, static_cast<uint32_t>(out_.operands.size()));
-    if (fresh) {
-      out_.operands.push_back({v, layout, {}, {}, {}, {}});
-      out_.kernel.operands.push_back(g_.type(v).dtype);
-    }
-    return it->second;
-  }
-  Expr lower(Expr root, Expr lanes) {
-    return rewrite(root, [&](Expr e) -> Expr {
-      if (e.op() != Op::Load) return e;
-      ValueId v{e.operand()};
-      Expr guard = guard_of(g_.type(v).shape, e.index());
-      uint32_t number = operand(v, layout_for(v, e, lanes));
-      return load_lowered(number, e.type(), physical(out_.operands[number].layout, e.index()), guard, e.outside(), e.checked() && !guard.is_const(1));
-    });
-  }
-
- private:
-  /// A constant is laid out for its reader: the axis that the lanes walk comes last.
-  Layout layout_for(ValueId v, Expr load, Expr lanes) {
-    if (!g_[v].constant || !lanes) return layouts_[v.index];
-    std::vector<int> order;
-    int last = -1;
-    for (size_t d = 0; d < load.index().size(); ++d) {
-      if (load.index()[d] == lanes) last = static_cast<int>(d);
-      else order.push_back(static_cast<int>(d));
-    }
-    if (last < 0) return layouts_[v.index];
-    order.push_back(last);
-    return ordered(extents(g_.type(v).shape), order);
-  }
-  const Graph& g_;
-  const Layouts& layouts_;
-  LoweredKernel& out_;
-  Numbers numbers_;
-};
 
 // ---- collapsing -----------------------------------------------------------------------------------------------------
 
@@ -142,14 +155,8 @@ void drop_unit_axes(Kernel& k) {
   }
 }
 
-namespace {
-
 // ---- lanes ----------------------------------------------------------------------------------------------------------
 
-/// Counts what the lanes of `v` would read: `strided` loads move by more than one element a lane.
-struct Reads {
-  int contiguous = 0, strided = 0;
-};
 Reads reads_along(std::span<const Expr> roots, Expr v) {
   Reads r;
   visit(roots, [&](Expr e) {
@@ -161,6 +168,20 @@ Reads reads_along(std::span<const Expr> roots, Expr v) {
   });
   return r;
 }
+
+std::vector<Expr> axes_in_memory(const OutputExpr& out, const Layout& layout) {
+  std::vector<Expr> axes;
+  for (int a : order_of(layout)) axes.push_back(out.index[a]);
+  return axes;
+}
+
+Expr last_moving(const std::vector<Expr>& axes) {
+  for (size_t i = axes.size(); i-- > 0;)
+    if (!axes[i].extent().is_const(1)) return axes[i];
+  return {};
+}
+
+namespace {
 
 /// The lanes run along the last axis unless that gathers while the folds read memory in order.
 int choose_lanes(const Kernel& k) {
@@ -214,19 +235,6 @@ void rotate_lanes(Kernel& k) {
   std::rotate(k.axes.begin() + static_cast<long>(best), k.axes.begin() + static_cast<long>(best) + 1, k.axes.end());
 }
 
-/// The output's axes from the outermost in memory to the innermost.
-std::vector<Expr> axes_in_memory(const OutputExpr& out, const Layout& layout) {
-  std::vector<Expr> axes;
-  for (int a : order_of(layout)) axes.push_back(out.index[a]);
-  return axes;
-}
-
-Expr last_moving(const std::vector<Expr>& axes) {
-  for (size_t i = axes.size(); i-- > 0;)
-    if (!axes[i].extent().is_const(1)) return axes[i];
-  return {};
-}
-
 /// The kernel only hands on operand 1's elements in the order and at the distance in which they stand.
 std::optional<int64_t> alias_offset(const LoweredKernel& l, const Layouts& layouts) {
   const Store& s = l.kernel.stores[0];
@@ -267,7 +275,7 @@ LoweredKernel lower_nest(const Graph& g, const Layouts& layouts, ValueId output,
   Kernel& k = l.kernel;
   const Layout& layout = layouts[output.index];
   k.axes = axes_in_memory(part.out, layout);
-  uint32_t y = lowering.operand(output, layout);
+  uint32_t y = lowering.operand({output, layout, {}, {}, {}, {}});
   Expr value = collapse_folds(lowering.lower(part.out.value, last_moving(k.axes)));
   k.stores.push_back({y, physical(layout, part.at), boolean(true), value});
   drop_unit_axes(k);
@@ -286,7 +294,7 @@ LoweredKernel lower_scatter(const Graph& g, const Layouts& layouts, const Node& 
   k.form = Form::Serial;
   k.axes = s.over;
   const Layout& layout = layouts[n.outputs[0].index];
-  uint32_t y = lowering.operand(n.outputs[0], layout);
+  uint32_t y = lowering.operand({n.outputs[0], layout, {}, {}, {}, {}});
   const Shape& shape = g.type(n.outputs[0]).shape;
   auto bind = [&](Expr e) { return lowering.lower(on_values(n, e), {}); };
   std::vector<Expr> to;

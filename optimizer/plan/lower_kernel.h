@@ -27,6 +27,10 @@ struct Operand {
   std::optional<Packing> packing;       // of a constant; `layout` says nothing then
 };
 bool has_halo(const Operand& o);
+bool covers(const Operand& wide, const Operand& narrow);
+/// The room around a value that a Load needs; nullopt where what stands there is not zero, or no range is known.
+std::optional<Operand> halo_of(const Graph& g, Expr load, const Layout& made);
+bool within_halo(const Graph& g, const Operand& o, Expr load);
 
 struct Layouts {
   std::vector<Layout> made;           // by value: how its kernel leaves it
@@ -57,6 +61,8 @@ struct LoweredKernel {
 LoweredKernel lower_nest(const Graph& g, const Layouts& layouts, ValueId output, const OutputPart& part);
 /// nullopt where the sum is no Contract, or too small to be worth one.
 std::optional<LoweredKernel> lower_contract(const Graph& g, const Layouts& layouts, ValueId output, const OutputPart& part, const Target& target);
+/// nullopt where the value is no fold along rows that share what they read.
+std::optional<LoweredKernel> lower_window(const Graph& g, const Layouts& layouts, ValueId output, const OutputPart& part, const Target& target);
 /// The updates of a Scatter, one after another; its start is a kernel of its own that ran before.
 LoweredKernel lower_scatter(const Graph& g, const Layouts& layouts, const Node& n, const Scatter& s);
 /// A copy of a value into another layout; what stands around it there is the business of `lower_border`.
@@ -65,6 +71,30 @@ LoweredKernel lower_relay(const Graph& g, const Layouts& layouts, const Operand&
 std::vector<LoweredKernel> lower_border(const Graph& g, const Operand& to);
 
 // Shared by the forms.
+
+/// Lowers Loads of whole values to offsets in their layouts, and collects the operands.
+class Lowering {
+ public:
+  Lowering(const Graph& g, const Layouts& layouts, LoweredKernel& out) : g_(g), layouts_(layouts), out_(out) {}
+  uint32_t operand(Operand o);             // its number; the first one of a value says its layout
+  Expr lower(Expr root, Expr lanes);
+
+ private:
+  Operand operand_for(ValueId v, Expr load, Expr lanes);
+  const Graph& g_;
+  const Layouts& layouts_;
+  LoweredKernel& out_;
+  std::map<ValueId, uint32_t> numbers_;
+};
+
+/// Counts what the lanes of `v` would read: `strided` loads move by more than one element a lane.
+struct Reads {
+  int contiguous = 0, strided = 0;
+};
+Reads reads_along(std::span<const Expr> roots, Expr v);
+/// The output's axes from the outermost in memory to the innermost, and the last one that has more than one index.
+std::vector<Expr> axes_in_memory(const OutputExpr& out, const Layout& layout);
+Expr last_moving(const std::vector<Expr>& axes);
 Expr guard_of(const Shape& shape, std::span<const Expr> index);
 Expr load_lowered(uint32_t operand, DType t, Expr offset, Expr guard, Expr outside, bool checked = false);
 void drop_unit_axes(Kernel& k);

@@ -137,8 +137,9 @@ class Planner {
   Parts lower(const Frame& f, ValueId v, const OutputExpr& out) {
     Parts parts;
     for (const OutputPart& p : split_output(out)) {
-      auto contract = lower_contract(f.g, f.layouts, v, p, plan_.target);
-      parts.push_back(contract ? std::move(*contract) : lower_nest(f.g, f.layouts, v, p));
+      auto l = lower_contract(f.g, f.layouts, v, p, plan_.target);
+      if (!l) l = lower_window(f.g, f.layouts, v, p, plan_.target);
+      parts.push_back(l ? std::move(*l) : lower_nest(f.g, f.layouts, v, p));
     }
     if (parts.size() > 1 || f.layouts.haloed.count(v) || f.windows.count(v))  // its own buffer, or a part of one
       for (LoweredKernel& l : parts) l.alias_offset.reset();
@@ -440,7 +441,7 @@ class Planner {
 
   /// Enough chunks for the threads to even out, none for kernels too small to be worth waking one.
   static int chunks_of(const Kernel& k) {
-    if (k.form != Form::Nest && k.form != Form::Contract) return 1;
+    if (k.form == Form::Serial || k.form == Form::Opaque) return 1;
     double points = 1;
     for (Expr a : k.axes) points *= static_cast<double>(a.extent().int_value());
     double work = 0;
@@ -449,6 +450,10 @@ class Planner {
       double products = points * static_cast<double>(k.sum.k.extent().int_value());
       for (Expr e : k.sum.segments) products *= static_cast<double>(e.extent().int_value());
       work += products / 16;
+    }
+    if (k.form == Form::Window) {
+      for (Expr t : k.window.taps) points *= static_cast<double>(t.extent().int_value());
+      work += points / 8;
     }
     constexpr double kWorthAThread = 50'000;  // operations, some 5 us
     return static_cast<int>(std::clamp(work / kWorthAThread, 1.0, 64.0));
@@ -498,6 +503,11 @@ class Planner {
       roots.insert(roots.end(), k.sum.segments.begin(), k.sum.segments.end());
       roots.insert(roots.end(), {k.sum.k, k.sum.a_offset, k.sum.b_offset});
     }
+    if (k.form == Form::Window) {
+      s += fmt::format("{},{},", static_cast<int>(k.window.kind), k.window.rows_per_tile);
+      roots.insert(roots.end(), k.window.taps.begin(), k.window.taps.end());
+      roots.push_back(k.window.body);
+    }
     visit(roots, [&](Expr e) {
       uint64_t bits = e.op() == Op::Var ? vars.try_emplace(e.var_number(), vars.size()).first->second : e.bits();
       s += fmt::format(";{}:{}:{:x}", static_cast<int>(e.op()), static_cast<int>(e.type()), bits);
@@ -509,6 +519,10 @@ class Planner {
     if (k.form == Form::Contract) {
       for (Expr a : k.sum.segments) s += fmt::format("|{}", nodes.at(a.id()));
       s += fmt::format("|{} {} {}", nodes.at(k.sum.k.id()), nodes.at(k.sum.a_offset.id()), nodes.at(k.sum.b_offset.id()));
+    }
+    if (k.form == Form::Window) {
+      for (Expr t : k.window.taps) s += fmt::format("|{}", nodes.at(t.id()));
+      s += fmt::format("|{}", nodes.at(k.window.body.id()));
     }
     return s;
   }

@@ -19,6 +19,7 @@ struct Store {
 enum class Form : uint8_t {
   Nest,      // any loop nest: the last axis in lanes, folds inside
   Contract,  // a sum of products, tiled; what stands above the sum is its epilogue
+  Window,    // a fold for a tile of rows at a time, columns in lanes; what stands above the fold is its epilogue
   Serial,    // a nest whose points run one after another: scatters
   Opaque,    // a kernel of its own
 };
@@ -37,6 +38,14 @@ struct ContractSum {
   int64_t work = 0;              // what a sum costs, its epilogue included: decides how the epilogue is written out
 };
 
+/// The fold of a Window: out(.., row, col) = epilogue(fold of `body` over the taps, outermost first).
+struct WindowFold {
+  FoldKind kind = FoldKind::Sum;
+  std::vector<Expr> taps;
+  Expr body;
+  int rows_per_tile = 1;
+};
+
 /// One emitted function. Its Loads are lowered: args are (offset in elements, guard, outside), and the operand is the number
 /// of the kernel's operand. `axes` are Vars, outermost first; the last one runs in vector lanes when `lanes` > 1.
 struct Kernel {
@@ -47,6 +56,7 @@ struct Kernel {
   std::vector<DType> operands;
   int lanes = 1;
   ContractSum sum;                      // of Form::Contract; the stores' values stand above an Acc
+  WindowFold window;                    // of Form::Window, likewise
   int64_t scratch_bytes = 0;            // a thread needs
   std::string opaque;                   // of Form::Opaque: the function in runtime/kernels
   std::vector<int64_t> opaque_numbers;  // and its compile-time arguments

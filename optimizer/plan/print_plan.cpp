@@ -6,7 +6,7 @@
 namespace cameo {
 
 std::string_view name(Form f) {
-  constexpr std::string_view names[] = {"nest", "contract", "serial", "opaque"};
+  constexpr std::string_view names[] = {"nest", "contract", "window", "serial", "opaque"};
   return names[static_cast<int>(f)];
 }
 std::string to_string(const Ref& r) {
@@ -27,6 +27,7 @@ std::string join(const auto& list, auto text) {
 }
 std::string details(const Kernel& k) {
   const ContractSum& c = k.sum;
+  if (k.form == Form::Window) return fmt::format(" taps [{}] tile {}", join(k.window.taps, [](Expr a) { return to_string(a.extent()); }), k.window.rows_per_tile);
   if (k.form != Form::Contract) return "";
   return fmt::format(" sum [{}]{} tile {}x{} work {}", join(c.segments, [](Expr a) { return to_string(a.extent()) + " x "; }) + to_string(c.k.extent()), c.packed ? " packed" : "",
                      c.rows_per_tile, c.vectors_per_tile, c.work);
