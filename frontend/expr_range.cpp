@@ -1,6 +1,7 @@
 // Ranges, affine forms and the index simplifier: how checks that can never fail, and divisions that undo products, vanish.
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <unordered_map>
 
 #include "frontend/check.h"
@@ -142,6 +143,21 @@ std::optional<std::pair<Affine, Affine>> split(const Affine& n, int64_t d) {
   return std::nullopt;
 }
 
+/// x = g * q + r with 0 <= r < g for a g > 1 that divides d: then x / d is q / (d / g), and x % d is g * (q % (d / g)) + r.
+struct Shortened {
+  int64_t g;
+  Affine q, r;
+};
+std::optional<Shortened> shorten(const Affine& x, int64_t d) {
+  std::optional<Shortened> best;
+  for (const Affine::Term& t : x.terms) {
+    int64_t g = std::gcd(t.coefficient, d);
+    if (g <= 1 || (best && g <= best->g)) continue;
+    if (auto parts = split(x, g)) best = {g, parts->first, parts->second};
+  }
+  return best;
+}
+
 /// c*n*(x / n) + c*(x % n) is c*x: what a reshape of a reshape leaves behind.
 void recombine(Affine& a) {
   for (size_t i = 0; i < a.terms.size(); ++i) {
@@ -180,6 +196,10 @@ Expr simplify_node(Expr e) {
       if (parts) return from_affine(quotient ? parts->first : parts->second);
       if (quotient && e.arg(0).op() == Op::FloorDiv && e.arg(0).arg(1).is_const())  // (x / a) / b == x / (a * b)
         return simplify_index(floor_div(e.arg(0).arg(0), e.arg(0).arg(1) * e.arg(1)));
+      if (auto s = shorten(affine(e.arg(0)), e.arg(1).int_value())) {
+        Expr x = from_affine(s->q), d = integer(e.arg(1).int_value() / s->g);
+        return quotient ? simplify_node(floor_div(x, d)) : simplify_sum(simplify_node(mod(x, d)) * integer(s->g) + from_affine(s->r));
+      }
       return quotient ? floor_div(e.arg(0), e.arg(1)) : mod(e.arg(0), e.arg(1));
     }
     case Op::Min: case Op::Max: {

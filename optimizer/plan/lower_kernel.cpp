@@ -141,6 +141,37 @@ Expr collapse_folds(Expr root) {
   });
 }
 
+namespace {
+/// A constant by which `v` itself is divided or its remainder taken, or 0.
+int64_t divisor_of(const Kernel& k, Expr v) {
+  int64_t d = 0;
+  std::vector<Expr> roots;
+  for (const Store& s : k.stores) roots.push_back(s.value);
+  visit(roots, [&](Expr e) {
+    if ((e.op() == Op::FloorDiv || e.op() == Op::Mod) && e.arg(0) == v && e.arg(1).is_const() && v.extent().int_value() % e.arg(1).int_value() == 0) d = e.arg(1).int_value();
+  });
+  return d;
+}
+}  // namespace
+
+void split_axes(Kernel& k) {
+  for (size_t i = 0; i < k.axes.size(); ++i) {
+    Expr v = k.axes[i];
+    if (!v.extent().is_const()) continue;
+    int64_t d = divisor_of(k, v);
+    if (d <= 1 || d == v.extent().int_value()) continue;
+    Expr q = var(integer(v.extent().int_value() / d)), r = var(integer(d));
+    std::vector<Expr> from{v}, to{q * integer(d) + r};
+    for (Store& s : k.stores) {
+      s.offset = simplify_index(substitute(s.offset, from, to));
+      s.value = simplify_index(substitute(s.value, from, to));
+    }
+    k.axes[i] = q;
+    k.axes.insert(k.axes.begin() + static_cast<long>(i) + 1, r);
+    --i;  // its quotient may be divided again
+  }
+}
+
 void drop_unit_axes(Kernel& k) {
   std::vector<Expr> gone, zeros;
   std::erase_if(k.axes, [&](Expr a) {
@@ -281,6 +312,7 @@ LoweredKernel lower_nest(const Graph& g, const Layouts& layouts, ValueId output,
   drop_unit_axes(k);
   l.alias_offset = alias_offset(l, layouts);
   if (only_copies(g, part)) l.copies_to = part;
+  split_axes(k);
   collapse_axes(k, 0);
   rotate_lanes(k);
   k.lanes = choose_lanes(k);

@@ -98,6 +98,7 @@ Expr last_moving(const std::vector<Expr>& axes);
 Expr guard_of(const Shape& shape, std::span<const Expr> index);
 Expr load_lowered(uint32_t operand, DType t, Expr offset, Expr guard, Expr outside, bool checked = false);
 void drop_unit_axes(Kernel& k);
+void split_axes(Kernel& k);  // where an index is divided by a constant, so that what is left is affine
 void collapse_axes(Kernel& k, size_t keep_last);  // all neighbours that walk memory together, but never the last `keep_last`
 Expr collapse_folds(Expr root);
 
