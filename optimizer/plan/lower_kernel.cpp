@@ -142,6 +142,19 @@ Expr collapse_folds(Expr root) {
 }
 
 namespace {
+/// Axis `i` becomes two, the inner one of `block` points; returns the outer one.
+Expr split_axis(Kernel& k, size_t i, int64_t block) {
+  Expr v = k.axes[i], q = var(integer(v.extent().int_value() / block)), r = var(integer(block));
+  std::vector<Expr> from{v}, to{q * integer(block) + r};
+  for (Store& s : k.stores) {
+    s.offset = simplify_index(substitute(s.offset, from, to));
+    s.value = simplify_index(substitute(s.value, from, to));
+  }
+  k.axes[i] = q;
+  k.axes.insert(k.axes.begin() + static_cast<long>(i) + 1, r);
+  return q;
+}
+
 /// A constant by which `v` itself is divided or its remainder taken, or 0.
 int64_t divisor_of(const Kernel& k, Expr v) {
   int64_t d = 0;
@@ -160,14 +173,7 @@ void split_axes(Kernel& k) {
     if (!v.extent().is_const()) continue;
     int64_t d = divisor_of(k, v);
     if (d <= 1 || d == v.extent().int_value()) continue;
-    Expr q = var(integer(v.extent().int_value() / d)), r = var(integer(d));
-    std::vector<Expr> from{v}, to{q * integer(d) + r};
-    for (Store& s : k.stores) {
-      s.offset = simplify_index(substitute(s.offset, from, to));
-      s.value = simplify_index(substitute(s.value, from, to));
-    }
-    k.axes[i] = q;
-    k.axes.insert(k.axes.begin() + static_cast<long>(i) + 1, r);
+    split_axis(k, i, d);
     --i;  // its quotient may be divided again
   }
 }
@@ -214,6 +220,11 @@ Expr last_moving(const std::vector<Expr>& axes) {
 
 namespace {
 
+int lanes_of(Expr axis) {
+  int64_t n = axis.extent().int_value();
+  return n >= 16 ? 16 : n >= 8 ? 8 : n >= 4 ? 4 : 1;
+}
+
 /// The lanes run along the last axis unless that gathers while the folds read memory in order.
 int choose_lanes(const Kernel& k) {
   if (k.axes.empty()) return 1;
@@ -231,12 +242,12 @@ int choose_lanes(const Kernel& k) {
     folded.strided += r.strided;
   });
   if (along.strided > 0 && folded.contiguous > folded.strided && along.contiguous <= along.strided) return 1;
-  return last.extent().int_value() >= 16 ? 16 : last.extent().int_value() >= 8 ? 8 : 4;
+  return lanes_of(last);
 }
 
 /// Instructions that move one element when the lanes run along `v`: a strided access is one for each lane.
 double moves_along(const Kernel& k, Expr v) {
-  double lanes = static_cast<double>(std::min<int64_t>(16, v.extent().int_value())), moves = 0;
+  double lanes = lanes_of(v), moves = 0;
   std::vector<Expr> values;
   for (const Store& s : k.stores) {
     values.push_back(s.value);
@@ -263,7 +274,17 @@ void rotate_lanes(Kernel& k) {
       least = moves;
     }
   }
+  if (best + 1 == k.axes.size()) return;
   std::rotate(k.axes.begin() + static_cast<long>(best), k.axes.begin() + static_cast<long>(best) + 1, k.axes.end());
+  // what the lanes leave between their elements the other axes fill: soon, while the lines are in the first cache
+  constexpr int64_t kLongest = 512, kShortest = 64;
+  int64_t extent = k.axes.back().extent().int_value(), block = std::min(extent, kLongest);
+  while (extent % block) --block;
+  if (block < extent && block >= kShortest) {
+    Expr outer = split_axis(k, k.axes.size() - 1, block);
+    k.axes.erase(std::ranges::find(k.axes, outer));
+    k.axes.insert(k.axes.begin(), outer);
+  }
 }
 
 /// The kernel only hands on operand 1's elements in the order and at the distance in which they stand.
