@@ -1,11 +1,13 @@
-// The calling convention, proved without a GPU: a plan's kernels printed with the GPU's frame have the bodies of the
-// CPU's, become PTX without a toolkit, and, run on fibers step by step, compute what the interpreter computes.
+// Printed kernels on machines that this one is not. The calling convention, proved without a GPU: kernels with the
+// GPU's frame have the bodies of the CPU's, become PTX without a toolkit, and, run on fibers step by step, compute what
+// the interpreter computes. And NEON: the CPU's frame compiles for aarch64.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "codegen/pool_pieces.h"
 #include "codegen/print_kernel.h"
+#include "codegen/print_module.h"
 #include "frontend/compare.h"
 #include "frontend/import_onnx.h"
 #include "frontend/interpret.h"
@@ -180,6 +182,48 @@ TEST_P(OperatorsOnFibers, Agree) {
 }
 INSTANTIATE_TEST_SUITE_P(Ops, OperatorsOnFibers, testing::Values("conv", "mat_mul", "top_k", "scatter_nd", "softmax"),
                          [](const auto& info) { return info.param; });
+
+// ---- aarch64 --------------------------------------------------------------------------------------------------------
+
+CompileJob job_for_aarch64(const Graph& g) {
+  const Module m = plan_graph(g, "model", {"aarch64", "generic", "0", 16, 32});
+  CompileJob job = compile_job("kernels.cpp", print_module(m, 1, {}).kernels[0][0].text);
+  job.target = {kAarch64, "generic", {}, 0};
+  job.assembly = true;
+  job.vectorize = false;
+  return job;
+}
+
+/// Nothing but functions of its own: kernels are linked with no library.
+void expect_no_foreign_call(const std::string& assembly) {
+  for (size_t at = 0; (at = assembly.find("\tbl\t", at)) != std::string::npos; ++at)
+    EXPECT_EQ(assembly.compare(at + 4, 6, "_ZN2rt"), 0)
+        << assembly.substr(at + 4, assembly.find('\n', at + 4) - at - 4);
+}
+
+TEST(OnAarch64, DigitsMultipliesInVectors) {
+  const Outcome outcome = run_one(job_for_aarch64(digits()));
+  ASSERT_TRUE(outcome.ok) << outcome.message;
+  EXPECT_NE(outcome.bytes.find("fmla\tv"), std::string::npos) << outcome.bytes;
+  expect_no_foreign_call(outcome.bytes);
+}
+
+TEST(OnAarch64, OperatorsCompile) {
+  std::vector<Job> jobs;
+  std::vector<std::string> names;
+  for (const char* op : {"conv", "mat_mul", "softmax", "top_k", "gelu", "erf", "gather_nd"})
+    for (const Case& c : load_case_file(fs::path(CAMEO_SOURCE_DIR) / fmt::format("tests/ops/{}.case", op)))
+      if (c.graph && !c.fail && is_static(c.graph->type(c.graph->outputs()[0].value).shape)) {
+        jobs.emplace_back(job_for_aarch64(*c.graph));
+        names.push_back(c.where + " " + c.name);
+      }
+  const std::vector<Outcome> outcomes = run_jobs(jobs, 2);
+  for (size_t i = 0; i < outcomes.size(); ++i) {
+    SCOPED_TRACE(names[i]);
+    EXPECT_TRUE(outcomes[i].ok) << outcomes[i].message;
+    expect_no_foreign_call(outcomes[i].bytes);
+  }
+}
 
 TEST(Fibers, ABarrierThatSomeDoNotReachIsSaid) {
   rt::Fibers words{};
