@@ -126,6 +126,14 @@ class Printer {
     for (Expr v : vars) s += fmt::format("{}{}", s.empty() ? "" : ", ", literal(v.extent()));
     return fmt::format("rt::extents({})", s);
   }
+  /// How many times the stores call exp or its kin.
+  int functions_called() const {
+    std::vector<Expr> values;
+    for (const Store& s : k_.stores) values.push_back(s.value);
+    int calls = 0;
+    visit(values, [&](Expr e) { calls += e.op() >= Op::Exp && e.op() <= Op::Pow; });
+    return calls;
+  }
   void print_contract(Writer& w) {
     const ContractSum& c = k_.sum;
     std::span<const Expr> axes(k_.axes);
@@ -136,8 +144,8 @@ class Printer {
     for (size_t i = 0; i < outer.size(); ++i) names += fmt::format("rt::i64 i{}, ", i);
     int64_t terms = c.k.extent().int_value();
     for (Expr s : c.segments) terms *= s.extent().int_value();
-    w.line(fmt::format("rt::contract<{}, {}, {}>(call, {}, {}, {}, {}, {},", c.rows_per_tile, c.vectors_per_tile, terms, extents_of(outer), extents_of(c.segments),
-                       row ? constant_of(row.extent()) : "rt::c<1>", constant_of(column.extent()), constant_of(c.k.extent())));
+    w.line(fmt::format("rt::contract<{}, {}, {}, {}>(call, {}, {}, {}, {}, {},", c.rows_per_tile, c.vectors_per_tile, terms, functions_called(), extents_of(outer),
+                       extents_of(c.segments), row ? constant_of(row.extent()) : "rt::c<1>", constant_of(column.extent()), constant_of(c.k.extent())));
     w.line(fmt::format("             rt::matrix_a(x{} + {}l, {}, {}l, {}),", c.a, a.constant, strides(a, outer), row ? a.coefficient_of(row) : 0, strides(a, c.segments)));
     if (c.packed) w.line(fmt::format("             rt::packed_b(x{}, {}),", c.b, strides(Affine{}, outer)));
     else w.line(fmt::format("             rt::strided_b(x{} + {}l, {}, {}l, {}l),", c.b, b.constant, strides(b, outer), b.coefficient_of(c.k), b.coefficient_of(column)));
