@@ -9,6 +9,8 @@ constexpr Pass kPasses[] = {
     {"fold_scales", fold_scales, Exactness::Algebraic},
     {"fold_constants", fold_constants, Exactness::Exact},
     {"expand_composites", expand_composites, Exactness::Exact},
+    {"fold_expanded", fold_constants, Exactness::Exact},
+    {"sink_constants", sink_constants, Exactness::Exact},
     // waypoint: from here on every node is a Compute, View, Scatter, Compact, Control or Opaque
     {"merge_equal_nodes", merge_equal_nodes, Exactness::Exact},
 };

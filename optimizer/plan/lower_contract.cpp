@@ -80,15 +80,6 @@ bool affine_in(Expr offset, const std::vector<Expr>& vars) {
   return true;
 }
 
-/// What stands above the sum, in products that take as long or as much code: a function counts as some 30 operations.
-int64_t epilogue_work(Expr value, Expr sum) {
-  int64_t work = 0;
-  std::vector<Expr> roots{value}, below{sum};
-  visit(roots, [&](Expr e) { work += e.type() != DType::f32 ? 0 : e.op() >= Op::Exp ? 240 : 8; });
-  visit(below, [&](Expr e) { work -= e.type() != DType::f32 ? 0 : 8; });
-  return work;
-}
-
 }  // namespace
 
 int64_t Packing::k_total() const {
@@ -183,7 +174,6 @@ std::optional<LoweredKernel> lower_contract(const Graph& g, const Layouts& layou
   rt::Tile tile = rt::contract_tile(target.vector_bytes, target.vector_registers, m_total, n);
   k.sum.rows_per_tile = tile.rows;
   k.sum.vectors_per_tile = tile.vectors;
-  k.sum.work = k_total + epilogue_work(k.stores[0].value, outer);
   if (!packed && !k.sum.segments.empty()) return std::nullopt;
   std::vector<Expr> vars = k.axes;
   vars.insert(vars.end(), k.sum.segments.begin(), k.sum.segments.end());

@@ -35,7 +35,6 @@ struct ContractSum {
   bool packed = false;           // b is [n/16][segments * k][16]
   bool has_row = false;          // the output has an axis besides the column's
   int rows_per_tile = 6, vectors_per_tile = 4;
-  int64_t work = 0;              // what a sum costs, its epilogue included: decides how the epilogue is written out
 };
 
 /// The fold of a Window: out(.., row, col) = epilogue(fold of `body` over the taps, outermost first).

@@ -1,6 +1,6 @@
-// window: out(i.., row, col) = epilogue(fold over taps of what `step` adds): depthwise convolutions, pools and every other
-// fold whose body reads along the columns. A tile of rows stays in registers while the taps run, so what its rows share
-// (weights, overlapping windows) is loaded once. Columns run in lanes, the last tap is written out.
+// window: out(i.., row, col) = epilogue(fold over taps of what `step` adds): depthwise convolutions, pools and every
+// other fold whose body reads along the columns. A tile of rows stays in registers while the taps run, so what its rows
+// share (weights, overlapping windows) is loaded once. Columns run in lanes, the last tap is written out.
 #pragma once
 #include "runtime/kernels/contract_tile.h"
 #include "runtime/kernels/nest.h"
@@ -19,9 +19,8 @@ RT_FN void window_naive(const Call& call, Extents<R> outer, Extents<S> taps, i64
     for (i64 t = 0; t < taps.points() * last; ++t) {
       detail::split_index<S>(t / last, taps, tap);
       auto at_tap = [&](auto... s) __attribute__((always_inline)) {
-        auto at_index = [&](auto... i) __attribute__((always_inline)) {
-          acc = step(acc, i..., u / n % m, u % n, s..., t % last);
-        };
+        auto at_index = [&](auto... i)
+                            __attribute__((always_inline)) { acc = step(acc, i..., u / n % m, u % n, s..., t % last); };
         detail::call_at<0, R>(index, at_index);
       };
       detail::call_at<0, S>(tap, at_tap);
@@ -64,12 +63,12 @@ struct Windows {
   template <int D, int H, class V, class Col>
   RT_FN void take_taps(V* acc, const i64* index, i64* tap, i64 row, Col col) const {
     if constexpr (D < S) {
-#pragma GCC unroll 1
+      RT_ROLLED
       for (tap[D] = 0; tap[D] < taps.n[D]; ++tap[D]) take_taps<D + 1, H>(acc, index, tap, row, col);
     } else if constexpr (L::value <= kWrittenTaps) {
       take_written<H>(indices<L::value>{}, acc, index, tap, row, col);
     } else {
-#pragma GCC unroll 1
+      RT_ROLLED
       for (i64 t = 0; t < last; ++t) take(indices<H>{}, acc, index, tap, row, col, t);
     }
   }
@@ -98,14 +97,14 @@ struct Windows {
     const i64 units = points_of<R>(outer) * rows.parts;
     const i64 end = units * (call.chunk + 1) / call.chunks;
     i64 index[R == 0 ? 1 : R];
-#pragma GCC unroll 1
+    RT_ROLLED
     for (i64 u = units * call.chunk / call.chunks; u < end; ++u) {
       index_of<R>(u / rows.parts, outer, index);
       const i64 part = u % rows.parts;
       each_size<MR, M>(rows, part, [&](auto height) __attribute__((always_inline)) {
         constexpr int H = decltype(height)::value;
         i64 col = 0;
-#pragma GCC unroll 1
+        RT_ROLLED
         for (; col + kPanel <= n; col += kPanel) tile<H>(indices<H>{}, index, rows.begin(part), Lanes<kPanel>{col});
         tail<H, kPanel / 2>(index, rows.begin(part), col);
       });
@@ -115,11 +114,12 @@ struct Windows {
 
 }  // namespace detail
 
-// m, n and last are constants (`c<16>`); `step(acc, i.., row, col, tap.., last tap)` gives the new acc, of floats or of as
-// many lanes as col has. Chunks share the tiles.
+// m, n and last are constants (`c<16>`); `step(acc, i.., row, col, tap.., last tap)` gives the new acc, of floats or of
+// as many lanes as col has. Chunks share the tiles.
 template <int MR, FoldKind K, int R, int S, class M, class N, class L, class Step, class Epilogue>
 RT_FN void window(const Call& call, Extents<R> outer, Extents<S> taps, M m, N n, L last, Step step, Epilogue epilogue) {
-  detail::Windows<MR, K, R, S, M, N, L, Step, Epilogue>{call, outer, taps, m, n, last, split_tiles(m, MR), step, epilogue}
+  detail::Windows<MR, K, R, S, M, N, L, Step, Epilogue>{call, outer,   taps, m, n, last, split_tiles(m, MR),
+                                                        step, epilogue}
       .run();
 }
 
