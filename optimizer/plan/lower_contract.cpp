@@ -27,6 +27,7 @@ std::optional<Operand> layout_of_a(const Graph& g, const Layouts& layouts, const
   int last = summed_axis(m, layouts[v.index]);
   if (last < 0) return std::nullopt;
   std::optional<Operand> a = halo_of(g, m.a, layouts[v.index]);
+  if (a && a->around && a->around.float_value() != 0) return std::nullopt;
   if (!a || (!has_halo(*a) && a->layout.pitch[last] == 1)) return a;
   if (auto wide = layouts.haloed.find(v); wide != layouts.haloed.end() && wide->second.layout.pitch[last] == 1 && covers(wide->second, *a)) return wide->second;
   std::erase(a->order, last);
@@ -110,7 +111,7 @@ std::optional<LoweredKernel> lower_contract(const Graph& g, const Layouts& layou
   // b: packed panels if it is a constant, else as it stands
   ValueId b{m.b.operand()};
   if (!guard_of(g.type(b).shape, m.b.index()).is_const(1)) return std::nullopt;
-  Operand b_operand{b, layouts[b.index], {}, {}, {}, {}};
+  Operand b_operand{b, layouts[b.index], {}, {}, {}, {}, {}};
   Expr b_offset = physical(b_operand.layout, m.b.index());
   if (g[b].constant) b_operand.packing = packing_of(b_offset, column, m.folds);
   bool packed = b_operand.packing.has_value();
@@ -127,7 +128,7 @@ std::optional<LoweredKernel> lower_contract(const Graph& g, const Layouts& layou
     return static_cast<uint32_t>(l.operands.size() - 1);
   };
   const Layout& y_layout = layouts[output.index];
-  uint32_t y = operand({output, y_layout, {}, {}, {}, {}});
+  uint32_t y = operand({output, y_layout, {}, {}, {}, {}, {}});
   uint32_t a_number = operand(*a), b_number = operand(b_operand);
   Expr yes = boolean(true), none = zero(DType::f32);
   Expr sum = load_lowered(a_number, DType::f32, a_offset, yes, none) * load_lowered(b_number, DType::f32, b_offset, yes, none);
@@ -137,7 +138,7 @@ std::optional<LoweredKernel> lower_contract(const Graph& g, const Layouts& layou
     if (e.op() != Op::Load || e == loads_a || e == loads_b) return e;
     ValueId v{e.operand()};
     auto [it, fresh] = numbers.try_emplace(v, 0u);
-    if (fresh) it->second = operand({v, layouts[v.index], {}, {}, {}, {}});
+    if (fresh) it->second = operand({v, layouts[v.index], {}, {}, {}, {}, {}});
     return load_lowered(it->second, e.type(), physical(layouts[v.index], e.index()), guard_of(g.type(v).shape, e.index()), e.outside());
   });
 

@@ -29,7 +29,7 @@ Expr Lowering::lower(Expr root, Expr lanes) {
 }
 /// A constant is laid out for its reader: the axis that the lanes walk comes last. A value with zeros around brings them.
 Operand Lowering::operand_for(ValueId v, Expr load, Expr lanes) {
-  Operand made{v, layouts_[v.index], {}, {}, {}, {}};
+  Operand made{v, layouts_[v.index], {}, {}, {}, {}, {}};
   if (auto halo = layouts_.haloed.find(v); halo != layouts_.haloed.end() && halo->second.layout == made.layout) return halo->second;
   if (!g_[v].constant || !lanes) return made;
   std::vector<int> order;
@@ -44,21 +44,22 @@ Operand Lowering::operand_for(ValueId v, Expr load, Expr lanes) {
   return made;
 }
 
-/// The room that a Load needs around its value; nullopt where what stands there is not zero, or no range is known.
 std::optional<Operand> halo_of(const Graph& g, Expr load, const Layout& made) {
   const Shape& shape = g.type(ValueId{load.operand()}).shape;
-  Operand o{ValueId{load.operand()}, made, order_of(made), std::vector<int64_t>(shape.size()), std::vector<int64_t>(shape.size()), {}};
+  Operand o{ValueId{load.operand()}, made, order_of(made), std::vector<int64_t>(shape.size()), std::vector<int64_t>(shape.size()), {}, {}};
   for (size_t d = 0; d < shape.size(); ++d) {
     Interval r = range_of(load.index()[d]);
     if (!r.known()) return std::nullopt;
     o.before[d] = std::max<int64_t>(0, -r.low);
     o.after[d] = std::max<int64_t>(0, r.high - (shape[d].value() - 1));
   }
-  if (has_halo(o) && !(load.outside().is_const() && is_float(load.type()) && load.outside().float_value() == 0)) return std::nullopt;
+  if (!has_halo(o)) return o;
+  if (!load.outside().is_const()) return std::nullopt;
+  o.around = load.outside();
   return o;
 }
 bool covers(const Operand& wide, const Operand& narrow) {
-  return std::ranges::equal(narrow.before, wide.before, std::less_equal{}) && std::ranges::equal(narrow.after, wide.after, std::less_equal{});
+  return (!narrow.around || narrow.around == wide.around) && std::ranges::equal(narrow.before, wide.before, std::less_equal{}) && std::ranges::equal(narrow.after, wide.after, std::less_equal{});
 }
 bool within_halo(const Graph& g, const Operand& o, Expr load) {
   if (!has_halo(o) || load.checked()) return false;
@@ -327,7 +328,7 @@ LoweredKernel lower_nest(const Graph& g, const Layouts& layouts, ValueId output,
   Kernel& k = l.kernel;
   const Layout& layout = layouts[output.index];
   k.axes = axes_in_memory(part.out, layout);
-  uint32_t y = lowering.operand({output, layout, {}, {}, {}, {}});
+  uint32_t y = lowering.operand({output, layout, {}, {}, {}, {}, {}});
   Expr value = collapse_folds(lowering.lower(part.out.value, last_moving(k.axes)));
   k.stores.push_back({y, physical(layout, part.at), boolean(true), value});
   drop_unit_axes(k);
@@ -347,7 +348,7 @@ LoweredKernel lower_scatter(const Graph& g, const Layouts& layouts, const Node& 
   k.form = Form::Serial;
   k.axes = s.over;
   const Layout& layout = layouts[n.outputs[0].index];
-  uint32_t y = lowering.operand({n.outputs[0], layout, {}, {}, {}, {}});
+  uint32_t y = lowering.operand({n.outputs[0], layout, {}, {}, {}, {}, {}});
   const Shape& shape = g.type(n.outputs[0]).shape;
   auto bind = [&](Expr e) { return lowering.lower(on_values(n, e), {}); };
   std::vector<Expr> to;
@@ -367,7 +368,7 @@ LoweredKernel lower_relay(const Graph& g, const Layouts& layouts, const Operand&
   for (const Dim& d : shape) index.push_back(var(d.extent()));
   LoweredKernel l;
   Kernel& k = l.kernel;
-  l.operands = {to, {to.value, layouts[to.value.index], {}, {}, {}, {}}};
+  l.operands = {to, {to.value, layouts[to.value.index], {}, {}, {}, {}, {}}};
   k.operands = {t, t};
   for (int a : to.order) k.axes.push_back(index[static_cast<size_t>(a)]);
   k.stores.push_back({0, physical(to.layout, index), boolean(true), load_lowered(1, t, physical(layouts[to.value.index], index), boolean(true), zero(t))});
@@ -401,7 +402,7 @@ std::vector<LoweredKernel> lower_border(const Graph& g, const Operand& to) {
       l.operands = {to};
       l.kernel.operands = {t};
       l.kernel.title = "Border";
-      l.kernel.stores.push_back({0, simplify_index(offset + v), boolean(true), zero(t)});
+      l.kernel.stores.push_back({0, simplify_index(offset + v), boolean(true), to.around});
       drop_unit_axes(l.kernel);
       collapse_axes(l.kernel, 0);
       l.kernel.lanes = choose_lanes(l.kernel);

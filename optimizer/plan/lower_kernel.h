@@ -25,16 +25,17 @@ struct Operand {
   std::vector<int> order;               // how the layout was made: the order of the axes and the room around them
   std::vector<int64_t> before, after;
   std::optional<Packing> packing;       // of a constant; `layout` says nothing then
+  Expr around;                          // what stands in that room; null where there is none
 };
 bool has_halo(const Operand& o);
 bool covers(const Operand& wide, const Operand& narrow);
-/// The room around a value that a Load needs; nullopt where what stands there is not zero, or no range is known.
+/// The room around a value that a Load needs; nullopt where what stands there is no constant, or no range is known.
 std::optional<Operand> halo_of(const Graph& g, Expr load, const Layout& made);
 bool within_halo(const Graph& g, const Operand& o, Expr load);
 
 struct Layouts {
   std::vector<Layout> made;           // by value: how its kernel leaves it
-  std::map<ValueId, Operand> haloed;  // with zeros around: made so, or relaid once for all readers that want some of them
+  std::map<ValueId, Operand> haloed;  // with a constant around: made so, or relaid once for all readers that want some of it
   const Layout& operator[](uint32_t value) const { return made[value]; }
 };
 
@@ -67,7 +68,7 @@ std::optional<LoweredKernel> lower_window(const Graph& g, const Layouts& layouts
 LoweredKernel lower_scatter(const Graph& g, const Layouts& layouts, const Node& n, const Scatter& s);
 /// A copy of a value into another layout; what stands around it there is the business of `lower_border`.
 LoweredKernel lower_relay(const Graph& g, const Layouts& layouts, const Operand& to);
-/// Zeros around a value, a kernel for each side.
+/// What stands around a value, a kernel for each side.
 std::vector<LoweredKernel> lower_border(const Graph& g, const Operand& to);
 
 // Shared by the forms.

@@ -1,5 +1,5 @@
 // lower_window: a fold whose columns are read along memory (a depthwise convolution, a pool) and whose rows share weights or
-// overlap. What it reads outside of a value is asked for as a halo of zeros, so that no guard is left in the body.
+// overlap. What it reads outside of a value is asked for as a halo, so that no guard is left in the body.
 #include <algorithm>
 
 #include "optimizer/plan/lower_kernel.h"
@@ -43,7 +43,7 @@ std::optional<LoweredKernel> lower_window(const Graph& g, const Layouts& layouts
   Kernel& k = l.kernel;
   const Layout& layout = layouts[output.index];
   k.axes = axes_in_memory(part.out, layout);
-  uint32_t y = lowering.operand({output, layout, {}, {}, {}, {}});
+  uint32_t y = lowering.operand({output, layout, {}, {}, {}, {}, {}});
   bool clear = true;
   std::vector<Expr> body{m->body};
   visit(body, [&](Expr e) {

@@ -161,7 +161,7 @@ class Planner {
     }
     return free;
   }
-  /// Readers that want one order of axes and zeros around are given a value that is made so, or if it cannot be then one
+  /// Readers that want one order of axes and a constant around are given a value that is made so, or if it cannot be then one
   /// copy of it: the widest halo serves all.
   static void choose_halos(Frame& f) {
     std::vector<bool> free = free_layouts(f);
@@ -171,7 +171,8 @@ class Planner {
         for (const Operand& o : l.operands) {
           if (o.packing || o.layout == f.layouts[o.value.index] || f.g[o.value].constant) continue;
           Operand& all = wanted.try_emplace(o.value, o).first->second;
-          if (all.order != o.order) continue;
+          if (all.order != o.order || (all.around && o.around && all.around != o.around)) continue;
+          if (o.around) all.around = o.around;
           for (size_t a = 0; a < o.order.size(); ++a) {
             all.before[a] = std::max(all.before[a], o.before[a]);
             all.after[a] = std::max(all.after[a], o.after[a]);
@@ -254,7 +255,7 @@ class Planner {
   static Operand plain(const Frame& f, ValueId v) {
     std::vector<int64_t> dims = extents(f.g.type(v).shape), none(dims.size());
     Layout l = row_major(dims);
-    return {v, l, order_of(l), none, none, {}};
+    return {v, l, order_of(l), none, none, {}, {}};
   }
 
   /// Where a value stands in the layout that it was made in.

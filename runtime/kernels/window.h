@@ -103,10 +103,14 @@ struct Windows {
       const i64 part = u % rows.parts;
       each_size<MR, M>(rows, part, [&](auto height) __attribute__((always_inline)) {
         constexpr int H = decltype(height)::value;
-        i64 col = 0;
-        RT_ROLLED
-        for (; col + kPanel <= n; col += kPanel) tile<H>(indices<H>{}, index, rows.begin(part), Lanes<kPanel>{col});
-        tail<H, kPanel / 2>(index, rows.begin(part), col);
+        if constexpr (kBlocks) {  // lanes are the block's threads
+          for (i64 col = thread(); col < n; col += threads()) tile<H>(indices<H>{}, index, rows.begin(part), col);
+        } else {
+          i64 col = 0;
+          RT_ROLLED
+          for (; col + kPanel <= n; col += kPanel) tile<H>(indices<H>{}, index, rows.begin(part), Lanes<kPanel>{col});
+          tail<H, kPanel / 2>(index, rows.begin(part), col);
+        }
       });
     }
   }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "runtime/kernels/contract.h"
+#include "runtime/kernels/window.h"
 
 namespace contract_cases {
 namespace {
@@ -318,11 +319,51 @@ std::string halves() {
   return difference(want, got, "halves");
 }
 
+// A fold of 3 rows by kTaps columns over an image of channels, against the specification; rows are kStride apart.
+template <int MR, rt::FoldKind K, i64 kRows, i64 kColumns, i64 kTaps, i64 kStride>
+std::string window_one() {
+  constexpr i64 kHeight = 4, kWide = (kRows - 1) * kStride + kTaps, kPitch = kColumns + kGap;
+  const Floats x = small_integers((kHeight + 2) * kWide * kColumns, 9), w = small_integers(3 * kTaps * kColumns, 10);
+  const Guarded image(x), weights(w);
+  const auto step = [&](auto acc, i64 y, i64 row, auto col, i64 ky, i64 kx) __attribute__((always_inline)) {
+    const auto a = rt::load(image.data(), rt::add(((y + ky) * kWide + row * kStride + kx) * kColumns, col));
+    const auto b = rt::load(weights.data(), rt::add((ky * kTaps + kx) * kColumns, col));
+    return K == rt::FoldKind::Sum ? rt::fma(a, b, acc) : rt::max(acc, rt::add(a, b));
+  };
+  const auto run = [&](int chunks, bool naive) {
+    Floats y(kHeight * kRows * kPitch, 0.5f);
+    const auto keep = [&](auto acc, i64 i, i64 row, auto col) __attribute__((always_inline)) {
+      const auto at = rt::add((i * kRows + row) * kPitch, col);
+      rt::store(y.data(), at, rt::add(acc, rt::load(y.data(), at)));
+    };
+    in_chunks(chunks, nullptr, [&](const rt::Call& call) {
+      if (naive)
+        rt::window_naive<K>(call, rt::extents(kHeight), rt::extents(i64{3}), kRows, kColumns, kTaps, step, keep);
+      else
+        rt::window<MR, K>(call, rt::extents(kHeight), rt::extents(i64{3}), rt::c<kRows>, rt::c<kColumns>, rt::c<kTaps>,
+                          step, keep);
+    });
+    return y;
+  };
+  const std::string what = "window of " + std::to_string(kRows) + " rows, " + std::to_string(kColumns) + " columns";
+  const Floats want = run(1, true);
+  for (int chunks : {1, 3})
+    if (auto d = difference(want, run(chunks, false), what); !d.empty()) return d;
+  return "";
+}
+std::string windows() {
+  for (std::string d :
+       {window_one<4, rt::FoldKind::Sum, 7, 16, 3, 1>(), window_one<8, rt::FoldKind::Sum, 13, 31, 5, 2>(),
+        window_one<3, rt::FoldKind::Max, 5, 7, 2, 2>(), window_one<2, rt::FoldKind::Max, 2, 40, 9, 1>()})
+    if (!d.empty()) return d;
+  return "";
+}
+
 bool runs_here() { return __builtin_cpu_supports(CONTRACT_TARGET); }
 
 }  // namespace
 
 extern const Cases CONTRACT_NAME{CONTRACT_TARGET, runs_here, tile_edges,   segments, literal_shapes,
-                                 outer_axes,      strided,   real_numbers, halves};
+                                 outer_axes,      strided,   real_numbers, halves,   windows};
 
 }  // namespace contract_cases

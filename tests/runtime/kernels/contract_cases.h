@@ -15,6 +15,7 @@ struct Cases {
   std::string (*strided)();
   std::string (*real_numbers)();
   std::string (*halves)();
+  std::string (*windows)();
 };
 
 extern const Cases kV2, kV3, kV4;
