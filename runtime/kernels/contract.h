@@ -166,7 +166,7 @@ RT_FN void contract(const Call& call, Extents<R> outer, Extents<S> segments, M m
       .run(call);
 #else
   const TileSplit rows = split_tiles(m, MR), columns = split_tiles(panels_of(n), NV);
-  constexpr i64 kTerms = Functions > 0 ? kRolledEpilogue : Terms;
+  constexpr i64 kTerms = Functions > 0 ? 0 : Terms;
   detail::Contraction<MR, NV, kTerms, R, S, M, N, A, B, Epilogue>{call, outer,   segments, m, n,       k,
                                                                   rows, columns, a,        b, epilogue}
       .run();
