@@ -18,12 +18,12 @@ Graph expand_composites(const Graph& g, PassContext& context) {
     std::vector<ValueId> present;
     for (ValueId v : at.inputs)
       if (v) present.push_back(v);
-    if (context.log) context.log("expand_composites: " + where(into.sources(), n.origin));
+    context.note("expand_composite", into, n.origin);
     std::vector<ValueId> values = inline_graph(into, *composite->definition, present, n.origin, rule);
     values.resize(std::max(values.size(), n.outputs.size()));
     return values;
   };
-  return replay(replay(g, rule), {});  // the second replay drops the nodes that were expanded
+  return replay(g, rule);
 }
 
 }  // namespace cameo

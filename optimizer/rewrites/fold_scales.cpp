@@ -23,9 +23,7 @@ class ScaleFolder {
     std::optional<ValueId> v;
     if (n.op->name == "BatchNormalization") v = split_batch_norm(into, n, in);
     if (n.op->name == "Mul" || n.op->name == "Add") v = fold_into_producer(into, n, in);
-    if (!v) return std::nullopt;
-    if (context_.log) context_.log("fold_scales: " + where(into.sources(), n.origin));
-    return std::vector<ValueId>{*v};
+    return v ? std::optional(std::vector<ValueId>{*v}) : std::nullopt;
   }
 
  private:
@@ -49,6 +47,7 @@ class ScaleFolder {
       if (!is_constant(into, in[i]) || into.type(in[i]).dtype != DType::f32) return std::nullopt;
     NodeView view(into, n);
     if (n.attrs.count("training_mode") && view.attr_int("training_mode")) return std::nullopt;
+    if (!context_.apply("split_batch_norm", into, n.origin)) return std::nullopt;
     ValueId epsilon = into.constant(Tensor::scalar(DType::f32, view.attr_float("epsilon")));
     const Origin& o = n.origin;
     ValueId scale = op(into, "Div", {in[1], op(into, "Sqrt", {op(into, "Add", {in[4], epsilon}, o)}, o)}, o);
@@ -99,12 +98,15 @@ class ScaleFolder {
     return g.add(*conv.op, {conv.inputs[0], w, bias}, conv.attrs, o, conv.version)[0];
   }
 
+  /// Said last of all, when nothing but the limit keeps a rewrite from happening.
+  bool apply(std::string_view rule, const Graph& into, const Node& n) { return context_.apply(rule, into, n.origin); }
+
   std::optional<ValueId> scale_producer(Graph& into, const Node& n, ValueId x, ValueId a) {
     if (auto p = convolution(into, x)) {
       Node conv = *p->node;
       Origin o = merge(conv.origin, n.origin);
       auto scale = per_channel(into, a, into.type(x).rank(), 1, p->channels, o);
-      if (!scale) return std::nullopt;
+      if (!scale || !apply("scale_into_conv", into, n)) return std::nullopt;
       std::vector<int64_t> dims(static_cast<size_t>(into.type(conv.inputs[1]).rank()), 1);
       dims[0] = p->channels;
       ValueId w = op(into, "Mul", {conv.inputs[1], reshape(into, *scale, dims, o)}, o);
@@ -119,7 +121,7 @@ class ScaleFolder {
     Origin o = merge(product.origin, n.origin);
     int rank = into.type(x).rank();
     auto scale = per_channel(into, a, rank, rank - 1, w->dims()[1], o);
-    if (!scale) return std::nullopt;
+    if (!scale || !apply("scale_into_matmul", into, n)) return std::nullopt;
     return op(into, "MatMul", {product.inputs[0], op(into, "Mul", {product.inputs[1], *scale}, o)}, o);
   }
   std::optional<ValueId> shift_producer(Graph& into, const Node& n, ValueId x, ValueId c) {
@@ -128,7 +130,7 @@ class ScaleFolder {
     Node conv = *p->node;
     Origin o = merge(conv.origin, n.origin);
     auto shift = per_channel(into, c, into.type(x).rank(), 1, p->channels, o);
-    if (!shift) return std::nullopt;
+    if (!shift || !apply("shift_into_conv", into, n)) return std::nullopt;
     ValueId bias = conv.inputs.size() > 2 ? conv.inputs[2] : ValueId{};
     return conv_with(into, conv, conv.inputs[1], bias ? op(into, "Add", {bias, *shift}, o) : *shift, o);
   }
@@ -142,7 +144,7 @@ class ScaleFolder {
 
 Graph fold_scales(const Graph& g, PassContext& context) {
   ScaleFolder folder(g, context);
-  return replay(replay(g, [&](Graph& into, const Node& n, std::span<const ValueId> in) { return folder.rule(into, n, in); }), {});
+  return replay(g, [&](Graph& into, const Node& n, std::span<const ValueId> in) { return folder.rule(into, n, in); });
 }
 
 }  // namespace cameo

@@ -1,0 +1,22 @@
+// verify: what must hold of every graph, and what the waypoints of the pipeline promise from there on. Types are
+// inferred anew and must come out the same; a sentence for each thing that does not hold names the node.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "frontend/graph.h"
+
+namespace cameo {
+
+enum class Waypoint : uint8_t {
+  Typed,     // order, types, origins; nothing that no output needs
+  Expanded,  // and every node is a Compute, View, Scatter, Compact, Control or Opaque
+};
+
+/// Empty when all of it holds.
+std::vector<std::string> verify(const Graph& g, Waypoint from);
+
+/// A bug of ours when there is anything: says it all and ends.
+void require_sound(const std::vector<std::string>& problems, std::string_view what);
+
+}  // namespace cameo

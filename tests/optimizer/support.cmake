@@ -1,0 +1,3 @@
+if(TARGET test_optimizer)
+  target_link_libraries(test_optimizer PRIVATE test_support)
+endif()
