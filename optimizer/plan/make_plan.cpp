@@ -12,6 +12,8 @@
 #include "optimizer/annotate/clusters.h"
 #include "optimizer/plan/lower_kernel.h"
 #include "optimizer/plan/plan.h"
+#include "optimizer/plan/verify_plan.h"
+#include "optimizer/verify.h"
 
 namespace cameo {
 namespace {
@@ -115,6 +117,7 @@ class Planner {
     }
     if (diagnostics_.has_errors()) return f;  // unknown extents have no layout; all of this graph's problems are noted
     f.layouts = assign_layouts(g, f.clusters);
+    require_sound(verify_layouts(g, f.layouts), "layouts");
     for (const FusedCluster& c : f.clusters) {
       for (ValueId v : c.cluster.outputs) f.maker[v] = f.lowered.size();
       f.lowered.emplace_back();
@@ -533,6 +536,7 @@ Plan make_plan(const Graph& g, const Target& target, WeightPool& weights, Diagno
   Plan plan;
   plan.target = target;
   Planner(plan, weights, diagnostics).plan_root(g);
+  if (!diagnostics.has_errors()) require_sound(verify_plan(plan, interface_of(g), weights.bytes), "the plan");
   return plan;
 }
 
