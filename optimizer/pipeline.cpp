@@ -27,7 +27,7 @@ void PassContext::note(std::string_view rule, const Graph& g, const Origin& orig
 std::span<const Pass> passes() { return kPasses; }
 
 Graph optimize(Graph g, PassContext& context) {
-  Waypoint reached = Waypoint::Typed;
+  Waypoint reached = Waypoint::Imported;
   if (context.verify_each) require_sound(verify(g, reached), "the imported graph");
   for (const Pass& p : kPasses) {
     if (std::ranges::find(context.skip, p.name) != context.skip.end()) continue;

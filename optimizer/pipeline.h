@@ -36,7 +36,7 @@ struct Pass {
   std::string_view name;
   Graph (*run)(const Graph&, PassContext&);
   Exactness exactness;
-  Waypoint reached = Waypoint::Typed;  // from here on `verify` holds graphs to it
+  Waypoint reached = Waypoint::Replayed;  // from here on `verify` holds graphs to it
 };
 std::span<const Pass> passes();
 Graph optimize(Graph g, PassContext& context);

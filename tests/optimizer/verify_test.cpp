@@ -34,7 +34,7 @@ Graph with_loop() {
 std::string first(const std::vector<std::string>& problems) { return problems.empty() ? "" : problems[0]; }
 
 /// What is said about `g` once `damage` was done to it.
-std::string broken(Graph g, const std::function<void(GraphSurgeon)>& damage, Waypoint from = Waypoint::Typed) {
+std::string broken(Graph g, const std::function<void(GraphSurgeon)>& damage, Waypoint from = Waypoint::Replayed) {
   EXPECT_EQ(first(verify(g, from)), "");
   damage({g});
   return first(verify(g, from));
@@ -79,6 +79,8 @@ TEST(VerifyGraph, Origins) {
 TEST(VerifyGraph, NothingUnused) {
   EXPECT_EQ(broken(chain(), [](GraphSurgeon s) { s.outputs()[0].value = ValueId{1}; }),
             "node 1 `B` (Exp): `Exp` is needed by no output");
+  Graph imported = test::parse_model({"input X f32[2]", "A = Relu(X)", "B = Exp(X)", "output B"}).graph;
+  EXPECT_EQ(first(verify(imported, Waypoint::Imported)), "");
 }
 TEST(VerifyGraph, CapturedValues) {
   auto capture_x = [](GraphSurgeon s) {
@@ -100,7 +102,7 @@ TEST(VerifyGraph, Bodies) {
 }
 TEST(VerifyGraph, NoCompositeOnceExpanded) {
   Graph g = test::parse_model({"input X f32[2x8]", "Y = Softmax(X)", "output Y"}).graph;
-  EXPECT_EQ(first(verify(g, Waypoint::Typed)), "");
+  EXPECT_EQ(first(verify(g, Waypoint::Replayed)), "");
   EXPECT_EQ(first(verify(g, Waypoint::Expanded)),
             "node 0 `Y` (Softmax): `Softmax` is a composite that was not expanded");
 }
