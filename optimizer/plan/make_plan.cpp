@@ -287,12 +287,21 @@ class Planner {
     add_kernel(f, c, lower_nest(f.g, f.layouts, n.outputs[0], start));
     add_kernel(f, c, lower_scatter(f.g, f.layouts, n, s));
   }
+  static Graph alone(const Graph& g, const Node& n) {
+    Graph one(g.shared_sources());
+    std::vector<ValueId> in;
+    for (ValueId v : n.inputs)
+      in.push_back(!v ? v : g[v].constant ? one.constant(g[v].constant) : one.add_input(g[v].name, g.type(v)));
+    one.add(*n.op, in, n.attrs, n.origin, n.version, static_cast<int>(n.outputs.size()));
+    return one;
+  }
   void plan_opaque(Frame& f, const Cluster& c, const Opaque& o) {
     const Node& n = f.g[c.nodes[0]];
     LoweredKernel l;
     l.kernel.form = Form::Opaque;
     l.kernel.opaque = o.kernel;
     l.kernel.opaque_numbers = o.numbers;
+    l.kernel.node = std::make_shared<const Graph>(alone(f.g, n));
     for (auto* list : {&n.outputs, &n.inputs})
       for (ValueId v : *list) {
         if (!v) throw CompileError(Code::E0402, fmt::format("`{}` with an absent operand has no kernel", n.op->name));
