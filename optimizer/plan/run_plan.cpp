@@ -60,19 +60,21 @@ Expr load_of(Expr e, const std::vector<std::vector<int64_t>>& dims) {
 }
 
 /// The sum that Acc stands for. Packed panels are [n/16][segments * k][16].
-Expr sum_of(const Kernel& k) {
-  constexpr int64_t kPanel = 16;
+constexpr int64_t kPanel = 16;
+Expr sum_of(const Kernel& k, Expr column) {
   const ContractSum& c = k.sum;
   Expr b_offset = c.b_offset;
   std::vector<Expr> folds = c.segments;
   folds.push_back(c.k);
   if (c.packed) {
-    Expr term = integer(0), terms = integer(1), column = k.axes.back();
+    Expr term = integer(0), terms = integer(1);
     for (Expr v : folds) {
       term = term * v.extent() + v;
       terms = terms * v.extent();
     }
-    b_offset = (floor_div(column, integer(kPanel)) * terms + term) * integer(kPanel) + mod(column, integer(kPanel));
+    Expr panel = simplify_index(floor_div(column, integer(kPanel))),
+         lane = simplify_index(mod(column, integer(kPanel)));
+    b_offset = (panel * terms + term) * integer(kPanel) + lane;
   }
   auto element = [&](uint32_t operand, Expr offset) {
     DType t = k.operands[operand];
@@ -89,15 +91,27 @@ struct KernelCode {
   std::vector<std::unique_ptr<Tape>> stores;
 
   KernelCode(const Kernel& k, std::vector<std::vector<int64_t>> operand_dims) : dims(std::move(operand_dims)) {
-    Expr sum = k.form == Form::Contract ? sum_of(k) : Expr();
+    std::vector<Expr> axes = k.axes, column, panels;
+    Expr sum;
+    if (k.form == Form::Contract) {
+      column.push_back(axes.back());
+      panels.push_back(axes.back());
+      if (int64_t n = axes.back().extent().int_value(); k.sum.packed && n % kPanel == 0) {  // panels that are affine
+        axes.back() = var(integer(n / kPanel));
+        axes.push_back(var(integer(kPanel)));
+        panels[0] = axes[axes.size() - 2] * integer(kPanel) + axes.back();
+      }
+      sum = sum_of(k, panels[0]);
+    }
     auto physical = [&](Expr root) {
+      root = substitute(root, column, panels);
       if (sum) root = rewrite(root, [&](Expr e) { return e.op() == Op::Acc ? sum : e; });
       return rewrite(root, [&](Expr e) { return e.op() == Op::Load ? load_of(e, dims) : e; });
     };
     int64_t block = k.form == Form::Serial ? 1 : Tape::kBlock;
     for (const Store& s : k.stores) {
       std::vector<Expr> roots{physical(s.offset), physical(s.guard), physical(s.value)};
-      stores.push_back(std::make_unique<Tape>(k.axes, roots, dims, block));
+      stores.push_back(std::make_unique<Tape>(axes, roots, dims, block));
     }
   }
 };
