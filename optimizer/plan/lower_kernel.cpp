@@ -379,35 +379,42 @@ LoweredKernel lower_relay(const Graph& g, const Layouts& layouts, const Operand&
   return l;
 }
 
-std::vector<LoweredKernel> lower_border(const Graph& g, const Operand& to) {
+namespace {
+/// Writes `room` positions of axis order[i] from each of `begins` on: inside of the outer axes, and across the inner ones.
+LoweredKernel lower_sides(const Graph& g, const Operand& to, size_t i, int64_t room, std::span<const int64_t> begins) {
   const Shape& shape = g.type(to.value).shape;
-  DType t = g.type(to.value).dtype;
+  auto pitch_of = [&](size_t o) { return to.layout.pitch[static_cast<size_t>(to.order[o])]; };
+  LoweredKernel l;
+  l.operands = {to};
+  l.kernel.operands = {g.type(to.value).dtype};
+  l.kernel.title = "Border";
+  Expr offset = integer(to.layout.origin);
+  for (size_t o = 0; o < to.order.size(); ++o) {
+    auto axis = static_cast<size_t>(to.order[o]);
+    if (o < i) {
+      l.kernel.axes.push_back(var(shape[axis].extent()));
+      offset = offset + l.kernel.axes.back() * integer(pitch_of(o));
+    } else if (o > i) {
+      offset = offset - integer(to.before[axis] * pitch_of(o));
+    }
+  }
+  l.kernel.axes.push_back(var(integer(room * pitch_of(i))));
+  for (int64_t begin : begins) l.kernel.stores.push_back({0, simplify_index(offset + integer(begin * pitch_of(i)) + l.kernel.axes.back()), boolean(true), to.around});
+  drop_unit_axes(l.kernel);
+  collapse_axes(l.kernel, 0);
+  l.kernel.lanes = choose_lanes(l.kernel);
+  return l;
+}
+}  // namespace
+
+std::vector<LoweredKernel> lower_border(const Graph& g, const Operand& to) {
   std::vector<LoweredKernel> kernels;
   for (size_t i = 0; i < to.order.size(); ++i) {
     auto a = static_cast<size_t>(to.order[i]);
-    const int64_t pitch = to.layout.pitch[a], sides[] = {to.before[a], to.after[a]}, begins[] = {-to.before[a], shape[a].value()};
-    for (int side = 0; side < 2; ++side) {
-      if (!sides[side]) continue;
-      // inside of the outer axes; along this one and the inner ones the whole of the buffer
-      LoweredKernel l;
-      Expr offset = integer(to.layout.origin + begins[side] * pitch);
-      for (size_t o = 0; o < i; ++o) {
-        Expr v = var(shape[static_cast<size_t>(to.order[o])].extent());
-        l.kernel.axes.push_back(v);
-        offset = offset + v * integer(to.layout.pitch[static_cast<size_t>(to.order[o])]);
-      }
-      for (size_t o = i + 1; o < to.order.size(); ++o) offset = offset - integer(to.before[static_cast<size_t>(to.order[o])] * to.layout.pitch[static_cast<size_t>(to.order[o])]);
-      Expr v = var(integer(sides[side] * pitch));
-      l.kernel.axes.push_back(v);
-      l.operands = {to};
-      l.kernel.operands = {t};
-      l.kernel.title = "Border";
-      l.kernel.stores.push_back({0, simplify_index(offset + v), boolean(true), to.around});
-      drop_unit_axes(l.kernel);
-      collapse_axes(l.kernel, 0);
-      l.kernel.lanes = choose_lanes(l.kernel);
-      kernels.push_back(std::move(l));
-    }
+    int64_t before = to.before[a], after = to.after[a], begins[] = {-before, g.type(to.value).shape[a].value()};
+    if (before == after && before) kernels.push_back(lower_sides(g, to, i, before, begins));
+    else if (before) kernels.push_back(lower_sides(g, to, i, before, std::span(begins, 1)));
+    if (before != after && after) kernels.push_back(lower_sides(g, to, i, after, std::span(begins + 1, 1)));
   }
   return kernels;
 }

@@ -12,6 +12,8 @@
 #include "optimizer/annotate/clusters.h"
 #include "optimizer/plan/lower_kernel.h"
 #include "optimizer/plan/plan.h"
+#include "optimizer/plan/verify_plan.h"
+#include "optimizer/verify.h"
 #include "runtime/kernels/contract_shape.h"
 
 namespace cameo {
@@ -128,6 +130,7 @@ class Planner {
     auto moved = [&](const Operand& o) { return before[o.value.index] != f.layouts[o.value.index] || f.layouts.haloed.count(o.value); };
     for (size_t c = 0; c < f.clusters.size(); ++c)
       if (std::ranges::any_of(f.lowered[c], [&](const LoweredKernel& l) { return std::ranges::any_of(l.operands, moved); })) f.lowered[c] = lower_ahead(f, f.clusters[c]);
+    require_sound(verify_layouts(g, f.layouts.made), "layouts");
     return f;
   }
   Parts lower_ahead(const Frame& f, const FusedCluster& c) {
@@ -383,12 +386,21 @@ class Planner {
     add_kernel(f, c, lower_nest(f.g, f.layouts, n.outputs[0], {start, start.index}));
     add_kernel(f, c, lower_scatter(f.g, f.layouts, n, s));
   }
+  static Graph alone(const Graph& g, const Node& n) {
+    Graph one(g.shared_sources());
+    std::vector<ValueId> in;
+    for (ValueId v : n.inputs)
+      in.push_back(!v ? v : g[v].constant ? one.constant(g[v].constant) : one.add_input(g[v].name, g.type(v)));
+    one.add(*n.op, in, n.attrs, n.origin, n.version, static_cast<int>(n.outputs.size()));
+    return one;
+  }
   void plan_opaque(Frame& f, const Cluster& c, const Opaque& o) {
     const Node& n = f.g[c.nodes[0]];
     LoweredKernel l;
     l.kernel.form = Form::Opaque;
     l.kernel.opaque = o.kernel;
     l.kernel.opaque_numbers = o.numbers;
+    l.kernel.node = std::make_shared<const Graph>(alone(f.g, n));
     for (auto* list : {&n.outputs, &n.inputs})
       for (ValueId v : *list) {
         if (!v) throw CompileError(Code::E0402, fmt::format("`{}` with an absent operand has no kernel", n.op->name));
@@ -652,6 +664,7 @@ Plan make_plan(const Graph& g, const Target& target, WeightPool& weights, Diagno
   Plan plan;
   plan.target = target;
   Planner(plan, weights, diagnostics).plan_root(g);
+  if (!diagnostics.has_errors()) require_sound(verify_plan(plan, interface_of(g), weights.bytes), "the plan");
   return plan;
 }
 

@@ -15,7 +15,7 @@ Graph sink_constants(const Graph& g, PassContext& context) {
     std::vector<ValueId> kept(inputs.begin(), inputs.begin() + static_cast<long>(first));
     for (size_t c = 0; c < captures; ++c)
       if (!constant(c)) kept.push_back(inputs[first + c]);
-    if (kept.size() == inputs.size()) return std::nullopt;
+    if (kept.size() == inputs.size() || !context.apply("sink_constant", into, n.origin)) return std::nullopt;
 
     std::vector<std::shared_ptr<const Graph>> bodies;
     for (const auto& old : n.bodies) {
@@ -32,7 +32,6 @@ Graph sink_constants(const Graph& g, PassContext& context) {
     }
     Attrs attrs = n.attrs;
     if (count != n.attrs.end()) attrs["captures"] = static_cast<int64_t>(kept.size() - first);
-    if (context.log) context.log("sink_constants: " + where(into.sources(), n.origin));
     return into.add(*n.op, std::move(kept), std::move(attrs), n.origin, n.version, static_cast<int>(n.outputs.size()), std::move(bodies));
   };
   return replay(g, rule);
