@@ -197,6 +197,8 @@ EmittedModule print_module(const Module& m, int files, const std::vector<GoldenC
   std::string manifest = manifest_of(m);
   w.line("}  // namespace");
   w.line("}  // namespace rt");
+  int64_t scratch_bytes = 0;  // tiles differ from target to target
+  for (const Plan& q : m.plans) scratch_bytes = std::max(scratch_bytes, q.scratch_bytes);
   w.open("extern \"C\" const rt::Program cameo_program = {");
   w.line("rt::kProgramVersion,");
   w.line(fmt::format("{}, {}, {},", string_literal(m.name), string_literal(manifest), manifest.size()));
@@ -206,7 +208,7 @@ EmittedModule print_module(const Module& m, int files, const std::vector<GoldenC
   w.line(fmt::format("rt::rows, {}, rt::refs, nullptr,", p.steps.size() + 1));
   w.line(fmt::format("rt::nodes, {}, {}", nodes.size(), list(p.taps.size(), "taps")));
   w.line(fmt::format("rt::images, {},", m.plans.size()));
-  w.line(fmt::format("{}, {}, {}ul, {}ul,", 2 + m.io.inputs.size() + m.io.outputs.size() + p.slots, p.loops, p.arena_bytes, p.scratch_bytes));
+  w.line(fmt::format("{}, {}, {}ul, {}ul,", 2 + m.io.inputs.size() + m.io.outputs.size() + p.slots, p.loops, p.arena_bytes, scratch_bytes));
   w.line(fmt::format("{}, {}ul,", m.weights.bytes ? "cameo_weights" : "nullptr", m.weights.bytes));
   w.line(fmt::format("{} 0,", list(goldens.size(), "goldens")));
   w.close("};");

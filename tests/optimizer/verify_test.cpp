@@ -87,7 +87,7 @@ TEST(VerifyGraph, CapturedValues) {
     for (Node& n : s.nodes())
       if (!n.bodies.empty()) n.inputs.back() = n.inputs[2];
   };
-  EXPECT_EQ(broken(with_loop(), capture_x), "node 0 `Y` (GRU): captures %4, its body expects f32[4x4]");
+  EXPECT_EQ(broken(with_loop(), capture_x), "node 0 `Y` (GRU): captures %4, its body expects f32[5x1x12]");
 }
 TEST(VerifyGraph, Bodies) {
   auto untyped = [](GraphSurgeon s) {
