@@ -143,6 +143,18 @@ std::optional<std::pair<Affine, Affine>> split(const Affine& n, int64_t d) {
   return std::nullopt;
 }
 
+/// x = d * q + r, where r has none of the terms that d divides: then x / d is q + r / d, and x % d is r % d.
+std::optional<std::pair<Affine, Affine>> take_multiples(const Affine& x, int64_t d) {
+  Affine q, r;
+  r.constant = x.constant;
+  for (Affine::Term t : x.terms) {
+    if (t.coefficient % d) r.terms.push_back(t);
+    else q.terms.push_back({t.term, t.coefficient / d});
+  }
+  if (q.terms.empty()) return std::nullopt;
+  return std::pair(q, r);
+}
+
 /// x = g * q + r with 0 <= r < g for a g > 1 that divides d: then x / d is q / (d / g), and x % d is g * (q % (d / g)) + r.
 struct Shortened {
   int64_t g;
@@ -196,6 +208,10 @@ Expr simplify_node(Expr e) {
       if (parts) return from_affine(quotient ? parts->first : parts->second);
       if (quotient && e.arg(0).op() == Op::FloorDiv && e.arg(0).arg(1).is_const())  // (x / a) / b == x / (a * b)
         return simplify_index(floor_div(e.arg(0).arg(0), e.arg(0).arg(1) * e.arg(1)));
+      if (auto whole = take_multiples(affine(e.arg(0)), e.arg(1).int_value())) {
+        Expr rest = from_affine(whole->second);
+        return quotient ? simplify_sum(from_affine(whole->first) + simplify_node(floor_div(rest, e.arg(1)))) : simplify_node(mod(rest, e.arg(1)));
+      }
       if (auto s = shorten(affine(e.arg(0)), e.arg(1).int_value())) {
         Expr x = from_affine(s->q), d = integer(e.arg(1).int_value() / s->g);
         return quotient ? simplify_node(floor_div(x, d)) : simplify_sum(simplify_node(mod(x, d)) * integer(s->g) + from_affine(s->r));
