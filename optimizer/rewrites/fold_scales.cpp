@@ -1,6 +1,7 @@
-// fold_scales: a batch norm with known statistics is one multiplication and one addition a channel, and a multiplication or
-// addition of constants behind a convolution, or a multiplication behind a matrix product, moves into its constant operands.
-// Algebraic: (x * W) * a and x * (W * a) round differently.
+// fold_scales: a batch norm with known statistics is one multiplication and one addition a channel, and a
+// multiplication or addition of constants behind a convolution, or a multiplication behind a matrix product, moves into
+// its constant operands. Algebraic: (x * W) * a and x * (W * a) round differently. The constants are computed in f64
+// and rounded once, since an error in a weight is the same everywhere in the output and no mean takes it out.
 #include <algorithm>
 #include <map>
 
@@ -38,21 +39,32 @@ class ScaleFolder {
     bool ours = &n >= g_.nodes().data() && &n < g_.nodes().data() + g_.nodes().size();
     return ours && n.inputs[input] && uses_[n.inputs[input].index] == 1;
   }
+  static ValueId cast(Graph& g, ValueId v, DType to, const Origin& o) {
+    return g.type(v).dtype == to ? v : op(g, "Cast", {v}, o, {{"to", static_cast<int64_t>(to)}});
+  }
+  /// a op b of f32 or f64 constants, in f64.
+  static ValueId exact(Graph& g, std::string_view name, ValueId a, ValueId b, const Origin& o) {
+    return op(g, name, {cast(g, a, DType::f64, o), cast(g, b, DType::f64, o)}, o);
+  }
+  static ValueId rounded(Graph& g, std::string_view name, ValueId a, ValueId b, const Origin& o) {
+    return cast(g, exact(g, name, a, b, o), DType::f32, o);
+  }
   static ValueId reshape(Graph& g, ValueId v, std::vector<int64_t> dims, const Origin& o) {
     auto n = static_cast<int64_t>(dims.size());
     return op(g, "Reshape", {v, g.constant(Tensor::i64({n}, dims))}, o);
   }
 
   std::optional<ValueId> split_batch_norm(Graph& into, const Node& n, std::span<const ValueId> in) {
-    if (n.outputs.size() != 1 || into.type(in[0]).rank() < 2 || into.type(in[0]).dtype != DType::f32) return std::nullopt;
+    if (n.outputs.size() != 1 || into.type(in[0]).rank() < 2 || into.type(in[0]).dtype != DType::f32)
+      return std::nullopt;
     for (size_t i = 1; i < 5; ++i)
       if (!is_constant(into, in[i]) || into.type(in[i]).dtype != DType::f32) return std::nullopt;
     NodeView view(into, n);
     if (n.attrs.count("training_mode") && view.attr_int("training_mode")) return std::nullopt;
-    ValueId epsilon = into.constant(Tensor::scalar(DType::f32, view.attr_float("epsilon")));
+    ValueId epsilon = into.constant(Tensor::scalar(DType::f64, view.attr_float("epsilon")));
     const Origin& o = n.origin;
-    ValueId scale = op(into, "Div", {in[1], op(into, "Sqrt", {op(into, "Add", {in[4], epsilon}, o)}, o)}, o);
-    ValueId shift = op(into, "Sub", {in[2], op(into, "Mul", {in[3], scale}, o)}, o);
+    ValueId scale = exact(into, "Div", in[1], op(into, "Sqrt", {exact(into, "Add", in[4], epsilon, o)}, o), o);
+    ValueId shift = exact(into, "Sub", in[2], exact(into, "Mul", in[3], scale, o), o);
     std::vector<int64_t> dims(static_cast<size_t>(into.type(in[0]).rank()), 1);
     dims[1] = into[in[1]].constant->size();
     ValueId product = fold_or_multiply(into, n, in[0], used_once(n, 0), reshape(into, scale, dims, o));
@@ -60,17 +72,19 @@ class ScaleFolder {
   }
   ValueId fold_or_multiply(Graph& into, const Node& n, ValueId x, bool once, ValueId a) {
     auto v = once ? scale_producer(into, n, x, a) : std::nullopt;
-    return v ? *v : op(into, "Mul", {x, a}, n.origin);
+    return v ? *v : op(into, "Mul", {x, cast(into, a, DType::f32, n.origin)}, n.origin);
   }
   ValueId fold_or_add(Graph& into, const Node& n, ValueId x, bool once, ValueId c) {
     auto v = once ? shift_producer(into, n, x, c) : std::nullopt;
-    return v ? *v : op(into, "Add", {x, c}, n.origin);
+    return v ? *v : op(into, "Add", {x, cast(into, c, DType::f32, n.origin)}, n.origin);
   }
 
   std::optional<ValueId> fold_into_producer(Graph& into, const Node& n, std::span<const ValueId> in) {
     for (size_t x : {0, 1})
-      if (is_constant(into, in[1 - x]) && !is_constant(into, in[x]) && used_once(n, x) && into.type(in[x]).dtype == DType::f32)
-        return n.op->name == "Mul" ? scale_producer(into, n, in[x], in[1 - x]) : shift_producer(into, n, in[x], in[1 - x]);
+      if (is_constant(into, in[1 - x]) && !is_constant(into, in[x]) && used_once(n, x) &&
+          into.type(in[x]).dtype == DType::f32)
+        return n.op->name == "Mul" ? scale_producer(into, n, in[x], in[1 - x])
+                                   : shift_producer(into, n, in[x], in[1 - x]);
     return std::nullopt;
   }
 
@@ -81,7 +95,8 @@ class ScaleFolder {
     for (int d = 0; d < t.rank(); ++d)
       if (t.dims()[d] != 1 && (d + rank - t.rank() != axis || t.dims()[d] != count)) return std::nullopt;
     ValueId flat = reshape(g, c, {t.size()}, o);
-    return t.size() == count ? flat : op(g, "Expand", {flat, g.constant(Tensor::i64({1}, std::vector<int64_t>{count}))}, o);
+    return t.size() == count ? flat
+                             : op(g, "Expand", {flat, g.constant(Tensor::i64({1}, std::vector<int64_t>{count}))}, o);
   }
   struct Product {  // a convolution with constant weights
     const Node* node;
@@ -92,7 +107,8 @@ class ScaleFolder {
     if (!made) return std::nullopt;
     const Node& n = g[made];
     bool bias_known = n.inputs.size() < 3 || !n.inputs[2] || g[n.inputs[2]].constant;
-    if (n.op->name != "Conv" || !g[n.inputs[1]].constant || !bias_known || g.type(x).dtype != DType::f32) return std::nullopt;
+    if (n.op->name != "Conv" || !g[n.inputs[1]].constant || !bias_known || g.type(x).dtype != DType::f32)
+      return std::nullopt;
     return Product{&n, g[n.inputs[1]].constant->dims()[0]};
   }
   static ValueId conv_with(Graph& g, const Node& conv, ValueId w, ValueId bias, const Origin& o) {
@@ -107,9 +123,9 @@ class ScaleFolder {
       if (!scale) return std::nullopt;
       std::vector<int64_t> dims(static_cast<size_t>(into.type(conv.inputs[1]).rank()), 1);
       dims[0] = p->channels;
-      ValueId w = op(into, "Mul", {conv.inputs[1], reshape(into, *scale, dims, o)}, o);
+      ValueId w = rounded(into, "Mul", conv.inputs[1], reshape(into, *scale, dims, o), o);
       ValueId bias = conv.inputs.size() > 2 ? conv.inputs[2] : ValueId{};
-      return conv_with(into, conv, w, bias ? op(into, "Mul", {bias, *scale}, o) : bias, o);
+      return conv_with(into, conv, w, bias ? rounded(into, "Mul", bias, *scale, o) : bias, o);
     }
     NodeId made = into[x].producer;
     if (!made || into[made].op->name != "MatMul") return std::nullopt;
@@ -120,7 +136,7 @@ class ScaleFolder {
     int rank = into.type(x).rank();
     auto scale = per_channel(into, a, rank, rank - 1, w->dims()[1], o);
     if (!scale) return std::nullopt;
-    return op(into, "MatMul", {product.inputs[0], op(into, "Mul", {product.inputs[1], *scale}, o)}, o);
+    return op(into, "MatMul", {product.inputs[0], rounded(into, "Mul", product.inputs[1], *scale, o)}, o);
   }
   std::optional<ValueId> shift_producer(Graph& into, const Node& n, ValueId x, ValueId c) {
     auto p = convolution(into, x);
@@ -130,7 +146,8 @@ class ScaleFolder {
     auto shift = per_channel(into, c, into.type(x).rank(), 1, p->channels, o);
     if (!shift) return std::nullopt;
     ValueId bias = conv.inputs.size() > 2 ? conv.inputs[2] : ValueId{};
-    return conv_with(into, conv, conv.inputs[1], bias ? op(into, "Add", {bias, *shift}, o) : *shift, o);
+    return conv_with(into, conv, conv.inputs[1],
+                     bias ? rounded(into, "Add", bias, *shift, o) : cast(into, *shift, DType::f32, o), o);
   }
 
   const Graph& g_;
@@ -142,7 +159,8 @@ class ScaleFolder {
 
 Graph fold_scales(const Graph& g, PassContext& context) {
   ScaleFolder folder(g, context);
-  return replay(replay(g, [&](Graph& into, const Node& n, std::span<const ValueId> in) { return folder.rule(into, n, in); }), {});
+  return replay(
+      replay(g, [&](Graph& into, const Node& n, std::span<const ValueId> in) { return folder.rule(into, n, in); }), {});
 }
 
 }  // namespace cameo

@@ -61,32 +61,48 @@ struct Contraction {
 
   template <int H, int W>
   RT_FN void tile(const i64* index, Panels panels, i64 row, i64 panel) const {
+    const auto* const from = a.base + a.outer.at(index) + row * a.row_stride;
+    const auto emit = [&](auto sum, int i, auto col)
+                          __attribute__((always_inline)) { store_element<R>(epilogue, index, sum, row + i, col); };
     Accumulators<H, W, kChains> acc;
     acc.clear();
-    const auto* const from = a.base + a.outer.at(index) + row * a.row_stride;
-    each_segment<0, S>(segments, a.segment, from, [&](auto* p) __attribute__((always_inline)) {
-      acc.add_products(p, a.row_stride, panels, k);
-      panels.at += k * panels.k_step;
-    });
-    acc.join();
-    acc.template each<Terms>(points_of<S>(segments) * k, n, panel * kPanel,
-                             [&](auto sum, int i, auto col) __attribute__((always_inline)) {
-                               store_element<R>(epilogue, index, sum, row + i, col);
-                             });
+    if constexpr (Terms > 0 && Terms <= kSumBlock) {
+      each_segment<0, S>(segments, a.segment, from, [&](auto* p) __attribute__((always_inline)) {
+        acc.add_products(p, a.row_stride, panels, k);
+        panels.at += k * panels.k_step;
+      });
+      acc.each(n, panel * kPanel, emit);
+    } else {
+      vec<f32, kPanel> totals[H * W] = {};
+      i64 terms = 0;
+      each_segment<0, S>(segments, a.segment, from, [&](auto* p) __attribute__((always_inline)) {
+        RT_ROLLED
+        for (i64 at = 0; at < k; at += kSumBlock) {
+          const i64 steps = k - at < kSumBlock ? k - at : kSumBlock;
+          acc.add_products(p + at, a.row_stride, panels, steps);
+          panels.at += steps * panels.k_step;
+          terms += steps;
+          if (terms < kSumBlock) continue;
+          acc.flush(totals);
+          terms = 0;
+        }
+      });
+      acc.flush(totals);
+      acc.each_total(totals, n, panel * kPanel, emit);
+    }
   }
 
   template <int W>
   RT_FN void dot_rows(const i64* index, i64 row, i64 end, i64 panel) const {
     if constexpr (S == 0 && B::kDots) {
-#pragma GCC unroll 1
-      for (; row < end; ++row)
-#pragma GCC unroll 1
-        for (i64 p = panel; p < panel + W; ++p) {
-          const auto sums = b.dot(a.base + a.outer.at(index) + row * a.row_stride, index, p, n, k);
-          emit(sums, p * kPanel, n, [&](auto sum, auto col) __attribute__((always_inline)) {
-            store_element<R>(epilogue, index, sum, row, col);
-          });
-        }
+      RT_ROLLED
+      for (; row < end; ++row) RT_ROLLED
+      for (i64 p = panel; p < panel + W; ++p) {
+        const auto sums = b.dot(a.base + a.outer.at(index) + row * a.row_stride, index, p, n, k);
+        emit(sums, p * kPanel, n, [&](auto sum, auto col) __attribute__((always_inline)) {
+          store_element<R>(epilogue, index, sum, row, col);
+        });
+      }
     }
   }
 
@@ -97,7 +113,7 @@ struct Contraction {
     index_of<R>(first / rows.parts, outer, index);
     i64 part = first % rows.parts;
     Panels panels = b.template panels<W>(call, index, panel, m, n, points_of<S>(segments) * k);
-#pragma GCC unroll 1
+    RT_ROLLED
     while (true) {
       if (S == 0 && b.dots(m)) {
         dot_rows<W>(index, rows.begin(part), rows.begin(part + 1), panel);
@@ -122,7 +138,7 @@ struct Contraction {
     const i64 tiles = points * rows.parts * columns.parts;
     i64 u = tiles * call.chunk / call.chunks;
     const i64 end = tiles * (call.chunk + 1) / call.chunks;
-#pragma GCC unroll 1
+    RT_ROLLED
     while (u < end) {
       const i64 part = u / length % columns.parts;
       const i64 first = u % length + (b.shared() ? 0 : u / length / columns.parts * rows.parts);

@@ -113,7 +113,7 @@ struct StridedB {  // (i.., k, col) at base + i * outer + k * k_stride + col * n
     const T* const from = base + outer.at(index) + panel * kPanel * n_stride;
     if (n_stride == 1 && m < 16 && (n % kPanel == 0 || (panel + W) * kPanel <= n)) return {from, kPanel, k_stride};
     f32* const to = static_cast<f32*>(call.scratch);
-#pragma GCC unroll 1
+    RT_ROLLED
     for (i64 p = 0; p < W; ++p)
       pack_panel(to + p * k_total * kPanel, from + p * kPanel * n_stride, n - (panel + p) * kPanel, k_total);
     return {to, k_total * kPanel, kPanel};

@@ -61,9 +61,10 @@ constexpr Tile contract_tile(int vector_bytes, int registers, i64 m, i64 n) {
   return {static_cast<int>(even_part(m, limit)), static_cast<int>(vectors)};
 }
 
-// From this many products on, the epilogue is one copy in a loop over sums in memory (24 stores and loads beside
-// thousands of products); below, a copy for each vector of the tile, straight from the registers.
-inline constexpr i64 kRolledEpilogue = 256;
+// A sum of more products is taken in blocks of so many, so that its error grows with their number and not with the
+// whole length; the totals stand in memory (24 loads and stores beside thousands of products), and the epilogue is one
+// copy in a loop over them. Below, the sums never leave the registers, and each vector of the tile has its own copy.
+inline constexpr i64 kSumBlock = 128;
 
 /// Bytes of Call::scratch: strided_b packs one tile's columns there, packed_b needs none.
 constexpr i64 contract_scratch_bytes(Tile tile, i64 k_total) {

@@ -78,7 +78,7 @@ RT_FN void each_segment(const Extents<S>& extents, const Strides<S>& strides, co
   if constexpr (D == S) {
     f(from);
   } else {
-#pragma GCC unroll 1
+    RT_ROLLED
     for (i64 s = 0; s < extents.n[D]; ++s) each_segment<D + 1, S>(extents, strides, from + s * strides.n[D], f);
   }
 }
@@ -140,9 +140,7 @@ RT_FN void emit(vec<f32, kPanel> v, i64 col, N n, F f) {
     if (col + kPanel <= n) return f(v, Lanes<kPanel>{col});
     f32 lanes[kPanel];
     store(lanes, Lanes<kPanel>{0}, v);
-#if defined(__clang__)  // g++ does not unroll it, and warns where it knows the first test's answer
-#pragma GCC unroll 1
-#endif
+    RT_ROLLED
     for (i64 c = col; c < n; ++c) f(lanes[c - col], c);
   }
 }
@@ -192,9 +190,17 @@ struct Accumulators {
   RT_FN void join(Indices<int, I...>) {
     (..., (sum[I % kSums] += sum[kSums + I]));
   }
+  /// Adds the sums to those in memory and starts anew.
+  RT_FN void flush(V* totals) { flush(indices<kSums>{}, totals); }
+  template <int... I>
+  RT_FN void flush(Indices<int, I...>, V* totals) {
+    join();
+    (..., (totals[I] += sum[I]));
+    clear();
+  }
 
   template <class N, class F>
-  RT_FN void emit_at(V v, int i, int j, N n, i64 col, F f) {
+  RT_FN static void emit_at(V v, int i, int j, N n, i64 col, F f) {
     auto row = [&](auto sum, auto at) __attribute__((always_inline)) { f(sum, i, at); };
     if constexpr (kIsMultiple<N, kPanel>) {
       row(v, Lanes<kPanel>{col + j * kPanel});
@@ -203,28 +209,20 @@ struct Accumulators {
       emit(v, col + j * kPanel, n, row);
     }
   }
-  // Terms: the products in each sum; 0 where only the run knows.
-  template <i64 Terms, class N, class F>
-  RT_FN void each(i64 terms, N n, i64 col, F f) {
-    if constexpr (Terms < kRolledEpilogue) {
-      if (Terms > 0 || terms < kRolledEpilogue) return unrolled(indices<kSums>{}, n, col, f);
-    }
-    if constexpr (Terms == 0 || Terms >= kRolledEpilogue) {
-      V memory[kSums];  // its own array: one that is indexed at run time cannot stand in registers
-      copy(indices<kSums>{}, memory);
-#pragma GCC unroll 1
-      for (int i = 0; i < MR; ++i)
-#pragma GCC unroll 1
-        for (int j = 0; j < NV; ++j) emit_at(memory[i * NV + j], i, j, n, col, f);
-    }
+  template <class N, class F>
+  RT_FN void each(N n, i64 col, F f) {
+    join();
+    each(indices<kSums>{}, n, col, f);
   }
   template <class N, class F, int... I>
-  RT_FN void unrolled(Indices<int, I...>, N n, i64 col, F f) {
+  RT_FN void each(Indices<int, I...>, N n, i64 col, F f) {
     (..., emit_at(sum[I], I / NV, I % NV, n, col, f));
   }
-  template <int... I>
-  RT_FN void copy(Indices<int, I...>, V* to) {
-    (..., (to[I] = sum[I]));
+  template <class N, class F>
+  RT_FN static void each_total(const V* totals, N n, i64 col, F f) {
+    RT_ROLLED
+    for (int i = 0; i < MR; ++i) RT_ROLLED
+    for (int j = 0; j < NV; ++j) emit_at(totals[i * NV + j], i, j, n, col, f);
   }
 };
 

@@ -124,7 +124,7 @@ RT_FN auto load_checked(const Call& call, const T* x, I at, G inside) {
     if (!all(inside)) [[unlikely]]
       raise_fault(call, kIndexFault, 0, 0);
   }
-  return load_or(x, at, inside, T{});
+  return load_or(x, at, inside, detail::value_in<T>{});
 }
 
 }  // namespace rt

@@ -1,8 +1,9 @@
 // Reductions. `fold<Kind>(extent, body)` runs r = 0, 1, .. in order, body(r) being a scalar or a vector whose lanes are
 // reduced separately. `fold_lanes<Kind, W>` vectorises along r itself: four accumulators of W lanes, a fixed order of
 // merging, the rest one by one. Both results depend on the extent (and on W) only, never on the machine. Sums are taken
-// in blocks, so that their error grows with the square root of the length. Min, Max carry NaN; ArgMin, ArgMax give the
-// first extreme (..Last the last), where NaN is the most extreme of all. An empty fold gives the identity, Arg.. 0.
+// in blocks, and f32 lanes join in f64, so that a sum's error hardly grows with its length. Min, Max carry NaN; ArgMin,
+// ArgMax give the first extreme (..Last the last), where NaN is the most extreme of all. An empty fold gives the
+// identity, Arg.. 0.
 #pragma once
 #include "scalar.h"
 
@@ -12,7 +13,16 @@ enum FoldKind { Sum, Prod, Min, Max, ArgMin, ArgMax, ArgMinLast, ArgMaxLast };
 
 namespace detail {
 
-inline constexpr i64 kFoldBlock = 256;  // steps summed before they join the total
+inline constexpr i64 kFoldBlock = 64;  // steps summed before they join the total
+
+template <FoldKind K, class V>
+RT_FN auto wide(V value) {  // what lanes join in
+  if constexpr (K == Sum && kSame<element_of<V>, f32>) {
+    return cast<f64>(value);
+  } else {
+    return value;
+  }
+}
 
 template <FoldKind K, class V>
 struct Accumulator {
@@ -26,6 +36,7 @@ struct Accumulator {
     value = combine(value, v);
   }
   RT_FN void merge(const Accumulator& later) { value = combine(value, later.value); }
+  RT_FN auto widened() const { return Accumulator<K, decltype(wide<K>(value))>{wide<K>(value)}; }
   RT_FN V result() const { return value; }
   RT_FN static V combine(V a, V b) {
     if constexpr (K == Sum) {
@@ -77,6 +88,7 @@ struct Accumulator<K, V> {
     const auto nearer = condition(is_last ? other.at > at : other.at < at);
     replace(logical_or(beats(other.best, best), logical_and(tie, nearer)), other.best, other.at);
   }
+  RT_FN Accumulator widened() const { return *this; }
   RT_FN Index result() const { return at; }
 };
 
@@ -133,7 +145,7 @@ RT_FN auto fold_lanes(i64 extent, Body&& body) {
   if constexpr (kLanes<V> == 0) {
     return fold<K>(extent, body);  // a body that does not depend on r
   } else {
-    detail::Accumulator<K, V> total;
+    auto total = detail::Accumulator<K, V>{}.widened();
     i64 r = 0;
     while (extent - r >= 4 * W) {
       detail::Accumulator<K, V> part[4];
@@ -141,15 +153,16 @@ RT_FN auto fold_lanes(i64 extent, Body&& body) {
       for (; end - r >= 4 * W; r += 4 * W) {
         for (int j = 0; j < 4; ++j) part[j].take(general(body(Lanes<W>{r + j * W})), Lanes<W>{r + j * W});
       }
-      part[0].merge(part[1]);
-      part[2].merge(part[3]);
-      part[0].merge(part[2]);
-      total.merge(part[0]);
+      for (int j = 0; j < 4; ++j) total.merge(part[j].widened());
     }
-    for (; extent - r >= W; r += W) total.take(general(body(Lanes<W>{r})), Lanes<W>{r});
+    for (; extent - r >= W; r += W) total.take(detail::wide<K>(general(body(Lanes<W>{r}))), Lanes<W>{r});
     auto rest = detail::across(total);
-    for (; r < extent; ++r) rest.take(general(body(r)), r);
-    return rest.result();
+    for (; r < extent; ++r) rest.take(detail::wide<K>(general(body(r))), r);
+    if constexpr (K == Sum) {
+      return cast<element_of<V>>(rest.result());
+    } else {
+      return rest.result();
+    }
   }
 }
 

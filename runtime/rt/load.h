@@ -103,7 +103,7 @@ RT_FN value_of<value_in<T>, W> load_each(const T* p, I index) {
 template <class T, int W, class I>
 RT_FN vec<memory_in<T>, W> load_some(const T* p, I index, mask<W> where) {
   vec<memory_in<T>, W> m{};
-#pragma GCC unroll 1
+  RT_ROLLED
   for (int i = 0; i < W; ++i) {
     if (where.lanes[i]) m[i] = peek(p, lane(index, i));
   }

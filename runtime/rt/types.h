@@ -3,7 +3,8 @@
 // compiles for the host (clang, g++) and for NVPTX.
 #pragma once
 
-// No function is left for the linker to choose one copy of: it was compiled for another instruction set in the next file.
+// No function is left for the linker to choose one copy of: it was compiled for another instruction set in the next
+// file.
 #if defined(__CUDA__)
 #define RT_FN __attribute__((host)) __attribute__((device)) __attribute__((always_inline)) inline
 #define RT_COLD __attribute__((host)) __attribute__((device)) __attribute__((noinline, unused)) static
@@ -14,6 +15,13 @@
 
 // For lambdas, after their parameters: g++ and clang would otherwise share one body among several calls.
 #define RT_INLINE __attribute__((always_inline))
+
+// In front of a loop that clang would otherwise write out (g++ does not, and warns where a loop is none after all).
+#if defined(__clang__)
+#define RT_ROLLED _Pragma("clang loop unroll(disable)")
+#else
+#define RT_ROLLED
+#endif
 
 // Whether a fused multiply-add is one instruction here. Where it is not, `fma` is a product and a sum: a software fma
 // would be a call into libm, which generated kernels do not have.
