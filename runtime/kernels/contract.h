@@ -155,7 +155,7 @@ struct Contraction {
 
 // m, n and k are numbers or constants (`c<16>`), and Terms is the number of products in each sum, or 0: with constants
 // only the tiles and epilogues that occur are compiled. Functions: how often the epilogue calls exp or its kin; beside
-// one of them, too, the way through memory is short and a copy for each vector long.
+// one of them the way through memory costs nothing that shows, and a copy for each vector is long.
 template <int MR, int NV, i64 Terms = 0, int Functions = 0, int R, int S, class M, class N, class K, class A, class B,
           class Epilogue>
 RT_FN void contract(const Call& call, Extents<R> outer, Extents<S> segments, M m, N n, K k, A a, B b,
@@ -166,7 +166,7 @@ RT_FN void contract(const Call& call, Extents<R> outer, Extents<S> segments, M m
       .run(call);
 #else
   const TileSplit rows = split_tiles(m, MR), columns = split_tiles(panels_of(n), NV);
-  constexpr i64 kTerms = Functions > 0 ? kRolledEpilogue : Terms;
+  constexpr i64 kTerms = Functions > 0 ? 0 : Terms;
   detail::Contraction<MR, NV, kTerms, R, S, M, N, A, B, Epilogue>{call, outer,   segments, m, n,       k,
                                                                   rows, columns, a,        b, epilogue}
       .run();
