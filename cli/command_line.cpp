@@ -146,6 +146,11 @@ class CommandLine {
     add_list(sub, "--const", model_.constants, "INPUT=VALUE", "fold an input in: 16000, [[1,2],[3,4]]");
     add_list(sub, "--outputs", model_.outputs, "A,B", "cut the graph: these values are its outputs");
     add_list(sub, "--skip", model_.skip, "PASS", "leave a pass out");
+    sub->add_option("--rewrite-limit", model_.rewrite_limit, "stop rewriting after N times: which one breaks a model?")
+        ->check(CLI::NonNegativeNumber)
+        ->type_name("N");
+    sub->add_option("--verify", model_.verify, "check the graph after every pass, not only the last")
+        ->type_name("each");
   }
   void add_target(CLI::App* sub) {
     add_list(sub, "--target", model_.targets, "cpu:NAME,..",
@@ -182,7 +187,8 @@ class CommandLine {
         ->check(CLI::NonNegativeNumber)
         ->type_name("T");
     sub->add_flag("--reference", build_.reference, "measure the tolerances of golden cases beyond 2 GFLOP too");
-    sub->add_option("--print-after", build_.print_after, "print the graph after a pass")->type_name("PASS|all");
+    sub->add_option("--print-after", build_.print_after, "print the graph after a pass, and what it rewrote")
+        ->type_name("PASS|all");
     sub->add_flag("--no-program", build_.no_program, "leave the command line out of a library");
     sub->add_flag("--time", build_.time, "print the times of stages and passes");
   }

@@ -94,18 +94,32 @@ void require_bound(const Model& model, const CompileOptions& options, std::strin
 
 namespace {
 
-/// Times passes, prints graphs after them.
-PassContext pass_context(const CompileOptions& options, Console& console) {
+std::string rewrites_of(const PassContext& context, std::string_view pass) {
+  std::string s;
+  for (const Rewrite& r : context.log)
+    if (r.pass == pass) s += fmt::format("   {} at {}\n", r.rule, r.node);
+  return s;
+}
+
+PassContext pass_context(const CompileOptions& options) {
   PassContext context;
   context.skip = options.skip;
+  context.rewrite_limit = options.rewrite_limit;
+  context.verify_each = options.verify_each;
+  return context;
+}
+/// Times passes; prints graphs after them, and what was rewritten.
+void watch_passes(PassContext& context, const CompileOptions& options, Console& console) {
   context.after = [&](std::string_view pass, const Graph& g) {
-    if (options.print_after == "all" || options.print_after == pass)
-      console.print(fmt::format("-- after {}\n{}", pass, to_string(g)));
+    if (options.print_after == "all" || options.print_after == pass) {
+      const std::string rewrites = rewrites_of(context, pass);
+      console.print(
+          fmt::format("-- after {}{}\n{}{}", pass, rewrites.empty() ? " (unchanged)" : "", rewrites, to_string(g)));
+    }
     if (!options.time_passes) return;
     console.end_as(fmt::format("optimize {}", pass));
     console.begin("optimize");
   };
-  return context;
 }
 
 }  // namespace
@@ -116,7 +130,8 @@ Planned plan_model(const Model& model, const CompileOptions& options, Console& c
   console.begin("optimize");
   m.name = options.name.empty() ? identifier_of(options.output.empty() ? options.model : options.output) : options.name;
   m.sources = model.graph.shared_sources();
-  PassContext context = pass_context(options, console);
+  PassContext context = pass_context(options);
+  watch_passes(context, options, console);
   p.graph = optimize(model.graph, context);
   m.io = interface_of(p.graph);
   if (options.stop != Stop::Optimized) {

@@ -24,6 +24,8 @@ struct CompileOptions {
   std::string golden;             // --golden
   double tolerance = -1;          // of golden cases, as a share of the magnitude; negative: by the rule
   std::vector<std::string> skip;  // passes
+  int64_t rewrite_limit = INT64_MAX;
+  bool verify_each = false;
   std::string print_after;        // a pass, or `all`
   Stop stop = Stop::Artifact;
   OutputKind kind = OutputKind::SharedLibrary;

@@ -165,6 +165,10 @@ CompileOptions read_model_flags(const ModelFlags& flags) {
   options.targets = read_targets(flags.targets);
   options.skip = split_list(flags.skip);
   for (const std::string& pass : options.skip) check_pass("--skip", pass, false);
+  options.rewrite_limit = flags.rewrite_limit;
+  if (!flags.verify.empty() && flags.verify != "each")
+    throw Failure(kUsage, fmt::format("there is no `--verify={}`", printable(flags.verify)), "--verify=each");
+  options.verify_each = flags.verify == "each";
   if (!flags.name.empty() && !is_identifier(flags.name))
     throw Failure(kUsage, fmt::format("`--name={}` is no C identifier", printable(flags.name)));
   options.name = flags.name;

@@ -11,13 +11,14 @@ namespace {
 
 void refuse_model_flags(const ModelFlags& f) {
   const bool given = !f.dims.empty() || !f.shapes.empty() || !f.constants.empty() || !f.outputs.empty() ||
-                     !f.targets.empty() || !f.skip.empty() || !f.name.empty();
+                     !f.targets.empty() || !f.skip.empty() || !f.name.empty() || !f.verify.empty() ||
+                     f.rewrite_limit != INT64_MAX;
   if (given)
     throw Failure(
         kUsage,
-        fmt::format(
-            "`{}` is built already: --dim, --shape, --const, --outputs, --target, --name and --skip are for models",
-            printable(f.model)));
+        fmt::format("`{}` is built already: --dim, --shape, --const, --outputs, --target, --name, --skip, --verify and "
+                    "--rewrite-limit are for models",
+                    printable(f.model)));
 }
 
 }  // namespace

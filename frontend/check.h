@@ -1,7 +1,9 @@
 // Our own mistakes: an assertion that stays in release builds, says that it is our bug, and names what was expected.
 #pragma once
+#include <string>
 
 namespace cameo {
+[[noreturn]] void internal_error(const std::string& what);
 [[noreturn]] void internal_error(const char* file, int line, const char* condition, const char* expected);
 }
 #define CAMEO_CHECK(condition, expected) \

@@ -57,10 +57,12 @@ void Diagnostics::add(Diagnostic d) {
   all_.push_back(std::move(d));
 }
 
-void internal_error(const char* file, int line, const char* condition, const char* expected) {
-  fmt::print(stderr, "cameo: internal error at {}:{}: expected {} (`{}`)\nthis is a bug of cameo, not of your model\n", file,
-             line, expected, condition);
+void internal_error(const std::string& what) {
+  fmt::print(stderr, "cameo: internal error: {}\nthis is a bug of cameo, not of your model\n", what);
   std::exit(1);
+}
+void internal_error(const char* file, int line, const char* condition, const char* expected) {
+  internal_error(fmt::format("at {}:{}: expected {} (`{}`)", file, line, expected, condition));
 }
 
 }  // namespace cameo

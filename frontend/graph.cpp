@@ -290,8 +290,11 @@ std::vector<bool> live_nodes(const Graph& g) {
   return live;
 }
 
+Graph replay(const Graph& g, const Rule& rule, std::shared_ptr<const Sources> sources, const Origin& extra);
+
 class Replayer {
  public:
+  /// `extra` joins the origins of all nodes, those of bodies too: it is where an inlined graph went.
   Replayer(Graph& into, const Graph& from, const Rule& rule, const Origin& extra) : into_(into), from_(from), rule_(rule), extra_(extra), mapped_(from.values().size()) {}
   void bind(ValueId from, ValueId to) { mapped_[from.index] = to; }
   ValueId map(ValueId v) {
@@ -322,7 +325,7 @@ class Replayer {
     }
     if (!outputs) {
       std::vector<std::shared_ptr<const Graph>> bodies;
-      for (auto& b : n.bodies) bodies.push_back(std::make_shared<const Graph>(replay(*b, rule_)));
+      for (auto& b : n.bodies) bodies.push_back(std::make_shared<const Graph>(replay(*b, rule_, into_.shared_sources(), extra_)));
       outputs = into_.add(*n.op, inputs, n.attrs, merge(n.origin, extra_), n.version, static_cast<int>(n.outputs.size()), std::move(bodies));
     }
     CAMEO_CHECK(outputs->size() >= n.outputs.size(), "a rule that gives every output a value");
@@ -339,17 +342,19 @@ class Replayer {
   std::vector<ValueId> mapped_;
 };
 
-}  // namespace
-
-Graph replay(const Graph& g, const Rule& rule) {
-  Graph into(g.shared_sources());
-  Origin none;
-  Replayer r(into, g, rule, none);
+Graph replay(const Graph& g, const Rule& rule, std::shared_ptr<const Sources> sources, const Origin& extra) {
+  Graph into(std::move(sources));
+  Replayer r(into, g, rule, extra);
   for (ValueId v : g.inputs()) r.bind(v, into.add_input(g[v].name, g.type(v)));
   r.run();
   for (const Port& p : g.outputs()) into.add_output(p.name, r.map(p.value));
-  return into;
+  bool clean = std::ranges::all_of(live_nodes(into), std::identity());
+  return clean || !rule ? into : replay(into, {});
 }
+
+}  // namespace
+
+Graph replay(const Graph& g, const Rule& rule) { return replay(g, rule, g.shared_sources(), {}); }
 
 std::vector<ValueId> inline_graph(Graph& into, const Graph& body, std::span<const ValueId> inputs, const Origin& origin, const Rule& rule) {
   CAMEO_CHECK(inputs.size() == body.inputs().size(), "a value for each input of the inlined graph");

@@ -91,6 +91,8 @@ class Graph {
   ValueId error_value(std::string name = {});
   void set_content(ValueId v, std::vector<Expr> content) { values_[v.index].content = std::move(content); }
   void set_name(ValueId v, std::string name) { values_[v.index].name = std::move(name); }
+  /// The node also stands for another, which was found to be equal to it.
+  void add_origin(NodeId n, const Origin& origin) { nodes_[n.index].origin = merge(nodes_[n.index].origin, origin); }
 
   /// Adds a node, runs its shape rule, and returns its outputs (all that the signature has, or `output_count`). A small node
   /// whose inputs are all constant becomes constants instead. Throws CompileError, located at the node.
@@ -112,6 +114,7 @@ class Graph {
   std::string input_name(int i) const { return values_[inputs_[i].index].name; }
 
  private:
+  friend struct GraphSurgeon;  // of the tests, to make what `add` does not
   ValueId new_value(Type type, NodeId producer);
   std::vector<Node> nodes_;
   std::vector<Value> values_;
@@ -129,7 +132,8 @@ std::string to_string(const Graph& g);
 
 /// What a rule gives back: the new values for the node's outputs, or nothing to have the node copied as it is.
 using Rule = std::function<std::optional<std::vector<ValueId>>(Graph& into, const Node& node, std::span<const ValueId> inputs)>;
-/// Replays `g` into a new graph, node by node, through `rule`; only what an output needs is replayed. Bodies are replayed too.
+/// Replays `g` into a new graph, node by node, through `rule`; only what an output needs is replayed, and what a rule has
+/// left unused goes. Bodies are replayed too.
 Graph replay(const Graph& g, const Rule& rule);
 /// Copies the nodes of `body` into `into` with its inputs replaced by `inputs`; gives the values of its outputs.
 std::vector<ValueId> inline_graph(Graph& into, const Graph& body, std::span<const ValueId> inputs, const Origin& origin,

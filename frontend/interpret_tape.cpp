@@ -189,25 +189,25 @@ uint32_t Compiler::emit_fold(Expr e, size_t scope) {
 }
 
 namespace {
-constexpr int64_t kBlock = 1024;  // lanes: a few registers stay in the first-level cache
 constexpr int64_t kFewLanes = 32;
 
 /// The first axis that varies inside of a block: as many whole inner axes as fit, one more where those are few lanes.
-int choose_split(const std::vector<int64_t>& dims) {
+int choose_split(const std::vector<int64_t>& dims, int64_t block) {
   int split = static_cast<int>(dims.size());
   int64_t inner = 1;
-  while (split > 0 && (inner * dims[split - 1] <= kBlock || inner < kFewLanes)) inner *= dims[--split];
+  while (split > 0 && (inner * dims[split - 1] <= block || inner < std::min(kFewLanes, block))) inner *= dims[--split];
   return split;
 }
 }  // namespace
 
-Tape::Tape(std::span<const Expr> index, std::span<const Expr> roots, std::vector<std::vector<int64_t>> operand_dims)
+Tape::Tape(std::span<const Expr> index, std::span<const Expr> roots, std::vector<std::vector<int64_t>> operand_dims,
+           int64_t block)
     : operand_dims_(std::move(operand_dims)) {
   for (Expr v : index) dims_.push_back(simplify_index(v.extent()).int_value());
-  split_ = choose_split(dims_);
+  split_ = choose_split(dims_, block);
   int64_t inner = *element_count(std::span(dims_).subspan(split_));
   int64_t row = dims_.empty() ? 1 : dims_.back();
-  block_ = std::min(inner, row <= kBlock && row > 0 ? kBlock / row * row : kBlock);  // whole rows, or parts of one
+  block_ = std::min(inner, row <= block && row > 0 ? block / row * row : block);  // whole rows, or parts of one
   Compiler compiler(*this, index);
   for (Expr r : roots) roots_.push_back(compiler.reg(r));
 }

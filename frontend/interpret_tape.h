@@ -94,9 +94,11 @@ struct ContractCode {
 /// A compiled set of roots over an index space.
 class Tape {
  public:
+  static constexpr int64_t kBlock = 1024;  // lanes: a few registers stay in the first-level cache
   /// `dims[i]` are the dims of operand i as Loads see it. Extents of `index` and folds must be numbers or run-time
-  /// values.
-  Tape(std::span<const Expr> index, std::span<const Expr> roots, std::vector<std::vector<int64_t>> operand_dims);
+  /// values. With blocks of one lane a point sees what was stored for the points before it.
+  Tape(std::span<const Expr> index, std::span<const Expr> roots, std::vector<std::vector<int64_t>> operand_dims,
+       int64_t block = kBlock);
 
   struct Block {
     int64_t first, lanes;  // row-major numbers of its points

@@ -8,20 +8,36 @@ namespace {
 constexpr Pass kPasses[] = {
     {"fold_scales", fold_scales, Exactness::Algebraic},
     {"fold_constants", fold_constants, Exactness::Exact},
-    {"expand_composites", expand_composites, Exactness::Exact},
-    // waypoint: from here on every node is a Compute, View, Scatter, Compact, Control or Opaque
+    {"expand_composites", expand_composites, Exactness::Exact, Waypoint::Expanded},
     {"merge_equal_nodes", merge_equal_nodes, Exactness::Exact},
 };
 }  // namespace
 
+bool PassContext::apply(std::string_view rule, const Graph& g, const Origin& origin) {
+  if (rewrites >= rewrite_limit) return false;
+  ++rewrites;
+  note(rule, g, origin);
+  return true;
+}
+
+void PassContext::note(std::string_view rule, const Graph& g, const Origin& origin) {
+  log.push_back({pass, rule, where(g.sources(), origin)});
+}
+
 std::span<const Pass> passes() { return kPasses; }
 
 Graph optimize(Graph g, PassContext& context) {
+  Waypoint reached = Waypoint::Imported;
+  if (context.verify_each) require_sound(verify(g, reached), "the imported graph");
   for (const Pass& p : kPasses) {
     if (std::ranges::find(context.skip, p.name) != context.skip.end()) continue;
+    context.pass = p.name;
     g = p.run(g, context);
+    reached = std::max(reached, p.reached);
+    if (context.verify_each) require_sound(verify(g, reached), p.name);
     if (context.after) context.after(p.name, g);
   }
+  if (!context.verify_each) require_sound(verify(g, reached), "the optimised graph");
   return g;
 }
 

@@ -5,13 +5,30 @@
 #include <vector>
 
 #include "frontend/graph.h"
+#include "optimizer/verify.h"
 
 namespace cameo {
 
+/// One application of a named rewrite, and the node that it touched.
+struct Rewrite {
+  std::string_view pass, rule;
+  std::string node;
+};
+
 struct PassContext {
-  std::function<void(const std::string& text)> log;       // what rewrites did, one line each; may be null
-  std::vector<std::string> skip;                          // --skip=PASS
-  std::function<void(std::string_view pass, const Graph&)> after;  // --print-after, --verify=each
+  std::vector<std::string> skip;                                   // --skip=PASS
+  int64_t rewrite_limit = INT64_MAX;                               // --rewrite-limit=N: which one breaks a model?
+  bool verify_each = false;                                        // --verify=each; else the last graph only
+  std::function<void(std::string_view pass, const Graph&)> after;  // --print-after
+  std::vector<Rewrite> log;                                        // what rewrites did, in order
+
+  std::string_view pass;  // that is running
+  int64_t rewrites = 0;   // that counted against the limit
+
+  /// A rule asks before it rewrites a node, when nothing else keeps it from doing so; false: the limit is reached.
+  bool apply(std::string_view rule, const Graph& g, const Origin& origin);
+  /// A rewrite that compiling depends on: logged, not counted.
+  void note(std::string_view rule, const Graph& g, const Origin& origin);
 };
 
 enum class Exactness { Exact, Algebraic };  // bitwise equal, or within tolerance of the unrounded run
@@ -19,14 +36,15 @@ struct Pass {
   std::string_view name;
   Graph (*run)(const Graph&, PassContext&);
   Exactness exactness;
+  Waypoint reached = Waypoint::Replayed;  // from here on `verify` holds graphs to it
 };
 std::span<const Pass> passes();
 Graph optimize(Graph g, PassContext& context);
 
 // The passes, one file each in rewrites/.
-Graph fold_scales(const Graph& g, PassContext& context);         // batch norm and scales into weights
-Graph fold_constants(const Graph& g, PassContext& context);      // constant expressions of any size, within a budget
-Graph expand_composites(const Graph& g, PassContext& context);   // what no kernel claims becomes its definition
-Graph merge_equal_nodes(const Graph& g, PassContext& context);   // common sub-expressions
+Graph fold_scales(const Graph& g, PassContext& context);        // batch norm and scales into weights
+Graph fold_constants(const Graph& g, PassContext& context);     // constant expressions of any size, within a budget
+Graph expand_composites(const Graph& g, PassContext& context);  // what no kernel claims becomes its definition
+Graph merge_equal_nodes(const Graph& g, PassContext& context);  // common sub-expressions
 
 }  // namespace cameo

@@ -12,6 +12,8 @@
 #include "optimizer/annotate/clusters.h"
 #include "optimizer/plan/lower_kernel.h"
 #include "optimizer/plan/plan.h"
+#include "optimizer/plan/verify_plan.h"
+#include "optimizer/verify.h"
 
 namespace cameo {
 namespace {
@@ -115,6 +117,7 @@ class Planner {
     }
     if (diagnostics_.has_errors()) return f;  // unknown extents have no layout; all of this graph's problems are noted
     f.layouts = assign_layouts(g, f.clusters);
+    require_sound(verify_layouts(g, f.layouts), "layouts");
     for (const FusedCluster& c : f.clusters) {
       for (ValueId v : c.cluster.outputs) f.maker[v] = f.lowered.size();
       f.lowered.emplace_back();
@@ -284,12 +287,21 @@ class Planner {
     add_kernel(f, c, lower_nest(f.g, f.layouts, n.outputs[0], start));
     add_kernel(f, c, lower_scatter(f.g, f.layouts, n, s));
   }
+  static Graph alone(const Graph& g, const Node& n) {
+    Graph one(g.shared_sources());
+    std::vector<ValueId> in;
+    for (ValueId v : n.inputs)
+      in.push_back(!v ? v : g[v].constant ? one.constant(g[v].constant) : one.add_input(g[v].name, g.type(v)));
+    one.add(*n.op, in, n.attrs, n.origin, n.version, static_cast<int>(n.outputs.size()));
+    return one;
+  }
   void plan_opaque(Frame& f, const Cluster& c, const Opaque& o) {
     const Node& n = f.g[c.nodes[0]];
     LoweredKernel l;
     l.kernel.form = Form::Opaque;
     l.kernel.opaque = o.kernel;
     l.kernel.opaque_numbers = o.numbers;
+    l.kernel.node = std::make_shared<const Graph>(alone(f.g, n));
     for (auto* list : {&n.outputs, &n.inputs})
       for (ValueId v : *list) {
         if (!v) throw CompileError(Code::E0402, fmt::format("`{}` with an absent operand has no kernel", n.op->name));
@@ -533,6 +545,7 @@ Plan make_plan(const Graph& g, const Target& target, WeightPool& weights, Diagno
   Plan plan;
   plan.target = target;
   Planner(plan, weights, diagnostics).plan_root(g);
+  if (!diagnostics.has_errors()) require_sound(verify_plan(plan, interface_of(g), weights.bytes), "the plan");
   return plan;
 }
 

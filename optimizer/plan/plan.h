@@ -49,6 +49,7 @@ struct Kernel {
   int64_t scratch_bytes = 0;            // a thread needs
   std::string opaque;                   // of Form::Opaque: the function in runtime/kernels
   std::vector<int64_t> opaque_numbers;  // and its compile-time arguments
+  std::shared_ptr<const Graph> node;    // alone in a graph: what its reference function takes
   Origin origin;
 };
 

@@ -6,24 +6,22 @@ namespace cameo {
 
 Graph expand_composites(const Graph& g, PassContext& context) {
   Rule rule = [&](Graph& into, const Node& n, std::span<const ValueId> inputs) -> std::optional<std::vector<ValueId>> {
-    Node at{n.op, n.version, n.attrs, {inputs.begin(), inputs.end()}, {}, n.bodies, n.origin};
-    while (!at.inputs.empty() && !at.inputs.back()) at.inputs.pop_back();
-    if (!n.bodies.empty()) return std::nullopt;
-    std::vector<ValueId> outs = into.add(*n.op, at.inputs, n.attrs, n.origin, n.version, static_cast<int>(n.outputs.size()));
+    auto count = static_cast<int>(n.outputs.size());
+    std::vector<ValueId> outs = into.add(*n.op, {inputs.begin(), inputs.end()}, n.attrs, n.origin, n.version, count, n.bodies);
     NodeId made = into[outs[0]].producer;
     if (!made) return outs;
     Meaning m = meaning_of(into, into[made]);
     auto* composite = std::get_if<Composite>(&m);
-    if (!composite) return outs;
+    if (!composite) return n.bodies.empty() ? std::optional(outs) : std::nullopt;  // composites inside of bodies are left
     std::vector<ValueId> present;
-    for (ValueId v : at.inputs)
+    for (ValueId v : inputs)
       if (v) present.push_back(v);
-    if (context.log) context.log("expand_composites: " + where(into.sources(), n.origin));
+    context.note("expand_composite", into, n.origin);
     std::vector<ValueId> values = inline_graph(into, *composite->definition, present, n.origin, rule);
     values.resize(std::max(values.size(), n.outputs.size()));
     return values;
   };
-  return replay(replay(g, rule), {});  // the second replay drops the nodes that were expanded
+  return replay(g, rule);
 }
 
 }  // namespace cameo

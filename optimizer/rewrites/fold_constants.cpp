@@ -16,7 +16,7 @@ bool worth_folding(const Graph& g, const Node& n, std::span<const ValueId> input
 }
 }  // namespace
 
-Graph fold_constants(const Graph& g, PassContext&) {
+Graph fold_constants(const Graph& g, PassContext& context) {
   return replay(g, [&](Graph& into, const Node& n, std::span<const ValueId> inputs) -> std::optional<std::vector<ValueId>> {
     if (!worth_folding(into, n, inputs)) return std::nullopt;
     std::vector<ValueId> outs = into.add(*n.op, {inputs.begin(), inputs.end()}, n.attrs, n.origin, n.version, static_cast<int>(n.outputs.size()));
@@ -24,6 +24,7 @@ Graph fold_constants(const Graph& g, PassContext&) {
     if (!made) return outs;  // small: folded when it was added
     for (ValueId v : outs)
       if (!is_static(into.type(v).shape) || product(into.type(v).shape).value() > kBudget || !runs(into.type(v).dtype)) return outs;
+    if (!context.apply("fold_constant", into, n.origin)) return outs;
     std::vector<Tensor> in;
     for (ValueId v : inputs) in.push_back(v ? *into[v].constant : Tensor());
     std::vector<ValueId> folded;

@@ -3,7 +3,7 @@
 // its constant operands. Algebraic: (x * W) * a and x * (W * a) round differently. The constants are computed in f64
 // and rounded once, since an error in a weight is the same everywhere in the output and no mean takes it out.
 #include <algorithm>
-#include <map>
+#include <set>
 
 #include "frontend/operator.h"
 #include "optimizer/pipeline.h"
@@ -24,9 +24,7 @@ class ScaleFolder {
     std::optional<ValueId> v;
     if (n.op->name == "BatchNormalization") v = split_batch_norm(into, n, in);
     if (n.op->name == "Mul" || n.op->name == "Add") v = fold_into_producer(into, n, in);
-    if (!v) return std::nullopt;
-    if (context_.log) context_.log("fold_scales: " + where(into.sources(), n.origin));
-    return std::vector<ValueId>{*v};
+    return v ? std::optional(std::vector<ValueId>{*v}) : std::nullopt;
   }
 
  private:
@@ -61,6 +59,7 @@ class ScaleFolder {
       if (!is_constant(into, in[i]) || into.type(in[i]).dtype != DType::f32) return std::nullopt;
     NodeView view(into, n);
     if (n.attrs.count("training_mode") && view.attr_int("training_mode")) return std::nullopt;
+    if (!context_.apply("split_batch_norm", into, n.origin)) return std::nullopt;
     ValueId epsilon = into.constant(Tensor::scalar(DType::f64, view.attr_float("epsilon")));
     const Origin& o = n.origin;
     ValueId scale = exact(into, "Div", in[1], op(into, "Sqrt", {exact(into, "Add", in[4], epsilon, o)}, o), o);
@@ -102,28 +101,32 @@ class ScaleFolder {
     const Node* node;
     int64_t channels;
   };
-  static std::optional<Product> convolution(const Graph& g, ValueId x) {
+  std::optional<Product> convolution(const Graph& g, ValueId x) const {
     NodeId made = g[x].producer;
     if (!made) return std::nullopt;
     const Node& n = g[made];
     bool bias_known = n.inputs.size() < 3 || !n.inputs[2] || g[n.inputs[2]].constant;
-    if (n.op->name != "Conv" || !g[n.inputs[1]].constant || !bias_known || g.type(x).dtype != DType::f32)
-      return std::nullopt;
-    return Product{&n, g[n.inputs[1]].constant->dims()[0]};
+    bool weights_known = n.op->name == "Conv" && (g[n.inputs[1]].constant || scaled_.count(n.inputs[1]));
+    if (!weights_known || !bias_known || g.type(x).dtype != DType::f32) return std::nullopt;
+    return Product{&n, g.type(n.inputs[1]).shape[0].value()};
   }
   static ValueId conv_with(Graph& g, const Node& conv, ValueId w, ValueId bias, const Origin& o) {
     return g.add(*conv.op, {conv.inputs[0], w, bias}, conv.attrs, o, conv.version)[0];
   }
+
+  /// Said last of all, when nothing but the limit keeps a rewrite from happening.
+  bool apply(std::string_view rule, const Graph& into, const Node& n) { return context_.apply(rule, into, n.origin); }
 
   std::optional<ValueId> scale_producer(Graph& into, const Node& n, ValueId x, ValueId a) {
     if (auto p = convolution(into, x)) {
       Node conv = *p->node;
       Origin o = merge(conv.origin, n.origin);
       auto scale = per_channel(into, a, into.type(x).rank(), 1, p->channels, o);
-      if (!scale) return std::nullopt;
+      if (!scale || !apply("scale_into_conv", into, n)) return std::nullopt;
       std::vector<int64_t> dims(static_cast<size_t>(into.type(conv.inputs[1]).rank()), 1);
       dims[0] = p->channels;
       ValueId w = rounded(into, "Mul", conv.inputs[1], reshape(into, *scale, dims, o), o);
+      scaled_.insert(w);
       ValueId bias = conv.inputs.size() > 2 ? conv.inputs[2] : ValueId{};
       return conv_with(into, conv, w, bias ? rounded(into, "Mul", bias, *scale, o) : bias, o);
     }
@@ -135,7 +138,7 @@ class ScaleFolder {
     Origin o = merge(product.origin, n.origin);
     int rank = into.type(x).rank();
     auto scale = per_channel(into, a, rank, rank - 1, w->dims()[1], o);
-    if (!scale) return std::nullopt;
+    if (!scale || !apply("scale_into_matmul", into, n)) return std::nullopt;
     return op(into, "MatMul", {product.inputs[0], rounded(into, "Mul", product.inputs[1], *scale, o)}, o);
   }
   std::optional<ValueId> shift_producer(Graph& into, const Node& n, ValueId x, ValueId c) {
@@ -144,7 +147,7 @@ class ScaleFolder {
     Node conv = *p->node;
     Origin o = merge(conv.origin, n.origin);
     auto shift = per_channel(into, c, into.type(x).rank(), 1, p->channels, o);
-    if (!shift) return std::nullopt;
+    if (!shift || !apply("shift_into_conv", into, n)) return std::nullopt;
     ValueId bias = conv.inputs.size() > 2 ? conv.inputs[2] : ValueId{};
     return conv_with(into, conv, conv.inputs[1],
                      bias ? rounded(into, "Add", bias, *shift, o) : cast(into, *shift, DType::f32, o), o);
@@ -153,14 +156,14 @@ class ScaleFolder {
   const Graph& g_;
   PassContext& context_;
   std::vector<int> uses_;
+  std::set<ValueId> scaled_;  // weights of the new graph that are scaled constants, too large to have been folded at once
 };
 
 }  // namespace
 
 Graph fold_scales(const Graph& g, PassContext& context) {
   ScaleFolder folder(g, context);
-  return replay(
-      replay(g, [&](Graph& into, const Node& n, std::span<const ValueId> in) { return folder.rule(into, n, in); }), {});
+  return replay(g, [&](Graph& into, const Node& n, std::span<const ValueId> in) { return folder.rule(into, n, in); });
 }
 
 }  // namespace cameo

@@ -27,7 +27,7 @@ std::string text_of(const Attr& a) {
 
 }  // namespace
 
-Graph merge_equal_nodes(const Graph& g, PassContext&) {
+Graph merge_equal_nodes(const Graph& g, PassContext& context) {
   // Keys name values of the graph that is being made, so each replayed graph (bodies are graphs too) needs a table of its own.
   std::map<uint64_t, std::map<std::string, std::vector<ValueId>>> tables;
   std::map<uint64_t, std::vector<ValueId>> constants;
@@ -49,7 +49,12 @@ Graph merge_equal_nodes(const Graph& g, PassContext&) {
     for (auto& [name, a] : n.attrs) key += fmt::format(";{}={}", name, text_of(a));
     key += fmt::format(";{}", n.outputs.size());
     auto [it, fresh] = tables[into.serial()].try_emplace(key);
-    if (fresh) it->second = into.add(*n.op, same, n.attrs, n.origin, n.version, static_cast<int>(n.outputs.size()));
+    if (fresh) {
+      it->second = into.add(*n.op, same, n.attrs, n.origin, n.version, static_cast<int>(n.outputs.size()));
+    } else {
+      if (!context.apply("merge_equal_node", into, n.origin)) return std::nullopt;
+      if (NodeId made = into[it->second[0]].producer) into.add_origin(made, n.origin);
+    }
     return it->second;
   });
 }

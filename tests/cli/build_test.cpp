@@ -144,6 +144,17 @@ TEST_F(Build, TextsOfEveryStage) {
   EXPECT_EQ(read("x").substr(1, 3), "ELF");
 }
 
+TEST_F(Build, RewritesAreLoggedLimitedAndVerified) {
+  const std::string model = write("small.onnx", small_model());
+  const Words plan = {"build", model, "--dim", "n=2", "--emit=plan", "--verify=each", "--print-after=all"};
+  EXPECT_TRUE(has(cameo(plan).out, "-- after fold_scales (unchanged)\n"));
+  const Words digits = {"build", digits_, "--emit=optimized", "--verify=each", "--print-after=expand_composites"};
+  EXPECT_TRUE(has(cameo(digits).out, "-- after expand_composites\n   expand_composite at node "));
+  EXPECT_EQ(cameo({"build", digits_, "--emit=plan", "--rewrite-limit=0"}).code, 0);
+  EXPECT_EQ(cameo({"build", digits_, "--emit=plan", "--rewrite-limit=-1"}).code, 2);
+  EXPECT_TRUE(has(cameo({"build", digits_, "--verify=all"}).err, "--verify=each"));
+}
+
 TEST_F(Build, UnboundDimsAreNamedWithTheLineToPaste) {
   const std::string model = write("small.onnx", small_model());
   const Ended e = cameo({"build", model, "-o", "a.so"});

@@ -1,11 +1,11 @@
 // The test matrix: every operator case through the interpreter, the interpreter on the optimised graph, the interpreter
-// on fused kernels, and the artifact. The first column that is wrong says where the fault is. A case runs in a child of
-// its own, so that a crash is one failed case.
+// on fused kernels, on the plan in its arena, and the artifact. The first column that is wrong says where the fault is.
+// A case runs in a child of its own, so that a crash is one failed case.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "frontend/compare.h"
 #include "optimizer/pipeline.h"
+#include "optimizer/plan/run_plan.h"
 #include "tests/support/artifact.h"
 #include "tests/support/case.h"
 #include "tests/support/fused.h"
@@ -17,17 +17,18 @@ constexpr const char* kRefused = "refused: ";  // what a column says that cannot
 
 struct Column {
   std::string name;
+  bool compiles;  // or is refused
   std::function<std::vector<Tensor>(const Graph&, std::span<const Tensor>)> run;
 };
 
 const std::vector<Column>& columns() {
   static const std::vector<Column> all{
-      {"optimised interpreter",
+      {"optimised interpreter", false,
        [](const Graph& g, std::span<const Tensor> in) {
          PassContext context;
          return interpret(optimize(g, context), in).rounded;
        }},
-      {"fused interpreter",
+      {"fused interpreter", true,
        [](const Graph& g, std::span<const Tensor> in) {
          PassContext context;
          Graph optimized = optimize(g, context);
@@ -36,18 +37,14 @@ const std::vector<Column>& columns() {
              throw CompileError(Code::E0404, "an extent is not known when compiling");
          return interpret_fused(optimized, in).rounded;
        }},
-      {"artifact", [](const Graph& g, std::span<const Tensor> in) { return run_through_artifact(g, in); }},
+      {"plan", true,
+       [](const Graph& g, std::span<const Tensor> in) {
+         Module m = plan_graph(g);
+         return run_plan(m, m.plans[0], in);
+       }},
+      {"artifact", true, [](const Graph& g, std::span<const Tensor> in) { return run_through_artifact(g, in); }},
   };
   return all;
-}
-
-std::string differences(std::span<const Tensor> got, const Interpretation& want) {
-  if (got.size() != want.rounded.size())
-    return fmt::format("{} outputs instead of {}", got.size(), want.rounded.size());
-  for (size_t i = 0; i < got.size(); ++i)
-    if (Comparison c = compare(got[i], want.rounded[i], want.unrounded[i]); !c.pass)
-      return fmt::format("output {}: {}", i, c.why);
-  return "";
 }
 
 /// Sizes that only the data knows, and element types without arithmetic, are not compiled yet; all else must be.
@@ -65,7 +62,7 @@ std::string run_column(const Column& column, const Case& c, const std::optional<
     return want ? differences(got, *want) : fmt::format("did not fail with {}", code_name(*c.fail));
   } catch (const CompileError& e) {
     if (!want && e.diagnostic.code == *c.fail) return "";
-    if (want && (column.name == "artifact" || column.name == "fused interpreter") && may_be_refused(*c.graph)) return kRefused + e.diagnostic.message;
+    if (want && column.compiles && may_be_refused(*c.graph)) return kRefused + e.diagnostic.message;
     return "failed: " + to_string(e.diagnostic);
   }
 }

@@ -1,5 +1,6 @@
-// golden_models: imports the real models of shared/models with the dims of golden/dims.tsv, runs them, and compares
-// with ONNX Runtime's outputs. The tolerance is 1e-3 of the output's largest magnitude; what was needed is printed.
+// golden_models: imports the real models of shared/models with the dims of golden/dims.tsv, runs them by the
+// interpreter or by their plans, and compares with ONNX Runtime's outputs. The tolerance is 1e-3 of the output's
+// largest magnitude; what was needed is printed.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -10,8 +11,9 @@
 #include <map>
 #include <sstream>
 
-#include "frontend/interpret.h"
+#include "optimizer/plan/run_plan.h"
 #include "tests/suite/suite.h"
+#include "tests/support/road.h"
 
 using namespace cameo;
 using namespace cameo::suite;
@@ -68,8 +70,20 @@ std::vector<Tensor> in_order(const Graph& g, const std::vector<NamedTensor>& dat
   return r;
 }
 
+struct Options {
+  bool import_only = false;
+  std::string engine = "interpreter";
+};
+
+std::vector<Tensor> run(const Graph& g, const std::vector<Tensor>& inputs, const std::string& engine) {
+  if (engine == "interpreter") return interpret(g, inputs).rounded;
+  Module m = test::plan_graph(g);
+  return run_plan(m, m.plans[0], inputs);
+}
+
 /// True when all data sets of the model pass.
-bool run_model(const std::string& model_name, const fs::path& models, const ImportOptions& options, bool import_only) {
+bool run_model(const std::string& model_name, const fs::path& models, const ImportOptions& options,
+               const Options& how) {
   auto start = std::chrono::steady_clock::now();
   auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
   Diagnostics diagnostics;
@@ -81,7 +95,7 @@ bool run_model(const std::string& model_name, const fs::path& models, const Impo
     fmt::print("{:<36} REFUSED  ({} errors, import {:.2f} s)\n", model_name, diagnostics.errors(), imported);
     return false;
   }
-  if (import_only) {
+  if (how.import_only) {
     fmt::print("{:<36} imported {} nodes in {:.2f} s\n", model_name, model.graph.nodes().size(), imported);
     return true;
   }
@@ -96,7 +110,7 @@ bool run_model(const std::string& model_name, const fs::path& models, const Impo
     }
     try {
       std::vector<Tensor> in = in_order(model.graph, *inputs, false), want = in_order(model.graph, *outputs, true);
-      std::vector<Tensor> got = interpret(model.graph, in).rounded;
+      std::vector<Tensor> got = run(model.graph, in, how.engine);
       for (size_t i = 0; i < got.size(); ++i) {
         double d = i < want.size() ? difference(got[i], want[i]) : INFINITY;
         if (d > 1e-3)
@@ -119,11 +133,10 @@ bool run_model(const std::string& model_name, const fs::path& models, const Impo
 int main(int argc, char** argv) {
   CLI::App app{"the real models, against ONNX Runtime's outputs"};
   std::vector<std::string> names;
-  std::string engine = "interpreter";
-  bool import_only = false;
+  Options how;
   app.add_option("names", names, "models; all without one");
-  app.add_option("--engine", engine)->check(CLI::IsMember({"interpreter"}));
-  app.add_flag("--import-only", import_only);
+  app.add_option("--engine", how.engine)->check(CLI::IsMember({"interpreter", "plan"}));
+  app.add_flag("--import-only", how.import_only);
   CLI11_PARSE(app, argc, argv);
   fs::path models = fs::path(CAMEO_SHARED) / "models";
   if (!fs::exists(models / "golden/dims.tsv")) {
@@ -134,7 +147,7 @@ int main(int argc, char** argv) {
   if (names.empty())
     for (auto& [name, options] : table) names.push_back(name);
   int bad = 0;
-  for (auto& name : names) bad += !run_model(name, models, table[name], import_only);
+  for (auto& name : names) bad += !run_model(name, models, table[name], how);
   fmt::print("{} of {} pass\n", names.size() - static_cast<size_t>(bad), names.size());
   return bad ? 1 : 0;
 }

@@ -7,6 +7,7 @@
 #include <map>
 #include <regex>
 
+#include "optimizer/plan/run_plan.h"
 #include "tests/suite/suite.h"
 #include "tests/support/artifact.h"
 
@@ -18,6 +19,12 @@ namespace {
 std::vector<Tensor> compile_case(const Case&, const Model& model, std::span<const Tensor> inputs) {
   return test::run_through_artifact(model.graph, inputs);
 }
+std::vector<Tensor> plan_case(const Case&, const Model& model, std::span<const Tensor> inputs) {
+  Module m = test::plan_graph(model.graph);
+  return run_plan(m, m.plans[0], inputs);
+}
+const std::map<std::string, Engine> kEngines = {
+    {"interpreter", interpret_case}, {"plan", plan_case}, {"artifact", compile_case}};
 
 struct Counts {
   int of[4] = {};
@@ -54,7 +61,7 @@ int main(int argc, char** argv) {
   std::string engine = "interpreter", filter, report = CAMEO_BINARY_DIR "/backend_suite.json";
   int jobs = 2, limit = 120, least = 0;
   bool verbose = false;
-  app.add_option("--engine", engine)->check(CLI::IsMember({"interpreter", "artifact"}));
+  app.add_option("--engine", engine)->check(CLI::IsMember(kEngines));
   app.add_option("--filter", filter, "a regular expression that names must contain");
   app.add_option("--report", report, "where the JSON goes");
   app.add_option("-j", jobs);
@@ -73,7 +80,7 @@ int main(int argc, char** argv) {
   std::erase_if(cases, [&](const Case& c) { return !std::regex_search(c.name, pattern); });
   if (engine == "artifact") test::warm_up_compiler();
   auto verdicts =
-      run_cases(cases, engine == "artifact" ? compile_case : interpret_case, jobs, std::chrono::seconds(limit), [&](const Case& c, const Verdict& v) {
+      run_cases(cases, kEngines.at(engine), jobs, std::chrono::seconds(limit), [&](const Case& c, const Verdict& v) {
         if (verbose && v.kind != Verdict::Pass)
           fmt::print("{:<12} {} ({}): {}\n", name(v.kind), c.name, c.main_op, v.reason);
       });

@@ -11,25 +11,10 @@
 #include <cstring>
 
 #include "codegen/build/compile.h"
-#include "optimizer/pipeline.h"
 #include "runtime/dtype.h"
 
 namespace cameo::test {
 namespace fs = std::filesystem;
-
-Module plan_graph(const Graph& g, const std::string& name, const Target& target) {
-  Module m;
-  m.name = name;
-  m.sources = g.shared_sources();
-  PassContext context;
-  Graph optimized = optimize(g, context);
-  m.io = interface_of(optimized);
-  Diagnostics diagnostics;
-  m.plans.push_back(make_plan(optimized, target, m.weights, diagnostics));
-  for (const Diagnostic& d : diagnostics.all())
-    if (!is_warning(d.code)) throw CompileError(d);
-  return m;
-}
 
 void build_graph(const Graph& g, const fs::path& path, const BuildOptions& options) {
   BuildOptions quiet = options;

@@ -11,11 +11,9 @@
 #include "codegen/compile_module.h"
 #include "frontend/graph.h"
 #include "runtime/cameo.h"
+#include "tests/support/road.h"
 
 namespace cameo::test {
-
-/// The road up to the plan. Throws the first CompileError.
-Module plan_graph(const Graph& g, const std::string& name = "model", const Target& target = native_target());
 
 /// The road to a shared library, which is no program.
 void build_graph(const Graph& g, const std::filesystem::path& path, const BuildOptions& options);

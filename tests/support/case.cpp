@@ -36,6 +36,8 @@ AttrKind kind_of(const Operator& op, const std::string& name, const std::string&
   return list ? AttrKind::Ints : AttrKind::Int;
 }
 
+}  // namespace
+
 Attr parse_attr(const Operator& op, const std::string& name, const std::string& text) {
   if (text.empty()) throw std::runtime_error("an attribute without a value");
   std::string rest = text, word = take_word(rest);
@@ -55,6 +57,8 @@ Attr parse_attr(const Operator& op, const std::string& name, const std::string& 
     default: throw std::runtime_error("an attribute of a kind that cases do not write");
   }
 }
+
+namespace {
 
 // ---- cases ----------------------------------------------------------------------------------------------------------
 struct Operand {

@@ -37,6 +37,9 @@ std::vector<Case> load_case_file(const std::filesystem::path& file);
 std::vector<Case> load_cases(const std::filesystem::path& folder);
 std::vector<std::filesystem::path> case_files(const std::filesystem::path& folder);
 
+/// An attribute's value as text, by the operator's declaration.
+Attr parse_attr(const Operator& op, const std::string& name, const std::string& text);
+
 /// What is wrong with an output, against the case's type and expected values; empty when nothing is.
 std::string mismatch(const Case::Output& want, const Tensor& got, double ulp);
 /// What is wrong with an error, or with the lack of one; empty when nothing is.

@@ -1,0 +1,303 @@
+// See run_plan.h. A kernel becomes a tape: a lowered Load is a Load of a tensor of one axis, which is what is left of
+// its buffer from the operand on.
+#include "optimizer/plan/run_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <memory>
+
+#include "frontend/check.h"
+#include "frontend/interpret.h"
+#include "frontend/interpret_tape.h"
+#include "runtime/program.h"
+
+namespace cameo {
+namespace {
+
+using tape::Tape;
+
+/// A piece of memory: what may be touched from an operand on.
+struct Region {
+  std::byte* begin = nullptr;
+  int64_t bytes = 0;
+  bool writable = false;
+
+  Region after(int64_t offset) const { return {begin + offset, bytes - offset, writable}; }
+  Tensor as(DType t) const {
+    auto size = static_cast<int64_t>(byte_size(t)), count = std::max<int64_t>(bytes, 0) / size;
+    return Tensor(t, {count}, std::span<const std::byte>(begin, static_cast<size_t>(count * size)), nullptr);
+  }
+};
+
+/// A NaN of every floating type, and integers unlike those that models hold.
+void poison(Region r) {
+  for (int64_t i = 0; i < r.bytes; ++i) r.begin[i] = i % 2 ? std::byte{0xff} : std::byte{0xa5};
+}
+
+Region region_of(Tensor& t, bool writable) {
+  return {t.mutable_bytes().data(), static_cast<int64_t>(t.bytes().size()), writable};
+}
+
+// ---- kernels --------------------------------------------------------------------------------------------------------
+
+/// A lowered Load as one of the tape: where the guard does not hold nothing is read, and what is read lies in the
+/// region.
+Expr load_of(Expr e, const std::vector<std::vector<int64_t>>& dims) {
+  Expr offset = e.arg(0), guard = e.arg(1), none = zero(e.type());
+  Interval r = range_of(offset);
+  int64_t elements = dims.at(e.operand())[0];
+  bool proven = r.low >= 0 && r.high < elements;
+  auto at = [&](Expr index, bool checked) {
+    return load(e.operand(), e.type(), std::vector<Expr>{index}, none, checked);
+  };
+  if (guard.is_const(1)) return at(offset, !proven);
+  if (e.checked()) return at(select(guard, offset, integer(-1)), true);  // the data's fault
+  if (elements == 0) return e.outside();
+  return select(guard, at(select(guard, offset, integer(0)), true), e.outside());
+}
+
+/// The sum that Acc stands for. Packed panels are [n/16][segments * k][16].
+constexpr int64_t kPanel = 16;
+Expr sum_of(const Kernel& k, Expr column) {
+  const ContractSum& c = k.sum;
+  Expr b_offset = c.b_offset;
+  std::vector<Expr> folds = c.segments;
+  folds.push_back(c.k);
+  if (c.packed) {
+    Expr term = integer(0), terms = integer(1);
+    for (Expr v : folds) {
+      term = term * v.extent() + v;
+      terms = terms * v.extent();
+    }
+    Expr panel = simplify_index(floor_div(column, integer(kPanel))),
+         lane = simplify_index(mod(column, integer(kPanel)));
+    b_offset = (panel * terms + term) * integer(kPanel) + lane;
+  }
+  auto element = [&](uint32_t operand, Expr offset) {
+    DType t = k.operands[operand];
+    return make(Op::Load, t, {offset, boolean(true), zero(t)}, static_cast<uint64_t>(operand) << 1);
+  };
+  Expr sum = element(c.a, c.a_offset) * element(c.b, b_offset);
+  for (size_t i = folds.size(); i-- > 0;) sum = fold(FoldKind::Sum, folds[i], sum);
+  return sum;
+}
+
+/// A kernel for operands of these sizes: offset, guard and value of each of its stores.
+struct KernelCode {
+  std::vector<std::vector<int64_t>> dims;
+  std::vector<std::unique_ptr<Tape>> stores;
+
+  KernelCode(const Kernel& k, std::vector<std::vector<int64_t>> operand_dims) : dims(std::move(operand_dims)) {
+    std::vector<Expr> axes = k.axes, column, panels;
+    Expr sum;
+    if (k.form == Form::Contract) {
+      column.push_back(axes.back());
+      panels.push_back(axes.back());
+      if (int64_t n = axes.back().extent().int_value(); k.sum.packed && n % kPanel == 0) {  // panels that are affine
+        axes.back() = var(integer(n / kPanel));
+        axes.push_back(var(integer(kPanel)));
+        panels[0] = axes[axes.size() - 2] * integer(kPanel) + axes.back();
+      }
+      sum = sum_of(k, panels[0]);
+    }
+    auto physical = [&](Expr root) {
+      root = substitute(root, column, panels);
+      if (sum) root = rewrite(root, [&](Expr e) { return e.op() == Op::Acc ? sum : e; });
+      return rewrite(root, [&](Expr e) { return e.op() == Op::Load ? load_of(e, dims) : e; });
+    };
+    int64_t block = k.form == Form::Serial ? 1 : Tape::kBlock;
+    for (const Store& s : k.stores) {
+      std::vector<Expr> roots{physical(s.offset), physical(s.guard), physical(s.value)};
+      stores.push_back(std::make_unique<Tape>(axes, roots, dims, block));
+    }
+  }
+};
+
+void store_block(const Tape::Block& b, DType t, const Region& to) {
+  const tape::Lanes &offset = b.roots[0], &guard = b.roots[1];
+  tape::Dual values{Tensor(t, {b.lanes}), {}};
+  tape::store(values, 0, b.lanes, b.roots[2]);
+  auto size = static_cast<int64_t>(byte_size(t));
+  for (int64_t i = 0; i < b.lanes; ++i) {
+    int64_t at = offset.ints[offset.uniform ? 0 : i];
+    if (!guard.ints[guard.uniform ? 0 : i])
+      throw CompileError(Code::E0304, fmt::format("index {} is out of range", at));
+    if (at < 0 || (at + 1) * size > to.bytes)
+      throw PlanFault(fmt::format("stores element {} of {}", at, to.bytes / size));
+    std::memcpy(to.begin + at * size, values.rounded.bytes().data() + i * size, static_cast<size_t>(size));
+  }
+}
+
+// ---- steps ----------------------------------------------------------------------------------------------------------
+
+class PlanRun {
+ public:
+  PlanRun(const Module& m, const Plan& p, std::span<const Tensor> inputs)
+      : plan_(p),
+        arena_(DType::u8, {p.arena_bytes}),
+        weights_(DType::u8, {m.weights.bytes}),
+        slots_(p.slots),
+        loops_(p.loops) {
+    poison(region_of(arena_, true));
+    poison(region_of(weights_, true));
+    for (const WeightPool::Entry& e : m.weights.entries)
+      if (!e.tensor->bytes().empty())
+        std::memcpy(weights_.mutable_bytes().data() + e.offset, e.tensor->bytes().data(), e.tensor->bytes().size());
+    for (const Tensor& t : inputs) {
+      inputs_.emplace_back(t.dtype(), t.dims());
+      if (t.size()) std::memcpy(inputs_.back().mutable_bytes().data(), t.bytes().data(), t.bytes().size());
+    }
+    for (const Interface::Io& io : m.io.outputs) {
+      outputs_.emplace_back(io.type.dtype, extents(io.type.shape));
+      poison(region_of(outputs_.back(), true));
+    }
+  }
+
+  std::vector<Tensor> run() {
+    for (at_ = 0; at_ < static_cast<int>(plan_.steps.size());) {
+      const Step& s = plan_.steps[at_];
+      int to = at_ + 1;
+      try {
+        to = step(s);
+      } catch (const PlanFault& e) {
+        std::string name = s.kind == StepKind::Kernel ? plan_.kernels[s.kernel].symbol : "";
+        throw PlanFault(fmt::format("step {} {}: {}", at_, name, e.what()));
+      }
+      poison_between(at_, to);
+      at_ = to;
+    }
+    return std::move(outputs_);
+  }
+
+ private:
+  struct LoopState {
+    int64_t trips = 0, counter = 0;
+  };
+
+  /// Going from one step to the next, buffers that have had their last step hold nothing any more, and those that come
+  /// to their first hold nothing yet; going round a loop, so does all that lives inside of it.
+  void poison_between(int from, int to) {
+    for (const Buffer& b : plan_.buffers) {
+      bool dies = b.last >= from && b.last<to, begins = b.first> from && b.first <= to;
+      bool again = to <= from && b.first >= to && b.first <= from;
+      if (dies || begins || again) poison({region_of(arena_, true).after(b.offset).begin, b.bytes, true});
+    }
+  }
+
+  Region at(const Ref& r) {
+    switch (r.base) {
+      case Base::Weights: return region_of(weights_, false).after(r.offset);
+      case Base::Input: return region_of(inputs_.at(r.number), false).after(r.offset);
+      case Base::Output: return region_of(outputs_.at(r.number), true).after(r.offset);
+      case Base::Slot: return slots_.at(r.number).after(r.offset);
+      case Base::Arena: break;
+    }
+    for (const Buffer& b : plan_.buffers)
+      if (b.first <= at_ && at_ <= b.last && b.offset <= r.offset && r.offset < b.offset + b.bytes)
+        return {region_of(arena_, true).begin + r.offset, b.offset + b.bytes - r.offset, true};
+    throw PlanFault(fmt::format("`{}` lies in no buffer that lives", to_string(r)));
+  }
+  Region at(const Ref& r, int64_t bytes) {
+    Region region = at(r);
+    if (bytes > region.bytes)
+      throw PlanFault(fmt::format("`{}` reaches {} bytes into {}", to_string(r), bytes, region.bytes));
+    return region;
+  }
+  template <class T>
+  T read(const Ref& r) {
+    T value;
+    std::memcpy(&value, at(r, sizeof value).begin, sizeof value);
+    return value;
+  }
+
+  /// The step to go on at.
+  int step(const Step& s) {
+    switch (s.kind) {
+      case StepKind::Kernel: run_kernel(s); break;
+      case StepKind::Jump: return s.jump;
+      case StepKind::JumpIfFalse: return read<uint8_t>(s.refs.at(0)) ? at_ + 1 : s.jump;
+      case StepKind::LoopBegin:
+        loops_.at(s.a) = {s.b & rt::kTripRef ? read<int64_t>(s.refs.at(0)) : s.bytes, 0};
+        return test_loop(at_);
+      case StepKind::LoopEnd: ++loops_.at(plan_.steps.at(s.jump).a).counter; return test_loop(s.jump);
+      case StepKind::Swap: std::swap(slots_.at(s.a), slots_.at(s.b)); break;
+      case StepKind::SetBase: slots_.at(s.a) = at(s.refs.at(0)); break;
+      case StepKind::Advance: slots_.at(s.a) = slots_.at(s.a).after(s.bytes); break;
+      case StepKind::Copy: {
+        Region to = at(s.refs.at(0), s.bytes), from = at(s.refs.at(1), s.bytes);
+        if (!to.writable) throw PlanFault("copies into what is only read");
+        std::memcpy(to.begin, from.begin, static_cast<size_t>(s.bytes));
+      }
+    }
+    return at_ + 1;
+  }
+  int test_loop(int begin) {
+    const Step& s = plan_.steps.at(begin);
+    const LoopState& loop = loops_.at(s.a);
+    const Ref* ref = s.refs.data() + (s.b & rt::kTripRef ? 1 : 0);
+    if (loop.counter >= loop.trips) return s.jump;
+    if (s.b & rt::kConditionRef && !read<uint8_t>(*ref++)) return s.jump;
+    if (s.b & rt::kCounterRef) std::memcpy(at(*ref, 8).begin, &loop.counter, sizeof loop.counter);
+    return begin + 1;
+  }
+
+  void run_kernel(const Step& s) {
+    const Kernel& k = plan_.kernels.at(s.kernel);
+    std::vector<Region> operands;
+    for (const Ref& r : s.refs) operands.push_back(at(r));
+    if (k.form == Form::Opaque) return run_opaque(k, operands);
+    std::vector<tape::Dual> in;
+    std::vector<std::vector<int64_t>> dims;
+    for (size_t i = 0; i < operands.size(); ++i) {
+      in.push_back({operands[i].as(k.operands[i]), {}});
+      dims.push_back(in.back().rounded.dims());
+    }
+    std::unique_ptr<KernelCode>& code = code_[at_];
+    if (!code || code->dims != dims) code = std::make_unique<KernelCode>(k, std::move(dims));
+    for (size_t i = 0; i < k.stores.size(); ++i) {
+      uint32_t y = k.stores[i].operand;
+      if (!operands.at(y).writable) throw PlanFault("stores into what is only read");
+      code->stores[i]->run(in, false, [&](const Tape::Block& b) { store_block(b, k.operands[y], operands[y]); });
+    }
+  }
+  static void run_opaque(const Kernel& k, const std::vector<Region>& operands) {
+    const Graph& g = *k.node;
+    const Node& n = g.nodes()[0];
+    std::vector<Tensor> in;
+    size_t next = n.outputs.size();
+    for (ValueId v : n.inputs) {
+      Tensor t(g.type(v).dtype, extents(g.type(v).shape));
+      const Region& from = operands.at(next++);
+      auto bytes = static_cast<int64_t>(t.bytes().size());
+      if (bytes > from.bytes) throw PlanFault(fmt::format("reads {} bytes of {}", bytes, from.bytes));
+      if (bytes) std::memcpy(t.mutable_bytes().data(), from.begin, t.bytes().size());
+      in.push_back(std::move(t));
+    }
+    std::vector<Tensor> out = interpret_node(g, n, in);
+    for (size_t i = 0; i < out.size(); ++i) {
+      auto bytes = static_cast<int64_t>(out[i].bytes().size());
+      if (bytes > operands.at(i).bytes) throw PlanFault(fmt::format("stores {} bytes of {}", bytes, operands[i].bytes));
+      if (bytes) std::memcpy(operands[i].begin, out[i].bytes().data(), out[i].bytes().size());
+    }
+  }
+
+  const Plan& plan_;
+  Tensor arena_, weights_;
+  std::vector<Tensor> inputs_, outputs_;
+  std::vector<Region> slots_;
+  std::vector<LoopState> loops_;
+  std::map<int, std::unique_ptr<KernelCode>> code_;  // by step
+  int at_ = 0;
+};
+
+}  // namespace
+
+std::vector<Tensor> run_plan(const Module& m, const Plan& p, std::span<const Tensor> inputs) {
+  CAMEO_CHECK(inputs.size() == m.io.inputs.size(), "a tensor for each input");
+  return PlanRun(m, p, inputs).run();
+}
+
+}  // namespace cameo

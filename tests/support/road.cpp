@@ -1,0 +1,37 @@
+// See road.h.
+#include "tests/support/road.h"
+
+#include <fmt/format.h>
+
+#include "frontend/compare.h"
+#include "optimizer/pipeline.h"
+
+namespace cameo::test {
+
+Module plan_graph(const Graph& g, const std::string& name, const Target& target) {
+  PassContext context;
+  return plan_optimized(optimize(g, context), name, target);
+}
+
+Module plan_optimized(const Graph& g, const std::string& name, const Target& target) {
+  Module m;
+  m.name = name;
+  m.sources = g.shared_sources();
+  m.io = interface_of(g);
+  Diagnostics diagnostics;
+  m.plans.push_back(make_plan(g, target, m.weights, diagnostics));
+  for (const Diagnostic& d : diagnostics.all())
+    if (!is_warning(d.code)) throw CompileError(d);
+  return m;
+}
+
+std::string differences(std::span<const Tensor> got, const Interpretation& want) {
+  if (got.size() != want.rounded.size())
+    return fmt::format("{} outputs instead of {}", got.size(), want.rounded.size());
+  for (size_t i = 0; i < got.size(); ++i)
+    if (Comparison c = compare(got[i], want.rounded[i], want.unrounded[i]); !c.pass)
+      return fmt::format("output {}: {}", i, c.why);
+  return "";
+}
+
+}  // namespace cameo::test

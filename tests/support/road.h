@@ -1,0 +1,18 @@
+// The road up to the plan as tests walk it, and what comes of it compared with the interpreter.
+#pragma once
+#include <span>
+#include <string>
+
+#include "frontend/interpret.h"
+#include "optimizer/plan/plan.h"
+
+namespace cameo::test {
+
+/// Throw the first CompileError.
+Module plan_graph(const Graph& g, const std::string& name = "model", const Target& target = native_target());
+Module plan_optimized(const Graph& g, const std::string& name, const Target& target);
+
+/// What is wrong with computed outputs, by the rule of frontend/compare.h; empty when nothing is.
+std::string differences(std::span<const Tensor> got, const Interpretation& want);
+
+}  // namespace cameo::test
