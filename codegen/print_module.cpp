@@ -31,8 +31,6 @@ SourceFile print_kernels(const Module& m, const Plan& p, size_t file, size_t fil
   return {fmt::format("kernels_{}_{}.cpp", image_name(p), file), w.take()};
 }
 
-}  // namespace
-
 std::string manifest_of(const Module& m) {
   nlohmann::ordered_json j;
   j["schema"] = "cameo.manifest/1";
@@ -53,6 +51,8 @@ std::string manifest_of(const Module& m) {
                             {"steps", p.steps.size()}});
   return j.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
+
+}  // namespace
 
 EmittedModule print_module(const Module& m, int files, const std::vector<GoldenCase>& goldens) {
   CAMEO_CHECK(!m.plans.empty() && goldens.size() < 1000, "a module with a plan");

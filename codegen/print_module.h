@@ -18,6 +18,5 @@ struct EmittedModule {
 };
 /// `files`: into how many files each plan's kernels are split. The result depends on the module and that number alone.
 EmittedModule print_module(const Module& m, int files, const std::vector<GoldenCase>& goldens = {});
-std::string manifest_of(const Module& m);
 
 }  // namespace cameo
