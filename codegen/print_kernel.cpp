@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
@@ -63,7 +64,7 @@ class Printer {
   explicit Printer(const Kernel& k) : k_(k) {}
 
   void print(Writer& w) {
-    print_operands(w);
+    if (k_.form == Form::Opaque) return print_opaque(w);
     if (k_.form == Form::Serial) return print_serial(w);
     if (k_.form == Form::Contract) return print_contract(w);
     size_t outer = k_.axes.empty() ? 0 : k_.axes.size() - 1;
@@ -95,11 +96,11 @@ class Printer {
     std::set<uint64_t> vars;
   };
 
-  void print_operands(Writer& w) {
-    std::set<uint32_t> written;
-    for (const Store& s : k_.stores) written.insert(s.operand);
-    for (uint32_t i = 0; i < k_.operands.size(); ++i)
-      w.line(fmt::format("auto* const x{} = rt::address<{}{}>(call, {});", i, written.count(i) ? "" : "const ", storage_type(k_.operands[i]), i));
+  void print_opaque(Writer& w) {
+    std::string arguments;
+    for (size_t i = 0; i < k_.operands.size(); ++i) arguments += fmt::format(", x{}", i);
+    for (int64_t n : k_.opaque_numbers) arguments += fmt::format(", {}l", n);
+    w.line(fmt::format("rt::{}(call{});", k_.opaque, arguments));
   }
   void print_serial(Writer& w) {
     std::string extents, names;
@@ -125,6 +126,14 @@ class Printer {
     for (Expr v : vars) s += fmt::format("{}{}", s.empty() ? "" : ", ", literal(v.extent()));
     return fmt::format("rt::extents({})", s);
   }
+  /// How many times the stores call exp or its kin.
+  int functions_called() const {
+    std::vector<Expr> values;
+    for (const Store& s : k_.stores) values.push_back(s.value);
+    int calls = 0;
+    visit(values, [&](Expr e) { calls += e.op() >= Op::Exp && e.op() <= Op::Pow; });
+    return calls;
+  }
   void print_contract(Writer& w) {
     const ContractSum& c = k_.sum;
     std::span<const Expr> axes(k_.axes);
@@ -135,8 +144,8 @@ class Printer {
     for (size_t i = 0; i < outer.size(); ++i) names += fmt::format("rt::i64 i{}, ", i);
     int64_t terms = c.k.extent().int_value();
     for (Expr s : c.segments) terms *= s.extent().int_value();
-    w.line(fmt::format("rt::contract<{}, {}, {}>(call, {}, {}, {}, {}, {},", c.rows_per_tile, c.vectors_per_tile, terms, extents_of(outer), extents_of(c.segments),
-                       row ? constant_of(row.extent()) : "rt::c<1>", constant_of(column.extent()), constant_of(c.k.extent())));
+    w.line(fmt::format("rt::contract<{}, {}, {}, {}>(call, {}, {}, {}, {}, {},", c.rows_per_tile, c.vectors_per_tile, terms, functions_called(), extents_of(outer),
+                       extents_of(c.segments), row ? constant_of(row.extent()) : "rt::c<1>", constant_of(column.extent()), constant_of(c.k.extent())));
     w.line(fmt::format("             rt::matrix_a(x{} + {}l, {}, {}l, {}),", c.a, a.constant, strides(a, outer), row ? a.coefficient_of(row) : 0, strides(a, c.segments)));
     if (c.packed) w.line(fmt::format("             rt::packed_b(x{}, {}),", c.b, strides(Affine{}, outer)));
     else w.line(fmt::format("             rt::strided_b(x{} + {}l, {}, {}l, {}l),", c.b, b.constant, strides(b, outer), b.coefficient_of(c.k), b.coefficient_of(column)));
@@ -265,20 +274,40 @@ class Printer {
 
 }  // namespace
 
-void print_kernel(Writer& w, const Kernel& k, const Sources& sources) {
+namespace {
+
+/// The types of what x0, x1 .. point to.
+std::vector<std::string> operand_types(const Kernel& k) {
+  std::set<uint32_t> written;
+  for (const Store& s : k.stores) written.insert(s.operand);
+  std::vector<std::string> types;
+  for (uint32_t i = 0; i < k.operands.size(); ++i)
+    types.push_back(fmt::format("{}{}", written.count(i) || k.form == Form::Opaque ? "" : "const ", storage_type(k.operands[i])));
+  return types;
+}
+
+void open_cpu_function(Writer& w, const Kernel& k) {
+  w.open(fmt::format("static void {}(const rt::RowCall& call) {{", k.symbol));
+  std::vector<std::string> types = operand_types(k);
+  for (size_t i = 0; i < types.size(); ++i) w.line(fmt::format("auto* const x{} = rt::address<{}>(call, {});", i, types[i], i));
+}
+
+void open_gpu_function(Writer& w, const Kernel& k) {
+  std::string parameters;
+  for (const std::string& type : operand_types(k)) parameters += fmt::format("{}* const x{}, ", type, std::ranges::count(parameters, ','));
+  w.open(fmt::format("RT_KERNEL {}({}rt::Fault* const fault) {{", k.symbol, parameters));
+  w.line("const rt::Call call = rt::block_call(fault);");
+}
+
+}  // namespace
+
+void print_kernel(Writer& w, const Kernel& k, const Sources& sources, Frame frame) {
   std::string from;
   for (uint32_t o : k.origin)
     if (o < sources.size() && from.size() < 400) from += (from.empty() ? "   <- " : ", ") + comment_safe(sources[o].name.empty() ? sources[o].output : sources[o].name);
   w.line(fmt::format("// {}: {}{}", k.symbol, k.title, from));
-  w.open(fmt::format("static void {}(const rt::Call& call) {{", k.symbol));
-  if (k.form == Form::Opaque) {
-    std::string types, numbers;
-    for (DType t : k.operands) types += fmt::format("{}{}", types.empty() ? "" : ", ", storage_type(t));
-    for (int64_t n : k.opaque_numbers) numbers += fmt::format(", {}l", n);
-    w.line(fmt::format("rt::{}<{}>(call{});", k.opaque, types, numbers));
-  } else {
-    Printer(k).print(w);
-  }
+  frame == Frame::Cpu ? open_cpu_function(w, k) : open_gpu_function(w, k);
+  Printer(k).print(w);
   w.close("}");
 }
 

@@ -5,8 +5,14 @@
 
 namespace cameo {
 
-/// `static void SYMBOL(const rt::Call& call) { .. }` with a comment that names the ONNX nodes.
-void print_kernel(Writer& w, const Kernel& k, const Sources& sources);
+/// How a kernel's body gets `call` and the operands x0, x1 ..; nothing else differs between the machines.
+enum class Frame : uint8_t {
+  Cpu,  // static void SYMBOL(const rt::RowCall& call): operands from the step's row
+  Gpu,  // RT_KERNEL SYMBOL(T* x0, .., rt::Fault* fault): operands by value, in the row's order
+};
+
+/// One function, with a comment that names the ONNX nodes.
+void print_kernel(Writer& w, const Kernel& k, const Sources& sources, Frame frame = Frame::Cpu);
 /// The headers of runtime/kernels that the kernels need, as #include lines.
 std::string kernel_includes(const std::vector<Kernel>& kernels);
 

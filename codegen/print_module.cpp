@@ -157,7 +157,7 @@ EmittedModule print_module(const Module& m, int files, const std::vector<GoldenC
       std::string table;
       for (size_t k = f; k < p.kernels.size(); k += n) {
         print_kernel(w, p.kernels[k], *m.sources);
-        w.line(fmt::format("extern \"C\" __attribute__((visibility(\"hidden\"))) void {}_{}(const rt::Call& call) {{ {}(call); }}", p.kernels[k].symbol, image_suffix(p), p.kernels[k].symbol));
+        w.line(fmt::format("extern \"C\" __attribute__((visibility(\"hidden\"))) void {}_{}(const rt::RowCall& call) {{ {}(call); }}", p.kernels[k].symbol, image_suffix(p), p.kernels[k].symbol));
         w.blank();
       }
       sources.push_back({fmt::format("kernels_{}_{}.cpp", image_suffix(p), f), w.take()});
@@ -171,7 +171,7 @@ EmittedModule print_module(const Module& m, int files, const std::vector<GoldenC
   w.blank();
   w.line("extern \"C\" {");
   for (const Plan& q : m.plans)
-    for (const Kernel& k : q.kernels) w.line(fmt::format("__attribute__((visibility(\"hidden\"))) void {}_{}(const rt::Call& call);", k.symbol, image_suffix(q)));
+    for (const Kernel& k : q.kernels) w.line(fmt::format("__attribute__((visibility(\"hidden\"))) void {}_{}(const rt::RowCall& call);", k.symbol, image_suffix(q)));
   w.line("const struct cameo_api* cameo_program_api(rt::uint32_t abi_major);");
   w.line(fmt::format("__attribute__((visibility(\"default\"))) const struct cameo_api* {}_api(rt::uint32_t abi_major) {{ return cameo_program_api(abi_major); }}", m.name));
   if (m.weights.bytes) w.line("extern __attribute__((visibility(\"hidden\"))) const unsigned char cameo_weights[];");

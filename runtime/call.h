@@ -1,6 +1,10 @@
 // What a kernel is called with. Emitted code and the kernel families include this and no system header.
-// A step's operands are Refs: base pointers stand in one array of the context, offsets are constants of the plan.
+// A kernel family sees a Call and typed pointers. A CPU kernel takes the pointers from its step's row: operands are
+// Refs, base pointers stand in one array of the context, offsets are constants of the plan. A GPU kernel gets the same
+// pointers, in the same order, as its parameters.
 #pragma once
+
+#include "runtime/rt/grid.h"
 
 namespace rt {
 
@@ -32,28 +36,35 @@ struct Fault {
   int64_t limit;
 };
 
-struct Call {
-  void* const* bases;
-  const Ref* refs;
-  const int64_t* params;  // bit patterns
+struct Call {  // the share of a kernel's work that one CPU thread or one block of GPU threads does
   Fault* fault;
-  void* scratch;  // Program::scratch_bytes of this thread's own, 64-byte aligned
+  void* scratch;  // Program::scratch_bytes of this thread's own, 64-byte aligned; a block has none
   int32_t chunk, chunks;
 };
 
-using Kernel = void (*)(const Call&);
+struct RowCall : Call {
+  void* const* bases;
+  const Ref* refs;
+  const int64_t* params;  // bit patterns
+};
+
+using Kernel = void (*)(const RowCall&);
 
 template <class T>
-inline T* address(const Call& call, int ref) {
+inline T* address(const RowCall& call, int ref) {
   return reinterpret_cast<T*>(static_cast<char*>(call.bases[call.refs[ref].base]) + call.refs[ref].offset);
 }
 
 // The first fault of a run is the one that is reported; the run stops at the next row.
-inline void raise_fault(const Call& call, int32_t code, int64_t index, int64_t limit) {
+RT_FN void raise_fault(const Call& call, int32_t code, int64_t index, int64_t limit) {
   int32_t none = kNoFault;
   if (!__atomic_compare_exchange_n(&call.fault->code, &none, code, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return;
   call.fault->index = index;
   call.fault->limit = limit;
 }
+
+#if defined(RT_KERNEL)
+RT_FN Call block_call(Fault* fault) { return {fault, nullptr, block(), blocks()}; }
+#endif
 
 }  // namespace rt

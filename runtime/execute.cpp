@@ -17,7 +17,7 @@ T load(const Execution& run, const Ref& ref) {
 
 void for_each_body(void* job, int32_t worker) { drain(*static_cast<Job*>(job), worker); }
 
-void run_parallel(Execution& run, Kernel kernel, const Call& call, int32_t chunks) {
+void run_parallel(Execution& run, Kernel kernel, const RowCall& call, int32_t chunks) {
   if (run.pool) return run.pool->run(kernel, call, chunks, run.scratch, run.scratch_stride);
   run.job.kernel = kernel;
   run.job.call = call;
@@ -32,7 +32,7 @@ void run_parallel(Execution& run, Kernel kernel, const Call& call, int32_t chunk
 void run_kernel(Execution& run, const Row& row) {
   const Program& program = *run.program;
   const Kernel kernel = run.kernels[row.kernel];
-  Call call = {run.bases, program.refs + row.refs, program.params + row.params, &run.fault, run.scratch, 0, 1};
+  RowCall call = {{&run.fault, run.scratch, 0, 1}, run.bases, program.refs + row.refs, program.params + row.params};
   const int32_t chunks = row.chunks ? row.chunks : 1;
   if (chunks > 1 && (run.pool || run.parallel_for)) return run_parallel(run, kernel, call, chunks);
   call.chunks = chunks;

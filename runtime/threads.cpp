@@ -32,7 +32,7 @@ void drain(Job& job, int32_t worker) {
   while (is_open(__atomic_load_n(&job.claim, __ATOMIC_ACQUIRE))) {
     const uint64_t claim = __atomic_fetch_add(&job.claim, 1, __ATOMIC_ACQ_REL);
     if (!is_open(claim)) return;
-    Call call = job.call;  // stable: the step cannot end before this chunk has
+    RowCall call = job.call;  // stable: the step cannot end before this chunk has
     call.chunk = static_cast<int32_t>(next_of(claim));
     call.chunks = static_cast<int32_t>(chunks_of(claim));
     call.scratch = job.scratch + static_cast<uint64_t>(worker) * job.scratch_stride;
@@ -84,7 +84,7 @@ bool Pool::try_acquire() { return owner_ == libc::getpid() && __atomic_exchange_
 
 void Pool::release() { __atomic_store_n(&busy_, 0, __ATOMIC_RELEASE); }
 
-void Pool::run(Kernel kernel, const Call& call, int32_t chunks, char* scratch, uint64_t scratch_stride) {
+void Pool::run(Kernel kernel, const RowCall& call, int32_t chunks, char* scratch, uint64_t scratch_stride) {
   job_.kernel = kernel;
   job_.call = call;
   job_.scratch = scratch;

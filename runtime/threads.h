@@ -12,7 +12,7 @@ struct Job {
   alignas(64) uint64_t claim = 0;  // chunks << 32 | next
   alignas(64) uint32_t done = 0;
   alignas(64) Kernel kernel = nullptr;
-  Call call = {};
+  RowCall call = {};
   char* scratch = nullptr;
   uint64_t scratch_stride = 0;
 };
@@ -30,7 +30,7 @@ class Pool {
   int32_t threads() const { return threads_; }
   bool try_acquire();  // false: busy, or this is a forked child, which has no threads
   void release();
-  void run(Kernel kernel, const Call& call, int32_t chunks, char* scratch, uint64_t scratch_stride);
+  void run(Kernel kernel, const RowCall& call, int32_t chunks, char* scratch, uint64_t scratch_stride);
 
  private:
   struct Worker {

@@ -70,8 +70,8 @@ Outcome deliver(std::string bytes, const std::string& path) {
 
 void add_common(LldCall& call, const LinkJob& job) {
   call.add("--hash-style=gnu", "--build-id=none", "--gc-sections", "--no-undefined", "--fatal-warnings",
-           "--error-limit=20", "-z", "noexecstack", "-z", "relro", "-z", "now", "--no-dependent-libraries");
-  if (job.strip) call.add("--strip-all");
+           "--error-limit=20", "--discard-all", "-z", "noexecstack", "-z", "relro", "-z", "now",
+           "--no-dependent-libraries");
   if (!job.entry.empty()) call.add("--entry=" + job.entry);
 }
 
@@ -101,7 +101,6 @@ Outcome link_image(const LinkJob& job) {
 Outcome merge(const LinkJob& job) {
   LldCall call;
   call.add("-r", "--force-group-allocation");
-  if (job.strip) call.add("--strip-debug");
   add_inputs(call, job);
   return call.run(machine_of(job.triple));
 }

@@ -37,12 +37,11 @@ struct LinkJob {
   std::string entry;                 // the first instruction when run as a program
   std::vector<std::string> exports;  // defined with default visibility in the inputs
   bool with_libc = true;             // link against the stub
-  bool strip = false;                // leave out the symbol table that debuggers and profilers read
   std::string output_path;           // where the bytes go; empty: into the Outcome
 
   template <typename Archive>
   void fields(Archive& archive) {
-    archive(kind, inputs, triple, soname, entry, exports, with_libc, strip, output_path);
+    archive(kind, inputs, triple, soname, entry, exports, with_libc, output_path);
   }
 };
 

@@ -4,6 +4,7 @@
 // nothing is read back. Every extent and stride is meant to be a literal of the call; the sum of an element never
 // depends on the chunks.
 #pragma once
+#include "runtime/kernels/contract_block.h"
 #include "runtime/kernels/contract_operands.h"
 #include "runtime/kernels/contract_shape.h"
 #include "runtime/kernels/contract_tile.h"
@@ -153,14 +154,23 @@ struct Contraction {
 }  // namespace detail
 
 // m, n and k are numbers or constants (`c<16>`), and Terms is the number of products in each sum, or 0: with constants
-// only the tiles and epilogues that occur are compiled.
-template <int MR, int NV, i64 Terms = 0, int R, int S, class M, class N, class K, class A, class B, class Epilogue>
+// only the tiles and epilogues that occur are compiled. Functions: how often the epilogue calls exp or its kin; beside
+// one of them, too, the way through memory is short and a copy for each vector long.
+template <int MR, int NV, i64 Terms = 0, int Functions = 0, int R, int S, class M, class N, class K, class A, class B,
+          class Epilogue>
 RT_FN void contract(const Call& call, Extents<R> outer, Extents<S> segments, M m, N n, K k, A a, B b,
                     Epilogue epilogue) {
+#if defined(RT_KERNEL)
+  detail::BlockContraction<MR, NV, R, S, A, B, Epilogue>{outer, segments, m,       n, k, segments.points() * k,
+                                                         a,     b,        epilogue}
+      .run(call);
+#else
   const TileSplit rows = split_tiles(m, MR), columns = split_tiles(panels_of(n), NV);
-  detail::Contraction<MR, NV, Terms, R, S, M, N, A, B, Epilogue>{call, outer,   segments, m, n,       k,
-                                                                 rows, columns, a,        b, epilogue}
+  constexpr i64 kTerms = Functions > 0 ? 0 : Terms;
+  detail::Contraction<MR, NV, kTerms, R, S, M, N, A, B, Epilogue>{call, outer,   segments, m, n,       k,
+                                                                  rows, columns, a,        b, epilogue}
       .run();
+#endif
 }
 
 }  // namespace rt

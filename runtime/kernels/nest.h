@@ -1,7 +1,7 @@
 // nest: any loop nest. The outer axes run as scalars; for each of their points `row(i0, ..)` computes what does not
 // depend on the last axis and returns `element(at)`, which is called with W consecutive indices at a time and with
-// single ones for the rest. serial: points one after another, for updates that must keep their order. The naive family:
-// specification and fallback of every other one.
+// single ones for the rest; the threads of a GPU's block take single ones in turn. serial: points one after another,
+// for updates that must keep their order. The naive family: specification and fallback of every other one.
 #pragma once
 #include "runtime/call.h"
 #include "runtime/rt/fold.h"
@@ -72,11 +72,11 @@ RT_FN void next_index(const Extents<R>& e, i64* index) {
 }
 template <int W, bool Whole, class Element>
 RT_FN void run_lanes(i64 begin, i64 end, const Element& element) {
-  i64 at = begin;
-  if constexpr (W > 1)
+  i64 at = begin + thread();
+  if constexpr (W > 1 && !kBlocks)
     for (; at + W <= end; at += W) element(Lanes<W>{at});
-  if constexpr (W == 1 || !Whole)
-    for (; at < end; ++at) element(at);
+  if constexpr (W == 1 || !Whole || kBlocks)
+    for (; at < end; at += threads()) element(at);
 }
 }  // namespace detail
 
@@ -101,7 +101,7 @@ RT_FN void nest(const Call& call, Inner inner, Extents<R> outer, Row row) {
 
 template <int R, class Point>
 RT_FN void serial(Extents<R> extents, Point point) {
-  const i64 points = extents.points();
+  const i64 points = thread() == 0 ? extents.points() : 0;
   i64 index[R == 0 ? 1 : R] = {};
   for (i64 p = 0; p < points; ++p) {
     detail::call_at<0, R>(index, point);
@@ -124,7 +124,7 @@ RT_FN auto load_checked(const Call& call, const T* x, I at, G inside) {
     if (!all(inside)) [[unlikely]]
       raise_fault(call, kIndexFault, 0, 0);
   }
-  return load_or(x, at, inside, T{});
+  return load_or(x, at, inside, detail::value_in<T>{});
 }
 
 }  // namespace rt

@@ -17,13 +17,10 @@ RT_FN bool ranks_before(V a, V b, bool largest) {
 }
 }  // namespace detail
 
-// x[outer, length, inner] -> values and indices [outer, k, inner]; `K` itself is known and not read.
-template <class T, class I, class X, class... K>
-RT_FN void top_k(const Call& call, i64 outer, i64 length, i64 inner, i64 k, i64 largest) {
-  T* const values = address<T>(call, 0);
-  I* const indices = address<I>(call, 1);
-  const X* const x = address<const X>(call, 2);
-  for (i64 row = 0; row < outer * inner; ++row) {
+// x[outer, length, inner] -> values and indices [outer, k, inner].
+template <class T, class I>
+RT_FN void top_k(const Call&, T* values, I* indices, const T* x, i64 outer, i64 length, i64 inner, i64 k, i64 largest) {
+  for (i64 row = thread(); row < outer * inner; row += threads()) {
     const i64 from = row / inner * length * inner + row % inner, to = row / inner * k * inner + row % inner;
     i64 kept = 0;
     for (i64 i = 0; i < length; ++i) {
@@ -39,6 +36,12 @@ RT_FN void top_k(const Call& call, i64 outer, i64 length, i64 inner, i64 k, i64 
       indices[to + at * inner] = static_cast<I>(i);
     }
   }
+}
+// `K` itself is known and not read.
+template <class T, class I>
+RT_FN void top_k(const Call& call, T* values, I* indices, const T* x, const i64*, i64 outer, i64 length, i64 inner,
+                 i64 k, i64 largest) {
+  top_k(call, values, indices, x, outer, length, inner, k, largest);
 }
 
 }  // namespace rt

@@ -63,9 +63,9 @@ const char* g_filter = "";
 const float *g_a, *g_b, *g_bias;
 float *g_out, *g_scratch;
 
-void measure(const char* name, int rows, int vectors, double flops, double bytes, rt::Kernel kernel) {
+void measure(const char* name, int rows, int vectors, double flops, double bytes, void (*kernel)(const rt::Call&)) {
   if (!std::strstr(name, g_filter)) return;
-  const rt::Call call{nullptr, nullptr, nullptr, nullptr, g_scratch, 0, 1};
+  const rt::Call call{nullptr, g_scratch, 0, 1};
   double best = 1e9, peak = 1e9;
   kernel(call);
   const int times = 1 + static_cast<int>(5e6 / flops);

@@ -10,7 +10,7 @@
 namespace programs {
 
 using rt::address;
-using rt::Call;
+using Call = rt::RowCall;
 using rt::Io;
 using rt::Program;
 using rt::Ref;

@@ -76,7 +76,7 @@ Floats pack(const Floats& b, i64 n, i64 k_total) {  // b is [k_total][n]
 
 template <class F>
 void in_chunks(int chunks, float* scratch, F run) {
-  for (int c = 0; c < chunks; ++c) run(rt::Call{nullptr, nullptr, nullptr, nullptr, scratch, c, chunks});
+  for (int c = 0; c < chunks; ++c) run(rt::Call{nullptr, scratch, c, chunks});
 }
 
 struct One {  // a matrix product or one image's rows: operands, and the plain sum

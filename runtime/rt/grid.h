@@ -1,0 +1,46 @@
+// The threads that share one chunk of a kernel. A CPU runs a chunk on one thread; a GPU gives it to a block of
+// kBlockThreads, each of which runs the whole kernel body and asks here which one it is. A family's lanes are such
+// threads there. Three bodies: the constants of a CPU, a GPU's registers, and, for machines without a GPU, words of a
+// host program that runs a block's threads in turns (RT_FIBERS).
+#pragma once
+#include "types.h"
+
+#if defined(__CUDA__)
+#define RT_KERNEL extern "C" __attribute__((global)) void
+#define RT_SHARED __attribute__((shared)) static  // of a block, as a local variable
+#elif defined(RT_FIBERS)
+#define RT_KERNEL extern "C" __attribute__((visibility("default"))) void
+#define RT_SHARED static  // blocks run one after another
+#endif
+
+namespace rt {
+
+#if defined(RT_KERNEL)
+inline constexpr bool kBlocks = true;
+#else
+inline constexpr bool kBlocks = false;
+#endif
+inline constexpr int kBlockThreads = 128;
+
+struct Fibers {  // what the host program says of the thread that it runs
+  i32 thread, block, blocks;
+  void (*barrier)();  // runs the others until they have come to it too
+};
+
+#if defined(__CUDA__)
+RT_FN i32 thread() { return __nvvm_read_ptx_sreg_tid_x(); }
+RT_FN i32 block() { return __nvvm_read_ptx_sreg_ctaid_x(); }
+RT_FN i32 blocks() { return __nvvm_read_ptx_sreg_nctaid_x(); }
+RT_FN void barrier() { __syncthreads(); }
+#elif defined(RT_FIBERS)
+extern "C" __attribute__((visibility("default"), used)) inline Fibers cameo_fibers{};
+RT_FN i32 thread() { return cameo_fibers.thread; }
+RT_FN i32 block() { return cameo_fibers.block; }
+RT_FN i32 blocks() { return cameo_fibers.blocks; }
+RT_FN void barrier() { cameo_fibers.barrier(); }
+#else
+RT_FN constexpr i32 thread() { return 0; }
+#endif
+RT_FN constexpr i32 threads() { return kBlocks ? kBlockThreads : 1; }  // of a chunk
+
+}  // namespace rt
