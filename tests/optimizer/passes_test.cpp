@@ -42,13 +42,15 @@ INSTANTIATE_TEST_SUITE_P(Ops, OptimizedCase,
                          testing::ValuesIn(case_files(std::filesystem::path(CAMEO_SOURCE_DIR) / "tests/ops")),
                          [](const auto& info) { return info.param.stem().string(); });
 
-TEST(Pipeline, SkipsAndNamesItsPasses) {
-  std::vector<std::string> ran;
+TEST(Pipeline, SkipsPassesAndSaysWhichRan) {
+  std::vector<std::string> ran, wanted;
   PassContext context;
   context.skip = {"fold_constants"};
   context.after = [&](std::string_view pass, const Graph&) { ran.emplace_back(pass); };
   optimize(Graph(), context);
-  EXPECT_EQ(ran, (std::vector<std::string>{"fold_scales", "expand_composites", "merge_equal_nodes"}));
+  for (const Pass& p : passes())
+    if (p.name != "fold_constants") wanted.emplace_back(p.name);
+  EXPECT_EQ(ran, wanted);
 }
 
 }  // namespace
