@@ -63,7 +63,7 @@ std::vector<Dual> NodeRun::run_loop(std::span<const Dual> inputs) {
   NodeView view(graph_, node_);
   bool has_trips = view.has(0), has_condition = view.has(1);
   size_t given = inputs.size() > 2 ? inputs.size() - 2 : 0;
-  size_t carried = given - captures_of(graph_, node_);
+  size_t carried = given - static_cast<size_t>(view.attr_int("captures"));
   CAMEO_CHECK(carried <= given && carried + 1 <= graph.outputs().size(), "as many captures as the attribute says");
   int64_t trips = has_trips ? inputs[0].rounded.get_int(0) : INT64_MAX;
   Dual condition = has_condition ? inputs[1] : scalar(DType::b1, 1, shadow_);
