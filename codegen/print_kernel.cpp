@@ -1,6 +1,6 @@
-// Expressions print into a stack of scopes: the kernel, one for the lambda over the outer axes, one for the lambda over the
-// lanes, and one a Fold. A node is written in the outermost scope that has all its variables, so what does not depend on a
-// loop stands before it; a shared node is written once.
+// Expressions print into a stack of scopes: the kernel, one for the lambda over the outer axes, one for the lambda over
+// the lanes, and one a Fold. A node is written in the outermost scope that has all its variables, so what does not
+// depend on a loop stands before it; a shared node is written once.
 #include "codegen/print_kernel.h"
 
 #include <fmt/format.h>
@@ -75,7 +75,8 @@ class Printer {
       names += fmt::format("{}rt::i64 i{}", i ? ", " : "", i);
     }
     std::string inner = k_.axes.empty() ? "rt::c<1>" : constant_of(k_.axes.back().extent());
-    w.open(fmt::format("rt::nest<{}>(call, {}, rt::extents({}), [&]({}) {{", k_.lanes, inner, extents.empty() ? "" : extents.substr(2), names));
+    w.open(fmt::format("rt::nest<{}>(call, {}, rt::extents({}), [&]({}) {{", k_.lanes, inner,
+                       extents.empty() ? "" : extents.substr(2), names));
     push_scope(w.indent());
     for (size_t i = 0; i < outer; ++i) bind(k_.axes[i], fmt::format("i{}", i));
     push_scope(w.indent() + 1);
@@ -145,11 +146,17 @@ class Printer {
     for (size_t i = 0; i < outer.size(); ++i) names += fmt::format("rt::i64 i{}, ", i);
     int64_t terms = c.k.extent().int_value();
     for (Expr s : c.segments) terms *= s.extent().int_value();
-    w.line(fmt::format("rt::contract<{}, {}, {}, {}>(call, {}, {}, {}, {}, {},", c.rows_per_tile, c.vectors_per_tile, terms, functions_called(), extents_of(outer),
-                       extents_of(c.segments), row ? constant_of(row.extent()) : "rt::c<1>", constant_of(column.extent()), constant_of(c.k.extent())));
-    w.line(fmt::format("             rt::matrix_a(x{} + {}l, {}, {}l, {}),", c.a, a.constant, strides(a, outer), row ? a.coefficient_of(row) : 0, strides(a, c.segments)));
-    if (c.packed) w.line(fmt::format("             rt::packed_b(x{}, {}),", c.b, strides(Affine{}, outer)));
-    else w.line(fmt::format("             rt::strided_b(x{} + {}l, {}, {}l, {}l),", c.b, b.constant, strides(b, outer), b.coefficient_of(c.k), b.coefficient_of(column)));
+    w.line(fmt::format("rt::contract<{}, {}, {}, {}>(call, {}, {}, {}, {}, {},", c.rows_per_tile, c.vectors_per_tile,
+                       terms, functions_called(), extents_of(outer), extents_of(c.segments),
+                       row ? constant_of(row.extent()) : "rt::c<1>", constant_of(column.extent()),
+                       constant_of(c.k.extent())));
+    w.line(fmt::format("             rt::matrix_a(x{} + {}l, {}, {}l, {}),", c.a, a.constant, strides(a, outer),
+                       row ? a.coefficient_of(row) : 0, strides(a, c.segments)));
+    if (c.packed)
+      w.line(fmt::format("             rt::packed_b(x{}, {}),", c.b, strides(Affine{}, outer)));
+    else
+      w.line(fmt::format("             rt::strided_b(x{} + {}l, {}, {}l, {}l),", c.b, b.constant, strides(b, outer),
+                         b.coefficient_of(c.k), b.coefficient_of(column)));
     w.open(fmt::format("             [&](auto acc, {}rt::i64 row, auto col) __attribute__((always_inline)) {{", names));
     push_scope(w.indent() - 1);
     push_scope(w.indent());
@@ -298,7 +305,8 @@ class Printer {
     std::string head = lanes ? fmt::format("rt::fold_lanes<rt::FoldKind::{}, 16>", fold_name(e.fold_kind()))
                              : fmt::format("rt::fold<rt::FoldKind::{}>", fold_name(e.fold_kind()));
     std::string pad(static_cast<size_t>(indent) * 2, ' ');
-    return fmt::format("{}({}, [&](auto {}) __attribute__((always_inline)) {{\n{}{}  return {};\n{}}})", head, extent, r, body, pad, result, pad);
+    return fmt::format("{}({}, [&](auto {}) __attribute__((always_inline)) {{\n{}{}  return {};\n{}}})", head, extent,
+                       r, body, pad, result, pad);
   }
 
   const Kernel& k_;
@@ -318,19 +326,22 @@ std::vector<std::string> operand_types(const Kernel& k) {
   for (const Store& s : k.stores) written.insert(s.operand);
   std::vector<std::string> types;
   for (uint32_t i = 0; i < k.operands.size(); ++i)
-    types.push_back(fmt::format("{}{}", written.count(i) || k.form == Form::Opaque ? "" : "const ", storage_type(k.operands[i])));
+    types.push_back(
+        fmt::format("{}{}", written.count(i) || k.form == Form::Opaque ? "" : "const ", storage_type(k.operands[i])));
   return types;
 }
 
 void open_cpu_function(Writer& w, const Kernel& k) {
   w.open(fmt::format("static void {}(const rt::RowCall& call) {{", k.symbol));
   std::vector<std::string> types = operand_types(k);
-  for (size_t i = 0; i < types.size(); ++i) w.line(fmt::format("auto* const x{} = rt::address<{}>(call, {});", i, types[i], i));
+  for (size_t i = 0; i < types.size(); ++i)
+    w.line(fmt::format("auto* const x{} = rt::address<{}>(call, {});", i, types[i], i));
 }
 
 void open_gpu_function(Writer& w, const Kernel& k) {
   std::string parameters;
-  for (const std::string& type : operand_types(k)) parameters += fmt::format("{}* const x{}, ", type, std::ranges::count(parameters, ','));
+  for (const std::string& type : operand_types(k))
+    parameters += fmt::format("{}* const x{}, ", type, std::ranges::count(parameters, ','));
   w.open(fmt::format("RT_KERNEL {}({}rt::Fault* const fault) {{", k.symbol, parameters));
   w.line("const rt::Call call = rt::block_call(fault);");
 }
@@ -340,7 +351,9 @@ void open_gpu_function(Writer& w, const Kernel& k) {
 void print_kernel(Writer& w, const Kernel& k, const Sources& sources, Frame frame) {
   std::string from;
   for (uint32_t o : k.origin)
-    if (o < sources.size() && from.size() < 400) from += (from.empty() ? "   <- " : ", ") + comment_safe(sources[o].name.empty() ? sources[o].output : sources[o].name);
+    if (o < sources.size() && from.size() < 400)
+      from += (from.empty() ? "   <- " : ", ") +
+              comment_safe(sources[o].name.empty() ? sources[o].output : sources[o].name);
   w.line(fmt::format("// {}: {}{}", k.symbol, k.title, from));
   frame == Frame::Cpu ? open_cpu_function(w, k) : open_gpu_function(w, k);
   Printer(k).print(w);

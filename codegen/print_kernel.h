@@ -1,4 +1,5 @@
-// The one printer of arithmetic: a kernel's expressions as named temporaries over rt::, one call and one lambda a kernel.
+// The one printer of arithmetic: a kernel's expressions as named temporaries over rt::, one call and one lambda a
+// kernel.
 #pragma once
 #include "codegen/sources.h"
 #include "optimizer/plan/plan.h"

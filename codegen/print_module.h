@@ -1,4 +1,5 @@
-// A Module as source text: one file with the program's tables, and for each plan files of kernels that compile in parallel.
+// A Module as source text: one file with the program's tables, and for each plan files of kernels that compile in
+// parallel.
 #pragma once
 #include "codegen/sources.h"
 #include "optimizer/plan/plan.h"
@@ -12,11 +13,10 @@ struct GoldenCase {
 };
 
 struct EmittedModule {
-  SourceFile program;                             // tables; defines rt::Program cameo_program
-  std::vector<std::vector<SourceFile>> kernels;   // for each plan: its kernels, in files of about equal work
+  SourceFile program;                            // tables; defines rt::Program cameo_program
+  std::vector<std::vector<SourceFile>> kernels;  // for each plan: its kernels, in files of about equal work
 };
 /// `files`: into how many files each plan's kernels are split. The result depends on the module and that number alone.
 EmittedModule print_module(const Module& m, int files, const std::vector<GoldenCase>& goldens = {});
-std::string manifest_of(const Module& m);
 
 }  // namespace cameo

@@ -16,8 +16,14 @@ class Writer {
     text_ += s;
     text_ += '\n';
   }
-  void open(std::string_view s) { line(s); ++indent_; }
-  void close(std::string_view s) { --indent_; line(s); }
+  void open(std::string_view s) {
+    line(s);
+    ++indent_;
+  }
+  void close(std::string_view s) {
+    --indent_;
+    line(s);
+  }
   void blank() { text_ += '\n'; }
   int indent() const { return indent_; }
   void set_indent(int n) { indent_ = n; }

@@ -144,6 +144,11 @@ int version_at(const Operator& op, int opset) {
 
 Meaning meaning_of(const Graph& g, const Node& n) { return n.op->meaning(MeaningView(g, n)); }
 
+size_t captures_of(const Graph& g, const Node& n) {
+  const bool counted = std::ranges::any_of(n.op->attributes, [](const AttrSpec& a) { return a.name == "captures"; });
+  return counted ? static_cast<size_t>(NodeView(g, n).attr_int("captures")) : n.inputs.size() - 1;
+}
+
 Meaning elementwise_meaning(const MeaningView& n, const std::function<Expr(std::span<const Expr>)>& f) {
   OutputExpr out{n.index(), {}};
   std::vector<Expr> x;

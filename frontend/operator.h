@@ -172,6 +172,9 @@ const Operator& get_operator(std::string_view name, std::string_view domain = ""
 int version_at(const Operator& op, int opset);
 
 Meaning meaning_of(const Graph& g, const Node& n);
+/// How many of a node's inputs, the last ones, are outer values that its bodies capture: what the attribute `captures` says,
+/// and for If all but the condition.
+size_t captures_of(const Graph& g, const Node& n);
 
 // ---- shape rules and meanings that many operators share --------------------------------------------------------------
 namespace infer {

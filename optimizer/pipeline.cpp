@@ -6,11 +6,10 @@
 namespace cameo {
 namespace {
 constexpr Pass kPasses[] = {
-    {"fold_scales", fold_scales, Exactness::Algebraic},
     {"fold_constants", fold_constants, Exactness::Exact},
+    {"fold_scales", fold_scales, Exactness::Algebraic},
     {"expand_composites", expand_composites, Exactness::Exact, Waypoint::Expanded},
-    {"fold_expanded", fold_constants, Exactness::Exact},
-    {"sink_constants", sink_constants, Exactness::Exact},
+    {"fold_constants", fold_constants, Exactness::Exact},
     {"merge_equal_nodes", merge_equal_nodes, Exactness::Exact},
 };
 }  // namespace

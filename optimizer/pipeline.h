@@ -45,7 +45,6 @@ Graph optimize(Graph g, PassContext& context);
 Graph fold_scales(const Graph& g, PassContext& context);        // batch norm and scales into weights
 Graph fold_constants(const Graph& g, PassContext& context);     // constant expressions of any size, within a budget
 Graph expand_composites(const Graph& g, PassContext& context);  // what no kernel claims becomes its definition
-Graph sink_constants(const Graph& g, PassContext& context);     // into the bodies that capture them
 Graph merge_equal_nodes(const Graph& g, PassContext& context);  // common sub-expressions
 
 }  // namespace cameo

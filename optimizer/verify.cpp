@@ -100,9 +100,7 @@ class Verifier {
   /// The values that a body takes over from outside are the last operands, in order.
   void check_bodies(const Node& n) {
     for (const auto& body : n.bodies) {
-      NodeView view(g_, n);
-      bool counts = std::ranges::any_of(n.op->attributes, [](const AttrSpec& a) { return a.name == "captures"; });
-      size_t captures = counts ? static_cast<size_t>(view.attr_int("captures")) : n.inputs.size() - 1;
+      const size_t captures = captures_of(g_, n);
       if (captures > n.inputs.size() || captures > body->inputs().size()) {
         say(fmt::format("captures {} values, its body has {} inputs", captures, body->inputs().size()));
         continue;

@@ -85,10 +85,12 @@ struct Io {
   const char* const* dim_names = nullptr;  // may be null, and so may its entries
 };
 
+// `text` below: a name's place in Program::text. Each pointer in a table costs a relocation of 24 bytes.
+
 struct Node {  // one step; what profile, tap and faults speak of
   const char* const* names = nullptr;
   uint32_t name_count = 0;
-  const char* kernel = nullptr;
+  uint32_t kernel = 0;  // text
   uint64_t flops = 0, bytes = 0;
 };
 
@@ -101,10 +103,10 @@ struct TapAxis {
 
 struct Tap {  // after row `row` the value stands at refs[ref]; sorted by row
   uint32_t row = 0, ref = 0;
-  const char* name = nullptr;
+  uint32_t name = 0;  // text
   uint32_t dtype = 0;
   int32_t rank = 0;
-  const TapAxis* axes = nullptr;
+  uint32_t axes = 0;  // the first one in the program's array
 };
 
 struct Golden {  // compact tensors of the program's own types and dims
@@ -133,6 +135,8 @@ struct Program {
   uint32_t node_count = 0;
   const Tap* taps = nullptr;
   uint32_t tap_count = 0;
+  const TapAxis* tap_axes = nullptr;
+  const char* text = "";
   const Image* images = nullptr;
   uint32_t image_count = 0;
   uint32_t base_count = 0;        // kFirstIo + inputs + outputs + slots

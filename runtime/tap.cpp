@@ -9,29 +9,31 @@ namespace {
 
 constexpr int32_t kMaxRank = 32;
 
-uint64_t tap_bytes(const Tap& tap) {
+uint64_t tap_bytes(const Tap& tap, const TapAxis* axes) {
   uint64_t bytes = static_cast<uint64_t>(element_bytes(tap.dtype));
-  for (int32_t d = 0; d < tap.rank; ++d) bytes *= static_cast<uint64_t>(tap.axes[d].extent);
+  for (int32_t d = 0; d < tap.rank; ++d) bytes *= static_cast<uint64_t>(axes[d].extent);
   return bytes;
 }
 
-char* gather(const Tap& tap, int32_t axis, const char* from, char* to, int64_t bytes) {
-  if (axis == tap.rank) return static_cast<char*>(libc::memcpy(to, from, static_cast<size_t>(bytes))) + bytes;
-  const TapAxis& a = tap.axes[axis];
-  for (int64_t i = 0; i < a.extent; ++i)
-    to = gather(tap, axis + 1, from + (a.offsets ? a.offsets[i] : i * a.stride) * bytes, to, bytes);
+char* gather(const TapAxis* axis, const TapAxis* end, const char* from, char* to, int64_t bytes) {
+  if (axis == end) return static_cast<char*>(libc::memcpy(to, from, static_cast<size_t>(bytes))) + bytes;
+  for (int64_t i = 0; i < axis->extent; ++i)
+    to = gather(axis + 1, end, from + (axis->offsets ? axis->offsets[i] : i * axis->stride) * bytes, to, bytes);
   return to;
 }
 
 void deliver(void* argument, const Tap& tap, const void* value) {
   cameo_context* context = static_cast<cameo_context*>(argument);
+  const Program& program = *context->model->program;
+  const TapAxis* const axes = program.tap_axes + tap.axes;
   int64_t shape[kMaxRank];
-  for (int32_t d = 0; d < tap.rank; ++d) shape[d] = tap.axes[d].extent;
-  if (tap_bytes(tap))
-    gather(tap, 0, static_cast<const char*>(value), static_cast<char*>(context->tap_memory), element_bytes(tap.dtype));
+  for (int32_t d = 0; d < tap.rank; ++d) shape[d] = axes[d].extent;
+  if (tap_bytes(tap, axes))
+    gather(axes, axes + tap.rank, static_cast<const char*>(value), static_cast<char*>(context->tap_memory),
+           element_bytes(tap.dtype));
   const cameo_tensor tensor = {context->tap_memory, {CAMEO_CPU, 0}, tap.rank, to_dlpack(tap.dtype), shape, nullptr, 0};
-  const int32_t node = static_cast<int32_t>(context->model->program->rows[tap.row].node);
-  const cameo_tap seen = {sizeof seen, node, tap.name, &tensor};
+  const int32_t node = static_cast<int32_t>(program.rows[tap.row].node);
+  const cameo_tap seen = {sizeof seen, node, program.text + tap.name, &tensor};
   context->tap(context->tap_user, &seen);
 }
 
@@ -44,8 +46,10 @@ cameo_status set_tap(cameo_context* context, void (*callback)(void*, const cameo
   if (callback && !program.tap_count)
     return fail(error, CAMEO_NOT_FOUND, -1, -1, "the library was built without the layouts of intermediate values");
   uint64_t bytes = kAlign;
-  for (uint32_t i = 0; i < program.tap_count; ++i)
-    if (tap_bytes(program.taps[i]) > bytes) bytes = tap_bytes(program.taps[i]);
+  for (const Tap* tap = program.taps; tap < program.taps + program.tap_count; ++tap) {
+    const uint64_t needed = tap_bytes(*tap, program.tap_axes + tap->axes);
+    if (needed > bytes) bytes = needed;
+  }
   if (callback && !context->tap_memory) {
     context->tap_memory = allocate(context->model->options, bytes);
     context->tap_bytes = bytes;

@@ -11,10 +11,6 @@
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/VirtualFileSystem.h>
 #include <llvm/Support/raw_ostream.h>
-#include <llvm/TargetParser/Host.h>
-#include <llvm/TargetParser/Triple.h>
-
-#include <algorithm>
 
 #include "codegen/build/embedded_files.h"
 
@@ -135,17 +131,6 @@ bool execute(clang::CompilerInstance& compiler, bool assembly) {
 }
 
 }  // namespace
-
-CodeTarget host_target() {
-  CodeTarget target;
-  target.triple = llvm::Triple(llvm::sys::getProcessTriple()).getArchName().str() + "-unknown-linux-gnu";
-  target.cpu = llvm::sys::getHostCPUName().str();
-  for (const auto& feature : llvm::sys::getHostCPUFeatures()) {
-    target.features.push_back((feature.second ? "+" : "-") + feature.first().str());
-  }
-  std::sort(target.features.begin(), target.features.end());
-  return target;
-}
 
 std::vector<CompileJob> runtime_jobs(const CodeTarget& target) {
   constexpr std::string_view kFolder = "runtime/";

@@ -22,9 +22,6 @@ struct CodeTarget {
   }
 };
 
-// `cpu` and `features` of the machine this runs on, complete enough to be passed back on another one.
-CodeTarget host_target();
-
 struct SourceFile {
   std::string path;
   std::string text;

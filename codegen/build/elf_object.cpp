@@ -1,5 +1,5 @@
-// See elf_object.h. The file is: header, contents, one relocation table per section with pointers, symbol table, names,
-// section headers. ELF is written little endian from these packed structs, which are the format itself.
+// See elf_object.h. The file is: header, contents, symbol table, names, section headers. ELF is written little endian
+// from these packed structs, which are the format itself.
 #include "codegen/build/elf_object.h"
 
 #include <elf.h>
@@ -20,11 +20,6 @@ uint64_t aligned(uint64_t offset, uint64_t alignment) { return (offset + alignme
 template <typename T>
 std::span<const std::byte> table_bytes(const std::vector<T>& rows) {
   return std::as_bytes(std::span(rows));
-}
-
-uint32_t relocation_type(Machine machine, bool relative) {
-  if (machine == Machine::kX86_64) return relative ? R_X86_64_PC64 : R_X86_64_64;
-  return relative ? R_AARCH64_PREL64 : R_AARCH64_ABS64;
 }
 
 // Names of one string table; each is stored once.
@@ -76,7 +71,6 @@ class ObjectWriter {
   void lay_out();
   void add_contents();
   void add_symbols();
-  void add_relocations();
   void add_table(const char* name, uint32_t type, std::span<const std::byte> bytes, uint32_t link, uint32_t info,
                  uint64_t row_size);
   Elf64_Ehdr header() const;
@@ -88,24 +82,15 @@ class ObjectWriter {
   std::vector<Elf64_Shdr> headers_ = {Elf64_Shdr{}};
   std::vector<std::span<const std::byte>> tables_;  // contents after the object's own sections
   std::vector<Elf64_Sym> symbols_ = {Elf64_Sym{}};
-  std::vector<std::vector<Elf64_Rela>> relocations_;
-  std::map<std::string, uint32_t> symbol_numbers_;
   uint64_t end_ = sizeof(Elf64_Ehdr);
 };
 
 void ObjectWriter::lay_out() {
   add_contents();
   add_symbols();
-  add_relocations();
-  const uint32_t symbol_table = static_cast<uint32_t>(1 + object_.sections.size());
-  add_table(".symtab", SHT_SYMTAB, table_bytes(symbols_), symbol_table + 1, 1, sizeof(Elf64_Sym));
+  const uint32_t names = static_cast<uint32_t>(2 + object_.sections.size());
+  add_table(".symtab", SHT_SYMTAB, table_bytes(symbols_), names, 1, sizeof(Elf64_Sym));
   add_table(".strtab", SHT_STRTAB, as_bytes(symbol_names_.bytes()), 0, 0, 0);
-  for (size_t s = 0, row = 0; s < object_.sections.size(); ++s) {
-    if (object_.sections[s].pointers.empty()) continue;
-    const std::string name = ".rela" + object_.sections[s].name;
-    add_table(name.c_str(), SHT_RELA, table_bytes(relocations_[row++]), symbol_table, 1 + s, sizeof(Elf64_Rela));
-    headers_.back().sh_flags = SHF_INFO_LINK;
-  }
   headers_.push_back(Elf64_Shdr{});  // an empty section with the flag-less mark "no executable stack"
   headers_.back().sh_name = section_names_.add(".note.GNU-stack");
   headers_.back().sh_type = SHT_PROGBITS;
@@ -140,20 +125,7 @@ void ObjectWriter::add_symbols() {
     row.st_other = symbol.hidden ? STV_HIDDEN : STV_DEFAULT;
     row.st_value = symbol.offset;
     row.st_size = symbol.size;
-    symbol_numbers_.emplace(symbol.name, symbols_.size());
     symbols_.push_back(row);
-  }
-}
-
-void ObjectWriter::add_relocations() {
-  for (const ElfSection& section : object_.sections) {
-    if (section.pointers.empty()) continue;
-    auto& rows = relocations_.emplace_back();
-    for (const ElfPointer& pointer : section.pointers) {
-      const uint64_t number = symbol_numbers_.at(pointer.symbol);
-      const uint64_t info = ELF64_R_INFO(number, relocation_type(object_.machine, pointer.relative));
-      rows.push_back({pointer.offset, info, pointer.addend});
-    }
   }
 }
 

@@ -25,15 +25,6 @@ constexpr uint64_t kSectionLarge = 0x10000000;   // x86-64: may lie beyond the 2
 
 using ByteSink = std::function<Status(std::span<const std::byte>)>;
 
-// A pointer inside a section: the address of `symbol` + addend, or its distance from the pointer itself (which needs no
-// relocation when the artifact is loaded).
-struct ElfPointer {
-  uint64_t offset = 0;
-  std::string symbol;
-  int64_t addend = 0;
-  bool relative = false;
-};
-
 struct ElfSection {
   std::string name;
   uint64_t size = 0;
@@ -41,7 +32,6 @@ struct ElfSection {
       content;  // gives exactly `size` bytes, in any number of calls; empty: zeros that no file holds
   uint64_t alignment = 64;
   uint64_t flags = kSectionAllocated;
-  std::vector<ElfPointer> pointers;
 };
 
 struct ElfSymbol {

@@ -232,8 +232,7 @@ void WorkerPool::Run::stop() {
   waiting_.clear();
 }
 
-WorkerPool::WorkerPool(int parallelism, WorkerLimits limits)
-    : parallelism_(parallelism), limits_(limits) {}
+WorkerPool::WorkerPool(int parallelism, WorkerLimits limits) : parallelism_(parallelism), limits_(limits) {}
 
 WorkerPool::~WorkerPool() = default;
 

@@ -549,7 +549,7 @@ class Planner {
     const Graph& body = *n.bodies[0];
     // node: trips, condition, carried.., captured.. -> carried.., scans..; body: iteration, condition, carried.., captured.. ->
     // condition, carried.., scans..
-    size_t captured = static_cast<size_t>(NodeView(g, n).attr_int("captures"));
+    size_t captured = captures_of(g, n);
     size_t carried = body.inputs().size() - 2 - captured;
     size_t scans = n.outputs.size() - carried;
     ValueId trips = n.inputs.size() > 0 ? n.inputs[0] : ValueId{}, condition = n.inputs.size() > 1 ? n.inputs[1] : ValueId{};

@@ -1,5 +1,9 @@
-// fold_constants: nodes whose inputs are all constant are evaluated by the interpreter, however large, within a budget of
-// elements for each node; what is larger stays a kernel that runs.
+// fold_constants: nodes whose inputs are all constant are evaluated by the interpreter, however large, within a budget
+// of elements for each node; what is larger stays a kernel that runs. A body gets the constants that it captures as its
+// own, so that what its kernels read is known there: recurrent weights are packed like any others.
+#include <algorithm>
+#include <iterator>
+
 #include "frontend/interpret.h"
 #include "frontend/operator.h"
 #include "optimizer/pipeline.h"
@@ -9,28 +13,60 @@ namespace {
 constexpr int64_t kBudget = 1 << 26;  // elements; 256 MB of f32
 
 bool worth_folding(const Graph& g, const Node& n, std::span<const ValueId> inputs) {
-  if (!n.op->foldable || !n.bodies.empty() || n.op->meaning == nullptr) return false;
+  if (!n.op->foldable || n.op->meaning == nullptr) return false;
   for (ValueId v : inputs)
     if (v && !g[v].constant) return false;
   return true;
 }
+
+Graph with_constants(const Graph& body, const Graph& outer, std::span<const ValueId> captures, const Rule& rule) {
+  Graph into(body.shared_sources());
+  const size_t own = body.inputs().size() - captures.size();
+  std::vector<ValueId> values;
+  for (size_t i = 0; i < body.inputs().size(); ++i) {
+    const Value& v = body[body.inputs()[i]];
+    const Constant known = i < own ? nullptr : outer[captures[i - own]].constant;
+    values.push_back(known ? into.constant(known, v.name) : into.add_input(v.name, v.type));
+  }
+  const std::vector<ValueId> results = inline_graph(into, body, values, {}, rule);
+  for (size_t i = 0; i < results.size(); ++i) into.add_output(body.outputs()[i].name, results[i]);
+  return into;
+}
+
+/// A node with bodies, with the constants that its bodies capture inside of them.
+std::vector<ValueId> sink_constants(Graph& into, const Node& n, std::span<const ValueId> inputs, const Rule& rule) {
+  const std::span<const ValueId> captures = inputs.last(captures_of(into, n));
+  std::vector<std::shared_ptr<const Graph>> bodies;
+  for (const auto& body : n.bodies)
+    bodies.push_back(std::make_shared<const Graph>(with_constants(*body, into, captures, rule)));
+  std::vector<ValueId> left(inputs.begin(), inputs.end() - static_cast<std::ptrdiff_t>(captures.size()));
+  const size_t own = left.size();
+  std::ranges::copy_if(captures, std::back_inserter(left), [&](ValueId v) { return !into[v].constant; });
+  Attrs attrs = n.attrs;
+  if (attrs.contains("captures")) attrs["captures"] = static_cast<int64_t>(left.size() - own);
+  return into.add(*n.op, left, attrs, n.origin, n.version, static_cast<int>(n.outputs.size()), std::move(bodies));
+}
 }  // namespace
 
 Graph fold_constants(const Graph& g, PassContext& context) {
-  return replay(g, [&](Graph& into, const Node& n, std::span<const ValueId> inputs) -> std::optional<std::vector<ValueId>> {
+  Rule rule = [&](Graph& into, const Node& n, std::span<const ValueId> inputs) -> std::optional<std::vector<ValueId>> {
+    if (!n.bodies.empty()) return sink_constants(into, n, inputs, rule);
     if (!worth_folding(into, n, inputs)) return std::nullopt;
-    std::vector<ValueId> outs = into.add(*n.op, {inputs.begin(), inputs.end()}, n.attrs, n.origin, n.version, static_cast<int>(n.outputs.size()));
+    std::vector<ValueId> outs = into.add(*n.op, {inputs.begin(), inputs.end()}, n.attrs, n.origin, n.version,
+                                         static_cast<int>(n.outputs.size()));
     NodeId made = into[outs[0]].producer;
     if (!made) return outs;  // small: folded when it was added
     for (ValueId v : outs)
-      if (!is_static(into.type(v).shape) || product(into.type(v).shape).value() > kBudget || !runs(into.type(v).dtype)) return outs;
+      if (!is_static(into.type(v).shape) || product(into.type(v).shape).value() > kBudget || !runs(into.type(v).dtype))
+        return outs;
     if (!context.apply("fold_constant", into, n.origin)) return outs;
     std::vector<Tensor> in;
     for (ValueId v : inputs) in.push_back(v ? *into[v].constant : Tensor());
     std::vector<ValueId> folded;
     for (Tensor& t : interpret_node(into, into[made], in)) folded.push_back(into.constant(std::move(t)));
     return folded;
-  });
+  };
+  return replay(g, rule);
 }
 
 }  // namespace cameo

@@ -155,7 +155,7 @@ struct Contraction {
 
 // m, n and k are numbers or constants (`c<16>`), and Terms is the number of products in each sum, or 0: with constants
 // only the tiles and epilogues that occur are compiled. Functions: how often the epilogue calls exp or its kin; beside
-// one of them, too, the way through memory is short and a copy for each vector long.
+// one of them the way through memory costs nothing that shows, and a copy for each vector is long.
 template <int MR, int NV, i64 Terms = 0, int Functions = 0, int R, int S, class M, class N, class K, class A, class B,
           class Epilogue>
 RT_FN void contract(const Call& call, Extents<R> outer, Extents<S> segments, M m, N n, K k, A a, B b,

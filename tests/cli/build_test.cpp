@@ -144,6 +144,13 @@ TEST_F(Build, TextsOfEveryStage) {
   EXPECT_EQ(read("x").substr(1, 3), "ELF");
 }
 
+TEST_F(Build, AnOutputThatCannotBeWrittenEndsBeforeTheWork) {
+  const Ended e = cameo({"build", digits_, "-o", "no_such_folder/a.so"});
+  EXPECT_EQ(e.code, 2);
+  EXPECT_TRUE(has(e.err, "error[E0602]"));
+  EXPECT_EQ(files(), Words{});
+}
+
 TEST_F(Build, RewritesAreLoggedLimitedAndVerified) {
   const std::string model = write("small.onnx", small_model());
   const Words plan = {"build", model, "--dim", "n=2", "--emit=plan", "--verify=each", "--print-after=all"};

@@ -71,6 +71,20 @@ TEST(Artifact, TwoBuildsAreEqual) {
   EXPECT_TRUE(one == two) << "the same model gave different bytes";
 }
 
+TEST(Artifact, WhatDoesNotCompileIsSaidToBeOurBug) {
+  Module m = plan_graph(some_graph());
+  m.plans[0].kernels[0].form = Form::Opaque;
+  m.plans[0].kernels[0].opaque = "no_such_kernel";
+  try {
+    compile_module(m, {}, OutputKind::SharedLibrary, fs::path(testing::TempDir()) / "cameo_broken.so", {});
+    FAIL() << "it compiled";
+  } catch (const CompileError& e) {
+    EXPECT_EQ(code_name(e.diagnostic.code), "E0601");
+    EXPECT_NE(e.diagnostic.message.find("no_such_kernel.h"), std::string::npos) << e.diagnostic.message;
+  }
+  EXPECT_FALSE(fs::exists(fs::path(testing::TempDir()) / "cameo_broken.so"));
+}
+
 TEST(Artifact, TwoInOneProcess) {
   Graph g = digits().graph, h = some_graph();
   LoadedArtifact one(built(g, "cameo_one", 2)), two(built(h, "cameo_two", 2));

@@ -104,5 +104,35 @@ TEST(RunPlan, LoopsSwapAndAdvance) {
   EXPECT_TRUE(has(damaged(kLoop, [](Plan& p) { step_of(p, StepKind::Advance).bytes = 24; }), "step"));
 }
 
+TEST(RunPlan, EitherBranchOfAnIf) {
+  const std::vector<std::string> lines = {"input c b1[]",
+                                          "input X f32[8] = rand:1:1:2",
+                                          "E = Exp(X)",
+                                          "body yes",
+                                          "input E f32[8]",
+                                          "A = Neg(E)",
+                                          "output A",
+                                          "end",
+                                          "body no",
+                                          "input E f32[8]",
+                                          "B = Log(E)",
+                                          "C = Sqrt(B)",
+                                          "output C",
+                                          "end",
+                                          "Y = If(c, E) bodies=[yes, no]",
+                                          "Z = Add(Y, E)",
+                                          "output Z"};
+  for (std::string c : {"true", "false"}) {
+    std::vector<std::string> with = lines;
+    with[0] += " = " + c;
+    EXPECT_EQ(damaged(with, [](Plan&) {}), "");
+    auto swap_branches = [](Plan& p) {  // to the other branch, or past it
+      step_of(p, StepKind::JumpIfFalse).jump = static_cast<int>(p.steps.size()) - 1;
+      step_of(p, StepKind::Jump).jump -= 1;
+    };
+    EXPECT_TRUE(has(damaged(with, swap_branches), "output 0:"));
+  }
+}
+
 }  // namespace
 }  // namespace cameo::test

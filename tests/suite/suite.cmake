@@ -19,3 +19,9 @@ endfunction()
 suite_test(artifact 1246 backend_suite.json)
 suite_test(interpreter 1340 backend_suite_interpreter.json)
 set_tests_properties(suite.interpreter PROPERTIES DEPENDS suite.artifact)  # which unpacks the archive
+
+# Some real models by their plans alone, in the physical mode: a few seconds each at most.
+add_test(NAME models.plan COMMAND golden_models --engine=plan byte_sb_bidi_lstm dtln_1 fsanet_var gtcrn_simple micro_kws_fp32
+         mujoco_go1_policy polygraphy_scan ppocr_v3_det_en silero_vad_op18_ifless ten_vad ultraface_rfb_320 xfeat_256
+         xfeat_gridsample_bicubic yunet_n_dynamic)
+set_tests_properties(models.plan PROPERTIES LABELS optimizer TIMEOUT 300 SKIP_RETURN_CODE 77)

@@ -64,70 +64,104 @@ Attrs parse_attrs(const Operator& op, const std::string& text) {
   return attrs;
 }
 
+bool is_node(const std::string& line) {
+  std::string rest = line, word = take_word(rest);
+  return word != "input" && word != "const" && word != "output" && word != "body" && word != "end";
+}
+std::shared_ptr<const Sources> sources_of(const std::vector<std::string>& lines) {
+  Sources s;
+  for (const std::string& line : lines)
+    if (is_node(line)) {
+      NodeLine n = split_node(line);
+      s.push_back({n.op, n.outputs.at(0), n.outputs[0]});
+    }
+  return std::make_shared<const Sources>(std::move(s));
+}
+
 class ModelReader {
  public:
-  explicit ModelReader(const std::vector<std::string>& lines) : model_{Graph(sources_of(lines)), {}} {}
+  explicit ModelReader(const std::vector<std::string>& lines) : sources_(sources_of(lines)) {
+    open_.push_back({"", Graph(sources_), {}});
+  }
 
   void take(const std::string& line) {
     std::string rest = line, word = take_word(rest);
     if (word == "input") return take_input(rest);
     if (word == "const") return take_constant(rest);
     if (word == "output") return take_output(rest);
+    if (word == "body") return void(open_.push_back({rest, Graph(sources_), {}}));
+    if (word == "end") return close_body();
     take_node(split_node(line));
   }
-  ModelText finish() { return std::move(model_); }
+  ModelText finish() {
+    if (open_.size() != 1) throw std::runtime_error("a `body` without its `end`");
+    return {std::move(open_[0].graph), std::move(inputs_)};
+  }
 
  private:
-  static bool is_node(const std::string& line) {
-    return !line.starts_with("input ") && !line.starts_with("const ") && !line.starts_with("output ");
-  }
-  static std::shared_ptr<const Sources> sources_of(const std::vector<std::string>& lines) {
-    Sources s;
-    for (const std::string& line : lines)
-      if (is_node(line)) {
-        NodeLine n = split_node(line);
-        s.push_back({n.op, n.outputs.at(0), n.outputs[0]});
-      }
-    return std::make_shared<const Sources>(std::move(s));
-  }
+  struct Open {  // the model, and the bodies that are being read
+    std::string name;
+    Graph graph;
+    std::map<std::string, ValueId> values;
+  };
+  Graph& graph() { return open_.back().graph; }
+  ValueId& name(const std::string& name) { return open_.back().values[name]; }
 
   void take_input(std::string text) {
-    std::string name = take_word(text);
+    std::string word = take_word(text);
     if (text.find('=') == std::string::npos) text += " = rand:1";
-    model_.inputs.push_back(parse_tensor(text));
-    const Tensor& t = model_.inputs.back();
-    values_[name] = model_.graph.add_input(name, Type(t.dtype(), shape_of(t.dims())));
+    Tensor t = parse_tensor(text);
+    name(word) = graph().add_input(word, Type(t.dtype(), shape_of(t.dims())));
+    if (open_.size() == 1) inputs_.push_back(std::move(t));
   }
   void take_constant(std::string text) {
-    std::string name = take_word(text);
-    values_[name] = model_.graph.constant(parse_tensor(text), name);
+    std::string word = take_word(text);
+    name(word) = graph().constant(parse_tensor(text), word);
   }
   void take_output(const std::string& text) {
-    for (const std::string& name : list_of(text)) model_.graph.add_output(name, value(name));
+    for (const std::string& word : list_of(text)) graph().add_output(word, value(word));
   }
-  void take_node(const NodeLine& n) {
+  void close_body() {
+    if (open_.size() == 1) throw std::runtime_error("an `end` without a `body`");
+    bodies_[open_.back().name] = std::make_shared<const Graph>(std::move(graph()));
+    open_.pop_back();
+  }
+  /// Takes `bodies=[A, B]` out of the attributes.
+  std::vector<std::shared_ptr<const Graph>> take_bodies(std::string& attributes) {
+    size_t begin = attributes.find("bodies=["), end = attributes.find(']', begin);
+    if (begin == std::string::npos || end == std::string::npos) return {};
+    std::vector<std::shared_ptr<const Graph>> bodies;
+    for (const std::string& name : list_of(attributes.substr(begin + 8, end - begin - 8)))
+      bodies.push_back(bodies_.at(name));
+    attributes.erase(begin, end - begin + 1);
+    return bodies;
+  }
+  void take_node(NodeLine n) {
     size_t colons = n.op.find("::");
     std::string domain = colons == std::string::npos ? "" : n.op.substr(0, colons);
     const Operator* op = find_operator(colons == std::string::npos ? n.op : n.op.substr(colons + 2), domain);
     if (!op) throw std::runtime_error(fmt::format("operator `{}` is not declared", n.op));
     std::vector<ValueId> in;
-    for (const std::string& name : n.inputs) in.push_back(name == "-" ? ValueId{} : value(name));
+    for (const std::string& word : n.inputs) in.push_back(word == "-" ? ValueId{} : value(word));
+    auto bodies = take_bodies(n.attributes);
     std::vector<ValueId> out =
-        model_.graph.add(*op, in, parse_attrs(*op, n.attributes), {number_++}, n.opset ? version_at(*op, n.opset) : 0,
-                         static_cast<int>(n.outputs.size()));
+        graph().add(*op, in, parse_attrs(*op, n.attributes), {number_++}, n.opset ? version_at(*op, n.opset) : 0,
+                    static_cast<int>(n.outputs.size()), std::move(bodies));
     for (size_t i = 0; i < out.size(); ++i) {
-      values_[n.outputs[i]] = out[i];
-      model_.graph.set_name(out[i], n.outputs[i]);
+      name(n.outputs[i]) = out[i];
+      graph().set_name(out[i], n.outputs[i]);
     }
   }
-  ValueId value(const std::string& name) const {
-    auto it = values_.find(name);
-    if (it == values_.end()) throw std::runtime_error(fmt::format("`{}` is not made yet", name));
+  ValueId value(const std::string& word) const {
+    auto it = open_.back().values.find(word);
+    if (it == open_.back().values.end()) throw std::runtime_error(fmt::format("`{}` is not made yet", word));
     return it->second;
   }
 
-  ModelText model_;
-  std::map<std::string, ValueId> values_;
+  std::shared_ptr<const Sources> sources_;
+  std::vector<Open> open_;
+  std::map<std::string, std::shared_ptr<const Graph>> bodies_;
+  std::vector<Tensor> inputs_;
   uint32_t number_ = 0;
 };
 
@@ -146,8 +180,8 @@ class GraphPrinter {
   std::string print(const std::string& indent) {
     std::string s;
     for (const Node& n : g_.nodes()) {
-      s += fmt::format("{}{} = {}({})   <- {}\n", indent, join(n.outputs, true), n.op->name, join(n.inputs, false),
-                       names_of(g_.sources(), n.origin));
+      std::string out = join(n.outputs, true), in = join(n.inputs, false);  // numbers values in this order
+      s += fmt::format("{}{} = {}({})   <- {}\n", indent, out, n.op->name, in, names_of(g_.sources(), n.origin));
       for (auto& body : n.bodies)
         s += fmt::format("{0}{{\n{1}{0}}}\n", indent, GraphPrinter(*body).print(indent + "  "));
     }

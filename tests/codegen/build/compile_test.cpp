@@ -109,13 +109,6 @@ TEST(compile, features_add_to_the_cpu) {
   EXPECT_TRUE(outcome.ok) << outcome.message;
 }
 
-TEST(compile, host_target_compiles) {
-  CompileJob job = compile_job("a.cpp", kernel_text(1));
-  job.target = host_target();
-  const Outcome outcome = run_one(job);
-  EXPECT_TRUE(outcome.ok) << outcome.message;
-}
-
 TEST(compile, cuda_becomes_ptx_without_a_toolkit) {
   CompileJob job = compile_job("k.cu", R"(
 #define __device__ __attribute__((device))

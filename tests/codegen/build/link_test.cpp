@@ -157,31 +157,22 @@ TEST(link, aarch64_library) {
   EXPECT_NE(outcome.bytes.find("GLIBC_2.17"), std::string::npos);
 }
 
-// Weights: a section of their own, reached through a distance that needs nothing from the loader.
+// Weights: a section of their own, at any distance.
 TEST(link, weights_reach_the_code) {
   std::string weights(1 << 20, '\0');
   for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<char>(i * 7 + i / 256);
   ElfObject object;
   object.sections.push_back(weight_section(Machine::kX86_64, "m", {as_bytes(weights), as_bytes("the end")}));
-  object.sections.push_back(section_with(".rodata.m_weights_distance", std::string(8, '\0')));
-  object.sections[1].pointers = {{.offset = 0, .symbol = "m_weights", .relative = true}};
-  object.sections.push_back(section_with(".data.rel.ro.m_weights_pointer", std::string(16, '\0')));
-  object.sections[2].flags |= kSectionWritable;
-  object.sections[2].pointers = {{.offset = 8, .symbol = "m_weights", .addend = 64}};
-  object.symbols = {{.name = "m_weights", .section = 0, .size = object.sections[0].size},
-                    {.name = "m_weights_distance", .section = 1, .size = 8},
-                    {.name = "m_weights_pointer", .section = 2, .size = 16}};
+  object.symbols = {{.name = "m_weights", .section = 0, .size = object.sections[0].size}};
   ScratchFile file = ScratchFile::beside(testing::TempDir() + "x");
   ASSERT_TRUE(write_elf_object(object, [&](auto bytes) { return file.write(bytes); }).ok());
 
   const LinkInput code = compiled("code", R"(
 extern "C" {
-extern const long m_weights_distance;
-extern const char* const m_weights_pointer[2];
-__attribute__((visibility("default"))) const char* weights() {
-  return reinterpret_cast<const char*>(&m_weights_distance) + m_weights_distance;
-}
-__attribute__((visibility("default"))) const char* later() { return m_weights_pointer[1]; }
+extern __attribute__((visibility("hidden"))) const char m_weights[];
+const char* const volatile pointers[] = {m_weights, m_weights + 64};
+__attribute__((visibility("default"))) const char* weights() { return pointers[0]; }
+__attribute__((visibility("default"))) const char* later() { return pointers[1]; }
 }
 )");
   const LinkJob job = link_shared({code, {"weights.o", {}, file.path()}}, "w.so", "", {"weights", "later"});

@@ -1,0 +1,252 @@
+// One table of steps drives the kernels of every plan, so the first plan's is printed; each table is a constant array,
+// in the order of runtime/program.h.
+#include "codegen/print_program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "codegen/print_goldens.h"
+
+namespace cameo {
+namespace {
+
+std::string_view kind_name(StepKind k) {
+  constexpr std::string_view names[] = {"Kernel", "Jump",    "JumpIfFalse", "LoopBegin", "LoopEnd",
+                                        "Swap",   "SetBase", "Advance",     "Copy"};
+  return names[static_cast<int>(k)];
+}
+
+/// Strings in one array, each once; tables name them by place.
+class TextTable {
+ public:
+  size_t place_of(const std::string& s) {
+    auto [it, fresh] = places_.try_emplace(s, size_);
+    if (fresh) {
+      order_.push_back(s);
+      size_ += s.size() + 1;
+    }
+    return it->second;
+  }
+  void print(Writer& w) const {
+    w.line("const char text[] =");
+    for (const std::string& s : order_) w.line(fmt::format("  {} \"\\0\"", string_literal(s)));
+    w.line("  \"\";");
+  }
+
+ private:
+  std::map<std::string, size_t> places_;
+  std::vector<std::string> order_;
+  size_t size_ = 0;
+};
+
+/// An array of rows that are made one by one; equal runs of rows are printed once.
+class RowTable {
+ public:
+  size_t add(std::string row) {
+    rows_.push_back(std::move(row));
+    return rows_.size() - 1;
+  }
+  /// The place of the first of these rows.
+  size_t add_once(const std::vector<std::string>& rows) {
+    auto [it, fresh] = places_.try_emplace(rows, rows_.size());
+    if (fresh) rows_.insert(rows_.end(), rows.begin(), rows.end());
+    return it->second;
+  }
+  size_t size() const { return rows_.size(); }
+  /// As `const TYPE NAME[]`: an array has at least one row.
+  void print(Writer& w, std::string_view type, std::string_view name) const {
+    w.open(fmt::format("const {} {}[] = {{", type, name));
+    for (const std::string& r : rows_) w.line(r + ",");
+    if (rows_.empty()) w.line("{},");
+    w.close("};");
+  }
+
+ private:
+  std::vector<std::string> rows_;
+  std::map<std::vector<std::string>, size_t> places_;
+};
+
+class ProgramPrinter {
+ public:
+  ProgramPrinter(const Module& m, const std::vector<GoldenCase>& goldens)
+      : module_(m), plan_(m.plans[0]), goldens_(goldens) {}
+
+  std::string print(std::string_view manifest) {
+    w_.line(fmt::format("// Program tables of {}.", comment_safe(module_.name)));
+    w_.line("#include \"runtime/program.h\"");
+    w_.blank();
+    print_declarations();
+    w_.line("namespace rt {");
+    w_.line("namespace {");
+    print_ios("input", module_.io.inputs);
+    print_ios("output", module_.io.outputs);
+    print_steps();
+    print_taps();
+    print_images();
+    print_goldens(w_, goldens_);
+    refs_.print(w_, "Ref", "refs");
+    nodes_.print(w_, "Node", "nodes");
+    text_.print(w_);
+    w_.line("}  // namespace");
+    w_.line("}  // namespace rt");
+    print_cameo_program(manifest);
+    return w_.take();
+  }
+
+ private:
+  void print_declarations() {
+    w_.line("extern \"C\" {");
+    for (const Plan& p : module_.plans)
+      for (const Kernel& k : p.kernels)
+        w_.line(fmt::format("__attribute__((visibility(\"hidden\"))) void {}(const rt::RowCall& call);",
+                            external_name(k, p)));
+    w_.line("const struct cameo_api* cameo_program_api(rt::uint32_t abi_major);");
+    w_.line(
+        fmt::format("__attribute__((visibility(\"default\"))) const struct cameo_api* {}_api(rt::uint32_t abi_major) "
+                    "{{ return cameo_program_api(abi_major); }}",
+                    module_.name));
+    if (module_.weights.bytes)
+      w_.line("extern __attribute__((visibility(\"hidden\"))) const unsigned char cameo_weights[];");
+    print_golden_symbol(w_, goldens_);
+    w_.line("}");
+  }
+
+  void print_ios(std::string_view what, const std::vector<Interface::Io>& ios) {
+    RowTable rows;
+    for (size_t i = 0; i < ios.size(); ++i) {
+      const Type& t = ios[i].type;
+      std::string dims;
+      for (const Dim& d : t.shape) dims += fmt::format("{}, ", d.value());
+      if (!dims.empty()) w_.line(fmt::format("const int64_t {}{}_dims[] = {{{}}};", what, i, dims));
+      rows.add(fmt::format("{{.name = {}, .dtype = {}, .rank = {}, .dims = {}}}", string_literal(ios[i].name),
+                           static_cast<int>(t.dtype), t.rank(),
+                           dims.empty() ? "nullptr" : fmt::format("{}{}_dims", what, i)));
+    }
+    rows.print(w_, "Io", fmt::format("{}s", what));
+  }
+
+  void print_steps() {
+    RowTable rows;
+    for (const Step& s : plan_.steps) {
+      const uint64_t a = s.kind == StepKind::LoopBegin ? s.a : slot_base(s.a);
+      const uint64_t b = s.kind == StepKind::Swap ? slot_base(s.b) : s.b;
+      rows.add(fmt::format("{{RowKind::{}, 1, {}, {}, {}, 0, {}, {}, {}ul, {}, {}}}", kind_name(s.kind), s.chunks,
+                           s.kernel, refs_.size(), node_of(s), s.jump, s.bytes, a, b));
+      for (const Ref& r : s.refs) add_ref(r);
+    }
+    rows.add("{RowKind::End, 1, 1, 0, 0, 0, 0, -1, 0, 0, 0}");
+    rows.print(w_, "Row", "rows");
+  }
+  /// Their refs go behind those of the steps.
+  void print_taps() {
+    RowTable rows, axes;
+    for (const Tap& t : plan_.taps) {
+      std::vector<std::string> of_tap;
+      for (size_t d = 0; d < t.dims.size(); ++d)
+        of_tap.push_back(fmt::format("{{{}, {}, nullptr}}", t.dims[d], t.pitch[d]));
+      rows.add(fmt::format("{{{}, {}, {}, {}, {}, {}}}", t.step, add_ref(t.at), text_.place_of(t.name),
+                           static_cast<int>(t.dtype), t.dims.size(), axes.add_once(of_tap)));
+    }
+    rows.print(w_, "Tap", "taps");
+    axes.print(w_, "TapAxis", "tap_axes");
+  }
+  void print_images() {
+    RowTable images;
+    for (const Plan& p : module_.plans) {
+      RowTable kernels;
+      for (const Kernel& k : p.kernels) kernels.add(external_name(k, p));
+      kernels.print(w_, "Kernel", "kernels_" + image_name(p));
+      images.add(fmt::format("{{\"{}\", {}, kernels_{}}}", p.target.name, p.target.features, image_name(p)));
+    }
+    images.print(w_, "Image", "images");
+  }
+  void print_cameo_program(std::string_view manifest) {
+    const Interface& io = module_.io;
+    w_.open("extern \"C\" const rt::Program cameo_program = {");
+    const auto field = [&](std::string_view name, const auto& value) {
+      w_.line(fmt::format(".{} = {},", name, value));
+    };
+    field("name", string_literal(module_.name));
+    field("manifest", string_literal(manifest));
+    field("manifest_bytes", manifest.size());
+    field("inputs", "rt::inputs"), field("input_count", io.inputs.size());
+    field("outputs", "rt::outputs"), field("output_count", io.outputs.size());
+    field("rows", "rt::rows"), field("row_count", plan_.steps.size() + 1);
+    field("refs", "rt::refs");
+    field("nodes", "rt::nodes"), field("node_count", nodes_.size());
+    field("taps", "rt::taps"), field("tap_count", plan_.taps.size()), field("tap_axes", "rt::tap_axes");
+    field("text", "rt::text");
+    field("images", "rt::images"), field("image_count", module_.plans.size());
+    field("base_count", 2 + io.inputs.size() + io.outputs.size() + plan_.slots);
+    field("loop_count", plan_.loops);
+    field("arena_bytes", plan_.arena_bytes);
+    int64_t scratch_bytes = 0;  // tiles differ from target to target
+    for (const Plan& p : module_.plans) scratch_bytes = std::max(scratch_bytes, p.scratch_bytes);
+    field("scratch_bytes", scratch_bytes);
+    if (module_.weights.bytes) field("weights", "cameo_weights"), field("weights_bytes", module_.weights.bytes);
+    if (!goldens_.empty()) field("goldens", "rt::goldens"), field("golden_count", goldens_.size());
+    w_.close("};");
+  }
+
+  // ---- parts of rows ------------------------------------------------------------------------------------------------
+  uint64_t base_of(const Ref& r) const {
+    const uint64_t in = module_.io.inputs.size(), out = module_.io.outputs.size();
+    switch (r.base) {
+      case Base::Weights: return 0;
+      case Base::Arena: return 1;
+      case Base::Input: return 2 + r.number;
+      case Base::Output: return 2 + in + r.number;
+      case Base::Slot: return 2 + in + out + r.number;
+    }
+    return 0;
+  }
+  uint64_t slot_base(uint32_t slot) const { return base_of({Base::Slot, slot, 0}); }
+  size_t add_ref(const Ref& r) { return refs_.add(fmt::format("{{{}, 0, {}ul}}", base_of(r), r.offset)); }
+
+  /// Steps name ONNX nodes through a table with one row for each distinct (origin, kernel).
+  size_t node_of(const Step& s) {
+    const std::string kernel(s.kind == StepKind::Kernel ? plan_.kernels[s.kernel].symbol : kind_name(s.kind));
+    auto [names, fresh] = names_.try_emplace(s.origin);
+    if (fresh) names->second = print_names(s.origin);
+    return nodes_.add_once({fmt::format("{{{}, {}, 0, 0}}", names->second, text_.place_of(kernel))});
+  }
+  /// An array of the nodes' names; what a Node says of it.
+  std::string print_names(const Origin& origin) {
+    const Sources& sources = *module_.sources;
+    std::string names;
+    size_t count = 0;
+    for (uint32_t o : origin) {
+      if (o >= sources.size()) continue;
+      names += string_literal(sources[o].name.empty() ? sources[o].output : sources[o].name) + ", ";
+      ++count;
+    }
+    if (!count) return "nullptr, 0";
+    w_.line(fmt::format("const char* const names{}[] = {{{}}};", names_.size(), names));
+    return fmt::format("names{}, {}", names_.size(), count);
+  }
+
+  const Module& module_;
+  const Plan& plan_;
+  const std::vector<GoldenCase>& goldens_;
+  Writer w_;
+  RowTable refs_, nodes_;
+  TextTable text_;
+  std::map<Origin, std::string> names_;
+};
+
+}  // namespace
+
+std::string image_name(const Plan& p) {
+  std::string s = p.target.name;
+  std::ranges::replace_if(s, [](unsigned char c) { return !std::isalnum(c); }, '_');
+  return s;
+}
+std::string external_name(const Kernel& k, const Plan& p) { return fmt::format("{}_{}", k.symbol, image_name(p)); }
+
+std::string print_program(const Module& m, const std::vector<GoldenCase>& goldens, std::string_view manifest) {
+  return ProgramPrinter(m, goldens).print(manifest);
+}
+
+}  // namespace cameo

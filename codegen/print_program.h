@@ -1,0 +1,14 @@
+// The tables of runtime/program.h for one module, as text.
+#pragma once
+#include "codegen/print_module.h"
+
+namespace cameo {
+
+/// Defines rt::Program cameo_program and the symbol NAME_api.
+std::string print_program(const Module& m, const std::vector<GoldenCase>& goldens, std::string_view manifest);
+
+/// What a plan's kernels are called beyond their file.
+std::string image_name(const Plan& p);
+std::string external_name(const Kernel& k, const Plan& p);
+
+}  // namespace cameo

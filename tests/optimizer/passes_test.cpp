@@ -1,0 +1,57 @@
+// The passes on every operator case: those that call themselves exact change no bit, the others nothing that matters,
+// and what each leaves is sound.
+#include <gtest/gtest.h>
+
+#include "optimizer/pipeline.h"
+#include "tests/support/case.h"
+#include "tests/support/road.h"
+
+namespace cameo::test {
+namespace {
+
+std::vector<std::string> algebraic_passes() {
+  std::vector<std::string> names;
+  for (const Pass& p : passes())
+    if (p.exactness == Exactness::Algebraic) names.emplace_back(p.name);
+  return names;
+}
+
+/// Null where the interpreter refuses the case, which is what the case wants then.
+std::optional<Interpretation> interpreted(const Graph& g, std::span<const Tensor> inputs) {
+  try {
+    return interpret(g, inputs);
+  } catch (const CompileError&) { return std::nullopt; }
+}
+
+class OptimizedCase : public testing::TestWithParam<std::filesystem::path> {};
+TEST_P(OptimizedCase, KeepsItsValues) {
+  for (const Case& c : load_case_file(GetParam())) {
+    if (!c.graph) continue;
+    SCOPED_TRACE(c.where + " " + c.name);
+    std::optional<Interpretation> want = interpreted(*c.graph, c.inputs);
+    if (!want) continue;
+    PassContext exact, all;
+    exact.verify_each = all.verify_each = true;
+    exact.skip = algebraic_passes();
+    std::vector<Tensor> got = interpret(optimize(*c.graph, exact), c.inputs).rounded;
+    for (size_t i = 0; i < got.size(); ++i) EXPECT_TRUE(got[i] == want->rounded[i]) << "output " << i << " differs";
+    EXPECT_EQ(differences(interpret(optimize(*c.graph, all), c.inputs).rounded, *want), "");
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Ops, OptimizedCase,
+                         testing::ValuesIn(case_files(std::filesystem::path(CAMEO_SOURCE_DIR) / "tests/ops")),
+                         [](const auto& info) { return info.param.stem().string(); });
+
+TEST(Pipeline, SkipsPassesAndSaysWhichRan) {
+  std::vector<std::string> ran, wanted;
+  PassContext context;
+  context.skip = {"fold_constants"};
+  context.after = [&](std::string_view pass, const Graph&) { ran.emplace_back(pass); };
+  optimize(Graph(), context);
+  for (const Pass& p : passes())
+    if (p.name != "fold_constants") wanted.emplace_back(p.name);
+  EXPECT_EQ(ran, wanted);
+}
+
+}  // namespace
+}  // namespace cameo::test
