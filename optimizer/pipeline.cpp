@@ -9,7 +9,7 @@ constexpr Pass kPasses[] = {
     {"fold_constants", fold_constants, Exactness::Exact},
     {"fold_scales", fold_scales, Exactness::Algebraic},
     {"expand_composites", expand_composites, Exactness::Exact, Waypoint::Expanded},
-    {"fold_constants", fold_constants, Exactness::Exact},
+    {"fold_expanded", fold_constants, Exactness::Exact},
     {"merge_equal_nodes", merge_equal_nodes, Exactness::Exact},
 };
 }  // namespace

@@ -33,9 +33,13 @@ Graph with_constants(const Graph& body, const Graph& outer, std::span<const Valu
   return into;
 }
 
-/// A node with bodies, with the constants that its bodies capture inside of them.
-std::vector<ValueId> sink_constants(Graph& into, const Node& n, std::span<const ValueId> inputs, const Rule& rule) {
+/// A node with bodies, with the constants that its bodies capture inside of them; nothing where they capture none.
+std::optional<std::vector<ValueId>> sink_constants(Graph& into, const Node& n, std::span<const ValueId> inputs,
+                                                   const Rule& rule, PassContext& context) {
   const std::span<const ValueId> captures = inputs.last(captures_of(into, n));
+  if (std::ranges::none_of(captures, [&](ValueId v) { return static_cast<bool>(into[v].constant); }))
+    return std::nullopt;
+  if (!context.apply("sink_constant", into, n.origin)) return std::nullopt;
   std::vector<std::shared_ptr<const Graph>> bodies;
   for (const auto& body : n.bodies)
     bodies.push_back(std::make_shared<const Graph>(with_constants(*body, into, captures, rule)));
@@ -50,7 +54,7 @@ std::vector<ValueId> sink_constants(Graph& into, const Node& n, std::span<const 
 
 Graph fold_constants(const Graph& g, PassContext& context) {
   Rule rule = [&](Graph& into, const Node& n, std::span<const ValueId> inputs) -> std::optional<std::vector<ValueId>> {
-    if (!n.bodies.empty()) return sink_constants(into, n, inputs, rule);
+    if (!n.bodies.empty()) return sink_constants(into, n, inputs, rule, context);
     if (!worth_folding(into, n, inputs)) return std::nullopt;
     std::vector<ValueId> outs = into.add(*n.op, {inputs.begin(), inputs.end()}, n.attrs, n.origin, n.version,
                                          static_cast<int>(n.outputs.size()));

@@ -2,6 +2,8 @@
 // and what each leaves is sound.
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "optimizer/pipeline.h"
 #include "tests/support/case.h"
 #include "tests/support/road.h"
@@ -41,6 +43,11 @@ TEST_P(OptimizedCase, KeepsItsValues) {
 INSTANTIATE_TEST_SUITE_P(Ops, OptimizedCase,
                          testing::ValuesIn(case_files(std::filesystem::path(CAMEO_SOURCE_DIR) / "tests/ops")),
                          [](const auto& info) { return info.param.stem().string(); });
+
+TEST(Pipeline, NamesAreOfOnePassEach) {
+  std::set<std::string_view> names;
+  for (const Pass& p : passes()) EXPECT_TRUE(names.insert(p.name).second) << p.name;
+}
 
 TEST(Pipeline, SkipsPassesAndSaysWhichRan) {
   std::vector<std::string> ran, wanted;

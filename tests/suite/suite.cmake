@@ -16,8 +16,8 @@ function(suite_test engine least report)
            --report ${CMAKE_BINARY_DIR}/${report})
   set_tests_properties(suite.${engine} PROPERTIES LABELS suite TIMEOUT 1500 PROCESSORS 2 SKIP_RETURN_CODE 77)
 endfunction()
-suite_test(artifact 1246 backend_suite.json)
-suite_test(interpreter 1340 backend_suite_interpreter.json)
+suite_test(artifact 1391 backend_suite.json)
+suite_test(interpreter 1408 backend_suite_interpreter.json)
 set_tests_properties(suite.interpreter PROPERTIES DEPENDS suite.artifact)  # which unpacks the archive
 
 # Some real models by their plans alone, in the physical mode: a few seconds each at most.
