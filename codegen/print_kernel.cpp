@@ -332,7 +332,7 @@ std::vector<std::string> operand_types(const Kernel& k) {
 }
 
 void open_cpu_function(Writer& w, const Kernel& k) {
-  w.open(fmt::format("static void {}(const rt::RowCall& call) {{", k.symbol));
+  w.open(fmt::format("{}static void {}(const rt::RowCall& call) {{", k.small ? "RT_SMALL " : "", k.symbol));
   std::vector<std::string> types = operand_types(k);
   for (size_t i = 0; i < types.size(); ++i)
     w.line(fmt::format("auto* const x{} = rt::address<{}>(call, {});", i, types[i], i));

@@ -70,8 +70,7 @@ Outcome deliver(std::string bytes, const std::string& path) {
 
 void add_common(LldCall& call, const LinkJob& job) {
   call.add("--hash-style=gnu", "--build-id=none", "--gc-sections", "--no-undefined", "--fatal-warnings",
-           "--error-limit=20", "--discard-all", "-z", "noexecstack", "-z", "relro", "-z", "now",
-           "--no-dependent-libraries");
+           "--error-limit=20", "-z", "noexecstack", "-z", "relro", "-z", "now", "--no-dependent-libraries");
   if (!job.entry.empty()) call.add("--entry=" + job.entry);
 }
 
@@ -86,6 +85,7 @@ Outcome link_image(const LinkJob& job) {
   } else {
     call.add("-pie", fmt::format("--dynamic-linker={}", interpreter(machine)));
   }
+  call.add("--strip-all");  // `profile` names kernels
   call.add_option_file("--version-script=", export_list(job.exports));
   add_inputs(call, job);
   if (job.with_libc) {

@@ -388,6 +388,7 @@ LoweredKernel lower_sides(const Graph& g, const Operand& to, size_t i, int64_t r
   l.operands = {to};
   l.kernel.operands = {g.type(to.value).dtype};
   l.kernel.title = "Border";
+  l.kernel.small = true;
   Expr offset = integer(to.layout.origin);
   for (size_t o = 0; o < to.order.size(); ++o) {
     auto axis = static_cast<size_t>(to.order[o]);

@@ -442,6 +442,8 @@ class Planner {
   void push_kernel(Kernel k, const std::vector<Place>& at, const std::vector<ValueId>& written) {
     std::vector<Ref> refs;
     for (const Place& p : at) refs.push_back(use(p));
+    const std::vector<int64_t> origins = take_origins(k);
+    for (size_t i = 0; i < refs.size(); ++i) refs[i].offset += origins[i] * byte_size(k.operands[i]);
     Origin origin = k.origin;
     int chunks = chunks_of(k);
     plan_.scratch_bytes = std::max(plan_.scratch_bytes, k.scratch_bytes);
@@ -504,7 +506,7 @@ class Planner {
   }
   /// A canonical text of a kernel: variables and nodes numbered in order of appearance.
   static std::string body_text(const Kernel& k) {
-    std::string s = fmt::format("{} {} {}|", static_cast<int>(k.form), k.lanes, k.opaque);
+    std::string s = fmt::format("{} {} {} {}|", static_cast<int>(k.form), k.lanes, k.small, k.opaque);
     for (DType t : k.operands) s += fmt::format("{},", name(t));
     for (int64_t n : k.opaque_numbers) s += fmt::format("{},", n);
     std::map<uint64_t, size_t> vars;

@@ -56,6 +56,7 @@ struct Kernel {
   int lanes = 1;
   ContractSum sum;                      // of Form::Contract; the stores' values stand above an Acc
   WindowFold window;                    // of Form::Window, likewise
+  bool small = false;                   // compiled for size: it takes next to no time
   int64_t scratch_bytes = 0;            // a thread needs
   std::string opaque;                   // of Form::Opaque: the function in runtime/kernels
   std::vector<int64_t> opaque_numbers;  // and its compile-time arguments

@@ -37,8 +37,8 @@ std::string details(const Kernel& k) {
 std::string to_string(const Plan& plan, const Sources& sources) {
   std::string s = fmt::format("target {}\narena {} bytes\n", plan.target.name, plan.arena_bytes);
   for (const Kernel& k : plan.kernels) {
-    s += fmt::format("kernel {} {} [{}] lanes {} operands [{}]{}\n", k.symbol, name(k.form), join(k.axes, [](Expr a) { return to_string(a.extent()); }),
-                     k.lanes, join(k.operands, [](DType t) { return cameo::name(t); }), details(k));
+    s += fmt::format("kernel {} {} [{}] lanes {}{} operands [{}]{}\n", k.symbol, name(k.form), join(k.axes, [](Expr a) { return to_string(a.extent()); }),
+                     k.lanes, k.small ? " small" : "", join(k.operands, [](DType t) { return cameo::name(t); }), details(k));
   }
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& t = plan.steps[i];

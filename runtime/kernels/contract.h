@@ -46,7 +46,8 @@ struct PanelCount<Constant<N>> {
 template <int MR, int NV, i64 Terms, int R, int S, class M, class N, class A, class B, class Epilogue>
 struct Contraction {
   using PanelTotal = typename PanelCount<N>::Type;
-  static constexpr int kChains = chains_of(largest_part<M>(MR) * largest_part<PanelTotal>(NV));
+  static constexpr int kChains =
+      chains_of((one_height<MR, M>() ? MR : largest_part<M>(MR)) * largest_part<PanelTotal>(NV));
 
   const Call& call;
   Extents<R> outer;
@@ -59,11 +60,13 @@ struct Contraction {
   B b;
   Epilogue& epilogue;
 
+  // H rows from `row` on, of which the first `known` were computed before.
   template <int H, int W>
-  RT_FN void tile(const i64* index, Panels panels, i64 row, i64 panel) const {
+  RT_FN void tile(const i64* index, Panels panels, i64 row, i64 known, i64 panel) const {
     const auto* const from = a.base + a.outer.at(index) + row * a.row_stride;
-    const auto emit = [&](auto sum, int i, auto col)
-                          __attribute__((always_inline)) { store_element<R>(epilogue, index, sum, row + i, col); };
+    const auto emit = [&](auto sum, int i, auto col) __attribute__((always_inline)) {
+      if (i >= known) store_element<R>(epilogue, index, sum, row + i, col);
+    };
     Accumulators<H, W, kChains> acc;
     acc.clear();
     if constexpr (Terms > 0 && Terms <= kSumBlock) {
@@ -73,8 +76,9 @@ struct Contraction {
       });
       acc.each(n, panel * kPanel, emit);
     } else {
-      vec<f32, kPanel> totals[H * W] = {};
-      i64 terms = 0;
+      vec<f32, kPanel> totals[H * W];
+      acc.clear_totals(totals);
+      i64 terms = 0, left = points_of<S>(segments) * k;
       each_segment<0, S>(segments, a.segment, from, [&](auto* p) __attribute__((always_inline)) {
         RT_ROLLED
         for (i64 at = 0; at < k; at += kSumBlock) {
@@ -82,12 +86,12 @@ struct Contraction {
           acc.add_products(p + at, a.row_stride, panels, steps);
           panels.at += steps * panels.k_step;
           terms += steps;
-          if (terms < kSumBlock) continue;
+          left -= steps;
+          if (terms < kSumBlock && left > 0) continue;
           acc.flush(totals);
           terms = 0;
         }
       });
-      acc.flush(totals);
       acc.each_total(totals, n, panel * kPanel, emit);
     }
   }
@@ -116,10 +120,10 @@ struct Contraction {
     RT_ROLLED
     while (true) {
       if (S == 0 && b.dots(m)) {
-        dot_rows<W>(index, rows.begin(part), rows.begin(part + 1), panel);
+        dot_rows<W>(index, rows.begin(part), rows.begin(part + 1) < m ? rows.begin(part + 1) : i64(m), panel);
       } else {
-        each_size<MR, M>(rows, part, [&](auto height) __attribute__((always_inline)) {
-          tile<height.value, W>(index, panels, rows.begin(part), panel);
+        each_rows<MR>(m, rows, part, [&](auto height, i64 row, i64 known) __attribute__((always_inline)) {
+          tile<height.value, W>(index, panels, row, known, panel);
         });
       }
       if (--count == 0) return;
@@ -165,7 +169,7 @@ RT_FN void contract(const Call& call, Extents<R> outer, Extents<S> segments, M m
                                                          a,     b,        epilogue}
       .run(call);
 #else
-  const TileSplit rows = split_tiles(m, MR), columns = split_tiles(panels_of(n), NV);
+  const TileSplit rows = detail::split_rows<MR>(m), columns = split_tiles(panels_of(n), NV);
   constexpr i64 kTerms = Functions > 0 ? 0 : Terms;
   detail::Contraction<MR, NV, kTerms, R, S, M, N, A, B, Epilogue>{call, outer,   segments, m, n,       k,
                                                                   rows, columns, a,        b, epilogue}

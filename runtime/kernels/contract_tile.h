@@ -119,6 +119,37 @@ RT_FN void each_size(const TileSplit& split, i64 part, F f) {
   if constexpr (N > 1 && occurs<Total>(N, 1)) f(Size<1>{});
 }
 
+// Rows of a known number all fall into parts of one height: the last one reaches back into the one before, and says how
+// many of its rows belong there, so that no second tile is compiled.
+template <int N, class M>
+constexpr bool one_height() {
+  if constexpr (kIsConstant<M>) {
+    return M::value >= N;
+  } else {
+    return false;
+  }
+}
+template <int N, class M>
+RT_FN constexpr TileSplit split_rows(M m) {
+  if constexpr (one_height<N, M>()) {
+    return {round_up_div(m, N), round_up_div(m, N), N, N};
+  } else {
+    return split_tiles(m, N);
+  }
+}
+// Calls f with the height of a part, where it begins, and how many of its rows belong to the part before.
+template <int N, class M, class F>
+RT_FN void each_rows(M m, const TileSplit& split, i64 part, F f) {
+  if constexpr (!one_height<N, M>()) {
+    each_size<N, M>(split, part, [&](auto size) __attribute__((always_inline)) { f(size, split.begin(part), 0); });
+  } else if constexpr (M::value % N == 0) {
+    f(Size<N>{}, part * N, 0);
+  } else {
+    const i64 row = (part + 1) * N <= m ? part * N : m - N;
+    f(Size<N>{}, row, part * N - row);
+  }
+}
+
 // 0, 1, .. N - 1 as a type: the tile is written out by folds over it, since loops that the optimizer has to unroll take
 // most of a kernel's compile time.
 template <class, int... I>
@@ -196,12 +227,16 @@ struct Accumulators {
 #pragma GCC unroll 2
       for (; at + kChains <= k; at += kChains) steps(indices<kChains>{}, a + at, row_stride, b.at + at * b.k_step, b);
     }
-#pragma GCC unroll 4
+#pragma GCC unroll 2
     for (; at < k; ++at) {
       // Rows that overlap share elements between steps; kept in registers for that they would push out the sums.
       if (kVectorBytes < 64 && row_stride < 4) asm volatile("" ::: "memory");
       steps(indices<1>{}, a + at, row_stride, b.at + at * b.k_step, b);
     }
+  }
+  RT_FN static void clear_totals(V* totals) {
+    RT_ROLLED
+    for (int i = 0; i < kSums; ++i) totals[i] = V{};
   }
   RT_FN void join() { join(indices<(kChains - 1) * kSums>{}); }
   template <int... I>

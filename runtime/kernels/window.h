@@ -72,26 +72,27 @@ struct Windows {
       for (i64 t = 0; t < last; ++t) take(indices<H>{}, acc, index, tap, row, col, t);
     }
   }
+  // H rows from `row` on, of which the first `known` were computed before.
   template <int H, class Col, int... I>
-  RT_FN void tile(Indices<int, I...>, const i64* index, i64 row, Col col) const {
+  RT_FN void tile(Indices<int, I...>, const i64* index, i64 row, i64 known, Col col) const {
     using V = value_of<f32, kLanes<Col>>;
     V acc[H] = {((void)I, Accumulator<K, V>{}.value)...};
     i64 tap[S == 0 ? 1 : S];
     take_taps<0, H>(acc, index, tap, row, col);
-    (..., store_element<R>(epilogue, index, acc[I], row + I, col));
+    (..., (I >= known ? store_element<R>(epilogue, index, acc[I], row + I, col) : void()));
   }
   // The columns behind the last whole vector, in halves.
   template <int H, int W>
-  RT_FN void tail(const i64* index, i64 row, i64 col) const {
+  RT_FN void tail(const i64* index, i64 row, i64 known, i64 col) const {
     if constexpr (N::value % (2 * W) / W) {
       if constexpr (W == 1) {
-        tile<H>(indices<H>{}, index, row, col);
+        tile<H>(indices<H>{}, index, row, known, col);
       } else {
-        tile<H>(indices<H>{}, index, row, Lanes<W>{col});
+        tile<H>(indices<H>{}, index, row, known, Lanes<W>{col});
       }
       col += W;
     }
-    if constexpr (W > 1) tail<H, W / 2>(index, row, col);
+    if constexpr (W > 1) tail<H, W / 2>(index, row, known, col);
   }
   RT_FN void run() const {
     const i64 units = points_of<R>(outer) * rows.parts;
@@ -101,15 +102,15 @@ struct Windows {
     for (i64 u = units * call.chunk / call.chunks; u < end; ++u) {
       index_of<R>(u / rows.parts, outer, index);
       const i64 part = u % rows.parts;
-      each_size<MR, M>(rows, part, [&](auto height) __attribute__((always_inline)) {
+      each_rows<MR>(m, rows, part, [&](auto height, i64 row, i64 known) __attribute__((always_inline)) {
         constexpr int H = decltype(height)::value;
         if constexpr (kBlocks) {  // lanes are the block's threads
-          for (i64 col = thread(); col < n; col += threads()) tile<H>(indices<H>{}, index, rows.begin(part), col);
+          for (i64 col = thread(); col < n; col += threads()) tile<H>(indices<H>{}, index, row, known, col);
         } else {
           i64 col = 0;
           RT_ROLLED
-          for (; col + kPanel <= n; col += kPanel) tile<H>(indices<H>{}, index, rows.begin(part), Lanes<kPanel>{col});
-          tail<H, kPanel / 2>(index, rows.begin(part), col);
+          for (; col + kPanel <= n; col += kPanel) tile<H>(indices<H>{}, index, row, known, Lanes<kPanel>{col});
+          tail<H, kPanel / 2>(index, row, known, col);
         }
       });
     }
@@ -122,7 +123,7 @@ struct Windows {
 // as many lanes as col has. Chunks share the tiles.
 template <int MR, FoldKind K, int R, int S, class M, class N, class L, class Step, class Epilogue>
 RT_FN void window(const Call& call, Extents<R> outer, Extents<S> taps, M m, N n, L last, Step step, Epilogue epilogue) {
-  detail::Windows<MR, K, R, S, M, N, L, Step, Epilogue>{call, outer,   taps, m, n, last, split_tiles(m, MR),
+  detail::Windows<MR, K, R, S, M, N, L, Step, Epilogue>{call, outer,   taps, m, n, last, detail::split_rows<MR>(m),
                                                         step, epilogue}
       .run();
 }

@@ -23,6 +23,13 @@
 #define RT_ROLLED
 #endif
 
+// For a function that takes next to no time.
+#if defined(__clang__)
+#define RT_SMALL __attribute__((minsize, noinline))
+#else
+#define RT_SMALL
+#endif
+
 // Whether a fused multiply-add is one instruction here. Where it is not, `fma` is a product and a sum: a software fma
 // would be a call into libm, which generated kernels do not have.
 #if defined(__FMA__) || defined(__NVPTX__) || defined(__CUDA_ARCH__) || defined(__aarch64__)

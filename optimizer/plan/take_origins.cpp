@@ -1,0 +1,61 @@
+// take_origins: the constant part of a kernel's offsets goes into its step's Refs, so that kernels which differ only in
+// where their operands begin (windows of a concatenation, slices) are one function.
+#include <algorithm>
+
+#include "optimizer/plan/lower_kernel.h"
+
+namespace cameo {
+namespace {
+
+/// All that an operand is read or written at.
+template <class F>
+void each_offset(const Kernel& k, F f) {
+  std::vector<Expr> roots;
+  for (const Store& s : k.stores) {
+    f(s.operand, s.offset);
+    roots.insert(roots.end(), {s.offset, s.guard, s.value});
+  }
+  if (k.form == Form::Contract) {
+    f(k.sum.a, k.sum.a_offset);
+    if (!k.sum.packed) f(k.sum.b, k.sum.b_offset);
+  }
+  if (k.form == Form::Window) roots.push_back(k.window.body);
+  visit(roots, [&](Expr e) {
+    if (e.op() == Op::Load) f(e.operand(), e.arg(0));
+  });
+}
+
+Expr less(Expr offset, int64_t origin) {
+  if (origin == 0) return offset;
+  Affine a = affine(offset);
+  a.constant -= origin;
+  return from_affine(a);
+}
+
+}  // namespace
+
+std::vector<int64_t> take_origins(Kernel& k) {
+  std::vector<int64_t> origins(k.operands.size(), INT64_MAX);
+  each_offset(k, [&](uint32_t operand, Expr offset) {
+    origins[operand] = std::min(origins[operand], affine(offset).constant);
+  });
+  for (int64_t& o : origins)
+    o = o == INT64_MAX ? 0 : std::max<int64_t>(o, 0);  // what is guarded may begin before its operand
+  if (std::ranges::all_of(origins, [](int64_t o) { return o == 0; })) return origins;
+  auto moved = [&](Expr root) {
+    return rewrite(root, [&](Expr e) {
+      if (e.op() != Op::Load || origins[e.operand()] == 0) return e;
+      return load_lowered(e.operand(), e.type(), less(e.arg(0), origins[e.operand()]), e.arg(1), e.outside(),
+                          e.checked());
+    });
+  };
+  for (Store& s : k.stores) s = {s.operand, moved(less(s.offset, origins[s.operand])), moved(s.guard), moved(s.value)};
+  if (k.form == Form::Contract) {
+    k.sum.a_offset = less(k.sum.a_offset, origins[k.sum.a]);
+    if (!k.sum.packed) k.sum.b_offset = less(k.sum.b_offset, origins[k.sum.b]);
+  }
+  if (k.form == Form::Window) k.window.body = moved(k.window.body);
+  return origins;
+}
+
+}  // namespace cameo
