@@ -102,7 +102,7 @@ void drop_unit_axes(Kernel& k);
 void split_axes(Kernel& k);  // where an index is divided by a constant, so that what is left is affine
 void collapse_axes(Kernel& k, size_t keep_last);  // all neighbours that walk memory together, but never the last `keep_last`
 Expr collapse_folds(Expr root);
-/// Takes the constants out of a kernel's offsets; gives them in elements, by operand.
+/// Takes the least of its offsets out of all of them, for each operand; gives it in elements.
 std::vector<int64_t> take_origins(Kernel& k);
 
 }  // namespace cameo

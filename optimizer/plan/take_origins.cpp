@@ -1,4 +1,4 @@
-// take_origins: the constant part of a kernel's offsets goes into its step's Refs, so that kernels which differ only in
+// take_origins: the least of a kernel's offsets goes into its step's Refs, so that kernels which differ only in
 // where their operands begin (windows of a concatenation, slices) are one function.
 #include <algorithm>
 
@@ -37,7 +37,7 @@ Expr less(Expr offset, int64_t origin) {
 std::vector<int64_t> take_origins(Kernel& k) {
   std::vector<int64_t> origins(k.operands.size(), INT64_MAX);
   each_offset(k, [&](uint32_t operand, Expr offset) {
-    origins[operand] = std::min(origins[operand], affine(offset).constant);
+    origins[operand] = std::min(origins[operand], range_of(offset).low);
   });
   for (int64_t& o : origins)
     o = o == INT64_MAX ? 0 : std::max<int64_t>(o, 0);  // what is guarded may begin before its operand

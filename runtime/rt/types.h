@@ -23,8 +23,8 @@
 #define RT_ROLLED
 #endif
 
-// For a function that takes next to no time.
-#if defined(__clang__)
+// For a function that takes next to no time. (For aarch64 it would have clang outline parts of it.)
+#if defined(__clang__) && defined(__x86_64__)
 #define RT_SMALL __attribute__((minsize, noinline))
 #else
 #define RT_SMALL

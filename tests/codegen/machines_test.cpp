@@ -133,7 +133,7 @@ std::string bodies(const std::string& text) {
   std::string kept;
   for (size_t at = 0, end; (end = text.find('\n', at)) != std::string::npos; at = end + 1) {
     const std::string_view line(text.data() + at, end + 1 - at);
-    const bool frame = line.starts_with("static void k") || line.starts_with("RT_KERNEL k") ||
+    const bool frame = line.find("static void k") != line.npos || line.starts_with("RT_KERNEL k") ||
                        line.find("rt::address<") != line.npos || line.find("rt::block_call(") != line.npos;
     if (!frame) kept += line;
   }
