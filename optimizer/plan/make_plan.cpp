@@ -10,7 +10,7 @@
 
 #include "frontend/check.h"
 #include "optimizer/annotate/clusters.h"
-#include "optimizer/plan/lower_kernel.h"
+#include "optimizer/plan/lower_graph.h"
 #include "optimizer/plan/plan.h"
 #include "optimizer/plan/verify_plan.h"
 #include "optimizer/verify.h"
@@ -63,7 +63,6 @@ class Planner {
 
  private:
   using Places = std::vector<std::optional<Place>>;  // by value of one graph
-  using Parts = std::vector<LoweredKernel>;          // of one output; none where it is not lowered ahead
 
   int now() const { return static_cast<int>(plan_.steps.size()); }
   Place new_buffer(int64_t bytes, std::string held) {
@@ -90,16 +89,10 @@ class Planner {
   }
 
   // ---- one graph ----------------------------------------------------------------------------------------------------
-  /// What planning knows of one graph: its clusters fused and lowered, its values' layouts, and where values stand so far.
-  struct Frame {
-    const Graph& g;
-    std::vector<FusedCluster> clusters;
-    Layouts layouts;
-    std::vector<Parts> lowered;         // by cluster; of those with one fused output
-    std::map<ValueId, size_t> maker;    // the cluster that makes a value
+  /// What planning knows of one graph, and where its values stand so far.
+  struct Frame : LoweredGraph {
     Places places;
     std::map<std::pair<ValueId, std::string>, Place> relays;  // copies in another layout
-    std::map<ValueId, ValueId> windows; // values that are made where another one wants them: parts of its buffer
   };
 
   bool fuses(const Graph& g, const Cluster& c) {
@@ -109,105 +102,20 @@ class Planner {
   }
 
   Frame open_frame(const Graph& g) {
-    Frame f{g, {}, {}, {}, {}, Places(g.values().size()), {}, {}};
+    std::vector<FusedCluster> clusters;
+    Places places(g.values().size());
     for (Cluster& c : form_clusters(g)) {
       FusedCluster fused{std::move(c), {}};
-      guarded(g, fused.cluster, f.places, [&] {
+      guarded(g, fused.cluster, places, [&] {
         for (NodeId n : fused.cluster.nodes) check_types(g, g[n]);
         if (fuses(g, fused.cluster)) fused.outputs = fuse(g, fused.cluster);
       });
-      f.clusters.push_back(std::move(fused));
+      clusters.push_back(std::move(fused));
     }
-    if (diagnostics_.has_errors()) return f;  // unknown extents have no layout; all of this graph's problems are noted
-    f.layouts.made = assign_layouts(g, f.clusters);
-    for (const FusedCluster& c : f.clusters) {
-      for (ValueId v : c.cluster.outputs) f.maker[v] = f.lowered.size();
-      f.lowered.push_back(lower_ahead(f, c));
-    }
-    Layouts before = f.layouts;
-    choose_halos(f);
-    choose_windows(f);
-    auto moved = [&](const Operand& o) { return before[o.value.index] != f.layouts[o.value.index] || f.layouts.haloed.count(o.value); };
-    for (size_t c = 0; c < f.clusters.size(); ++c)
-      if (std::ranges::any_of(f.lowered[c], [&](const LoweredKernel& l) { return std::ranges::any_of(l.operands, moved); })) f.lowered[c] = lower_ahead(f, f.clusters[c]);
+    if (diagnostics_.has_errors()) return {{g, {}, {}, {}, {}, {}}, {}, {}};  // unknown extents have no layout
+    Frame f{lower_graph(g, std::move(clusters), plan_.target), std::move(places), {}};
     require_sound(verify_layouts(g, f.layouts.made), "layouts");
     return f;
-  }
-  Parts lower_ahead(const Frame& f, const FusedCluster& c) {
-    if (c.outputs.size() != 1 || product(f.g.type(c.cluster.outputs[0]).shape).is_static(0)) return {};
-    return lower(f, c.cluster.outputs[0], c.outputs[0]);
-  }
-  Parts lower(const Frame& f, ValueId v, const OutputExpr& out) {
-    Parts parts;
-    for (const OutputPart& p : split_output(out)) {
-      auto l = lower_contract(f.g, f.layouts, v, p, plan_.target);
-      if (!l) l = lower_window(f.g, f.layouts, v, p, plan_.target);
-      parts.push_back(l ? std::move(*l) : lower_nest(f.g, f.layouts, v, p));
-    }
-    if (parts.size() > 1 || f.layouts.haloed.count(v) || f.windows.count(v))  // its own buffer, or a part of one
-      for (LoweredKernel& l : parts) l.alias_offset.reset();
-    return parts;
-  }
-  static std::optional<int64_t> alias_of(const Parts& parts) { return parts.size() == 1 ? parts[0].alias_offset : std::nullopt; }
-
-  /// Whether the layout of a value is free: made by kernels of this graph, read by kernels that ask for its layout.
-  static std::vector<bool> free_layouts(const Frame& f) {
-    std::vector<bool> free(f.g.values().size());
-    for (auto [v, c] : f.maker) free[v.index] = !f.lowered[c].empty() && !alias_of(f.lowered[c]);
-    for (const Port& p : f.g.outputs()) free[p.value.index] = false;
-    for (size_t c = 0; c < f.clusters.size(); ++c) {
-      if (alias_of(f.lowered[c])) free[f.lowered[c][0].operands[1].value.index] = false;
-      if (!f.clusters[c].outputs.empty()) continue;
-      for (NodeId n : f.clusters[c].cluster.nodes)
-        for (ValueId v : f.g[n].inputs)
-          if (v) free[v.index] = false;
-    }
-    return free;
-  }
-  /// Readers that want one order of axes and a constant around are given a value that is made so, or if it cannot be then one
-  /// copy of it: the widest halo serves all.
-  static void choose_halos(Frame& f) {
-    std::vector<bool> free = free_layouts(f);
-    std::map<ValueId, Operand> wanted;
-    for (const Parts& parts : f.lowered)
-      for (const LoweredKernel& l : parts)
-        for (const Operand& o : l.operands) {
-          if (o.packing || o.layout == f.layouts[o.value.index] || f.g[o.value].constant) continue;
-          Operand& all = wanted.try_emplace(o.value, o).first->second;
-          if (all.order != o.order || (all.around && o.around && all.around != o.around)) continue;
-          if (o.around) all.around = o.around;
-          for (size_t a = 0; a < o.order.size(); ++a) {
-            all.before[a] = std::max(all.before[a], o.before[a]);
-            all.after[a] = std::max(all.after[a], o.after[a]);
-          }
-        }
-    for (auto& [v, o] : wanted) {
-      o.layout = with_halo(extents(f.g.type(v).shape), o.order, o.before, o.after);
-      if (free[v.index] && moving_order(f, v, o.layout) == moving_order(f, v, f.layouts[v.index])) f.layouts.made[v.index] = o.layout;
-      f.layouts.haloed.emplace(v, o);
-    }
-  }
-  /// A part that only copies a value into a region of the output need not run where the value can be made there.
-  static void choose_windows(Frame& f) {
-    std::vector<bool> free = free_layouts(f);
-    for (size_t c = f.clusters.size(); c-- > 0;) {  // readers first: a window may lie in a window
-      if (f.lowered[c].size() < 2) continue;
-      ValueId whole = f.clusters[c].cluster.outputs[0];
-      for (const LoweredKernel& part : f.lowered[c]) {
-        if (!part.copies_to) continue;
-        ValueId v = part.operands[1].value;
-        Layout window = layout_within(*part.copies_to, f.layouts[whole.index]);
-        if (!free[v.index] || f.layouts.haloed.count(v) || f.windows.count(v) || moving_order(f, v, window) != moving_order(f, v, f.layouts[v.index])) continue;
-        f.layouts.made[v.index] = window;
-        f.windows.emplace(v, whole);
-      }
-    }
-  }
-  /// The order of the axes that have more than one index.
-  static std::vector<int> moving_order(const Frame& f, ValueId v, const Layout& l) {
-    std::vector<int> order = order_of(l);
-    std::erase_if(order, [&](int a) { return f.g.type(v).shape[static_cast<size_t>(a)].is_static(1); });
-    return order;
   }
 
   /// Runs `work`; what it finds wrong with the model is noted, and the cluster's values get places all the same.
@@ -364,7 +272,7 @@ class Planner {
       for (size_t i = 0; i < c.outputs.size(); ++i) {
         ValueId v = c.cluster.outputs[i];
         if (product(f.g.type(v).shape).is_static(0)) place_output(f, v);
-        else add_parts(f, c.cluster, v, lower(f, v, c.outputs[i]));
+        else add_parts(f, c.cluster, v, lower_output(f, v, c.outputs[i], plan_.target));
       }
       return;
     }
