@@ -97,7 +97,7 @@ void bound_cache(const fs::path& root) {
 fs::path cache_folder() {
   if (const std::string home = variable("XDG_CACHE_HOME"); home.starts_with('/')) return fs::path(home) / "cameo";
   if (const std::string home = variable("HOME"); home.starts_with('/')) return fs::path(home) / ".cache" / "cameo";
-  return fmt::format("/tmp/cameo-{}", ::geteuid());
+  return fs::temp_directory_path() / fmt::format("cameo-{}", ::geteuid());
 }
 
 bool is_artifact(const fs::path& file) {

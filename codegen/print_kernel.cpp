@@ -128,14 +128,6 @@ class Printer {
     for (Expr v : vars) s += fmt::format("{}{}", s.empty() ? "" : ", ", literal(v.extent()));
     return fmt::format("rt::extents({})", s);
   }
-  /// How many times the stores call exp or its kin.
-  int functions_called() const {
-    std::vector<Expr> values;
-    for (const Store& s : k_.stores) values.push_back(s.value);
-    int calls = 0;
-    visit(values, [&](Expr e) { calls += e.op() >= Op::Exp && e.op() <= Op::Pow; });
-    return calls;
-  }
   void print_contract(Writer& w) {
     const ContractSum& c = k_.sum;
     std::span<const Expr> axes(k_.axes);
@@ -144,10 +136,8 @@ class Printer {
     Affine a = affine(c.a_offset), b = affine(c.b_offset);
     std::string names;
     for (size_t i = 0; i < outer.size(); ++i) names += fmt::format("rt::i64 i{}, ", i);
-    int64_t terms = c.k.extent().int_value();
-    for (Expr s : c.segments) terms *= s.extent().int_value();
-    w.line(fmt::format("rt::contract<{}, {}, {}, {}>(call, {}, {}, {}, {}, {},", c.rows_per_tile, c.vectors_per_tile,
-                       terms, functions_called(), extents_of(outer), extents_of(c.segments),
+    w.line(fmt::format("rt::contract<{}, {}, {}>(call, {}, {}, {}, {}, {},", c.rows_per_tile, c.vectors_per_tile,
+                       c.in_registers, extents_of(outer), extents_of(c.segments),
                        row ? constant_of(row.extent()) : "rt::c<1>", constant_of(column.extent()),
                        constant_of(c.k.extent())));
     w.line(fmt::format("             rt::matrix_a(x{} + {}l, {}, {}l, {}),", c.a, a.constant, strides(a, outer),
@@ -172,13 +162,15 @@ class Printer {
   }
   void print_window(Writer& w) {
     const WindowFold& f = k_.window;
-    std::span<const Expr> outer = std::span(k_.axes).first(k_.axes.size() - 2), taps = std::span(f.taps).first(f.taps.size() - 1);
+    std::span<const Expr> outer = std::span(k_.axes).first(k_.axes.size() - 2),
+                          taps = std::span(f.taps).first(f.taps.size() - 1);
     Expr row = k_.axes[k_.axes.size() - 2], column = k_.axes.back();
     std::string names = "auto acc, ", tap_names;
     for (size_t i = 0; i < outer.size(); ++i) names += fmt::format("rt::i64 i{}, ", i);
     for (size_t i = 0; i < f.taps.size(); ++i) tap_names += fmt::format(", rt::i64 r{}", i);
-    w.line(fmt::format("rt::window<{}, rt::FoldKind::{}>(call, {}, {}, {}, {}, {},", f.rows_per_tile, fold_name(f.kind), extents_of(outer), extents_of(taps),
-                       constant_of(row.extent()), constant_of(column.extent()), constant_of(f.taps.back().extent())));
+    w.line(fmt::format("rt::window<{}, rt::FoldKind::{}>(call, {}, {}, {}, {}, {},", f.rows_per_tile, fold_name(f.kind),
+                       extents_of(outer), extents_of(taps), constant_of(row.extent()), constant_of(column.extent()),
+                       constant_of(f.taps.back().extent())));
     auto lambda = [&](std::string_view arguments, std::string_view end, auto body) {
       w.open(fmt::format("             [&]({}) __attribute__((always_inline)) {{", arguments));
       push_scope(w.indent() - 1);

@@ -81,6 +81,13 @@ bool affine_in(Expr offset, const std::vector<Expr>& vars) {
   return true;
 }
 
+/// Whether a value calls exp or its kin.
+bool calls_function(Expr value) {
+  std::vector<Expr> roots{value};
+  bool found = false;
+  visit(roots, [&](Expr e) { found |= e.op() >= Op::Exp && e.op() <= Op::Pow; });
+  return found;
+}
 }  // namespace
 
 int64_t Packing::k_total() const {
@@ -181,6 +188,7 @@ std::optional<LoweredKernel> lower_contract(const Graph& g, const Layouts& layou
   vars.push_back(k.sum.k);
   if (!affine_in(k.sum.a_offset, vars) || !affine_in(k.sum.b_offset, vars) || affine(k.sum.a_offset).coefficient_of(k.sum.k) != 1) return std::nullopt;
   for (Store& s : k.stores) s.value = rewrite(s.value, [&](Expr e) { return e == outer ? make(Op::Acc, DType::f32, {}) : e; });
+  k.sum.in_registers = k_total <= rt::kSumBlock && !calls_function(k.stores[0].value);
   k.lanes = rt::kPanel;
   k.scratch_bytes = packed ? 0 : rt::contract_scratch_bytes(tile, k_total);
   return l;

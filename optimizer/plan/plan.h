@@ -35,6 +35,7 @@ struct ContractSum {
   bool packed = false;           // b is [n/16][segments * k][16]
   bool has_row = false;          // the output has an axis besides the column's
   int rows_per_tile = 6, vectors_per_tile = 4;
+  bool in_registers = false;     // until the epilogue has them; else the sums pass through memory, the epilogue is one copy
 };
 
 /// The fold of a Window: out(.., row, col) = epilogue(fold of `body` over the taps, outermost first).

@@ -29,8 +29,8 @@ std::string details(const Kernel& k) {
   const ContractSum& c = k.sum;
   if (k.form == Form::Window) return fmt::format(" taps [{}] tile {}", join(k.window.taps, [](Expr a) { return to_string(a.extent()); }), k.window.rows_per_tile);
   if (k.form != Form::Contract) return "";
-  return fmt::format(" sum [{}]{} tile {}x{}", join(c.segments, [](Expr a) { return to_string(a.extent()) + " x "; }) + to_string(c.k.extent()), c.packed ? " packed" : "",
-                     c.rows_per_tile, c.vectors_per_tile);
+  return fmt::format(" sum [{}]{} tile {}x{}{}", join(c.segments, [](Expr a) { return to_string(a.extent()) + " x "; }) + to_string(c.k.extent()), c.packed ? " packed" : "",
+                     c.rows_per_tile, c.vectors_per_tile, c.in_registers ? " in registers" : "");
 }
 }  // namespace
 

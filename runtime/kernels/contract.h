@@ -43,7 +43,7 @@ struct PanelCount<Constant<N>> {
   using Type = Constant<panels_of(N)>;
 };
 
-template <int MR, int NV, i64 Terms, int R, int S, class M, class N, class A, class B, class Epilogue>
+template <int MR, int NV, bool InRegisters, int R, int S, class M, class N, class A, class B, class Epilogue>
 struct Contraction {
   using PanelTotal = typename PanelCount<N>::Type;
   static constexpr int kChains =
@@ -69,7 +69,7 @@ struct Contraction {
     };
     Accumulators<H, W, kChains> acc;
     acc.clear();
-    if constexpr (Terms > 0 && Terms <= kSumBlock) {
+    if constexpr (InRegisters) {
       each_segment<0, S>(segments, a.segment, from, [&](auto* p) __attribute__((always_inline)) {
         acc.add_products(p, a.row_stride, panels, k);
         panels.at += k * panels.k_step;
@@ -157,10 +157,9 @@ struct Contraction {
 
 }  // namespace detail
 
-// m, n and k are numbers or constants (`c<16>`), and Terms is the number of products in each sum, or 0: with constants
-// only the tiles and epilogues that occur are compiled. Functions: how often the epilogue calls exp or its kin; beside
-// one of them the way through memory costs nothing that shows, and a copy for each vector is long.
-template <int MR, int NV, i64 Terms = 0, int Functions = 0, int R, int S, class M, class N, class K, class A, class B,
+// m, n and k are numbers or constants (`c<16>`): with constants only the tiles that occur are compiled. InRegisters:
+// the sums stay in registers and each vector has its own copy of the epilogue, for sums of at most kSumBlock products.
+template <int MR, int NV, bool InRegisters = false, int R, int S, class M, class N, class K, class A, class B,
           class Epilogue>
 RT_FN void contract(const Call& call, Extents<R> outer, Extents<S> segments, M m, N n, K k, A a, B b,
                     Epilogue epilogue) {
@@ -170,9 +169,8 @@ RT_FN void contract(const Call& call, Extents<R> outer, Extents<S> segments, M m
       .run(call);
 #else
   const TileSplit rows = detail::split_rows<MR>(m), columns = split_tiles(panels_of(n), NV);
-  constexpr i64 kTerms = Functions > 0 ? 0 : Terms;
-  detail::Contraction<MR, NV, kTerms, R, S, M, N, A, B, Epilogue>{call, outer,   segments, m, n,       k,
-                                                                  rows, columns, a,        b, epilogue}
+  detail::Contraction<MR, NV, InRegisters, R, S, M, N, A, B, Epilogue>{call, outer,   segments, m, n,       k,
+                                                                       rows, columns, a,        b, epilogue}
       .run();
 #endif
 }

@@ -63,7 +63,8 @@ constexpr Tile contract_tile(int vector_bytes, int registers, i64 m, i64 n) {
 
 // A sum of more products is taken in blocks of so many, so that its error grows with their number and not with the
 // whole length; the totals stand in memory (24 loads and stores beside thousands of products), and the epilogue is one
-// copy in a loop over them. Below, the sums never leave the registers, and each vector of the tile has its own copy.
+// copy in a loop over them. Below, the sums never leave the registers, and each vector of the tile has its own copy
+// of the epilogue, if that calls no exp or its kin: beside one the way through memory does not show.
 inline constexpr i64 kSumBlock = 128;
 
 /// Bytes of Call::scratch: strided_b packs one tile's columns there, packed_b needs none.
