@@ -108,6 +108,17 @@ Words CliTest::files() const {
   std::ranges::sort(names);
   return names;
 }
+std::map<std::string, std::string> CliTest::contents() const {
+  std::map<std::string, std::string> bytes;
+  for (const std::string& name : files()) {
+    if (fs::is_regular_file(folder_ / name)) bytes[name] = read(name);
+    if (!fs::is_directory(folder_ / name)) continue;
+    bytes[name] = "";
+    for (const auto& e : fs::recursive_directory_iterator(folder_ / name))
+      if (e.is_regular_file()) bytes[fs::relative(e.path(), folder_)] = read(fs::relative(e.path(), folder_));
+  }
+  return bytes;
+}
 
 testing::AssertionResult has(const std::string& text, const std::string& part) {
   if (text.find(part) != std::string::npos) return testing::AssertionSuccess();

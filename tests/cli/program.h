@@ -4,6 +4,7 @@
 
 #include <csignal>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -41,6 +42,8 @@ class CliTest : public testing::Test {
   std::string read(const std::string& name) const;
   /// What lies in the folder, cache apart, sorted.
   Words files() const;
+  /// Every file below the folder, cache apart, by its path, with its bytes.
+  std::map<std::string, std::string> contents() const;
 
   fs::path folder_;
   const std::string digits_ = CAMEO_SOURCE_DIR "/models/digits.onnx";
