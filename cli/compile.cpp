@@ -141,7 +141,6 @@ Planned plan_model(const Model& model, const CompileOptions& options, Console& c
       m.plans.push_back(make_plan(p.graph, target, m.weights, found));
       if (m.plans.size() == 1)  // each target meets the same problems
         for (const Diagnostic& d : found.all()) diagnostics.add(d);
-      m.plans[0].scratch_bytes = std::max(m.plans[0].scratch_bytes, m.plans.back().scratch_bytes);  // the table has one
     }
   }
   console.end();

@@ -57,25 +57,6 @@ std::vector<LinkInput> compile_sources(const Module& m, const EmittedModule& tex
   return objects;
 }
 
-/// One table of steps drives the kernels of every image, so all plans must agree on it.
-void require_equal_tables(const Module& m) {
-  for (const Plan& p : m.plans) {
-    const Plan& first = m.plans[0];
-    const auto same = [](const Step& a, const Step& b) {
-      return a.kind == b.kind && a.kernel == b.kernel && a.refs == b.refs && a.chunks == b.chunks && a.jump == b.jump &&
-             a.bytes == b.bytes && a.a == b.a && a.b == b.b;
-    };
-    const bool equal = p.kernels.size() == first.kernels.size() && p.arena_bytes == first.arena_bytes &&
-                       p.slots == first.slots && p.loops == first.loops &&
-                       std::ranges::equal(p.steps, first.steps, same);
-    if (!equal)
-      throw CompileError(Code::E0601,
-                         fmt::format("the plans for {} and {} have different steps and cannot share an artifact",
-                                     first.target.name, p.target.name),
-                         "build one artifact for each --target");
-  }
-}
-
 LinkInput golden_object(const std::vector<GoldenCase>& goldens) {
   ElfObject object;
   object.machine = Machine::kX86_64;
@@ -112,7 +93,6 @@ void compile_module(const Module& m, const std::vector<GoldenCase>& goldens, Out
   size_t kernels = m.plans[0].kernels.size();
   int files = static_cast<int>(std::clamp<size_t>(kernels / 12, 1, 16));
   go_on(options, "print", 0, 1);
-  require_equal_tables(m);
   EmittedModule text = print_module(m, files, goldens);
   if (kind == OutputKind::Sources)
     return write_sources(m, text, goldens, path, [&] { return go_on(options, "write", 0, 1); });

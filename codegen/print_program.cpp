@@ -70,8 +70,7 @@ class RowTable {
 
 class ProgramPrinter {
  public:
-  ProgramPrinter(const Module& m, const std::vector<GoldenCase>& goldens)
-      : module_(m), plan_(m.plans[0]), goldens_(goldens) {}
+  ProgramPrinter(const Module& m, const std::vector<GoldenCase>& goldens) : module_(m), goldens_(goldens) {}
 
   std::string print(std::string_view manifest) {
     w_.line(fmt::format("// Program tables of {}.", comment_safe(module_.name)));
@@ -82,11 +81,10 @@ class ProgramPrinter {
     w_.line("namespace {");
     print_ios("input", module_.io.inputs);
     print_ios("output", module_.io.outputs);
-    print_steps();
-    print_taps();
+    for (size_t i = 0; i < module_.plans.size(); ++i)
+      if (first_like(i) == i) print_schedule(module_.plans[i], i);
     print_images();
     print_goldens(w_, goldens_);
-    refs_.print(w_, "Ref", "refs");
     nodes_.print(w_, "Node", "nodes");
     text_.print(w_);
     w_.line("}  // namespace");
@@ -127,38 +125,61 @@ class ProgramPrinter {
     rows.print(w_, "Io", fmt::format("{}s", what));
   }
 
-  void print_steps() {
-    RowTable rows;
-    for (const Step& s : plan_.steps) {
+  /// The number of the first plan with the same rows: targets that differ in their kernels only share a schedule.
+  size_t first_like(size_t plan) const {
+    const Plan& p = module_.plans[plan];
+    size_t i = 0;
+    while (i < plan && !(module_.plans[i].steps == p.steps && module_.plans[i].taps == p.taps &&
+                         module_.plans[i].arena_bytes == p.arena_bytes))
+      ++i;
+    return i;
+  }
+  void print_schedule(const Plan& p, size_t number) {
+    int64_t scratch_bytes = 0;
+    for (size_t i = number; i < module_.plans.size(); ++i)
+      if (first_like(i) == number) scratch_bytes = std::max(scratch_bytes, module_.plans[i].scratch_bytes);
+    RowTable rows, refs, taps, axes;
+    add_steps(p, rows, refs);
+    add_taps(p, taps, axes, refs);
+    rows.print(w_, "Row", fmt::format("rows{}", number));
+    refs.print(w_, "Ref", fmt::format("refs{}", number));
+    taps.print(w_, "Tap", fmt::format("taps{}", number));
+    axes.print(w_, "TapAxis", fmt::format("tap_axes{}", number));
+    w_.line(
+        fmt::format("const Schedule schedule{0} = {{.rows = rows{0}, .row_count = {1}, .refs = refs{0}, .taps = "
+                    "taps{0}, .tap_count = {2}, .tap_axes = tap_axes{0}, .base_count = {3}, .loop_count = {4}, "
+                    ".arena_bytes = {5}, .scratch_bytes = {6}}};",
+                    number, rows.size(), p.taps.size(), slot_base(p.slots), p.loops, p.arena_bytes, scratch_bytes));
+  }
+  void add_steps(const Plan& p, RowTable& rows, RowTable& refs) {
+    for (const Step& s : p.steps) {
       const uint64_t a = s.kind == StepKind::LoopBegin ? s.a : slot_base(s.a);
       const uint64_t b = s.kind == StepKind::Swap ? slot_base(s.b) : s.b;
       rows.add(fmt::format("{{RowKind::{}, 1, {}, {}, {}, 0, {}, {}, {}ul, {}, {}}}", kind_name(s.kind), s.chunks,
-                           s.kernel, refs_.size(), node_of(s), s.jump, s.bytes, a, b));
-      for (const Ref& r : s.refs) add_ref(r);
+                           s.kernel, refs.size(), node_of(p, s), s.jump, s.bytes, a, b));
+      for (const Ref& r : s.refs) refs.add(ref_text(r));
     }
     rows.add("{RowKind::End, 1, 1, 0, 0, 0, 0, -1, 0, 0, 0}");
-    rows.print(w_, "Row", "rows");
   }
   /// Their refs go behind those of the steps.
-  void print_taps() {
-    RowTable rows, axes;
-    for (const Tap& t : plan_.taps) {
+  void add_taps(const Plan& p, RowTable& taps, RowTable& axes, RowTable& refs) {
+    for (const Tap& t : p.taps) {
       std::vector<std::string> of_tap;
       for (size_t d = 0; d < t.dims.size(); ++d)
         of_tap.push_back(fmt::format("{{{}, {}, nullptr}}", t.dims[d], t.pitch[d]));
-      rows.add(fmt::format("{{{}, {}, {}, {}, {}, {}}}", t.step, add_ref(t.at), text_.place_of(t.name),
+      taps.add(fmt::format("{{{}, {}, {}, {}, {}, {}}}", t.step, refs.add(ref_text(t.at)), text_.place_of(t.name),
                            static_cast<int>(t.dtype), t.dims.size(), axes.add_once(of_tap)));
     }
-    rows.print(w_, "Tap", "taps");
-    axes.print(w_, "TapAxis", "tap_axes");
   }
   void print_images() {
     RowTable images;
-    for (const Plan& p : module_.plans) {
+    for (size_t i = 0; i < module_.plans.size(); ++i) {
+      const Plan& p = module_.plans[i];
       RowTable kernels;
       for (const Kernel& k : p.kernels) kernels.add(external_name(k, p));
       kernels.print(w_, "Kernel", "kernels_" + image_name(p));
-      images.add(fmt::format("{{\"{}\", {}, kernels_{}}}", p.target.name, p.target.features, image_name(p)));
+      images.add(fmt::format("{{\"{}\", {}, kernels_{}, &schedule{}}}", p.target.name, p.target.features, image_name(p),
+                             first_like(i)));
     }
     images.print(w_, "Image", "images");
   }
@@ -173,18 +194,9 @@ class ProgramPrinter {
     field("manifest_bytes", manifest.size());
     field("inputs", "rt::inputs"), field("input_count", io.inputs.size());
     field("outputs", "rt::outputs"), field("output_count", io.outputs.size());
-    field("rows", "rt::rows"), field("row_count", plan_.steps.size() + 1);
-    field("refs", "rt::refs");
     field("nodes", "rt::nodes"), field("node_count", nodes_.size());
-    field("taps", "rt::taps"), field("tap_count", plan_.taps.size()), field("tap_axes", "rt::tap_axes");
     field("text", "rt::text");
     field("images", "rt::images"), field("image_count", module_.plans.size());
-    field("base_count", 2 + io.inputs.size() + io.outputs.size() + plan_.slots);
-    field("loop_count", plan_.loops);
-    field("arena_bytes", plan_.arena_bytes);
-    int64_t scratch_bytes = 0;  // tiles differ from target to target
-    for (const Plan& p : module_.plans) scratch_bytes = std::max(scratch_bytes, p.scratch_bytes);
-    field("scratch_bytes", scratch_bytes);
     if (module_.weights.bytes) field("weights", "cameo_weights"), field("weights_bytes", module_.weights.bytes);
     if (!goldens_.empty()) field("goldens", "rt::goldens"), field("golden_count", goldens_.size());
     w_.close("};");
@@ -203,11 +215,11 @@ class ProgramPrinter {
     return 0;
   }
   uint64_t slot_base(uint32_t slot) const { return base_of({Base::Slot, slot, 0}); }
-  size_t add_ref(const Ref& r) { return refs_.add(fmt::format("{{{}, 0, {}ul}}", base_of(r), r.offset)); }
+  std::string ref_text(const Ref& r) const { return fmt::format("{{{}, 0, {}ul}}", base_of(r), r.offset); }
 
   /// Steps name ONNX nodes through a table with one row for each distinct (origin, kernel).
-  size_t node_of(const Step& s) {
-    const std::string kernel(s.kind == StepKind::Kernel ? plan_.kernels[s.kernel].symbol : kind_name(s.kind));
+  size_t node_of(const Plan& p, const Step& s) {
+    const std::string kernel(s.kind == StepKind::Kernel ? p.kernels[s.kernel].symbol : kind_name(s.kind));
     auto [names, fresh] = names_.try_emplace(s.origin);
     if (fresh) names->second = print_names(s.origin);
     return nodes_.add_once({fmt::format("{{{}, {}, 0, 0}}", names->second, text_.place_of(kernel))});
@@ -228,10 +240,9 @@ class ProgramPrinter {
   }
 
   const Module& module_;
-  const Plan& plan_;
   const std::vector<GoldenCase>& goldens_;
   Writer w_;
-  RowTable refs_, nodes_;
+  RowTable nodes_;
   TextTable text_;
   std::map<Origin, std::string> names_;
 };

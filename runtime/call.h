@@ -38,7 +38,7 @@ struct Fault {
 
 struct Call {  // the share of a kernel's work that one CPU thread or one block of GPU threads does
   Fault* fault;
-  void* scratch;  // Program::scratch_bytes of this thread's own, 64-byte aligned; a block has none
+  void* scratch;  // Schedule::scratch_bytes of this thread's own, 64-byte aligned; a block has none
   int32_t chunk, chunks;
 };
 

@@ -66,7 +66,7 @@ cameo_status describe_outputs(const cameo_model* model, cameo_io* out, int32_t c
 
 cameo_status measure_workspace(const cameo_model* model, size_t* bytes, size_t* alignment, cameo_error* error) {
   if (!model) return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "workspace_size: `model` is null");
-  if (bytes) *bytes = plan_context(*model->program, model->threads).bytes;
+  if (bytes) *bytes = plan_context(*model).bytes;
   if (alignment) *alignment = kAlign;
   return CAMEO_OK;
 }

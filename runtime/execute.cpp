@@ -30,9 +30,9 @@ void run_parallel(Execution& run, Kernel kernel, const RowCall& call, int32_t ch
 }
 
 void run_kernel(Execution& run, const Row& row) {
-  const Program& program = *run.program;
+  const Schedule& schedule = *run.schedule;
   const Kernel kernel = run.kernels[row.kernel];
-  RowCall call = {{&run.fault, run.scratch, 0, 1}, run.bases, program.refs + row.refs, program.params + row.params};
+  RowCall call = {{&run.fault, run.scratch, 0, 1}, run.bases, schedule.refs + row.refs, schedule.params + row.params};
   const int32_t chunks = row.chunks ? row.chunks : 1;
   if (chunks > 1 && (run.pool || run.parallel_for)) return run_parallel(run, kernel, call, chunks);
   call.chunks = chunks;
@@ -40,8 +40,8 @@ void run_kernel(Execution& run, const Row& row) {
 }
 
 uint32_t test_loop(Execution& run, uint32_t begin) {
-  const Row& row = run.program->rows[begin];
-  const Ref* ref = run.program->refs + row.refs + (row.b & kTripRef ? 1 : 0);
+  const Row& row = run.schedule->rows[begin];
+  const Ref* ref = run.schedule->refs + row.refs + (row.b & kTripRef ? 1 : 0);
   const LoopState& loop = run.loops[row.a];
   if (loop.counter >= loop.trip) return static_cast<uint32_t>(row.jump);
   if (row.b & kConditionRef && !load<uint8_t>(run, *ref++)) return static_cast<uint32_t>(row.jump);
@@ -50,14 +50,14 @@ uint32_t test_loop(Execution& run, uint32_t begin) {
 }
 
 uint32_t begin_loop(Execution& run, uint32_t index) {
-  const Row& row = run.program->rows[index];
-  const Ref* ref = run.program->refs + row.refs;
+  const Row& row = run.schedule->rows[index];
+  const Ref* ref = run.schedule->refs + row.refs;
   run.loops[row.a] = {row.b & kTripRef ? load<int64_t>(run, *ref) : static_cast<int64_t>(row.bytes), 0};
   return test_loop(run, index);
 }
 
 uint32_t end_loop(Execution& run, uint32_t begin) {
-  ++run.loops[run.program->rows[begin].a].counter;
+  ++run.loops[run.schedule->rows[begin].a].counter;
   return test_loop(run, begin);
 }
 
@@ -72,8 +72,8 @@ void advance_base(Execution& run, const Row& row) {  // through integers: one pa
 }
 
 uint32_t next(Execution& run, uint32_t index) {
-  const Row& row = run.program->rows[index];
-  const Ref* refs = run.program->refs + row.refs;
+  const Row& row = run.schedule->rows[index];
+  const Ref* refs = run.schedule->refs + row.refs;
   switch (row.kind) {
     case RowKind::Kernel: run_kernel(run, row); break;
     case RowKind::Jump: return static_cast<uint32_t>(row.jump);
@@ -92,23 +92,23 @@ uint32_t next(Execution& run, uint32_t index) {
 }
 
 void tap_row(Execution& run, uint32_t index) {
-  const Program& program = *run.program;
-  uint32_t low = 0, high = program.tap_count;
+  const Schedule& schedule = *run.schedule;
+  uint32_t low = 0, high = schedule.tap_count;
   while (low < high) {
     const uint32_t middle = (low + high) / 2;
-    if (program.taps[middle].row < index)
+    if (schedule.taps[middle].row < index)
       low = middle + 1;
     else
       high = middle;
   }
-  for (; low < program.tap_count && program.taps[low].row == index; ++low)
-    run.tap(run.tap_user, program.taps[low], at(run, program.refs[program.taps[low].ref]));
+  for (; low < schedule.tap_count && schedule.taps[low].row == index; ++low)
+    run.tap(run.tap_user, schedule.taps[low], at(run, schedule.refs[schedule.taps[low].ref]));
 }
 
 uint32_t next_observed(Execution& run, uint32_t index) {
   const uint64_t start = now_ns();
   const uint32_t result = next(run, index);
-  if (run.nanoseconds && run.program->node_count) run.nanoseconds[run.program->rows[index].node] += now_ns() - start;
+  if (run.nanoseconds && run.program->node_count) run.nanoseconds[run.schedule->rows[index].node] += now_ns() - start;
   if (run.tap && !__atomic_load_n(&run.fault.code, __ATOMIC_RELAXED)) tap_row(run, index);
   return result;
 }
@@ -122,7 +122,7 @@ uint64_t now_ns() {
 }
 
 Outcome execute(Execution& run) {
-  for (uint32_t index = 0; run.program->rows[index].kind != RowKind::End;) {
+  for (uint32_t index = 0; run.schedule->rows[index].kind != RowKind::End;) {
     if (__atomic_load_n(&run.cancelled, __ATOMIC_RELAXED)) return Outcome::Cancelled;
     const uint32_t row = index;
     index = run.observed ? next_observed(run, index) : next(run, index);

@@ -13,6 +13,7 @@ struct LoopState {
 
 struct Execution {
   const Program* program = nullptr;
+  const Schedule* schedule = nullptr;
   const Kernel* kernels = nullptr;
   void** bases = nullptr;
   LoopState* loops = nullptr;

@@ -28,12 +28,6 @@ cameo_options read_options(const cameo_options* given) {
   return options;
 }
 
-const Image* choose_image(const Program& program, uint64_t host) {
-  for (uint32_t i = 0; i < program.image_count; ++i)
-    if ((program.images[i].cpu_features & ~host) == 0) return &program.images[i];
-  return nullptr;
-}
-
 cameo_status no_image(const Program& program, uint64_t host, cameo_error* error) {
   if (!program.image_count)
     return fail(error, CAMEO_UNAVAILABLE, -1, -1, "the library holds no code for any processor");
@@ -92,9 +86,9 @@ cameo_status load_weights(cameo_model* model, cameo_error* error) {
   return fail(error, CAMEO_DATA_LOSS, -1, -1, "options.read_weights could not read %lu bytes", program.weights_bytes);
 }
 
-bool is_parallel(const Program& program) {
-  for (uint32_t i = 0; i < program.row_count; ++i)
-    if (program.rows[i].kind == RowKind::Kernel && program.rows[i].chunks > 1) return true;
+bool is_parallel(const Schedule& schedule) {
+  for (uint32_t i = 0; i < schedule.row_count; ++i)
+    if (schedule.rows[i].kind == RowKind::Kernel && schedule.rows[i].chunks > 1) return true;
   return false;
 }
 
@@ -103,7 +97,7 @@ cameo_status start_threads(cameo_model* model, cameo_error* error) {
   model->threads = options.num_threads       ? options.num_threads
                    : model->program->threads ? model->program->threads
                                              : usable_threads();
-  if (!is_parallel(*model->program)) model->threads = 1;
+  if (!is_parallel(*model->image->schedule)) model->threads = 1;
   if (model->threads == 1 || options.parallel_for) return CAMEO_OK;
   void* memory = allocate(options, Pool::bytes(model->threads));
   model->pool = memory ? Pool::create(memory, model->threads) : nullptr;
@@ -160,6 +154,7 @@ void set_up_execution(cameo_context* context) {
   const cameo_model& model = *context->model;
   Execution& run = context->run;
   run.program = model.program;
+  run.schedule = model.image->schedule;
   run.kernels = model.image->kernels;
   run.bases = part<void*>(context, context->layout.bases);
   run.loops = part<LoopState>(context, context->layout.loops);
@@ -173,6 +168,12 @@ void set_up_execution(cameo_context* context) {
 }
 
 }  // namespace
+
+const Image* choose_image(const Program& program, uint64_t host) {
+  for (uint32_t i = 0; i < program.image_count; ++i)
+    if ((program.images[i].cpu_features & ~host) == 0) return &program.images[i];
+  return nullptr;
+}
 
 cameo_options default_options() {
   cameo_options options = {};
@@ -227,7 +228,9 @@ void release_model(cameo_model* model) {
   if (model && __atomic_fetch_sub(&model->references, 1, __ATOMIC_ACQ_REL) == 1) destroy_model(model);
 }
 
-Layout plan_context(const Program& program, int32_t threads) {
+Layout plan_context(const cameo_model& model) {
+  const Program& program = *model.program;
+  const Schedule& schedule = *model.image->schedule;
   Layout layout = {};
   uint64_t dims = 0, outputs = 0;
   for (uint32_t i = 0; i < program.output_count; ++i) {
@@ -235,15 +238,15 @@ Layout plan_context(const Program& program, int32_t threads) {
     outputs += align_up(io_bytes(program.outputs[i]));
   }
   take(layout, sizeof(cameo_context));
-  layout.bases = take(layout, program.base_count * sizeof(void*));
-  layout.loops = take(layout, program.loop_count * sizeof(LoopState));
+  layout.bases = take(layout, schedule.base_count * sizeof(void*));
+  layout.loops = take(layout, schedule.loop_count * sizeof(LoopState));
   layout.owned = take(layout, program.output_count * sizeof(void*));
   layout.shapes = take(layout, align_up(program.output_count * sizeof(void*)) + dims * sizeof(int64_t));
   layout.staging = take(layout, program.input_count * sizeof(Staging));
   layout.bindings = take(layout, program.output_count * sizeof(Binding));
-  layout.scratch_stride = align_up(program.scratch_bytes);
-  layout.scratch = take(layout, layout.scratch_stride * static_cast<uint64_t>(threads));
-  layout.arena = take(layout, program.arena_bytes);
+  layout.scratch_stride = align_up(schedule.scratch_bytes);
+  layout.scratch = take(layout, layout.scratch_stride * static_cast<uint64_t>(model.threads));
+  layout.arena = take(layout, schedule.arena_bytes);
   layout.outputs = take(layout, outputs);
   return layout;
 }
@@ -251,7 +254,7 @@ Layout plan_context(const Program& program, int32_t threads) {
 cameo_status create_context(cameo_model* model, cameo_context** out, cameo_error* error) {
   if (!model || !out)
     return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "context_create: `%s` is null", model ? "context" : "model");
-  const Layout layout = plan_context(*model->program, model->threads);
+  const Layout layout = plan_context(*model);
   void* memory = allocate(model->options, layout.bytes);
   if (!memory) return fail(error, CAMEO_OUT_OF_MEMORY, -1, -1, "cannot allocate %lu bytes for a context", layout.bytes);
   libc::memset(memory, 0, layout.scratch);  // all tables; arena and outputs stay untouched until they are written

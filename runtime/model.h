@@ -60,7 +60,9 @@ cameo_status create_model(const Program& program, const cameo_options* options, 
 void retain_model(cameo_model* model);
 void release_model(cameo_model* model);
 
-Layout plan_context(const Program& program, int32_t threads);
+/// The first image that runs on a processor with these features; null if none does.
+const Image* choose_image(const Program& program, uint64_t host);
+Layout plan_context(const cameo_model& model);
 cameo_status create_context(cameo_model* model, cameo_context** out, cameo_error* error);
 void release_context(cameo_context* context);
 

@@ -28,7 +28,7 @@ struct Row {
   uint8_t joins = 1;    // 1: all rows before it must have ended (this executor waits always)
   uint16_t chunks = 1;  // of a Kernel; fixed by the plan, so that results do not depend on the number of threads
   uint32_t kernel = 0;  // index into Image::kernels
-  uint32_t refs = 0, params = 0;  // of the first one in the program's arrays
+  uint32_t refs = 0, params = 0;  // of the first one in the schedule's arrays
   uint32_t node = 0;
   int32_t jump = 0;
   uint64_t bytes = 0;
@@ -68,12 +68,6 @@ enum Cpu : uint64_t {
   kX86V4 = kX86V3 | kAvx512f | kAvx512bw | kAvx512cd | kAvx512dq | kAvx512vl,
 };
 
-struct Image {  // one instruction set; a program lists the best first
-  const char* name = nullptr;
-  uint64_t cpu_features = 0;
-  const Kernel* kernels = nullptr;
-};
-
 struct Io {
   const char* name = nullptr;
   uint32_t kind = 1;   // CAMEO_KIND_*: a tensor
@@ -106,7 +100,42 @@ struct Tap {  // after row `row` the value stands at refs[ref]; sorted by row
   uint32_t name = 0;  // text
   uint32_t dtype = 0;
   int32_t rank = 0;
-  uint32_t axes = 0;  // the first one in the program's array
+  uint32_t axes = 0;  // the first one in the schedule's array
+};
+
+// A plan: its rows, and the memory they ask for.
+struct Schedule {
+  const Row* rows = nullptr;  // ends with End
+  uint32_t row_count = 0;
+  const Ref* refs = nullptr;
+  const int64_t* params = nullptr;
+  const Tap* taps = nullptr;
+  uint32_t tap_count = 0;
+  const TapAxis* tap_axes = nullptr;
+  uint32_t base_count = 0;     // kFirstIo + inputs + outputs + slots
+  uint32_t loop_count = 0;     // loop states: the largest Row::a of a LoopBegin, and one
+  uint64_t arena_bytes = 0;    // 64-byte aligned
+  uint64_t scratch_bytes = 0;  // for each thread
+};
+
+struct DeviceCode {  // kernels for one GPU architecture
+  const char* architecture = nullptr;  // sm_80, sm_90a: a cubin; ptx: text that the driver compiles; host: a library
+  const void* data = nullptr;
+  uint64_t bytes = 0;
+};
+
+struct Device {                       // of an image whose kernels run on a GPU
+  const DeviceCode* codes = nullptr;  // the best first
+  uint32_t code_count = 0;
+  const uint32_t* entries = nullptr;  // text: the function of each Row::kernel; it takes the row's refs, then a Fault*
+};
+
+struct Image {  // a plan for one machine, and its code; a program lists the best first
+  const char* name = nullptr;
+  uint64_t cpu_features = 0;
+  const Kernel* kernels = nullptr;     // of a GPU's plan: those that run on the host, null for the others
+  const Schedule* schedule = nullptr;  // equal ones are one
+  const Device* device = nullptr;      // null: the CPU runs it
 };
 
 struct Golden {  // compact tensors of the program's own types and dims
@@ -127,22 +156,11 @@ struct Program {
   uint32_t input_count = 0;
   const Io* outputs = nullptr;
   uint32_t output_count = 0;
-  const Row* rows = nullptr;  // ends with End
-  uint32_t row_count = 0;
-  const Ref* refs = nullptr;
-  const int64_t* params = nullptr;
-  const Node* nodes = nullptr;
+  const Node* nodes = nullptr;  // of all images
   uint32_t node_count = 0;
-  const Tap* taps = nullptr;
-  uint32_t tap_count = 0;
-  const TapAxis* tap_axes = nullptr;
   const char* text = "";
   const Image* images = nullptr;
   uint32_t image_count = 0;
-  uint32_t base_count = 0;        // kFirstIo + inputs + outputs + slots
-  uint32_t loop_count = 0;        // loop states: the largest Row::a of a LoopBegin, and one
-  uint64_t arena_bytes = 0;       // 64-byte aligned
-  uint64_t scratch_bytes = 0;     // for each thread
   const void* weights = nullptr;  // 64-byte aligned; null with weights_bytes: read by the host's callback
   uint64_t weights_bytes = 0;
   const Golden* goldens = nullptr;

@@ -113,7 +113,7 @@ cameo_status check_run_options(const cameo_run_options* options, cameo_error* er
 cameo_status report_fault(const cameo_context* context, cameo_error* error) {
   const Program& program = *context->model->program;
   const Fault& fault = context->run.fault;
-  const uint32_t node = program.rows[fault.row].node;
+  const uint32_t node = context->run.schedule->rows[fault.row].node;
   const bool named = node < program.node_count && program.nodes[node].name_count;
   const Quoted name(named ? program.nodes[node].names[0] : "?");
   if (fault.code == kIndexFault)

@@ -25,14 +25,15 @@ char* gather(const TapAxis* axis, const TapAxis* end, const char* from, char* to
 void deliver(void* argument, const Tap& tap, const void* value) {
   cameo_context* context = static_cast<cameo_context*>(argument);
   const Program& program = *context->model->program;
-  const TapAxis* const axes = program.tap_axes + tap.axes;
+  const Schedule& schedule = *context->run.schedule;
+  const TapAxis* const axes = schedule.tap_axes + tap.axes;
   int64_t shape[kMaxRank];
   for (int32_t d = 0; d < tap.rank; ++d) shape[d] = axes[d].extent;
   if (tap_bytes(tap, axes))
     gather(axes, axes + tap.rank, static_cast<const char*>(value), static_cast<char*>(context->tap_memory),
            element_bytes(tap.dtype));
   const cameo_tensor tensor = {context->tap_memory, {CAMEO_CPU, 0}, tap.rank, to_dlpack(tap.dtype), shape, nullptr, 0};
-  const int32_t node = static_cast<int32_t>(program.rows[tap.row].node);
+  const int32_t node = static_cast<int32_t>(schedule.rows[tap.row].node);
   const cameo_tap seen = {sizeof seen, node, program.text + tap.name, &tensor};
   context->tap(context->tap_user, &seen);
 }
@@ -42,12 +43,12 @@ void deliver(void* argument, const Tap& tap, const void* value) {
 cameo_status set_tap(cameo_context* context, void (*callback)(void*, const cameo_tap*), void* user,
                      cameo_error* error) {
   if (!context) return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "tap: `context` is null");
-  const Program& program = *context->model->program;
-  if (callback && !program.tap_count)
+  const Schedule& schedule = *context->run.schedule;
+  if (callback && !schedule.tap_count)
     return fail(error, CAMEO_NOT_FOUND, -1, -1, "the library was built without the layouts of intermediate values");
   uint64_t bytes = kAlign;
-  for (const Tap* tap = program.taps; tap < program.taps + program.tap_count; ++tap) {
-    const uint64_t needed = tap_bytes(*tap, program.tap_axes + tap->axes);
+  for (const Tap* tap = schedule.taps; tap < schedule.taps + schedule.tap_count; ++tap) {
+    const uint64_t needed = tap_bytes(*tap, schedule.tap_axes + tap->axes);
     if (needed > bytes) bytes = needed;
   }
   if (callback && !context->tap_memory) {

@@ -86,6 +86,7 @@ struct Step {
   uint32_t a = 0, b = 0;       // slots of Swap, SetBase, Advance; loop number and flags of LoopBegin
   Origin origin;
   std::vector<ValueId> written;  // values of the root graph, for taps
+  bool operator==(const Step&) const = default;
 };
 
 /// A buffer of the arena: live from step `first` to step `last`, both included.
@@ -116,6 +117,7 @@ struct Tap {
   std::string name;
   DType dtype = DType::undefined;
   std::vector<int64_t> dims, pitch;  // elements
+  bool operator==(const Tap&) const = default;
 };
 
 struct Plan {

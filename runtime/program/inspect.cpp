@@ -35,8 +35,17 @@ void print_ios_json(Tool& tool, const Io* ios, uint32_t count) {
   }
 }
 
+// Of the image that runs here, or would on a better processor.
+const Schedule& schedule_of(const Program& p) {
+  static constexpr Schedule kNone;
+  const Image* image = choose_image(p, host_cpu_features());
+  if (!image && p.image_count) image = &p.images[p.image_count - 1];
+  return image ? *image->schedule : kNone;
+}
+
 void inspect_json(Tool& tool) {
   const Program& p = *tool.program;
+  const Schedule& schedule = schedule_of(p);
   Text& out = tool.out;
   out.add("{\"schema\":\"cameo.inspect\",\"version\":1,\"name\":"), out.json(Slice(p.name));
   out.add(",\"inputs\":["), print_ios_json(tool, p.inputs, p.input_count);
@@ -48,7 +57,7 @@ void inspect_json(Tool& tool) {
     out.format(",\"runs_here\":%s}", (p.images[i].cpu_features & ~host) == 0 ? "true" : "false");
   }
   out.format("],\"weights_bytes\":%lu,\"arena_bytes\":%lu,\"scratch_bytes\":%lu,\"steps\":%u,\"goldens\":%u",
-             p.weights_bytes, p.arena_bytes, p.scratch_bytes, p.row_count, p.golden_count);
+             p.weights_bytes, schedule.arena_bytes, schedule.scratch_bytes, schedule.row_count, p.golden_count);
   out.add(",\"dependencies\":[\"libc.so.6\"],\"manifest\":");
   out.add(p.manifest_bytes ? Slice(p.manifest, p.manifest_bytes) : Slice("null"));
   out.add("}\n");
@@ -150,6 +159,7 @@ void print_help(Tool& tool, Verb verb) {
 
 bool inspect_verb(Tool& tool, const Flags& flags) {
   const Program& p = *tool.program;
+  const Schedule& schedule = schedule_of(p);
   Text& out = tool.out;
   if (flags.json) return inspect_json(tool), true;
   const uint64_t host = host_cpu_features();
@@ -164,10 +174,10 @@ bool inspect_verb(Tool& tool, const Flags& flags) {
     out.format("  %s%s%s\n", p.images[i].name, missing ? ", lacks here: " : "", FeatureNames(missing).text);
   }
   print_bytes(&out, "weights", p.weights_bytes);
-  print_bytes(&out, "arena", p.arena_bytes);
-  print_bytes(&out, "scratch", p.scratch_bytes);
+  print_bytes(&out, "arena", schedule.arena_bytes);
+  print_bytes(&out, "scratch", schedule.scratch_bytes);
   out.format("%-14s %u, of %u kinds of ONNX origin\n%-14s %u\n%-14s libc.so.6 (glibc 2.34 or newer)\n", "steps",
-             p.row_count ? p.row_count - 1 : 0, p.node_count, "golden cases", p.golden_count, "needs");
+             schedule.row_count ? schedule.row_count - 1 : 0, p.node_count, "golden cases", p.golden_count, "needs");
   return true;
 }
 

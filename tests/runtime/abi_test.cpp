@@ -222,7 +222,7 @@ TEST_F(Linear, ErrorsFitIntoASmallBuffer) {
 TEST_F(Linear, MeasuresAndTypesWithoutRunning) {
   size_t bytes = 0, alignment = 0;
   ASSERT_EQ(s.api.workspace_size(s.model, nullptr, 0, &bytes, &alignment, &s.error), CAMEO_OK);
-  EXPECT_GE(bytes, kLinear.arena_bytes + 40);
+  EXPECT_GE(bytes, kLinearSchedule.arena_bytes + 40);
   EXPECT_EQ(alignment, 64u);
   std::vector<cameo_io> types(2);
   for (cameo_io& io : types) io.struct_size = sizeof io;

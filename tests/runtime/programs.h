@@ -16,6 +16,7 @@ using rt::Program;
 using rt::Ref;
 using rt::Row;
 using rt::RowKind;
+using rt::Schedule;
 
 constexpr Io tensor(const char* name, uint32_t dtype, int32_t rank, const int64_t* dims,
                     const char* const* dim_names = nullptr) {
@@ -60,7 +61,6 @@ inline const Row kLinearRows[] = {
     {.kind = RowKind::End},
 };
 inline const rt::Kernel kLinearKernels[] = {linear_kernel, sum_kernel};
-inline const rt::Image kLinearImages[] = {{"x86-64-v9", ~uint64_t{0}, nullptr}, {"baseline", 0, kLinearKernels}};
 inline const char* const kLinearNames0[] = {"/fc/Gemm", "/fc/Relu"};
 inline const char* const kLinearNames1[] = {"/sum"};
 inline const rt::Node kLinearNodes[] = {{kLinearNames0, 2, 0, 48, 160}, {kLinearNames1, 1, 15, 8, 40}};
@@ -76,6 +76,20 @@ inline const double kGoldenTolerances[] = {1e-6, 0};
 inline const rt::Golden kLinearGoldens[] = {{"case_0", kGoldenIn, kGoldenOut, kGoldenTolerances}};
 inline constexpr char kLinearManifest[] = R"({"schema":"cameo.manifest","version":1,"name":"linear"})";
 
+inline constexpr Schedule kLinearSchedule = {
+    .rows = kLinearRows,
+    .row_count = length(kLinearRows),
+    .refs = kLinearRefs,
+    .params = kLinearParams,
+    .taps = kLinearTaps,
+    .tap_count = 1,
+    .tap_axes = kLinearTapAxes,
+    .base_count = 5,
+    .arena_bytes = 96,
+};
+inline const rt::Image kLinearImages[] = {{"x86-64-v9", ~uint64_t{0}, nullptr, nullptr},
+                                          {"baseline", 0, kLinearKernels, &kLinearSchedule}};
+
 inline constexpr Program kLinear = {
     .name = "linear",
     .manifest = kLinearManifest,
@@ -84,22 +98,11 @@ inline constexpr Program kLinear = {
     .input_count = 1,
     .outputs = kLinearOutputs,
     .output_count = 2,
-    .rows = kLinearRows,
-    .row_count = length(kLinearRows),
-    .refs = kLinearRefs,
-    .params = kLinearParams,
     .nodes = kLinearNodes,
     .node_count = 2,
-    .taps = kLinearTaps,
-    .tap_count = 1,
-    .tap_axes = kLinearTapAxes,
     .text = kLinearText,
     .images = kLinearImages,
     .image_count = 2,
-    .base_count = 5,
-    .loop_count = 0,
-    .arena_bytes = 96,
-    .scratch_bytes = 0,
     .weights = kLinearWeights,
     .weights_bytes = sizeof kLinearWeights,
     .goldens = kLinearGoldens,
@@ -181,7 +184,16 @@ inline const Row kLoopRows[] = {
     /* 19 */ {.kind = RowKind::End},
 };
 inline const rt::Kernel kLoopKernels[] = {zero_kernel, count_kernel, double_kernel, below_kernel};
-inline const rt::Image kLoopImages[] = {{"baseline", 0, kLoopKernels}};
+inline constexpr Schedule kLoopSchedule = {
+    .rows = kLoopRows,
+    .row_count = length(kLoopRows),
+    .refs = kLoopRefs,
+    .base_count = 11,
+    .loop_count = 2,
+    .arena_bytes = 256,
+};
+inline const rt::Image kLoopImages[] = {{"baseline", 0, kLoopKernels, &kLoopSchedule}};
+
 inline const Program kLoop = {
     .name = "loop",
     .manifest = "{}",
@@ -190,22 +202,11 @@ inline const Program kLoop = {
     .input_count = 3,
     .outputs = kLoopOutputs,
     .output_count = 3,
-    .rows = kLoopRows,
-    .row_count = length(kLoopRows),
-    .refs = kLoopRefs,
-    .params = nullptr,
     .nodes = nullptr,
     .node_count = 0,
-    .taps = nullptr,
-    .tap_count = 0,
-    .tap_axes = nullptr,
     .text = "",
     .images = kLoopImages,
     .image_count = 1,
-    .base_count = 11,
-    .loop_count = 2,
-    .arena_bytes = 256,
-    .scratch_bytes = 0,
     .weights = nullptr,
     .weights_bytes = 0,
     .goldens = nullptr,
@@ -235,10 +236,17 @@ inline const Row kPickRows[] = {
     {.kind = RowKind::End},
 };
 inline const rt::Kernel kPickKernels[] = {pick_kernel, increment_kernel};
-inline const rt::Image kPickImages[] = {{"baseline", 0, kPickKernels}};
 inline const char* const kPickNames0[] = {"gather\n\x1b[31m"};
 inline const char* const kPickNames1[] = {"if"};
 inline const rt::Node kPickNodes[] = {{kPickNames0, 1, 0, 0, 0}, {kPickNames1, 1, 3, 0, 0}};
+inline constexpr Schedule kPickSchedule = {
+    .rows = kPickRows,
+    .row_count = length(kPickRows),
+    .refs = kPickRefs,
+    .base_count = 5,
+};
+inline const rt::Image kPickImages[] = {{"baseline", 0, kPickKernels, &kPickSchedule}};
+
 inline const Program kPick = {
     .name = "pick",
     .manifest = "{}",
@@ -247,22 +255,11 @@ inline const Program kPick = {
     .input_count = 2,
     .outputs = kPickOutputs,
     .output_count = 1,
-    .rows = kPickRows,
-    .row_count = length(kPickRows),
-    .refs = kPickRefs,
-    .params = nullptr,
     .nodes = kPickNodes,
     .node_count = 2,
-    .taps = nullptr,
-    .tap_count = 0,
-    .tap_axes = nullptr,
     .text = "k0\0k1",
     .images = kPickImages,
     .image_count = 1,
-    .base_count = 5,
-    .loop_count = 0,
-    .arena_bytes = 0,
-    .scratch_bytes = 0,
     .weights = nullptr,
     .weights_bytes = 0,
     .goldens = nullptr,
@@ -296,7 +293,16 @@ inline const Row kMixRows[] = {
     {.kind = RowKind::End},
 };
 inline const rt::Kernel kMixKernels[] = {partial_kernel, total_kernel, step_kernel};
-inline const rt::Image kMixImages[] = {{"baseline", 0, kMixKernels}};
+inline constexpr Schedule kMixSchedule = {
+    .rows = kMixRows,
+    .row_count = length(kMixRows),
+    .refs = kMixRefs,
+    .base_count = 6,
+    .arena_bytes = kMixChunks * 4,
+    .scratch_bytes = 256,
+};
+inline const rt::Image kMixImages[] = {{"baseline", 0, kMixKernels, &kMixSchedule}};
+
 inline const Program kMix = {
     .name = "mix",
     .manifest = "{}",
@@ -305,22 +311,11 @@ inline const Program kMix = {
     .input_count = 2,
     .outputs = kMixOutputs,
     .output_count = 2,
-    .rows = kMixRows,
-    .row_count = length(kMixRows),
-    .refs = kMixRefs,
-    .params = nullptr,
     .nodes = kPickNodes,
     .node_count = 1,
-    .taps = nullptr,
-    .tap_count = 0,
-    .tap_axes = nullptr,
     .text = "k0\0k1",
     .images = kMixImages,
     .image_count = 1,
-    .base_count = 6,
-    .loop_count = 0,
-    .arena_bytes = kMixChunks * 4,
-    .scratch_bytes = 256,
     .weights = nullptr,
     .weights_bytes = 0,
     .goldens = nullptr,
@@ -334,7 +329,13 @@ inline void round_kernel(const Call&) { __atomic_fetch_add(&endless_rounds, 1, _
 inline const Row kEndlessRows[] = {
     {.kind = RowKind::Kernel, .kernel = 0}, {.kind = RowKind::Jump, .jump = 0}, {.kind = RowKind::End}};
 inline const rt::Kernel kEndlessKernels[] = {round_kernel};
-inline const rt::Image kEndlessImages[] = {{"baseline", 0, kEndlessKernels}};
+inline constexpr Schedule kEndlessSchedule = {
+    .rows = kEndlessRows,
+    .row_count = 3,
+    .base_count = 2,
+};
+inline const rt::Image kEndlessImages[] = {{"baseline", 0, kEndlessKernels, &kEndlessSchedule}};
+
 inline const Program kEndless = {
     .name = "endless",
     .manifest = "{}",
@@ -343,22 +344,11 @@ inline const Program kEndless = {
     .input_count = 0,
     .outputs = nullptr,
     .output_count = 0,
-    .rows = kEndlessRows,
-    .row_count = 3,
-    .refs = nullptr,
-    .params = nullptr,
     .nodes = nullptr,
     .node_count = 0,
-    .taps = nullptr,
-    .tap_count = 0,
-    .tap_axes = nullptr,
     .text = "",
     .images = kEndlessImages,
     .image_count = 1,
-    .base_count = 2,
-    .loop_count = 0,
-    .arena_bytes = 0,
-    .scratch_bytes = 0,
     .weights = nullptr,
     .weights_bytes = 0,
     .goldens = nullptr,

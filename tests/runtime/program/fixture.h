@@ -30,16 +30,15 @@ inline const Io kTypesInputs[] = {tensor("image", rt::kF32, 4, kPicture), tensor
                                   tensor("bytes", rt::kU8, 4, kLast),     tensor("a", rt::kF32, 0, nullptr),
                                   tensor("gray", rt::kF32, 2, kGray),     tensor("doubles", rt::kF64, 2, kColumn)};
 inline const Row kTypesRows[] = {{.kind = RowKind::End}};
+inline constexpr rt::Schedule kTypesSchedule = {.rows = kTypesRows, .row_count = 1, .base_count = 10};
+inline const rt::Image kTypesImages[] = {{"baseline", 0, kLoopKernels, &kTypesSchedule}};
 inline const Program kTypes = {.name = "types",
                                .manifest = "{}",
                                .manifest_bytes = 2,
                                .inputs = kTypesInputs,
                                .input_count = 8,
-                               .rows = kTypesRows,
-                               .row_count = 1,
-                               .images = kLoopImages,
-                               .image_count = 1,
-                               .base_count = 10};
+                               .images = kTypesImages,
+                               .image_count = 1};
 
 }  // namespace programs
 
