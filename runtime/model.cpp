@@ -61,8 +61,8 @@ const Image* gpu_image(const Program& program) {
 cameo_status check_options(const Program& program, const cameo_options& options, cameo_error* error) {
   const int32_t type = options.device.device_type;
   if (type != CAMEO_AUTO && type != CAMEO_CPU && !(type == CAMEO_CUDA && gpu_image(program)))
-    return fail(error, CAMEO_UNAVAILABLE, -1, -1, "device type %d is not in this library, which runs on the CPU (1)",
-                type);
+    return fail(error, CAMEO_UNAVAILABLE, -1, -1, "device type %d is not in this library, which runs on the CPU (1)%s",
+                type, gpu_image(program) ? " and on GPUs (2)" : "");
   if (options.num_threads < 0 || options.num_threads > 4096)
     return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "num_threads is %d; 0 (default) to 4096 are possible",
                 options.num_threads);

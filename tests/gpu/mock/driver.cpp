@@ -286,6 +286,7 @@ int32_t cuMemAlloc(void** memory, size_t bytes) {
 }
 int32_t cuMemFree(void* memory) {
   size_t bytes = 0;
+  for (void* stream : driver().streams) drain(*static_cast<Stream*>(stream));  // as the driver's waits
   if (!driver().memory.give_back(Memory::Kind::Device, memory, &bytes))
     return complain(kInvalidValue, "no device memory");
   driver().mock.used -= bytes;
@@ -355,7 +356,10 @@ int32_t cuEventCreate(void** event, uint32_t) {
 }
 int32_t cuEventRecord(void* event, void* stream) {
   if (!driver().events.contains(event)) return kInvalidValue;
-  return enqueue(stream, [event] { return static_cast<Event*>(event)->at = driver().time, 0; });
+  return enqueue(stream, [event] {
+    if (driver().events.contains(event)) static_cast<Event*>(event)->at = driver().time;
+    return 0;
+  });
 }
 int32_t cuEventElapsedTime(float* milliseconds, void* begun, void* ended) {
   const uint64_t ns = static_cast<Event*>(ended)->at - static_cast<Event*>(begun)->at;
