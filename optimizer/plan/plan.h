@@ -144,6 +144,13 @@ std::string to_string(const Plan& plan, const Sources& sources);
 Plan make_plan(const Graph& g, const Target& target, WeightPool& weights, Diagnostics& diagnostics);
 Interface interface_of(const Graph& g);
 
+/// Whether a kernel may write where this operand stands: each element of its output is computed from the one at its own
+/// address at most.
+bool may_overwrite(const Kernel& k, uint32_t operand);
+/// Before buffers are placed: one that is read for the last time where another one is made becomes the other one, where
+/// the kernel may overwrite it.
+void overwrite_operands(Plan& plan);
+
 /// Gives every buffer an offset such that buffers which live at once do not overlap; returns the arena's size.
 /// Greedy by size, lowest offset that fits (as in "Efficient Memory Management for Deep Neural Net Inference", 2020).
 int64_t place_buffers(std::vector<Buffer>& buffers);
