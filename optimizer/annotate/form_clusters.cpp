@@ -186,16 +186,26 @@ class Clusterer {
     uint32_t reader = users_[v.index][0];
     Cluster& to = clusters_[static_cast<size_t>(owner_[reader])];
     if (!facts_[reader].out || to.nodes.size() + from.nodes.size() > kMaxNodes) return;
+    if (moves_constant(from)) return join(from, to, owner_[reader]);
     bool checked = false;
     std::vector<Expr> roots{facts_[reader].out->value};
     visit(roots, [&](Expr e) { checked |= e.op() == Op::Load && e.checked() && g_.nodes()[reader].inputs[e.operand()] == v; });
     if (checked || reads_of(reader, v) > static_cast<double>(product(g_.type(v).shape).value())) return;
+    join(from, to, owner_[reader]);
+  }
+  void join(Cluster& from, Cluster& to, int owner) {
     for (NodeId n : from.nodes) {
       to.nodes.push_back(n);
-      owner_[n.index] = owner_[reader];
+      owner_[n.index] = owner;
     }
     std::sort(to.nodes.begin(), to.nodes.end());
     from.nodes.clear();
+  }
+  /// Whoever reads a moved constant may as well read the constant.
+  bool moves_constant(const Cluster& c) const {
+    if (c.nodes.size() != 1) return false;
+    Expr value = facts_[c.nodes[0].index].out->value;
+    return value.op() == Op::Load && !value.checked() && g_[g_[c.nodes[0]].inputs[value.operand()]].constant;
   }
 
   const Graph& g_;
