@@ -22,6 +22,9 @@ std::vector<Cluster> form_clusters(const Graph& g);
 /// of the graph; constants of one element have become Consts.
 std::vector<OutputExpr> fuse(const Graph& g, const Cluster& c);
 
+/// A meaning without the terms of its sums that are zero for every element.
+Expr trim_folds(const Graph& g, Expr root);
+
 /// A node's own Expr with the numbers of its inputs replaced by those of the graph's values.
 Expr on_values(const Node& n, Expr e);
 

@@ -102,7 +102,10 @@ Expr on_values(const Node& n, Expr root) {
 std::vector<OutputExpr> fuse(const Graph& g, const Cluster& c) {
   Fuser fuser(g, c);
   std::vector<OutputExpr> outs;
-  for (ValueId v : c.outputs) outs.push_back(fuser.output(v));
+  for (ValueId v : c.outputs) {
+    outs.push_back(fuser.output(v));
+    outs.back().value = trim_folds(g, outs.back().value);
+  }
   return outs;
 }
 
