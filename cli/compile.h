@@ -26,7 +26,7 @@ struct CompileOptions {
   std::vector<std::string> skip;  // passes
   int64_t rewrite_limit = INT64_MAX;
   bool verify_each = false;
-  std::string print_after;        // a pass, or `all`
+  std::string print_after;  // a pass, or `all`
   Stop stop = Stop::Artifact;
   OutputKind kind = OutputKind::SharedLibrary;
   bool with_program = true, time_passes = false;
