@@ -118,7 +118,7 @@ struct Schedule {
   uint64_t scratch_bytes = 0;  // for each thread
 };
 
-struct DeviceCode {  // kernels for one GPU architecture
+struct DeviceCode {                    // kernels for one GPU architecture
   const char* architecture = nullptr;  // sm_80, sm_90a: a cubin; ptx: text that the driver compiles; host: a library
   const void* data = nullptr;
   uint64_t bytes = 0;
@@ -145,6 +145,11 @@ struct Golden {  // compact tensors of the program's own types and dims
   const double* tolerances = nullptr;  // absolute, one an output; null or negative: the default rule
 };
 
+struct MadeUp {                    // f32 weights that the file does not hold
+  uint64_t offset = 0, count = 0;  // bytes; elements
+  float mean = 0, deviation = 0;
+};
+
 inline constexpr uint32_t kProgramVersion = 1;
 
 struct Program {
@@ -163,6 +168,9 @@ struct Program {
   uint32_t image_count = 0;
   const void* weights = nullptr;  // 64-byte aligned; null with weights_bytes: read by the host's callback
   uint64_t weights_bytes = 0;
+  const MadeUp* made_up = nullptr;  // by offset; `weights` holds the bytes between them, one piece behind the other
+  uint32_t made_up_count = 0;
+  uint64_t made_up_seed = 0;
   const Golden* goldens = nullptr;
   uint32_t golden_count = 0;
   int32_t threads = 0;  // 0: as many as the process may use

@@ -2,6 +2,7 @@
 // a kernel its operands; rows that are not kernels (jumps, loops, copies) are the control flow. Codegen decides nothing more.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -135,6 +136,7 @@ struct Module {
   Interface io;
   WeightPool weights;
   std::vector<Plan> plans;
+  std::optional<uint64_t> made_up_seed;  // large weights do not ship: they are made up of it when a model is created
   std::shared_ptr<const Sources> sources;
 };
 
