@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 
+#include "codegen/device_code.h"
 #include "codegen/print_goldens.h"
 
 namespace cameo {
@@ -75,6 +76,8 @@ class ProgramPrinter {
   std::string print(std::string_view manifest) {
     w_.line(fmt::format("// Program tables of {}.", comment_safe(module_.name)));
     w_.line("#include \"runtime/program.h\"");
+    if (std::ranges::any_of(module_.plans, [](const Plan& p) { return p.target.is_gpu(); }))
+      w_.line(fmt::format("#include \"{}\"", kDeviceHeader));
     w_.blank();
     print_declarations();
     w_.line("namespace rt {");
@@ -97,7 +100,7 @@ class ProgramPrinter {
   void print_declarations() {
     w_.line("extern \"C\" {");
     for (const Plan& p : module_.plans)
-      for (const Kernel& k : p.kernels)
+      for (const Kernel& k : host_kernels(p))
         w_.line(fmt::format("__attribute__((visibility(\"hidden\"))) void {}(const rt::RowCall& call);",
                             external_name(k, p)));
     w_.line("const struct cameo_api* cameo_program_api(rt::uint32_t abi_major);");
@@ -171,17 +174,34 @@ class ProgramPrinter {
                            static_cast<int>(t.dtype), t.dims.size(), axes.add_once(of_tap)));
     }
   }
+  static std::span<const Kernel> host_kernels(const Plan& p) {
+    return p.target.is_gpu() ? std::span<const Kernel>() : std::span(p.kernels);
+  }
   void print_images() {
     RowTable images;
     for (size_t i = 0; i < module_.plans.size(); ++i) {
       const Plan& p = module_.plans[i];
+      const std::string name = image_name(p);
+      if (p.target.is_gpu()) print_device(p);
       RowTable kernels;
-      for (const Kernel& k : p.kernels) kernels.add(external_name(k, p));
-      kernels.print(w_, "Kernel", "kernels_" + image_name(p));
-      images.add(fmt::format("{{\"{}\", {}, kernels_{}, &schedule{}}}", p.target.name, p.target.features, image_name(p),
-                             first_like(i)));
+      for (const Kernel& k : p.kernels) kernels.add(p.target.is_gpu() ? "nullptr" : external_name(k, p));
+      kernels.print(w_, "Kernel", "kernels_" + name);
+      images.add(fmt::format("{{\"{}\", {}, kernels_{}, &schedule{}, {}}}", p.target.name, p.target.features, name,
+                             first_like(i), p.target.is_gpu() ? "&device_" + name : "nullptr"));
     }
     images.print(w_, "Image", "images");
+  }
+  void print_device(const Plan& p) {
+    const std::string name = image_name(p);
+    RowTable codes, entries;
+    for (const std::string& a : p.target.architectures) {
+      const std::string symbol = device_symbol(p, a);
+      codes.add(fmt::format("{{\"{}\", {}, {}_bytes}}", a, symbol, symbol));
+    }
+    for (const Kernel& k : p.kernels) entries.add(fmt::format("{}", text_.place_of(k.symbol)));
+    codes.print(w_, "DeviceCode", "codes_" + name);
+    entries.print(w_, "uint32_t", "entries_" + name);
+    w_.line(fmt::format("const Device device_{0} = {{codes_{0}, {1}, entries_{0}}};", name, codes.size()));
   }
   void print_cameo_program(std::string_view manifest) {
     const Interface& io = module_.io;
@@ -253,6 +273,9 @@ std::string image_name(const Plan& p) {
   std::string s = p.target.name;
   std::ranges::replace_if(s, [](unsigned char c) { return !std::isalnum(c); }, '_');
   return s;
+}
+std::string device_symbol(const Plan& p, std::string_view architecture) {
+  return fmt::format("cameo_{}_{}", image_name(p), architecture);
 }
 std::string external_name(const Kernel& k, const Plan& p) { return fmt::format("{}_{}", k.symbol, image_name(p)); }
 
