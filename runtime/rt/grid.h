@@ -33,7 +33,9 @@ RT_FN i32 block() { return __nvvm_read_ptx_sreg_ctaid_x(); }
 RT_FN i32 blocks() { return __nvvm_read_ptx_sreg_nctaid_x(); }
 RT_FN void barrier() { __syncthreads(); }
 #elif defined(RT_FIBERS)
-extern "C" __attribute__((visibility("default"), used)) inline Fibers cameo_fibers{};
+extern "C" {
+__attribute__((visibility("default"), used)) inline Fibers cameo_fibers{};
+}
 RT_FN i32 thread() { return cameo_fibers.thread; }
 RT_FN i32 block() { return cameo_fibers.block; }
 RT_FN i32 blocks() { return cameo_fibers.blocks; }
