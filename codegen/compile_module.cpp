@@ -107,7 +107,7 @@ void compile_module(const Module& m, const std::vector<GoldenCase>& goldens, Out
   if (!device.empty()) objects.push_back({"device.o", elf_object_bytes(device_object(device)), {}});
   bool program = options.with_program && (kind == OutputKind::SharedLibrary || kind == OutputKind::Program);
   if (!goldens.empty()) objects.push_back(golden_object(goldens));
-  for (LinkInput& o : runtime_objects("x86_64-unknown-linux-gnu", program, false)) {
+  for (LinkInput& o : runtime_objects("x86_64-unknown-linux-gnu", program, !device.empty())) {
     const bool shared_only = o.name == "core/shared.o";
     if (!shared_only || kind == OutputKind::SharedLibrary) objects.push_back(std::move(o));
   }

@@ -152,7 +152,8 @@ ElfObject device_object(const std::vector<DeviceImage>& images) {
   object.machine = Machine::kX86_64;
   for (const DeviceImage& image : images) {
     object.symbols.push_back({.name = image.symbol, .section = static_cast<int>(object.sections.size()), .size = image.bytes.size()});
-    object.sections.push_back(section_of(fmt::format(".rodata.{}", image.symbol), {as_bytes(image.bytes)}));
+    const std::span<const std::byte> bytes = std::as_bytes(std::span(image.bytes));
+    object.sections.push_back(section_of(fmt::format(".rodata.{}", image.symbol), {bytes}));
   }
   return object;
 }

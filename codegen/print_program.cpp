@@ -198,10 +198,12 @@ class ProgramPrinter {
       const std::string symbol = device_symbol(p, a);
       codes.add(fmt::format("{{\"{}\", {}, {}_bytes}}", a, symbol, symbol));
     }
-    for (const Kernel& k : p.kernels) entries.add(fmt::format("{}", text_.place_of(k.symbol)));
+    for (const Kernel& k : p.kernels)
+      entries.add(fmt::format("{{{}, {}}}", text_.place_of(k.symbol), k.operands.size()));
     codes.print(w_, "DeviceCode", "codes_" + name);
-    entries.print(w_, "uint32_t", "entries_" + name);
-    w_.line(fmt::format("const Device device_{0} = {{codes_{0}, {1}, entries_{0}}};", name, codes.size()));
+    entries.print(w_, "DeviceEntry", "entries_" + name);
+    w_.line(fmt::format("const Device device_{0} = {{&cuda_driver, codes_{0}, {1}, entries_{0}, {2}}};", name, codes.size(),
+                        entries.size()));
   }
   void print_cameo_program(std::string_view manifest) {
     const Interface& io = module_.io;
