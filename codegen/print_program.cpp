@@ -174,20 +174,23 @@ class ProgramPrinter {
                            static_cast<int>(t.dtype), t.dims.size(), axes.add_once(of_tap)));
     }
   }
-  static std::span<const Kernel> host_kernels(const Plan& p) {
+  static std::span<const Kernel> host_kernels(const Plan& p) {  // every form has a body on a GPU
     return p.target.is_gpu() ? std::span<const Kernel>() : std::span(p.kernels);
+  }
+  void print_kernels(const Plan& p) {
+    RowTable kernels;
+    for (const Kernel& k : p.kernels) kernels.add(external_name(k, p));
+    kernels.print(w_, "Kernel", "kernels_" + image_name(p));
   }
   void print_images() {
     RowTable images;
     for (size_t i = 0; i < module_.plans.size(); ++i) {
       const Plan& p = module_.plans[i];
       const std::string name = image_name(p);
-      if (p.target.is_gpu()) print_device(p);
-      RowTable kernels;
-      for (const Kernel& k : p.kernels) kernels.add(p.target.is_gpu() ? "nullptr" : external_name(k, p));
-      kernels.print(w_, "Kernel", "kernels_" + name);
-      images.add(fmt::format("{{\"{}\", {}, kernels_{}, &schedule{}, {}}}", p.target.name, p.target.features, name,
-                             first_like(i), p.target.is_gpu() ? "&device_" + name : "nullptr"));
+      p.target.is_gpu() ? print_device(p) : print_kernels(p);
+      const bool gpu = p.target.is_gpu();
+      images.add(fmt::format("{{\"{}\", {}, {}, &schedule{}, {}}}", p.target.name, p.target.features,
+                             gpu ? "nullptr" : "kernels_" + name, first_like(i), gpu ? "&device_" + name : "nullptr"));
     }
     images.print(w_, "Image", "images");
   }
