@@ -26,7 +26,7 @@ RuntimeFiles runtime_files() {
   RuntimeFiles files;
   for (const EmbeddedFile& f : embedded_under("runtime/")) {
     const std::string path(f.path);
-    if (!path.ends_with(".cpp")) continue;
+    if (!path.ends_with(".cpp") || path.starts_with("runtime/cuda/")) continue;
     if (path.starts_with("runtime/program/")) {
       if (path != "runtime/program/start.cpp") files.program.push_back(path);
     } else if (path != "runtime/shared.cpp") {

@@ -37,7 +37,7 @@ typedef struct cameo_context cameo_context; /* the memory of one run at a time; 
 
 /* DLPack's DLDevice, DLDataType and DLTensor, layout for layout. */
 typedef struct cameo_device {
-  int32_t device_type; /* 1 CPU, 2 CUDA */
+  int32_t device_type; /* CAMEO_CPU, CAMEO_CUDA */
   int32_t device_id;
 } cameo_device;
 
@@ -57,7 +57,11 @@ typedef struct cameo_tensor {
   uint64_t byte_offset;
 } cameo_tensor;
 
-enum { CAMEO_CPU = 1, CAMEO_CUDA = 2 };
+enum {
+  CAMEO_AUTO = 0, /* in options: what the library has code for, and a GPU (number device_id) before the CPU */
+  CAMEO_CPU = 1,
+  CAMEO_CUDA = 2
+};
 enum {
   CAMEO_KIND_NONE = 0, /* input: a bound state keeps what it holds. output: not wanted */
   CAMEO_KIND_TENSOR = 1,

@@ -1,5 +1,6 @@
 // What the table answers without running: inputs, outputs, nodes, sizes, status names.
 #include "runtime/abi.h"
+#include "runtime/device.h"
 
 namespace rt {
 namespace {
@@ -66,7 +67,8 @@ cameo_status describe_outputs(const cameo_model* model, cameo_io* out, int32_t c
 
 cameo_status measure_workspace(const cameo_model* model, size_t* bytes, size_t* alignment, cameo_error* error) {
   if (!model) return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "workspace_size: `model` is null");
-  if (bytes) *bytes = plan_context(*model).bytes;
+  const DeviceDriver* driver = driver_of(*model);
+  if (bytes) *bytes = plan_context(*model).bytes + (driver ? driver->context_bytes(*model) : 0);
   if (alignment) *alignment = kAlign;
   return CAMEO_OK;
 }

@@ -9,9 +9,12 @@ namespace {
 char* at(const Execution& run, const Ref& ref) { return static_cast<char*>(run.bases[ref.base]) + ref.offset; }
 
 template <class T>
-T load(const Execution& run, const Ref& ref) {
-  T value;
-  libc::memcpy(&value, at(run, ref), sizeof value);
+T load(Execution& run, const Ref& ref) {
+  T value = 0;
+  if (run.device)
+    run.device->read(run, &value, at(run, ref), sizeof value);
+  else
+    libc::memcpy(&value, at(run, ref), sizeof value);
   return value;
 }
 
@@ -29,7 +32,18 @@ void run_parallel(Execution& run, Kernel kernel, const RowCall& call, int32_t ch
   wait(run.job, chunks);
 }
 
+void copy(Execution& run, char* to, const char* from, uint64_t bytes) {
+  if (run.device) return run.device->copy(run, to, from, bytes);
+  libc::memcpy(to, from, bytes);
+}
+
+void set_counter(Execution& run, const Ref& ref, int64_t counter) {
+  if (run.device) return run.device->write(run, at(run, ref), counter);
+  libc::memcpy(at(run, ref), &counter, sizeof counter);
+}
+
 void run_kernel(Execution& run, const Row& row) {
+  if (run.device) return run.device->launch(run, row);
   const Schedule& schedule = *run.schedule;
   const Kernel kernel = run.kernels[row.kernel];
   RowCall call = {{&run.fault, run.scratch, 0, 1}, run.bases, schedule.refs + row.refs, schedule.params + row.params};
@@ -45,7 +59,7 @@ uint32_t test_loop(Execution& run, uint32_t begin) {
   const LoopState& loop = run.loops[row.a];
   if (loop.counter >= loop.trip) return static_cast<uint32_t>(row.jump);
   if (row.b & kConditionRef && !load<uint8_t>(run, *ref++)) return static_cast<uint32_t>(row.jump);
-  if (row.b & kCounterRef) libc::memcpy(at(run, *ref), &loop.counter, sizeof loop.counter);
+  if (row.b & kCounterRef) set_counter(run, *ref, loop.counter);
   return begin + 1;
 }
 
@@ -85,7 +99,7 @@ uint32_t next(Execution& run, uint32_t index) {
     case RowKind::Swap: swap_bases(run, row); break;
     case RowKind::SetBase: run.bases[row.a] = at(run, refs[0]); break;
     case RowKind::Advance: advance_base(run, row); break;
-    case RowKind::Copy: libc::memcpy(at(run, refs[0]), at(run, refs[1]), row.bytes); break;
+    case RowKind::Copy: copy(run, at(run, refs[0]), at(run, refs[1]), row.bytes); break;
     case RowKind::End: break;
   }
   return index + 1;
@@ -106,9 +120,11 @@ void tap_row(Execution& run, uint32_t index) {
 }
 
 uint32_t next_observed(Execution& run, uint32_t index) {
+  if (run.device) run.device->begin_row(run);
   const uint64_t start = now_ns();
   const uint32_t result = next(run, index);
-  if (run.nanoseconds && run.program->node_count) run.nanoseconds[run.schedule->rows[index].node] += now_ns() - start;
+  const uint64_t ns = run.device ? run.device->end_row(run) : now_ns() - start;
+  if (run.nanoseconds && run.program->node_count) run.nanoseconds[run.schedule->rows[index].node] += ns;
   if (run.tap && !__atomic_load_n(&run.fault.code, __ATOMIC_RELAXED)) tap_row(run, index);
   return result;
 }
@@ -127,7 +143,7 @@ Outcome execute(Execution& run) {
     const uint32_t row = index;
     index = run.observed ? next_observed(run, index) : next(run, index);
     if (__atomic_load_n(&run.fault.code, __ATOMIC_ACQUIRE)) {
-      run.fault.row = row;
+      if (!run.device) run.fault.row = row;  // a GPU's fault says it
       return Outcome::Fault;
     }
   }

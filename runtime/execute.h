@@ -11,6 +11,20 @@ struct LoopState {
   int64_t counter;
 };
 
+struct Execution;
+
+// What rows do where `bases` hold addresses of a memory that is not the CPU's. Work is queued; `read` and `end_row`
+// wait for it. What fails is a fault of the run, kDeviceFault, and kernels' faults come to light when something waits.
+struct DeviceRows {
+  void (*launch)(Execution& run, const Row& row);
+  void (*copy)(Execution& run, void* to, const void* from, uint64_t bytes);
+  void (*read)(Execution& run, void* to, const void* from, uint64_t bytes);  // to the CPU's memory
+  void (*write)(Execution& run, void* to, int64_t value);
+  void (*begin_row)(Execution& run);
+  uint64_t (*end_row)(Execution& run);  // nanoseconds since begin_row
+};
+inline constexpr int32_t kDeviceFault = -1;
+
 struct Execution {
   const Program* program = nullptr;
   const Schedule* schedule = nullptr;
@@ -25,7 +39,9 @@ struct Execution {
   Pool* pool = nullptr;   // null for a run that stays on its own thread
   void (*parallel_for)(void* user, int32_t count, void (*body)(void*, int32_t), void* arg) = nullptr;
   void* parallel_user = nullptr;
-  Job job;  // of parallel_for
+  Job job;                             // of parallel_for
+  const DeviceRows* device = nullptr;  // null: the CPU
+  void* device_state = nullptr;
 
   bool observed = false;            // any of the next two
   uint64_t* nanoseconds = nullptr;  // by node

@@ -37,6 +37,11 @@ struct Timespec {
 };
 int clock_gettime(int clock, Timespec* time) __asm__("clock_gettime");
 
+// libraries; only runtime/cuda/ uses them
+void* dlopen(const char* path, int flags) __asm__("dlopen");
+void* dlsym(void* library, const char* name) __asm__("dlsym");
+enum : int { kBindNow = 2, kNeverUnload = 0x1000 };
+
 // files; only the program part uses what follows
 struct Dirent {
   uint64_t inode;

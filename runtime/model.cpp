@@ -2,14 +2,13 @@
 #include "runtime/model.h"
 
 #include "runtime/cpu.h"
+#include "runtime/device.h"
 #include "runtime/dtype.h"
 #include "runtime/errors.h"
 #include "runtime/libc.h"
 
 namespace rt {
 namespace {
-
-uint64_t align_up(uint64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
 
 void* default_alloc(void*, size_t bytes, size_t alignment, cameo_device) {
   return libc::aligned_alloc(alignment, bytes);
@@ -32,6 +31,7 @@ cameo_status no_image(const Program& program, uint64_t host, cameo_error* error)
   if (!program.image_count)
     return fail(error, CAMEO_UNAVAILABLE, -1, -1, "the library holds no code for any processor");
   const Image& last = program.images[program.image_count - 1];
+  if (last.device) return fail(error, CAMEO_UNAVAILABLE, -1, -1, "the library holds code for GPUs only, not for a CPU");
   return fail(error, CAMEO_UNAVAILABLE, -1, -1,
               "this processor lacks %s, which code for `%s` needs; build with a lower `--target`, or with several",
               FeatureNames(last.cpu_features & ~host).text, last.name);
@@ -52,10 +52,17 @@ cameo_status check_static(const Io* ios, uint32_t count, const char* what, cameo
   return CAMEO_OK;
 }
 
-cameo_status check_options(const cameo_options& options, cameo_error* error) {
-  if (options.device.device_type != CAMEO_CPU)
+const Image* gpu_image(const Program& program) {
+  for (uint32_t i = 0; i < program.image_count; ++i)
+    if (program.images[i].device) return &program.images[i];
+  return nullptr;
+}
+
+cameo_status check_options(const Program& program, const cameo_options& options, cameo_error* error) {
+  const int32_t type = options.device.device_type;
+  if (type != CAMEO_AUTO && type != CAMEO_CPU && !(type == CAMEO_CUDA && gpu_image(program)))
     return fail(error, CAMEO_UNAVAILABLE, -1, -1, "device type %d is not in this library, which runs on the CPU (1)",
-                options.device.device_type);
+                type);
   if (options.num_threads < 0 || options.num_threads > 4096)
     return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "num_threads is %d; 0 (default) to 4096 are possible",
                 options.num_threads);
@@ -98,7 +105,7 @@ cameo_status start_threads(cameo_model* model, cameo_error* error) {
   model->threads = options.num_threads       ? options.num_threads
                    : model->program->threads ? model->program->threads
                                              : usable_threads();
-  if (!is_parallel(*model->image->schedule)) model->threads = 1;
+  if (model->image->device || !is_parallel(*model->image->schedule)) model->threads = 1;
   if (model->threads == 1 || options.parallel_for) return CAMEO_OK;
   void* memory = allocate(options, Pool::bytes(model->threads));
   model->pool = memory ? Pool::create(memory, model->threads) : nullptr;
@@ -110,6 +117,7 @@ cameo_status start_threads(cameo_model* model, cameo_error* error) {
 
 void destroy_model(cameo_model* model) {
   const cameo_options options = model->options;
+  if (const DeviceDriver* driver = driver_of(*model)) driver->close_model(model);
   if (model->pool) {
     model->pool->destroy();
     deallocate(options, model->pool, Pool::bytes(model->threads));
@@ -139,11 +147,12 @@ T* part(cameo_context* context, uint64_t offset) {
 
 void set_up_outputs(cameo_context* context) {
   const Program& program = *context->model->program;
+  const bool here = !context->model->image->device;
   uint64_t offset = context->layout.outputs,
            shape = context->layout.shapes + align_up(program.output_count * sizeof(void*));
   for (uint32_t i = 0; i < program.output_count; ++i) {
     const Io& io = program.outputs[i];
-    context->owned[i] = part<void>(context, offset);
+    if (here) context->owned[i] = part<void>(context, offset);
     context->shapes[i] = part<int64_t>(context, shape);
     for (int32_t d = 0; d < io.rank; ++d) context->shapes[i][d] = io.dims[d];
     offset += align_up(io_bytes(io));
@@ -172,25 +181,25 @@ void set_up_execution(cameo_context* context) {
 
 const Image* choose_image(const Program& program, uint64_t host) {
   for (uint32_t i = 0; i < program.image_count; ++i)
-    if ((program.images[i].cpu_features & ~host) == 0) return &program.images[i];
+    if (!program.images[i].device && (program.images[i].cpu_features & ~host) == 0) return &program.images[i];
   return nullptr;
 }
 
 cameo_options default_options() {
   cameo_options options = {};
   options.struct_size = sizeof options;
-  options.device = {CAMEO_CPU, 0};
+  options.device = {CAMEO_AUTO, 0};
   options.alloc = default_alloc;
   options.free = default_free;
   return options;
 }
 
 void* allocate(const cameo_options& options, uint64_t bytes) {
-  return options.alloc(options.user, align_up(bytes), kAlign, options.device);
+  return options.alloc(options.user, align_up(bytes), kAlign, {CAMEO_CPU, 0});
 }
 
 void deallocate(const cameo_options& options, void* memory, uint64_t bytes) {
-  options.free(options.user, memory, align_up(bytes), kAlign, options.device);
+  options.free(options.user, memory, align_up(bytes), kAlign, {CAMEO_CPU, 0});
 }
 
 int64_t elements(const Io& io) {
@@ -201,24 +210,49 @@ int64_t elements(const Io& io) {
 
 uint64_t io_bytes(const Io& io) { return static_cast<uint64_t>(elements(io) * element_bytes(io.dtype)); }
 
-cameo_status create_model(const Program& program, const cameo_options* given, cameo_model** out, cameo_error* error) {
-  if (!out) return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "model_create: `model` is null");
-  const cameo_options options = read_options(given);
-  cameo_status status = check_options(options, error);
-  if (!status) status = check_program(program, error);
-  if (status) return status;
-  const uint64_t host = host_cpu_features();
-  const Image* image = choose_image(program, host);
-  if (!image) return no_image(program, host, error);
+namespace {
+
+cameo_status open_image(const Program& program, const Image& image, const cameo_options& options, cameo_model** out,
+                        cameo_error* error) {
   cameo_model* model = static_cast<cameo_model*>(allocate(options, sizeof *model));
   if (!model) return fail(error, CAMEO_OUT_OF_MEMORY, -1, -1, "cannot allocate a model");
-  *model = {&program, image, options, nullptr, nullptr, nullptr, 1, 1};
-  status = load_weights(model, error);
+  *model = {&program, &image, options, nullptr, nullptr, nullptr, 1, 1, nullptr};
+  model->options.device.device_type = image.device ? CAMEO_CUDA : CAMEO_CPU;
+  cameo_status status = load_weights(model, error);
   if (!status) status = start_threads(model, error);
+  if (!status && image.device) status = image.device->driver->open_model(model, error);
   if (status) return destroy_model(model), status;
   log_model(*model);
   *out = model;
   return CAMEO_OK;
+}
+
+void log_fallback(const cameo_options& options, const cameo_error& reason) {
+  char text[560];
+  if (!options.log) return;
+  libc::snprintf(text, sizeof text, "it runs on the CPU: %s", reason.message);
+  options.log(options.user, 1, text);
+}
+
+}  // namespace
+
+cameo_status create_model(const Program& program, const cameo_options* given, cameo_model** out, cameo_error* error) {
+  if (!out) return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "model_create: `model` is null");
+  const cameo_options options = read_options(given);
+  cameo_status status = check_options(program, options, error);
+  if (!status) status = check_program(program, error);
+  if (status) return status;
+  const uint64_t host = host_cpu_features();
+  const Image* cpu = choose_image(program, host);
+  const Image* gpu = options.device.device_type == CAMEO_CPU ? nullptr : gpu_image(program);
+  if (gpu && (!cpu || options.device.device_type == CAMEO_CUDA)) return open_image(program, *gpu, options, out, error);
+  if (gpu) {
+    cameo_error reason;
+    reason.struct_size = sizeof reason;
+    if (!open_image(program, *gpu, options, out, &reason)) return CAMEO_OK;
+    log_fallback(options, reason);
+  }
+  return cpu ? open_image(program, *cpu, options, out, error) : no_image(program, host, error);
 }
 
 void retain_model(cameo_model* model) {
@@ -232,6 +266,7 @@ void release_model(cameo_model* model) {
 Layout plan_context(const cameo_model& model) {
   const Program& program = *model.program;
   const Schedule& schedule = *model.image->schedule;
+  const bool here = !model.image->device;  // what kernels write is in this block
   Layout layout = {};
   uint64_t dims = 0, outputs = 0;
   for (uint32_t i = 0; i < program.output_count; ++i) {
@@ -245,10 +280,10 @@ Layout plan_context(const cameo_model& model) {
   layout.shapes = take(layout, align_up(program.output_count * sizeof(void*)) + dims * sizeof(int64_t));
   layout.staging = take(layout, program.input_count * sizeof(Staging));
   layout.bindings = take(layout, program.output_count * sizeof(Binding));
-  layout.scratch_stride = align_up(schedule.scratch_bytes);
+  layout.scratch_stride = here ? align_up(schedule.scratch_bytes) : 0;
   layout.scratch = take(layout, layout.scratch_stride * static_cast<uint64_t>(model.threads));
-  layout.arena = take(layout, schedule.arena_bytes);
-  layout.outputs = take(layout, outputs);
+  layout.arena = take(layout, here ? schedule.arena_bytes : 0);
+  layout.outputs = take(layout, here ? outputs : 0);
   return layout;
 }
 
@@ -269,6 +304,9 @@ cameo_status create_context(cameo_model* model, cameo_context** out, cameo_error
   set_up_execution(context);
   set_up_outputs(context);
   retain_model(model);
+  const DeviceDriver* driver = driver_of(*model);
+  const cameo_status status = driver ? driver->open_context(context, error) : CAMEO_OK;
+  if (status) return release_context(context), status;
   *out = context;
   return CAMEO_OK;
 }
@@ -277,10 +315,15 @@ void release_context(cameo_context* context) {
   if (!context) return;
   cameo_model* model = context->model;
   const cameo_options& options = model->options;
+  const DeviceDriver* driver = driver_of(*model);
   for (uint32_t i = 0; i < model->program->input_count; ++i)
     if (context->staging[i].memory) deallocate(options, context->staging[i].memory, context->staging[i].bytes);
-  for (int32_t i = 0; i < context->binding_count; ++i)
-    for (void* block : context->bindings[i].blocks) deallocate(options, block, context->bindings[i].bytes);
+  for (const Binding* b = context->bindings; b < context->bindings + context->binding_count; ++b) {
+    if (driver) driver->close_state(context, *b);
+    for (void* block : b->blocks)
+      if (!driver) deallocate(options, block, b->bytes);
+  }
+  if (driver) driver->close_context(context);
   if (context->tap_memory) deallocate(options, context->tap_memory, context->tap_bytes);
   deallocate(options, context, context->layout.bytes);
   release_model(model);

@@ -9,11 +9,12 @@ struct cameo_model {
   const rt::Program* program;
   const rt::Image* image;
   cameo_options options;  // callbacks filled in
-  const void* weights;
-  void* owned_weights;  // read by the callback
-  rt::Pool* pool;       // null with one thread, or where the host has a parallel_for
+  const void* weights;    // on the image's machine
+  void* owned_weights;    // read by the callback
+  rt::Pool* pool;         // null with one thread, or where the host has a parallel_for
   int32_t threads;
   uint32_t references;
+  void* device_state;  // of the image's DeviceDriver
 };
 
 namespace rt {
@@ -54,13 +55,19 @@ struct cameo_context {
 namespace rt {
 
 inline constexpr uint64_t kAlign = 64;
+inline uint64_t align_up(uint64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
+
+/// Null where the CPU runs the model.
+inline const DeviceDriver* driver_of(const cameo_model& model) {
+  return model.image->device ? model.image->device->driver : nullptr;
+}
 
 cameo_options default_options();
 cameo_status create_model(const Program& program, const cameo_options* options, cameo_model** out, cameo_error* error);
 void retain_model(cameo_model* model);
 void release_model(cameo_model* model);
 
-/// The first image that runs on a processor with these features; null if none does.
+/// The first image that runs on a processor with these features; null if none does. A GPU's is not looked at.
 const Image* choose_image(const Program& program, uint64_t host);
 Layout plan_context(const cameo_model& model);
 cameo_status create_context(cameo_model* model, cameo_context** out, cameo_error* error);
@@ -79,6 +86,9 @@ void make_up_weights(const Program& program, char* to);  // all of program.weigh
 
 void* allocate(const cameo_options& options, uint64_t bytes);
 void deallocate(const cameo_options& options, void* memory, uint64_t bytes);
+bool is_owned(const cameo_value& output);  // by the context
+void fill_output(cameo_context* context, int32_t index, cameo_value& value, void* data, cameo_device device);
+
 int64_t elements(const Io& io);
 uint64_t io_bytes(const Io& io);
 

@@ -124,10 +124,20 @@ struct DeviceCode {                    // kernels for one GPU architecture
   uint64_t bytes = 0;
 };
 
-struct Device {                       // of an image whose kernels run on a GPU
-  const DeviceCode* codes = nullptr;  // the best first
+struct DeviceEntry {      // the function of one Row::kernel; it takes the row's refs, then a Fault*
+  uint32_t name = 0;      // text
+  uint32_t operands = 0;  // refs of each row that launches it
+};
+
+struct DeviceDriver;                                                          // device.h
+extern __attribute__((visibility("hidden"))) const DeviceDriver cuda_driver;  // linked where a table names it
+
+struct Device {  // of an image whose kernels run on a GPU
+  const DeviceDriver* driver = nullptr;
+  const DeviceCode* codes = nullptr;  // 8-byte aligned
   uint32_t code_count = 0;
-  const uint32_t* entries = nullptr;  // text: the function of each Row::kernel; it takes the row's refs, then a Fault*
+  const DeviceEntry* entries = nullptr;
+  uint32_t entry_count = 0;
 };
 
 struct Image {  // a plan for one machine, and its code; a program lists the best first

@@ -1,5 +1,6 @@
 // One run: check and bind inputs, check and bind outputs, walk the rows, hand out. Nothing is allocated and no lock
 // taken; `prepare`, `bind_state` and `set_tap` allocate what runs need.
+#include "runtime/device.h"
 #include "runtime/dtype.h"
 #include "runtime/errors.h"
 #include "runtime/libc.h"
@@ -18,8 +19,16 @@ Binding* binding_of(cameo_context* context, int32_t output, int32_t input) {
   return nullptr;
 }
 
+// On the model's device: kernels use it in place.
+bool is_here(const cameo_context* context, const cameo_tensor& tensor) {
+  return tensor.device.device_type == context->model->options.device.device_type;
+}
+
 cameo_status stage(cameo_context* context, int32_t index, const cameo_tensor& tensor, cameo_error* error) {
   const Io& io = context->model->program->inputs[index];
+  if (context->run.device)
+    return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "input %d %s is on the GPU and not compact", index,
+                Quoted(io.name).text);
   if (!context->staging[index].memory)
     return fail(error, CAMEO_FAILED_PRECONDITION, index, -1,
                 "input %d %s is not compact; call prepare with it once, which allocates room for a compact copy", index,
@@ -38,20 +47,14 @@ cameo_status bind_input(cameo_context* context, int32_t index, const cameo_value
     return CAMEO_OK;
   }
   cameo_status status = check_kind(value, "input", index, io.name, error);
-  if (!status) status = check_tensor(io, value.tensor, "input", index, error);
+  if (!status) status = check_tensor(io, value.tensor, context->model->options.device, "input", index, error);
   if (status) return status;
+  if (!is_here(context, value.tensor))
+    return driver_of(*context->model)->put_input(context, index, value.tensor), CAMEO_OK;
   if (!is_compact(value.tensor)) return stage(context, index, value.tensor, error);
   base = data_of(value.tensor);
   return CAMEO_OK;
 }
-
-void fill_output(cameo_context* context, int32_t index, cameo_value& value, void* data) {
-  const Io& io = context->model->program->outputs[index];
-  value.kind = CAMEO_KIND_TENSOR;
-  value.tensor = {data, {CAMEO_CPU, 0}, io.rank, to_dlpack(io.dtype), context->shapes[index], nullptr, 0};
-}
-
-bool is_owned(const cameo_value& value) { return value.kind == CAMEO_KIND_NONE || !value.tensor.data; }
 
 cameo_status bind_output(cameo_context* context, int32_t index, cameo_value& value, cameo_error* error) {
   const Io& io = context->model->program->outputs[index];
@@ -61,11 +64,12 @@ cameo_status bind_output(cameo_context* context, int32_t index, cameo_value& val
   if (value.kind == CAMEO_KIND_NONE) return CAMEO_OK;
   if (cameo_status status = check_kind(value, "output", index, io.name, error)) return status;
   if (!value.tensor.data) return CAMEO_OK;
-  if (cameo_status status = check_tensor(io, value.tensor, "output", index, error)) return status;
+  if (cameo_status status = check_tensor(io, value.tensor, context->model->options.device, "output", index, error))
+    return status;
   if (!is_compact(value.tensor))
     return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "output %d %s must be compact, its strides are not", index,
                 Quoted(io.name).text);
-  if (!binding) base = data_of(value.tensor);
+  if (!binding && is_here(context, value.tensor)) base = data_of(value.tensor);
   return CAMEO_OK;
 }
 
@@ -103,6 +107,10 @@ cameo_status bind_values(cameo_context* context, const cameo_value* in, int32_t 
   return status ? status : check_overlap(program, in, out, error);
 }
 
+void* stream_of(const cameo_run_options* options) {
+  return options && options->struct_size >= sizeof *options ? options->stream : nullptr;
+}
+
 cameo_status check_run_options(const cameo_run_options* options, cameo_error* error) {
   if (!options || options->struct_size < sizeof *options) return CAMEO_OK;
   if (options->flags)
@@ -113,6 +121,7 @@ cameo_status check_run_options(const cameo_run_options* options, cameo_error* er
 cameo_status report_fault(const cameo_context* context, cameo_error* error) {
   const Program& program = *context->model->program;
   const Fault& fault = context->run.fault;
+  if (fault.code == kDeviceFault) return driver_of(*context->model)->report(context, error);
   const uint32_t node = context->run.schedule->rows[fault.row].node;
   const bool named = node < program.node_count && program.nodes[node].name_count;
   const Quoted name(named ? program.nodes[node].names[0] : "?");
@@ -123,13 +132,20 @@ cameo_status report_fault(const cameo_context* context, cameo_error* error) {
               name.text, fault.index);
 }
 
-cameo_status walk(cameo_context* context, cameo_error* error) {
+Outcome walk_here(cameo_context* context) {
   Execution& run = context->run;
   Pool* pool = context->model->pool;
-  run.fault = {};
   run.pool = pool && pool->try_acquire() ? pool : nullptr;
   const Outcome outcome = execute(run);
   if (run.pool) run.pool->release();
+  return outcome;
+}
+
+cameo_status walk(cameo_context* context, const cameo_value* out, const cameo_run_options* options,
+                  cameo_error* error) {
+  const DeviceDriver* driver = driver_of(*context->model);
+  context->run.fault = {};
+  const Outcome outcome = driver ? driver->walk(context, out, stream_of(options)) : walk_here(context);
   if (outcome == Outcome::Done) return CAMEO_OK;
   if (outcome == Outcome::Fault) return report_fault(context, error);
   return fail(error, CAMEO_CANCELLED, -1, -1, "the run was cancelled");
@@ -137,12 +153,15 @@ cameo_status walk(cameo_context* context, cameo_error* error) {
 
 void hand_out(cameo_context* context, cameo_value* out) {
   const Program& program = *context->model->program;
+  const DeviceDriver* driver = driver_of(*context->model);
   for (int32_t i = 0; i < static_cast<int32_t>(program.output_count); ++i) {
     cameo_value& value = value_at(out, i);
     void* written = context->run.bases[output_base(program, static_cast<uint32_t>(i))];
     if (value.kind == CAMEO_KIND_NONE) continue;
-    if (is_owned(value))
-      fill_output(context, i, value, written);
+    if (driver)
+      driver->hand_out(context, i, value);
+    else if (is_owned(value))
+      fill_output(context, i, value, written, {CAMEO_CPU, 0});
     else if (binding_of(context, i, -1))
       libc::memcpy(data_of(value.tensor), written, io_bytes(program.outputs[i]));
   }
@@ -166,9 +185,9 @@ cameo_status prepare_input(cameo_context* context, int32_t index, const cameo_va
   const Io& io = context->model->program->inputs[index];
   if (value.kind == CAMEO_KIND_NONE && binding_of(context, -1, index)) return CAMEO_OK;
   cameo_status status = check_kind(value, "input", index, io.name, error);
-  if (!status) status = check_tensor(io, value.tensor, "input", index, error);
+  if (!status) status = check_tensor(io, value.tensor, context->model->options.device, "input", index, error);
   Staging& staging = context->staging[index];
-  if (status || is_compact(value.tensor) || staging.memory) return status;
+  if (status || is_compact(value.tensor) || staging.memory || context->run.device) return status;
   staging.bytes = io_bytes(io);
   staging.memory = allocate(context->model->options, staging.bytes);
   if (staging.memory) return CAMEO_OK;
@@ -185,6 +204,13 @@ bool same_type(const Io& a, const Io& b) {
 cameo_status add_binding(cameo_context* context, int32_t output, int32_t input, cameo_error* error) {
   const cameo_options& options = context->model->options;
   const uint64_t bytes = io_bytes(context->model->program->outputs[output]) + 1;  // never none
+  Binding& binding = context->bindings[context->binding_count];
+  if (const DeviceDriver* driver = driver_of(*context->model)) {
+    binding = {output, input, {nullptr, nullptr}, bytes};
+    const cameo_status status = driver->open_state(context, &binding, error);
+    context->binding_count += !status;
+    return status;
+  }
   void* blocks[2] = {allocate(options, bytes), allocate(options, bytes)};
   if (!blocks[0] || !blocks[1]) {
     for (void* block : blocks)
@@ -192,11 +218,20 @@ cameo_status add_binding(cameo_context* context, int32_t output, int32_t input, 
     return fail(error, CAMEO_OUT_OF_MEMORY, output, -1, "cannot allocate %lu bytes of state", 2 * bytes);
   }
   libc::memset(blocks[0], 0, bytes);
-  context->bindings[context->binding_count++] = {output, input, {blocks[0], blocks[1]}, bytes};
+  binding = {output, input, {blocks[0], blocks[1]}, bytes};
+  ++context->binding_count;
   return CAMEO_OK;
 }
 
 }  // namespace
+
+bool is_owned(const cameo_value& value) { return value.kind == CAMEO_KIND_NONE || !value.tensor.data; }
+
+void fill_output(cameo_context* context, int32_t index, cameo_value& value, void* data, cameo_device device) {
+  const Io& io = context->model->program->outputs[index];
+  value.kind = CAMEO_KIND_TENSOR;
+  value.tensor = {data, device, io.rank, to_dlpack(io.dtype), context->shapes[index], nullptr, 0};
+}
 
 cameo_status run(cameo_context* context, const cameo_value* in, int32_t in_count, cameo_value* out, int32_t out_count,
                  const cameo_run_options* options, cameo_error* error) {
@@ -205,7 +240,7 @@ cameo_status run(cameo_context* context, const cameo_value* in, int32_t in_count
   __atomic_store_n(&context->run.cancelled, 0, __ATOMIC_RELAXED);
   cameo_status status = check_run_options(options, error);
   if (!status) status = bind_values(context, in, in_count, out, out_count, error);
-  if (!status) status = walk(context, error);
+  if (!status) status = walk(context, out, options, error);
   if (!status) hand_out(context, out);
   leave(context);
   return status;

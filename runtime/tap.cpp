@@ -15,6 +15,18 @@ uint64_t tap_bytes(const Tap& tap, const TapAxis* axes) {
   return bytes;
 }
 
+// From its first element to behind its last one, as it stands.
+uint64_t tap_span(const Tap& tap, const TapAxis* axes) {
+  int64_t last = 0;
+  for (const TapAxis* axis = axes; axis < axes + tap.rank; ++axis) {
+    int64_t farthest = axis->offsets ? 0 : (axis->extent - 1) * axis->stride;
+    for (int64_t i = 0; axis->offsets && i < axis->extent; ++i)
+      if (axis->offsets[i] > farthest) farthest = axis->offsets[i];
+    last += farthest;
+  }
+  return static_cast<uint64_t>((last + 1) * element_bytes(tap.dtype));
+}
+
 char* gather(const TapAxis* axis, const TapAxis* end, const char* from, char* to, int64_t bytes) {
   if (axis == end) return static_cast<char*>(libc::memcpy(to, from, static_cast<size_t>(bytes))) + bytes;
   for (int64_t i = 0; i < axis->extent; ++i)
@@ -29,6 +41,12 @@ void deliver(void* argument, const Tap& tap, const void* value) {
   const TapAxis* const axes = schedule.tap_axes + tap.axes;
   int64_t shape[kMaxRank];
   for (int32_t d = 0; d < tap.rank; ++d) shape[d] = axes[d].extent;
+  if (context->run.device && tap_bytes(tap, axes)) {
+    char* copy = static_cast<char*>(context->tap_memory) + align_up(tap_bytes(tap, axes));
+    context->run.device->read(context->run, copy, value, tap_span(tap, axes));
+    value = copy;
+    if (context->run.fault.code) return;
+  }
   if (tap_bytes(tap, axes))
     gather(axes, axes + tap.rank, static_cast<const char*>(value), static_cast<char*>(context->tap_memory),
            element_bytes(tap.dtype));
@@ -48,7 +66,9 @@ cameo_status set_tap(cameo_context* context, void (*callback)(void*, const cameo
     return fail(error, CAMEO_NOT_FOUND, -1, -1, "the library was built without the layouts of intermediate values");
   uint64_t bytes = kAlign;
   for (const Tap* tap = schedule.taps; tap < schedule.taps + schedule.tap_count; ++tap) {
-    const uint64_t needed = tap_bytes(*tap, schedule.tap_axes + tap->axes);
+    const TapAxis* axes = schedule.tap_axes + tap->axes;
+    uint64_t needed = tap_bytes(*tap, axes);
+    if (needed && context->run.device) needed = align_up(needed) + tap_span(*tap, axes);
     if (needed > bytes) bytes = needed;
   }
   if (callback && !context->tap_memory) {

@@ -59,6 +59,19 @@ cameo_status check_dims(const Io& io, const cameo_tensor& tensor, const char* wh
   return CAMEO_OK;
 }
 
+cameo_status check_device(const Io& io, const cameo_tensor& tensor, cameo_device device, const char* what,
+                          int32_t index, cameo_error* error) {
+  const cameo_device is = tensor.device;
+  if (is.device_type == CAMEO_CPU) return CAMEO_OK;
+  if (device.device_type == CAMEO_CPU)
+    return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "%s %d %s is on device type %d, expected 1 (CPU)", what,
+                index, Quoted(io.name).text, is.device_type);
+  if (is.device_type == device.device_type && is.device_id == device.device_id) return CAMEO_OK;
+  return fail(error, CAMEO_INVALID_ARGUMENT, index, -1,
+              "%s %d %s is on device %d of type %d, expected the CPU (type 1) or device %d of type %d", what, index,
+              Quoted(io.name).text, is.device_id, is.device_type, device.device_id, device.device_type);
+}
+
 int64_t count_of(const cameo_tensor& tensor) {
   int64_t count = 1;
   for (int32_t d = 0; d < tensor.ndim; ++d) count *= tensor.shape[d];
@@ -67,12 +80,10 @@ int64_t count_of(const cameo_tensor& tensor) {
 
 }  // namespace
 
-cameo_status check_tensor(const Io& io, const cameo_tensor& tensor, const char* what, int32_t index,
-                          cameo_error* error) {
+cameo_status check_tensor(const Io& io, const cameo_tensor& tensor, cameo_device device, const char* what,
+                          int32_t index, cameo_error* error) {
   const TypeInfo& type = type_info(io.dtype);
-  if (tensor.device.device_type != CAMEO_CPU)
-    return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "%s %d %s is on device type %d, expected 1 (CPU)", what,
-                index, Quoted(io.name).text, tensor.device.device_type);
+  if (cameo_status status = check_device(io, tensor, device, what, index, error)) return status;
   if (tensor.dtype.code != type.code || tensor.dtype.bits != type.bits || tensor.dtype.lanes != 1)
     return fail(error, CAMEO_INVALID_ARGUMENT, index, -1,
                 "%s %d %s has element type %s (code %u, %u bits, %u lanes), the model declares %s", what, index,

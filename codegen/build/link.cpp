@@ -180,11 +180,13 @@ Machine machine_of(const std::string& triple) {
   return triple.starts_with("aarch64") ? Machine::kAarch64 : Machine::kX86_64;
 }
 
-std::vector<LinkInput> runtime_objects(const std::string& triple, bool with_program) {
+std::vector<LinkInput> runtime_objects(const std::string& triple, bool with_program, bool with_cuda) {
   std::vector<LinkInput> objects;
   if (machine_of(triple) != kOwnMachine) return objects;
-  for (const char* folder : {"core/", "program/"}) {
-    if (!with_program && folder[0] == 'p') continue;
+  std::vector<const char*> folders = {"core/"};
+  if (with_cuda) folders.push_back("cuda/");
+  if (with_program) folders.push_back("program/");
+  for (const char* folder : folders) {
     for (const EmbeddedFile& file : embedded_under(folder)) {
       objects.push_back({std::string(file.path), std::string(file.contents), {}});
     }

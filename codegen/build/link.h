@@ -54,8 +54,9 @@ LinkJob archive(std::vector<LinkInput> inputs, std::vector<std::string> exports 
 
 Machine machine_of(const std::string& triple);
 
-// The runtime as this cameo carries it; none for a machine that it was not compiled for.
-std::vector<LinkInput> runtime_objects(const std::string& triple, bool with_program);
+// The runtime as this cameo carries it; none for a machine that it was not compiled for. `with_cuda`: the driver of
+// images for a GPU.
+std::vector<LinkInput> runtime_objects(const std::string& triple, bool with_program, bool with_cuda);
 
 // Links in this process, once at a time (lld holds global state); `run_jobs` (worker.h) is the way to call it.
 Outcome link(const LinkJob& job);

@@ -108,7 +108,7 @@ Parts lower_output(const LoweredGraph& f, ValueId v, const OutputExpr& out, cons
   for (const OutputPart& p : split_output(out)) {
     auto l = lower_contract(f.g, f.layouts, v, p, target);
     if (!l) l = lower_window(f.g, f.layouts, v, p, target);
-    parts.push_back(l ? std::move(*l) : lower_nest(f.g, f.layouts, v, p));
+    parts.push_back(l ? std::move(*l) : lower_nest(f.g, f.layouts, v, p, target));
   }
   if (parts.size() > 1 || f.layouts.haloed.count(v) || f.windows.count(v))  // its own buffer, or a part of one
     for (LoweredKernel& l : parts) l.alias_offset.reset();

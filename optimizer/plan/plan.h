@@ -36,6 +36,7 @@ struct ContractSum {
   bool packed = false;           // b is [n/16][segments * k][16]
   bool has_row = false;          // the output has an axis besides the column's
   int rows_per_tile = 6, vectors_per_tile = 4;
+  int term_groups = 1;           // of a GPU's block, that split the sum
   bool in_registers = false;     // until the epilogue has them; else the sums pass through memory, the epilogue is one copy
 };
 
@@ -56,6 +57,9 @@ struct Kernel {
   std::vector<Store> stores;
   std::vector<DType> operands;
   int lanes = 1;
+  int fold_lanes = 16;                  // of folds that read memory in order (`folds_in_lanes`); 1: none run in lanes
+  int team = 1;                         // threads of a GPU's block that share the folds of a row
+  int owners = 0;                       // of Form::Serial: the first axes, whose points write different elements each
   ContractSum sum;                      // of Form::Contract; the stores' values stand above an Acc
   WindowFold window;                    // of Form::Window, likewise
   bool small = false;                   // compiled for size: it takes next to no time
@@ -65,6 +69,9 @@ struct Kernel {
   std::shared_ptr<const Graph> node;    // alone in a graph: what its reference function takes
   Origin origin;
 };
+
+/// Whether a Fold runs in `fold_lanes` lanes: its body does not depend on the kernel's lanes and reads memory in order.
+bool folds_in_lanes(const Kernel& k, Expr fold);
 
 // ---- where values stand ---------------------------------------------------------------------------------------------
 enum class Base : uint8_t { Weights, Arena, Input, Output, Slot };

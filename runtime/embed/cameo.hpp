@@ -226,7 +226,7 @@ struct Options : cameo_options {
   explicit Options(int threads = 0) : cameo_options{} {
     struct_size = sizeof(cameo_options);
     num_threads = threads;
-    device = {CAMEO_CPU, 0};
+    device = {CAMEO_AUTO, 0};
   }
 };
 

@@ -19,7 +19,7 @@ import numpy as np
 __all__ = ["load", "Model", "Session", "Io", "Check", "Error"]
 
 _ABI_MAJOR = 1
-_CPU, _NONE, _TENSOR = 1, 0, 1
+_AUTO, _CPU, _NONE, _TENSOR = 0, 1, 0, 1
 _OK, _INVALID_ARGUMENT, _NOT_FOUND, _FAILED_PRECONDITION, _UNIMPLEMENTED, _MISMATCH = 0, 3, 5, 9, 12, 17
 _KINDS = {0: "int", 1: "uint", 2: "float", 6: "bool"}  # DLPack's codes, of which 4 is bf16
 
@@ -157,7 +157,7 @@ class _Loaded:
             raise Error("the model has another major version of the ABI than %d; build it anew" % _ABI_MAJOR,
                         _UNIMPLEMENTED)
         self.api = table.contents
-        self.options = _Options(struct_size=c.sizeof(_Options), num_threads=threads, device=_Device(_CPU, 0))
+        self.options = _Options(struct_size=c.sizeof(_Options), num_threads=threads, device=_Device(_AUTO, 0))
         handle = _Handle()
         _call(self.api.model_create, c.byref(self.options), c.byref(handle))
         self.model = handle

@@ -365,7 +365,7 @@ TEST(Model, ChecksItsOptions) {
   cameo_options options = {};
   options.struct_size = sizeof options;
   api.options_init(&options);
-  EXPECT_EQ(options.device.device_type, CAMEO_CPU);
+  EXPECT_EQ(options.device.device_type, CAMEO_AUTO);
   options.device.device_type = CAMEO_CUDA;
   EXPECT_EQ(api.model_create(&options, &model, &error), CAMEO_UNAVAILABLE);
   api.options_init(&options);

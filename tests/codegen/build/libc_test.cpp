@@ -52,7 +52,7 @@ std::set<std::string> names_in(const std::string& paths, const char* flags) {
 TEST(libc, has_all_that_our_objects_ask_for) {
   std::string paths;
   std::vector<ScratchFile> files;
-  for (const LinkInput& object : runtime_objects(CodeTarget{}.triple, true)) {
+  for (const LinkInput& object : runtime_objects(CodeTarget{}.triple, true, true)) {
     files.push_back(ScratchFile::in_memory());
     ASSERT_TRUE(files.back().write(as_bytes(object.bytes)).ok());
     paths += " " + files.back().path();

@@ -1,0 +1,91 @@
+// A model and a context on one GPU. A context has two blocks of memory with the same places in both: pinned memory of
+// the host and, in front of the arena, memory of the device. A place is one input, one output, the faults (one a row:
+// a kernel gets its row's) or one word; what the host gives or takes goes through its place.
+#pragma once
+
+#include "runtime/cuda/card.h"
+#include "runtime/device.h"
+
+namespace rt::cuda {
+
+struct Model {
+  Driver driver;
+  Card card;
+  void* primary = nullptr;  // the card's primary context, retained
+  void* module = nullptr;
+  void* weights = nullptr;
+  void** functions = nullptr;  // by entry; behind this
+  uint64_t bytes = 0;
+};
+
+inline constexpr uint64_t kWordBytes = kAlign;
+
+struct Context {
+  Model* model;
+  const DeviceEntry* entries;
+  void *own_stream, *stream;  // `stream`: of the run in progress
+  void *begun, *ended;        // events around a row that is timed
+  char *host, *device;
+  uint64_t* inputs;  // places; so are the next three
+  uint64_t* outputs;
+  uint64_t faults, word;
+  void** arguments;         // of one launch
+  const char* failed_call;  // of the driver, in this run; null: none
+  int32_t failure;
+  uint64_t bytes;  // of this
+};
+
+inline Model& model_of(const cameo_model& model) { return *static_cast<Model*>(model.device_state); }
+inline Context& context_of(const Execution& run) { return *static_cast<Context*>(run.device_state); }
+
+// The card's context is the thread's while this lives; the one before comes back.
+class Current {
+ public:
+  Current(const Model& model, Calls& calls) : driver_(model.driver) {
+    calls(driver_.cuCtxPushCurrent, model.primary);
+    pushed_ = !calls.status();
+  }
+  Current(const Current&) = delete;
+  ~Current() {
+    void* popped = nullptr;
+    if (pushed_) driver_.cuCtxPopCurrent.call(&popped);
+  }
+
+ private:
+  const Driver& driver_;
+  bool pushed_;
+};
+
+// Its failure says how much there is.
+cameo_status take_memory(const Model& model, void** memory, uint64_t bytes, cameo_error* error);
+
+cameo_status probe(const Device& device, int32_t ordinal, cameo_error* error);
+cameo_status open_model(cameo_model* model, cameo_error* error);
+void close_model(cameo_model* model);
+uint64_t context_bytes(const cameo_model& model);
+cameo_status open_context(cameo_context* context, cameo_error* error);
+void close_context(cameo_context* context);
+cameo_status open_state(cameo_context* context, Binding* binding, cameo_error* error);
+void close_state(cameo_context* context, const Binding& binding);
+void put_input(cameo_context* context, int32_t index, const cameo_tensor& tensor);
+Outcome walk(cameo_context* context, const cameo_value* out, void* stream);
+cameo_status report(const cameo_context* context, cameo_error* error);
+void hand_out(cameo_context* context, int32_t index, cameo_value& value);
+
+extern const DeviceRows kRows;
+
+inline uint64_t fault_bytes(const Schedule& schedule) { return schedule.row_count * sizeof(Fault); }
+void wait(Execution& run);  // for all that is queued, copied faults included; the first row's fault becomes the run's
+
+// A call of a run: its failure is the run's fault, and nothing is called after one.
+template <class... P, class... A>
+void queue(Execution& run, const Entry<P...>& entry, A... arguments) {
+  Context& c = context_of(run);
+  if (c.failed_call) return;
+  c.failure = entry.call(arguments...);
+  if (!c.failure) return;
+  c.failed_call = entry.name;
+  run.fault.code = kDeviceFault;
+}
+
+}  // namespace rt::cuda

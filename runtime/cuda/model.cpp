@@ -1,0 +1,106 @@
+// A model on a GPU: the driver, the card's primary context, the code that fits it, its functions and the weights.
+#include "runtime/cuda/cuda.h"
+#include "runtime/libc.h"
+
+namespace rt::cuda {
+namespace {
+
+cameo_status find_code(const Device& device, int32_t ordinal, Driver* driver, Card* card, const DeviceCode** code,
+                       cameo_error* error) {
+  cameo_status status = load_driver(driver, error);
+  if (!status) status = find_card(*driver, ordinal, card, error);
+  if (status) return status;
+  *code = choose_code(device, *card);
+  return *code ? CAMEO_OK : no_code(device, *card, error);
+}
+
+cameo_status load_code(Model* m, const DeviceCode& code, cameo_error* error) {
+  char log[256] = "";
+  const int32_t names[] = {kErrorLog, kErrorLogBytes};
+  void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
+  const int32_t result = m->driver.cuModuleLoadDataEx.call(&m->module, code.data, 2, names, values);
+  if (!result) return CAMEO_OK;
+  const cameo_status status = failed_call(m->driver, "cuModuleLoadDataEx", result, error);
+  if (!log[0]) return status;
+  return fail(error, status, -1, -1, "NVIDIA's driver does not take the code for `%s`: %s", code.architecture, log);
+}
+
+cameo_status find_functions(Model* m, const cameo_model& model, cameo_error* error) {
+  const Device& device = *model.image->device;
+  Calls calls(m->driver, error);
+  for (uint32_t i = 0; i < device.entry_count; ++i)
+    calls(m->driver.cuModuleGetFunction, &m->functions[i], m->module, model.program->text + device.entries[i].name);
+  return calls.status();
+}
+
+cameo_status move_weights(Model* m, cameo_model* model, cameo_error* error) {
+  const uint64_t bytes = model->program->weights_bytes;
+  if (!bytes) return CAMEO_OK;
+  if (cameo_status status = take_memory(*m, &m->weights, bytes, error)) return status;
+  Calls calls(m->driver, error);
+  calls(m->driver.cuMemcpyHtoD, m->weights, model->weights, bytes);
+  model->weights = m->weights;
+  if (model->owned_weights) deallocate(model->options, model->owned_weights, bytes);
+  model->owned_weights = nullptr;
+  return calls.status();
+}
+
+}  // namespace
+
+cameo_status take_memory(const Model& model, void** memory, uint64_t bytes, cameo_error* error) {
+  const int32_t result = model.driver.cuMemAlloc.call(memory, bytes);
+  size_t free = 0, total = 0;
+  if (result != kOutOfMemory) return result ? failed_call(model.driver, "cuMemAlloc", result, error) : CAMEO_OK;
+  model.driver.cuMemGetInfo.call(&free, &total);
+  return fail(error, CAMEO_OUT_OF_MEMORY, -1, -1, "cannot allocate %lu bytes on GPU %d (%s), which has %lu of %lu free",
+              bytes, model.card.ordinal, model.card.name, free, total);
+}
+
+cameo_status probe(const Device& device, int32_t ordinal, cameo_error* error) {
+  Driver driver;
+  Card card;
+  const DeviceCode* code = nullptr;
+  return find_code(device, ordinal, &driver, &card, &code, error);
+}
+
+cameo_status open_model(cameo_model* model, cameo_error* error) {
+  const Device& device = *model->image->device;
+  const uint64_t bytes = sizeof(Model) + device.entry_count * sizeof(void*);
+  Model* m = static_cast<Model*>(allocate(model->options, bytes));
+  if (!m) return fail(error, CAMEO_OUT_OF_MEMORY, -1, -1, "cannot allocate a model");
+  *m = {};
+  m->functions = reinterpret_cast<void**>(m + 1);
+  m->bytes = bytes;
+  model->device_state = m;
+  const DeviceCode* code = nullptr;
+  if (cameo_status status = find_code(device, model->options.device.device_id, &m->driver, &m->card, &code, error))
+    return status;
+  Calls calls(m->driver, error);
+  calls(m->driver.cuDevicePrimaryCtxRetain, &m->primary, m->card.device);
+  const Current current(*m, calls);
+  cameo_status status = calls.status();
+  if (!status) status = load_code(m, *code, error);
+  if (!status) status = find_functions(m, *model, error);
+  return status ? status : move_weights(m, model, error);
+}
+
+void close_model(cameo_model* model) {
+  Model* m = static_cast<Model*>(model->device_state);
+  if (!m) return;
+  Calls calls(m->driver, nullptr);
+  if (m->primary) {
+    const Current current(*m, calls);
+    if (m->weights) m->driver.cuMemFree.call(m->weights);
+    if (m->module) m->driver.cuModuleUnload.call(m->module);
+  }
+  if (m->primary) m->driver.cuDevicePrimaryCtxRelease.call(m->card.device);
+  deallocate(model->options, m, m->bytes);
+}
+
+}  // namespace rt::cuda
+
+namespace rt {
+const DeviceDriver cuda_driver = {cuda::probe,        cuda::open_model,    cuda::close_model, cuda::context_bytes,
+                                  cuda::open_context, cuda::close_context, cuda::open_state,  cuda::close_state,
+                                  cuda::put_input,    cuda::walk,          cuda::report,      cuda::hand_out};
+}

@@ -1,0 +1,28 @@
+// What the runtime asks of the machine behind an image for a GPU. Only artifacts with such an image hold a driver: the
+// image's table names it. `open` ones allocate all that runs need; whatever they leave half done, `close` ends.
+#pragma once
+
+#include "runtime/model.h"
+
+namespace rt {
+
+struct DeviceDriver {
+  // Whether the image could be opened on that GPU.
+  cameo_status (*probe)(const Device& device, int32_t ordinal, cameo_error* error);
+  // On options.device. Moves the weights there: `weights` becomes an address of that memory.
+  cameo_status (*open_model)(cameo_model* model, cameo_error* error);
+  void (*close_model)(cameo_model* model);
+  uint64_t (*context_bytes)(const cameo_model& model);  // of the device's memory
+  // Sets the base of the arena, `owned` (addresses of the device's memory) and the execution's `device`.
+  cameo_status (*open_context)(cameo_context* context, cameo_error* error);
+  void (*close_context)(cameo_context* context);
+  cameo_status (*open_state)(cameo_context* context, Binding* binding, cameo_error* error);  // zeros in blocks[0]
+  void (*close_state)(cameo_context* context, const Binding& binding);
+
+  void (*put_input)(cameo_context* context, int32_t index, const cameo_tensor& tensor);  // which the CPU holds
+  Outcome (*walk)(cameo_context* context, const cameo_value* out, void* stream);         // and wait
+  cameo_status (*report)(const cameo_context* context, cameo_error* error);              // a kDeviceFault
+  void (*hand_out)(cameo_context* context, int32_t index, cameo_value& value);
+};
+
+}  // namespace rt

@@ -1,0 +1,444 @@
+// The entry points. What goes to a stream is done at the latest legal moment, when something waits for the stream, so
+// that memory which is used again too early shows; memory is the device's or the host's, and a call that takes one for
+// the other fails and says so.
+#include "runtime/cuda/driver.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <mutex>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/call.h"
+#include "tests/gpu/mock/memory.h"
+#include "tests/gpu/mock/mock.h"
+#include "tests/support/fibers.h"
+
+namespace cameo::test {
+namespace {
+
+enum : int32_t {
+  kSuccess = 0,
+  kInvalidValue = 1,
+  kOutOfMemory = 2,
+  kNoDevice = 100,
+  kInvalidDevice = 101,
+  kInvalidContext = 201,
+  kNoBinary = 209,
+  kNotFound = 500,
+  kLaunchFailed = 719,
+  kInjected = 999
+};
+
+struct Stream {
+  std::vector<std::function<int32_t()>> queue;
+};
+struct Event {
+  uint64_t at = 0;
+};
+struct Module {
+  void* library;
+};
+struct Function {
+  void* entry;
+  rt::Fibers* words;
+};
+
+struct Driver {
+  std::recursive_mutex mutex;
+  Mock mock;
+  Memory memory;
+  std::set<void*> streams, events, modules;
+  std::vector<Function*> functions;
+  std::string complaint;
+  int32_t retained = 0;
+  int32_t failed = 0;  // of what was queued; the primary context keeps it until its end
+  uint64_t time = 0;   // an operation takes one microsecond
+  char primary = 0;
+
+  Driver();
+  ~Driver();
+};
+Driver& driver() {
+  static Driver d;
+  return d;
+}
+thread_local std::vector<void*> current;
+
+template <class T>
+void from_environment(const char* name, T* value) {
+  if (const char* text = std::getenv(name)) *value = static_cast<T>(std::strtoull(text, nullptr, 10));
+}
+void from_environment(const char* name, char (*value)[64]) {
+  if (const char* text = std::getenv(name)) std::snprintf(*value, sizeof *value, "%s", text);
+}
+
+Driver::Driver() {
+  from_environment("CAMEO_MOCK_FAIL", &mock.fail);
+  from_environment("CAMEO_MOCK_VERSION", &mock.version);
+  from_environment("CAMEO_MOCK_DEVICES", &mock.devices);
+  from_environment("CAMEO_MOCK_CAPABILITY", &mock.capability);
+  from_environment("CAMEO_MOCK_NAME", &mock.name);
+  from_environment("CAMEO_MOCK_MEMORY", &mock.memory);
+  if (char* colon = std::strchr(mock.fail, ':')) mock.fail_at = std::atoi(colon + 1), *colon = 0;
+}
+
+Driver::~Driver() {
+  if (mock.live == 0) return;
+  std::fprintf(stderr, "mock: %d things of the driver were not released\n", mock.live);
+  std::fflush(nullptr);
+  _exit(97);
+}
+
+int32_t complain(int32_t result, const std::string& text) {
+  driver().complaint = text;
+  return result;
+}
+
+// ---- streams
+// ----------------------------------------------------------------------------------------------------------
+
+int32_t drain(Stream& s) {
+  std::vector<std::function<int32_t()>> queue;
+  queue.swap(s.queue);
+  for (const auto& operation : queue) {
+    driver().time += 1000;
+    if (!driver().failed) driver().failed = operation();
+  }
+  return driver().failed;
+}
+
+int32_t enqueue(void* stream, std::function<int32_t()> operation) {
+  Driver& d = driver();
+  if (current.empty()) return kInvalidContext;
+  if (!d.streams.contains(stream)) return complain(kInvalidValue, "no such stream");
+  static_cast<Stream*>(stream)->queue.push_back(std::move(operation));
+  return d.failed;
+}
+
+bool on_device(const void* memory, size_t bytes) { return driver().memory.holds(Memory::Kind::Device, memory, bytes); }
+
+// A copy or a fill whose sides on the device and in pinned memory are known to be there when it is done.
+int32_t enqueue_copy(void* stream, void* to, Memory::Kind to_kind, const void* from, Memory::Kind from_kind,
+                     size_t bytes) {
+  Driver& d = driver();
+  ++d.mock.copies;
+  if (!d.memory.holds(to_kind, to, bytes)) return complain(kInvalidValue, "a copy to memory of another kind");
+  if (!d.memory.holds(from_kind, from, bytes)) return complain(kInvalidValue, "a copy from memory of another kind");
+  return enqueue(stream, [=, &d] {
+    if (!d.memory.holds(to_kind, to, bytes) || !d.memory.holds(from_kind, from, bytes))
+      return complain(kInvalidValue, "memory of a queued copy was freed");
+    std::memcpy(to, from, bytes);
+    return 0;
+  });
+}
+
+int32_t enqueue_fill(void* stream, void* to, uint32_t value, size_t width, size_t count) {
+  if (!on_device(to, width * count)) return complain(kInvalidValue, "a fill of memory that is not the device's");
+  return enqueue(stream, [=] {
+    for (size_t i = 0; i < count; ++i) std::memcpy(static_cast<char*>(to) + i * width, &value, width);
+    return 0;
+  });
+}
+
+// ---- libraries and launches
+// -------------------------------------------------------------------------------------------
+
+size_t elf_bytes(const Elf64_Ehdr& header) {
+  const char* base = reinterpret_cast<const char*>(&header);
+  size_t end = header.e_shoff + size_t{header.e_shnum} * header.e_shentsize;
+  for (int i = 0; i < header.e_phnum; ++i) {
+    const auto& segment = *reinterpret_cast<const Elf64_Phdr*>(base + header.e_phoff + i * header.e_phentsize);
+    end = std::max<size_t>(end, segment.p_offset + segment.p_filesz);
+  }
+  return end;
+}
+
+void* load_library(const void* image) {
+  const auto& header = *static_cast<const Elf64_Ehdr*>(image);
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_machine == 190) return nullptr;
+  const int file = memfd_create("kernels", 0);
+  const size_t bytes = elf_bytes(header);
+  const bool written = write(file, image, bytes) == static_cast<ssize_t>(bytes);
+  void* library = written ? dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
+  if (!library) driver().complaint = dlerror();
+  close(file);
+  return library;
+}
+
+template <size_t>
+using Pointer = void*;
+/// A function that takes fewer pointers does not see the rest.
+template <size_t... I>
+void call_with(void* entry, void* const* p, std::index_sequence<I...>) {
+  reinterpret_cast<void (*)(Pointer<I>...)>(entry)(p[I]...);
+}
+void call_with(void* entry, std::vector<void*> p) {
+  const size_t count = p.size();
+  p.resize(512);
+  if (count <= 8) return call_with(entry, p.data(), std::make_index_sequence<8>());
+  if (count <= 64) return call_with(entry, p.data(), std::make_index_sequence<64>());
+  if (count <= 512) return call_with(entry, p.data(), std::make_index_sequence<512>());
+  throw std::runtime_error("a kernel with more than 512 parameters");
+}
+
+int32_t run_kernel(const Function& f, int blocks, const std::vector<void*>& parameters) {
+  for (void* p : parameters)
+    if (!on_device(p, 0))
+      return complain(kLaunchFailed, "a kernel's parameter does not point into the device's memory");
+  try {
+    run_blocks(*f.words, blocks, [&] { call_with(f.entry, parameters); });
+  } catch (const std::exception& e) { return complain(kLaunchFailed, e.what()); }
+  return 0;
+}
+
+}  // namespace
+
+// ---- the driver's functions: one for each row of CAMEO_CUDA_ENTRIES
+// ---------------------------------------------------
+namespace mock {
+
+int32_t cuInit(uint32_t) { return driver().mock.devices ? kSuccess : kNoDevice; }
+int32_t cuDriverGetVersion(int32_t* version) { return *version = driver().mock.version, kSuccess; }
+int32_t cuGetErrorString(int32_t result, const char** text) {
+  Driver& d = driver();
+  *text = result == kInjected ? "injected" : d.complaint.empty() ? "mock error" : d.complaint.c_str();
+  return kSuccess;
+}
+int32_t cuDeviceGetCount(int32_t* count) { return *count = driver().mock.devices, kSuccess; }
+int32_t cuDeviceGet(int32_t* device, int32_t ordinal) {
+  if (ordinal < 0 || ordinal >= driver().mock.devices) return kInvalidDevice;
+  return *device = ordinal, kSuccess;
+}
+int32_t cuDeviceGetName(char* name, int32_t bytes, int32_t) {
+  std::snprintf(name, static_cast<size_t>(bytes), "%s", driver().mock.name);
+  return kSuccess;
+}
+int32_t cuDeviceGetAttribute(int32_t* value, int32_t attribute, int32_t) {
+  if (attribute != 75 && attribute != 76) return kInvalidValue;
+  *value = attribute == 75 ? driver().mock.capability / 10 : driver().mock.capability % 10;
+  return kSuccess;
+}
+int32_t cuDevicePrimaryCtxRetain(void** context, int32_t) {
+  Driver& d = driver();
+  ++d.mock.live;
+  if (!d.retained++) d.failed = 0, d.complaint.clear();
+  return *context = &d.primary, kSuccess;
+}
+int32_t cuDevicePrimaryCtxRelease(int32_t) { return --driver().retained, --driver().mock.live, kSuccess; }
+int32_t cuCtxPushCurrent(void* context) {
+  if (context != &driver().primary) return kInvalidContext;
+  return current.push_back(context), kSuccess;
+}
+int32_t cuCtxPopCurrent(void** context) {
+  if (current.empty()) return kInvalidContext;
+  *context = current.back();
+  return current.pop_back(), kSuccess;
+}
+
+int32_t cuModuleLoadDataEx(void** module, const void* code, uint32_t options, const int32_t* names, void** values) {
+  if (current.empty()) return kInvalidContext;
+  void* library = load_library(code);
+  for (uint32_t i = 0; !library && i < options; ++i)
+    if (names[i] == 5) std::strcpy(static_cast<char*>(values[i]), "the mock takes x86-64 libraries");
+  if (!library) return kNoBinary;
+  *module = new Module{library};
+  driver().modules.insert(*module);
+  return ++driver().mock.live, kSuccess;
+}
+int32_t cuModuleUnload(void* module) {
+  if (!driver().modules.erase(module)) return kInvalidValue;
+  dlclose(static_cast<Module*>(module)->library);
+  delete static_cast<Module*>(module);
+  return --driver().mock.live, kSuccess;
+}
+int32_t cuModuleGetFunction(void** function, void* module, const char* name) {
+  if (!driver().modules.contains(module)) return kInvalidValue;
+  void* library = static_cast<Module*>(module)->library;
+  Function f = {dlsym(library, name), static_cast<rt::Fibers*>(dlsym(library, "cameo_fibers"))};
+  if (!f.entry || !f.words) return complain(kNotFound, std::string("the library has no `") + name + "`");
+  driver().functions.push_back(new Function(f));
+  return *function = driver().functions.back(), kSuccess;
+}
+
+int32_t cuMemGetInfo(size_t* free, size_t* total) {
+  const Mock& m = driver().mock;
+  return *free = m.memory - m.used, *total = m.memory, kSuccess;
+}
+int32_t cuMemAlloc(void** memory, size_t bytes) {
+  Driver& d = driver();
+  if (current.empty()) return kInvalidContext;
+  if (!bytes) return kInvalidValue;
+  if (bytes > d.mock.memory - d.mock.used) return kOutOfMemory;
+  d.mock.used += bytes;
+  ++d.mock.live;
+  return *memory = d.memory.take(Memory::Kind::Device, bytes), kSuccess;
+}
+int32_t cuMemFree(void* memory) {
+  size_t bytes = 0;
+  if (!driver().memory.give_back(Memory::Kind::Device, memory, &bytes))
+    return complain(kInvalidValue, "no device memory");
+  driver().mock.used -= bytes;
+  return --driver().mock.live, kSuccess;
+}
+int32_t cuMemHostAlloc(void** memory, size_t bytes, uint32_t) {
+  if (current.empty()) return kInvalidContext;
+  ++driver().mock.live;
+  return *memory = driver().memory.take(Memory::Kind::Pinned, bytes), kSuccess;
+}
+int32_t cuMemFreeHost(void* memory) {
+  size_t bytes = 0;
+  if (!driver().memory.give_back(Memory::Kind::Pinned, memory, &bytes))
+    return complain(kInvalidValue, "no pinned memory");
+  return --driver().mock.live, kSuccess;
+}
+
+int32_t cuMemcpyHtoD(void* to, const void* from, size_t bytes) {
+  if (current.empty()) return kInvalidContext;
+  if (!on_device(to, bytes) || on_device(from, 0)) return complain(kInvalidValue, "a copy to memory of another kind");
+  std::memcpy(to, from, bytes);
+  return kSuccess;
+}
+int32_t cuMemcpyHtoDAsync(void* to, const void* from, size_t bytes, void* stream) {
+  return enqueue_copy(stream, to, Memory::Kind::Device, from, Memory::Kind::Pinned, bytes);
+}
+int32_t cuMemcpyDtoHAsync(void* to, const void* from, size_t bytes, void* stream) {
+  if (driver().memory.holds(Memory::Kind::Pinned, to, bytes))
+    return enqueue_copy(stream, to, Memory::Kind::Pinned, from, Memory::Kind::Device, bytes);
+  if (!on_device(from, bytes) || on_device(to, 0)) return complain(kInvalidValue, "a copy from memory of another kind");
+  // to pageable memory: it is there when the call returns
+  const int32_t result = enqueue(stream, [=] { return std::memcpy(to, from, bytes), 0; });
+  return result ? result : drain(*static_cast<Stream*>(stream));
+}
+int32_t cuMemcpyDtoDAsync(void* to, const void* from, size_t bytes, void* stream) {
+  return enqueue_copy(stream, to, Memory::Kind::Device, from, Memory::Kind::Device, bytes);
+}
+int32_t cuMemsetD8Async(void* to, uint8_t value, size_t count, void* stream) {
+  return enqueue_fill(stream, to, value, 1, count);
+}
+int32_t cuMemsetD32Async(void* to, uint32_t value, size_t count, void* stream) {
+  return enqueue_fill(stream, to, value, 4, count);
+}
+
+int32_t cuStreamCreate(void** stream, uint32_t) {
+  if (current.empty()) return kInvalidContext;
+  *stream = new Stream;
+  driver().streams.insert(*stream);
+  return ++driver().mock.live, kSuccess;
+}
+int32_t cuStreamSynchronize(void* stream) {
+  if (current.empty()) return kInvalidContext;
+  return driver().streams.contains(stream) ? drain(*static_cast<Stream*>(stream)) : kInvalidValue;
+}
+int32_t cuStreamDestroy(void* stream) {
+  if (!driver().streams.contains(stream)) return kInvalidValue;
+  drain(*static_cast<Stream*>(stream));
+  driver().streams.erase(stream);
+  delete static_cast<Stream*>(stream);
+  return --driver().mock.live, kSuccess;
+}
+int32_t cuEventCreate(void** event, uint32_t) {
+  if (current.empty()) return kInvalidContext;
+  *event = new Event;
+  driver().events.insert(*event);
+  return ++driver().mock.live, kSuccess;
+}
+int32_t cuEventRecord(void* event, void* stream) {
+  if (!driver().events.contains(event)) return kInvalidValue;
+  return enqueue(stream, [event] { return static_cast<Event*>(event)->at = driver().time, 0; });
+}
+int32_t cuEventElapsedTime(float* milliseconds, void* begun, void* ended) {
+  const uint64_t ns = static_cast<Event*>(ended)->at - static_cast<Event*>(begun)->at;
+  return *milliseconds = static_cast<float>(ns) * 1e-6f, kSuccess;
+}
+int32_t cuEventDestroy(void* event) {
+  if (!driver().events.erase(event)) return kInvalidValue;
+  delete static_cast<Event*>(event);
+  return --driver().mock.live, kSuccess;
+}
+
+int32_t cuLaunchKernel(void* function, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z, uint32_t block_x,
+                       uint32_t block_y, uint32_t block_z, uint32_t shared_bytes, void* stream, void** parameters,
+                       void** extra) {
+  const bool one_axis = grid_x && grid_y * grid_z == 1 && block_x == rt::kBlockThreads && block_y * block_z == 1;
+  if (!one_axis || shared_bytes || parameters || !extra)
+    return complain(kInvalidValue, "the mock launches grids of one axis, with a buffer of parameters");
+  void* const* values = static_cast<void* const*>(extra[1]);
+  const size_t bytes = *static_cast<const size_t*>(extra[3]);
+  ++driver().mock.launches;
+  return enqueue(stream, [=, f = *static_cast<Function*>(function), p = std::vector(values, values + bytes / 8)] {
+    return run_kernel(f, static_cast<int>(grid_x), p);
+  });
+}
+
+}  // namespace mock
+
+// ---- failures on order
+// ------------------------------------------------------------------------------------------------
+namespace {
+
+bool is_release(std::string_view name) {
+  for (const char* part : {"Free", "Destroy", "Unload", "Release", "Pop"})
+    if (name.find(part) != name.npos) return true;
+  return false;
+}
+
+bool is_to_fail(std::string_view name) {
+  Mock& m = driver().mock;
+  return m.fail[0] && (name == m.fail || std::string_view(m.fail) == "*") && --m.fail_at == 0;
+}
+
+template <auto kBody>
+struct Wrapped;
+template <class... P, int32_t (*kBody)(P...)>
+struct Wrapped<kBody> {
+  static inline const char* name = "";
+  static int32_t call(P... p) {
+    Driver& d = driver();
+    const std::lock_guard lock(d.mutex);
+    ++d.mock.calls;
+    const bool fails = is_to_fail(name);
+    d.memory.open();
+    const int32_t result = fails && !is_release(name) ? 0 : kBody(p...);
+    d.memory.close();
+    return fails ? kInjected : result;
+  }
+};
+
+void* entry_of(std::string_view name) {
+#define MOCK_ENTRY(entry, ...)                                  \
+  if (name == #entry) {                                         \
+    Wrapped<mock::entry>::name = #entry;                        \
+    return reinterpret_cast<void*>(Wrapped<mock::entry>::call); \
+  }
+  CAMEO_CUDA_ENTRIES(MOCK_ENTRY)
+#undef MOCK_ENTRY
+  return nullptr;
+}
+
+}  // namespace
+}  // namespace cameo::test
+
+extern "C" {
+__attribute__((visibility("default"))) cameo::test::Mock* cameo_mock() { return &cameo::test::driver().mock; }
+__attribute__((visibility("default"))) int32_t cuDriverGetVersion(int32_t* version) {
+  cameo::test::entry_of("cuDriverGetVersion");
+  return cameo::test::Wrapped<cameo::test::mock::cuDriverGetVersion>::call(version);
+}
+__attribute__((visibility("default"))) int32_t cuGetProcAddress_v2(const char* name, void** entry, int32_t, uint64_t,
+                                                                   int32_t*) {
+  if (cameo::test::is_to_fail("cuGetProcAddress")) return cameo::test::kInjected;
+  *entry = cameo::test::entry_of(name);
+  return *entry ? cameo::test::kSuccess : cameo::test::kNotFound;
+}
+}

@@ -1,0 +1,53 @@
+// The kernels of tests/runtime/programs.h with a GPU's frame.
+#include "runtime/call.h"
+
+using namespace rt;
+
+RT_KERNEL linear(const float* x, const float* w, const float* b, float* y, Fault*) {
+  const int j = thread();
+  if (j >= 4) return;
+  float sum = b[j];
+  for (int k = 0; k < 3; ++k) sum += x[block() * 3 + k] * w[k * 4 + j];
+  y[block() * 4 + j] = sum > 0 ? sum : 0;
+}
+
+RT_KERNEL sum(const float* y, int64_t* to, Fault*) {
+  RT_SHARED float all[kBlockThreads];
+  all[thread()] = thread() < 8 ? y[thread()] : 0;
+  for (int half = kBlockThreads / 2; half; half /= 2) {
+    barrier();
+    if (thread() < half) all[thread()] += all[thread() + half];
+  }
+  if (thread() == 0) *to = static_cast<int64_t>(all[0]);
+}
+
+RT_KERNEL zero(int64_t* x, Fault*) {
+  if (thread() == 0) *x = 0;
+}
+RT_KERNEL count(int64_t* x, Fault*) {
+  if (thread() == 0) *x += 1;
+}
+RT_KERNEL twice(const float* from, float* to, const int64_t* inner, Fault*) {
+  if (thread() < 4) to[thread()] = 2 * from[thread()] + static_cast<float>(*inner);
+}
+RT_KERNEL below(const float* x, bool* answer, const float* limit, Fault*) {
+  if (thread() == 0) *answer = x[0] + x[1] + x[2] + x[3] < *limit;
+}
+
+RT_KERNEL pick(const int64_t* index, float* out, Fault* fault) {
+  const Call call = block_call(fault);
+  const int64_t i = index[call.chunk];
+  if (thread()) return;
+  if (i < -5 || i >= 5) return raise_fault(call, kIndexFault, i, 5);
+  out[call.chunk] = static_cast<float>(10 + (i < 0 ? i + 5 : i));
+}
+RT_KERNEL increment(float* out, Fault*) {
+  if (thread() < 2) out[thread()] += 1;
+}
+
+RT_KERNEL add_one(const float* from, float* to, Fault*) {
+  if (thread() == 0) *to = *from + 1;
+}
+RT_KERNEL stray(float*, Fault*) {
+  if (thread() == 0) barrier();
+}
