@@ -29,7 +29,8 @@ std::string flags_text(const CompileOptions& o) {
   for (const std::string& name : o.import.outputs) s += fmt::format("output {}|", name);
   for (const std::string& pass : o.skip) s += fmt::format("skip {}|", pass);
   s += fmt::format("rewrites {}|", o.rewrite_limit);
-  for (const Target& t : o.targets) s += fmt::format("target {} {} {}|", t.name, t.cpu, t.vector_bytes);
+  for (const Target& t : o.targets)
+    s += fmt::format("target {} {} {} {}|", t.name, t.cpu, t.vector_bytes, fmt::join(t.architectures, "+"));
   return s;
 }
 

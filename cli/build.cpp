@@ -17,10 +17,28 @@ uint64_t bytes_of(const std::filesystem::path& path) {
   return sum;
 }
 
+/// As --target takes them.
 std::string target_names(const CompileOptions& options) {
-  std::string s;
-  for (const Target& t : options.targets) s += (s.empty() ? "cpu:" : ",") + t.name;
+  std::string s, kind;
+  const auto add = [&](std::string_view of_kind, const std::string& name) {
+    if (!s.empty()) s += ",";
+    if (kind != of_kind) s += fmt::format("{}:", kind = of_kind);
+    s += name;
+  };
+  for (const Target& t : options.targets) {
+    if (!t.is_gpu()) add("cpu", t.name);
+    for (const std::string& architecture : t.architectures) add("cuda", architecture);
+  }
   return s;
+}
+
+/// What PTX without code for any card costs; empty where nothing.
+std::string note_on_loading(const CompileOptions& options) {
+  for (const Target& t : options.targets)
+    if (t.is_gpu() && !t.architectures[0].starts_with("sm_") && t.architectures[0] != "host")
+      return "  the driver compiles this PTX when it is first loaded, which takes it seconds, and keeps the result in its own "
+             "cache; cuda:sm_80 and newer need ptxas and cost nothing then\n";
+  return "";
 }
 
 }  // namespace
@@ -44,7 +62,8 @@ int build_verb(Console& console, const ModelFlags& flags, const BuildFlags& buil
     for (const Console::Stage& s : console.stages()) seconds += s.seconds;
     if (!console.quiet)
       console.print(fmt::format("{}: {}, --target={}{}, {:.1f} s\n", options.output.string(), human_bytes(bytes),
-                                target_names(options), flags.targets.empty() ? " (this machine's)" : "", seconds));
+                                target_names(options), flags.targets.empty() ? " (this machine's)" : "", seconds) +
+                    note_on_loading(options));
     body.update({{"output", options.output.string()}, {"bytes", bytes}});
     for (const Target& t : options.targets) body["targets"].push_back(t.name);
   }

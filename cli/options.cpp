@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <thread>
 
 #include "cli/console.h"
@@ -76,12 +77,24 @@ std::vector<std::string> split_list(const std::vector<std::string>& flags) {
 Target read_target(const std::string& word) {
   const std::string name = word.starts_with("cpu:") ? word.substr(4) : word;
   if (name == "native" || name == "cpu") return native_target();
-  if (word.starts_with("cuda"))
-    throw Failure(kUsage, fmt::format("`--target={}`: this cameo compiles for processors only", printable(word)));
   if (const Target* t = find_target(name)) return *t;
-  std::vector<std::string> known{"native"};
+  std::vector<std::string> known{"native", "cuda:ptx", "cuda:host", "cuda:sm_80"};
   for (const Target& t : named_targets()) known.push_back(t.name);
   throw Failure(kUsage, fmt::format("there is no target `{}`{}", printable(word), suggestion(name, known)));
+}
+
+/// The GPU architecture that a word of --target names: `cuda:ptx,sm_90a` is two of them. PTX is written for sm_80.
+std::optional<std::string> read_architecture(const std::string& word) {
+  const bool cuda = word == "cuda" || word.starts_with("cuda:");
+  const std::string name = word == "cuda" ? "ptx" : cuda ? word.substr(5) : word;
+  if (!is_gpu_architecture(name)) {
+    if (!cuda) return std::nullopt;
+    throw Failure(kUsage, fmt::format("`--target={}` names no GPU architecture", printable(word)),
+                  "cuda:ptx, cuda:sm_80, cuda:sm_90a, cuda:host");
+  }
+  if (name.starts_with("sm_") && std::stoi(name.substr(3)) < 80)
+    throw Failure(kUsage, fmt::format("`--target={}`: the oldest GPUs that code is made for are sm_80", printable(word)));
+  return name;
 }
 
 bool is_identifier(std::string_view s) {
@@ -145,13 +158,18 @@ void read_emit(const BuildFlags& flags, CompileOptions& options) {
 
 std::vector<Target> read_targets(const std::vector<std::string>& flags) {
   std::vector<Target> targets;
+  std::vector<std::string> architectures;
   for (const std::string& word : split_list(flags)) {
-    Target t = read_target(word);
-    if (std::ranges::find(targets, t) == targets.end()) targets.push_back(std::move(t));
+    if (const auto architecture = read_architecture(word)) {
+      architectures.push_back(*architecture);
+    } else if (Target t = read_target(word); std::ranges::find(targets, t) == targets.end()) {
+      targets.push_back(std::move(t));
+    }
   }
-  if (targets.empty()) targets.push_back(native_target());
-  // the widest first: the artifact takes the first one that the processor can run
+  if (targets.empty() && architectures.empty()) targets.push_back(native_target());
+  // the best first: the artifact takes the first one that this machine can run
   std::ranges::sort(targets, std::greater(), [](const Target& t) { return t.vector_bytes; });
+  if (!architectures.empty()) targets.insert(targets.begin(), gpu_target(std::move(architectures)));
   return targets;
 }
 
@@ -176,6 +194,17 @@ CompileOptions read_model_flags(const ModelFlags& flags) {
   return options;
 }
 
+uint64_t read_weights_seed(const std::string& text) {
+  constexpr std::string_view kRandom = "random:";
+  uint64_t seed = 0;
+  const char* const end = text.data() + text.size();
+  if (text.starts_with(kRandom) && std::from_chars(text.data() + kRandom.size(), end, seed).ptr == end &&
+      text.size() > kRandom.size())
+    return seed;
+  throw Failure(kUsage, fmt::format("`--weights={}` is not random:SEED, a number", printable(text)),
+                "--weights=random:1");
+}
+
 void read_build_flags(const BuildFlags& flags, CompileOptions& options) {
   options.output = flags.output;
   if (!flags.emit.empty())
@@ -189,6 +218,9 @@ void read_build_flags(const BuildFlags& flags, CompileOptions& options) {
   if (!flags.print_after.empty()) check_pass("--print-after", flags.print_after, true);
   options.print_after = flags.print_after;
   options.golden = flags.golden;
+  if (!flags.weights.empty()) options.made_up_seed = read_weights_seed(flags.weights);
+  if (options.made_up_seed && !options.golden.empty())
+    throw Failure(kUsage, "golden cases cannot be right where `--weights` makes weights up");
   options.tolerance = flags.tolerance;
   options.reference = flags.reference;
   options.with_program = !flags.no_program;

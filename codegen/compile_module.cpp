@@ -8,6 +8,7 @@
 #include "codegen/build/artifact.h"
 #include "codegen/build/files.h"
 #include "codegen/build/worker.h"
+#include "codegen/device_code.h"
 #include "codegen/pool_pieces.h"
 #include "codegen/print_goldens.h"
 #include "codegen/write_sources.h"
@@ -27,10 +28,14 @@ bool go_on(const BuildOptions& o, std::string_view stage, size_t done, size_t to
   return !o.progress || o.progress(stage, done, total);
 }
 
+Progress progress_of(const BuildOptions& o, std::string_view stage) {
+  return [&o, stage](size_t done, size_t total) { return go_on(o, stage, done, total); };
+}
+
 [[noreturn]] void fail(Code code, const std::string& message) { throw CompileError(code, message); }
 
-std::vector<LinkInput> compile_sources(const Module& m, const EmittedModule& text, WorkerPool& pool,
-                                       const BuildOptions& options) {
+std::vector<LinkInput> compile_sources(const Module& m, const EmittedModule& text, const std::vector<DeviceImage>& device,
+                                       WorkerPool& pool, const BuildOptions& options) {
   std::vector<Job> jobs;
   std::vector<std::string> names;
   auto add = [&](const SourceFile& f, const Target& t, bool tables) {
@@ -38,7 +43,7 @@ std::vector<LinkInput> compile_sources(const Module& m, const EmittedModule& tex
     job.name = f.path;
     job.source = f.text;
     job.target = code_target(t);
-    if (tables) job.optimize = 0;
+    if (tables) job.optimize = 0, job.headers = {device_header(device)};
     job.vectorize = false;
     names.push_back(f.path);
     jobs.push_back(std::move(job));
@@ -46,9 +51,9 @@ std::vector<LinkInput> compile_sources(const Module& m, const EmittedModule& tex
   // the narrowest first: of an inline function that several objects hold, the linker keeps the first one's
   add(text.program, *find_target("x86-64-v2"), true);
   for (size_t p = m.plans.size(); p-- > 0;)
-    for (const SourceFile& f : text.kernels[p]) add(f, m.plans[p].target, false);
-  auto progress = [&](size_t done, size_t total) { return go_on(options, "compile", done, total); };
-  std::vector<Outcome> outcomes = pool.run(jobs, progress);
+    if (!m.plans[p].target.is_gpu())
+      for (const SourceFile& f : text.kernels[p]) add(f, m.plans[p].target, false);
+  std::vector<Outcome> outcomes = pool.run(jobs, progress_of(options, "compile"));
   std::vector<LinkInput> objects;
   for (size_t i = 0; i < outcomes.size(); ++i) {
     if (!outcomes[i].ok) fail(Code::E0601, fmt::format("compiling {} failed: {}", names[i], outcomes[i].message));
@@ -97,17 +102,18 @@ void compile_module(const Module& m, const std::vector<GoldenCase>& goldens, Out
   if (kind == OutputKind::Sources)
     return write_sources(m, text, goldens, path, [&] { return go_on(options, "write", 0, 1); });
   WorkerPool pool(options.jobs);
-  std::vector<LinkInput> objects = compile_sources(m, text, pool, options);
+  const std::vector<DeviceImage> device = compile_device_code(m, text, pool, progress_of(options, "device"));
+  std::vector<LinkInput> objects = compile_sources(m, text, device, pool, options);
+  if (!device.empty()) objects.push_back({"device.o", elf_object_bytes(device_object(device)), {}});
   bool program = options.with_program && (kind == OutputKind::SharedLibrary || kind == OutputKind::Program);
   if (!goldens.empty()) objects.push_back(golden_object(goldens));
-  for (LinkInput& o : runtime_objects("x86_64-unknown-linux-gnu", program, false)) {
+  for (LinkInput& o : runtime_objects("x86_64-unknown-linux-gnu", program, !device.empty())) {
     const bool shared_only = o.name == "core/shared.o";
     if (!shared_only || kind == OutputKind::SharedLibrary) objects.push_back(std::move(o));
   }
   Artifact artifact{link_job(kind, program, std::move(objects), m, path), m.weights.bytes ? "cameo_weights" : "",
-                    pool_pieces(m.weights), path.string()};
-  Status status = write_artifact(pool, std::move(artifact),
-                                 [&](size_t done, size_t total) { return go_on(options, "link", done, total); });
+                    pool_pieces(m), path.string()};
+  Status status = write_artifact(pool, std::move(artifact), progress_of(options, "link"));
   if (!status.ok()) fail(Code::E0602, status.message);
   if (kind == OutputKind::Object || kind == OutputKind::Archive) write_header(m, path);
 }

@@ -13,7 +13,7 @@ struct BuildOptions {
   int jobs = 2;  // workers; 0: in this process
   bool with_program = true;
   std::function<bool(std::string_view stage, size_t done, size_t total)>
-      progress;  // stages: print, compile, link; false: stop
+      progress;  // stages: print, device, compile, link; false: stop
 };
 
 /// Writes the artifact to `path`, or throws CompileError (E0601, E0602) and leaves nothing behind.

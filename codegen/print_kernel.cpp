@@ -75,7 +75,8 @@ class Printer {
       names += fmt::format("{}rt::i64 i{}", i ? ", " : "", i);
     }
     std::string inner = k_.axes.empty() ? "rt::c<1>" : constant_of(k_.axes.back().extent());
-    w.open(fmt::format("rt::nest<{}>(call, {}, rt::extents({}), [&]({}) {{", k_.lanes, inner,
+    const std::string how = k_.team > 1 ? fmt::format("{}, {}", k_.lanes, k_.team) : fmt::format("{}", k_.lanes);
+    w.open(fmt::format("rt::nest<{}>(call, {}, rt::extents({}), [&]({}) {{", how, inner,
                        extents.empty() ? "" : extents.substr(2), names));
     push_scope(w.indent());
     for (size_t i = 0; i < outer; ++i) bind(k_.axes[i], fmt::format("i{}", i));
@@ -105,14 +106,14 @@ class Printer {
     w.line(fmt::format("rt::{}(call{});", k_.opaque, arguments));
   }
   void print_serial(Writer& w) {
-    std::string extents, names;
-    for (size_t i = 0; i < k_.axes.size(); ++i) {
-      extents += fmt::format("{}{}", i ? ", " : "", literal(k_.axes[i].extent()));
-      names += fmt::format("{}rt::i64 i{}", i ? ", " : "", i);
-    }
-    w.open(fmt::format("rt::serial(rt::extents({}), [&]({}) {{", extents, names));
+    const std::span<const Expr> axes(k_.axes);
+    const size_t owners = static_cast<size_t>(k_.owners);
+    std::string names;
+    for (size_t i = 0; i < axes.size(); ++i) names += fmt::format("{}rt::i64 i{}", i ? ", " : "", i);
+    w.open(fmt::format("rt::serial(call, {}, {}, [&]({}) {{", extents_of(axes.first(owners)),
+                       extents_of(axes.subspan(owners)), names));
     push_scope(w.indent());
-    for (size_t i = 0; i < k_.axes.size(); ++i) bind(k_.axes[i], fmt::format("i{}", i));
+    for (size_t i = 0; i < axes.size(); ++i) bind(axes[i], fmt::format("i{}", i));
     for (const Store& s : k_.stores) print_store(s);
     w.append(pop_scope());
     w.close("});");
@@ -136,8 +137,9 @@ class Printer {
     Affine a = affine(c.a_offset), b = affine(c.b_offset);
     std::string names;
     for (size_t i = 0; i < outer.size(); ++i) names += fmt::format("rt::i64 i{}, ", i);
-    w.line(fmt::format("rt::contract<{}, {}, {}>(call, {}, {}, {}, {}, {},", c.rows_per_tile, c.vectors_per_tile,
-                       c.in_registers, extents_of(outer), extents_of(c.segments),
+    const std::string groups = c.term_groups > 1 ? fmt::format(", {}", c.term_groups) : "";
+    w.line(fmt::format("rt::contract<{}, {}, {}{}>(call, {}, {}, {}, {}, {},", c.rows_per_tile, c.vectors_per_tile,
+                       c.in_registers, groups, extents_of(outer), extents_of(c.segments),
                        row ? constant_of(row.extent()) : "rt::c<1>", constant_of(column.extent()),
                        constant_of(c.k.extent())));
     w.line(fmt::format("             rt::matrix_a(x{} + {}l, {}, {}l, {}),", c.a, a.constant, strides(a, outer),
@@ -269,20 +271,6 @@ class Printer {
     if (e.checked()) return fmt::format("rt::load_checked(call, x{}, {}, {})", e.operand(), offset, guard);
     return fmt::format("rt::load_or(x{}, {}, {}, {})", e.operand(), offset, guard, name(e.outside()));
   }
-  /// A Fold whose body does not depend on the lanes and reads memory in order runs in lanes itself.
-  bool folds_in_lanes(Expr e) {
-    if (e.fold_kind() >= FoldKind::ArgMin) return false;
-    if (k_.lanes > 1 && !k_.axes.empty() && free_vars(e).count(k_.axes.back().var_number())) return false;
-    Expr v = e.arg(0);
-    if (!v.extent().is_const() || v.extent().int_value() < 16) return false;
-    bool unit = false, nested = false;
-    std::vector<Expr> body{e.arg(1)};
-    visit(body, [&](Expr x) {
-      if (x.op() == Op::Fold && free_vars(x).count(v.var_number())) nested = true;
-      if (x.op() == Op::Load && affine(x.arg(0)).coefficient_of(v) == 1) unit = true;
-    });
-    return unit && !nested;
-  }
   std::string print_fold(Expr e, size_t at) {
     Expr v = e.arg(0);
     std::string extent = name(v.extent());
@@ -293,9 +281,10 @@ class Printer {
     bind(v, r);
     std::string result = name(e.arg(1));
     std::string body = pop_scope();
-    bool lanes = folds_in_lanes(e);
-    std::string head = lanes ? fmt::format("rt::fold_lanes<rt::FoldKind::{}, 16>", fold_name(e.fold_kind()))
-                             : fmt::format("rt::fold<rt::FoldKind::{}>", fold_name(e.fold_kind()));
+    const std::string_view kind = fold_name(e.fold_kind());
+    std::string head = folds_in_lanes(k_, e)    ? fmt::format("rt::fold_lanes<rt::FoldKind::{}, {}>", kind, k_.fold_lanes)
+                       : k_.team > 1 && at == 0 ? fmt::format("rt::fold_team<rt::FoldKind::{}, {}>", kind, k_.team)
+                                                : fmt::format("rt::fold<rt::FoldKind::{}>", kind);
     std::string pad(static_cast<size_t>(indent) * 2, ' ');
     return fmt::format("{}({}, [&](auto {}) __attribute__((always_inline)) {{\n{}{}  return {};\n{}}})", head, extent,
                        r, body, pad, result, pad);

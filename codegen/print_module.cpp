@@ -14,9 +14,22 @@
 namespace cameo {
 namespace {
 
+/// A GPU's kernels are what the driver finds by name, a processor's what the image's table points to.
+SourceFile print_gpu_kernels(const Module& m, const Plan& p, size_t file, size_t files) {
+  Writer w;
+  w.line(fmt::format("// Kernels of {}, part {} of {}, for GPUs.", comment_safe(m.name), file + 1, files));
+  w.append(kernel_includes(p.kernels));
+  for (size_t k = file; k < p.kernels.size(); k += files) {
+    w.blank();
+    print_kernel(w, p.kernels[k], *m.sources, Frame::Gpu);
+  }
+  return {fmt::format("kernels_{}_{}.cu", image_name(p), file), w.take()};
+}
+
 constexpr std::string_view kHidden = "__attribute__((visibility(\"hidden\")))";
 
 SourceFile print_kernels(const Module& m, const Plan& p, size_t file, size_t files) {
+  if (p.target.is_gpu()) return print_gpu_kernels(m, p, file, files);
   Writer w;
   w.line(fmt::format("// Kernels of {}, part {} of {}, for {}.", comment_safe(m.name), file + 1, files, p.target.name));
   w.append(kernel_includes(p.kernels));
@@ -44,11 +57,14 @@ std::string manifest_of(const Module& m) {
   j["inputs"] = ios(m.io.inputs);
   j["outputs"] = ios(m.io.outputs);
   j["weights_bytes"] = m.weights.bytes;
-  for (const Plan& p : m.plans)
+  if (m.made_up_seed) j["weights"] = fmt::format("random:{}", *m.made_up_seed);
+  for (const Plan& p : m.plans) {
     j["targets"].push_back({{"name", p.target.name},
                             {"arena_bytes", p.arena_bytes},
                             {"kernels", p.kernels.size()},
                             {"steps", p.steps.size()}});
+    if (p.target.is_gpu()) j["targets"].back()["architectures"] = p.target.architectures;
+  }
   return j.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 

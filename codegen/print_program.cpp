@@ -5,8 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
+#include "codegen/device_code.h"
+#include "codegen/pool_pieces.h"
 #include "codegen/print_goldens.h"
 
 namespace cameo {
@@ -70,11 +73,14 @@ class RowTable {
 
 class ProgramPrinter {
  public:
-  ProgramPrinter(const Module& m, const std::vector<GoldenCase>& goldens) : module_(m), goldens_(goldens) {}
+  ProgramPrinter(const Module& m, const std::vector<GoldenCase>& goldens)
+      : module_(m), goldens_(goldens), made_up_(made_up_tensors(m)) {}
 
   std::string print(std::string_view manifest) {
     w_.line(fmt::format("// Program tables of {}.", comment_safe(module_.name)));
     w_.line("#include \"runtime/program.h\"");
+    if (std::ranges::any_of(module_.plans, [](const Plan& p) { return p.target.is_gpu(); }))
+      w_.line(fmt::format("#include \"{}\"", kDeviceHeader));
     w_.blank();
     print_declarations();
     w_.line("namespace rt {");
@@ -84,6 +90,7 @@ class ProgramPrinter {
     for (size_t i = 0; i < module_.plans.size(); ++i)
       if (first_like(i) == i) print_schedule(module_.plans[i], i);
     print_images();
+    print_made_up();
     print_goldens(w_, goldens_);
     nodes_.print(w_, "Node", "nodes");
     text_.print(w_);
@@ -97,7 +104,7 @@ class ProgramPrinter {
   void print_declarations() {
     w_.line("extern \"C\" {");
     for (const Plan& p : module_.plans)
-      for (const Kernel& k : p.kernels)
+      for (const Kernel& k : host_kernels(p))
         w_.line(fmt::format("__attribute__((visibility(\"hidden\"))) void {}(const rt::RowCall& call);",
                             external_name(k, p)));
     w_.line("const struct cameo_api* cameo_program_api(rt::uint32_t abi_major);");
@@ -171,17 +178,47 @@ class ProgramPrinter {
                            static_cast<int>(t.dtype), t.dims.size(), axes.add_once(of_tap)));
     }
   }
+  static std::span<const Kernel> host_kernels(const Plan& p) {  // every form has a body on a GPU
+    return p.target.is_gpu() ? std::span<const Kernel>() : std::span(p.kernels);
+  }
+  void print_kernels(const Plan& p) {
+    RowTable kernels;
+    for (const Kernel& k : p.kernels) kernels.add(external_name(k, p));
+    kernels.print(w_, "Kernel", "kernels_" + image_name(p));
+  }
   void print_images() {
     RowTable images;
     for (size_t i = 0; i < module_.plans.size(); ++i) {
       const Plan& p = module_.plans[i];
-      RowTable kernels;
-      for (const Kernel& k : p.kernels) kernels.add(external_name(k, p));
-      kernels.print(w_, "Kernel", "kernels_" + image_name(p));
-      images.add(fmt::format("{{\"{}\", {}, kernels_{}, &schedule{}}}", p.target.name, p.target.features, image_name(p),
-                             first_like(i)));
+      const std::string name = image_name(p);
+      p.target.is_gpu() ? print_device(p) : print_kernels(p);
+      const bool gpu = p.target.is_gpu();
+      images.add(fmt::format("{{\"{}\", {}, {}, &schedule{}, {}}}", p.target.name, p.target.features,
+                             gpu ? "nullptr" : "kernels_" + name, first_like(i), gpu ? "&device_" + name : "nullptr"));
     }
     images.print(w_, "Image", "images");
+  }
+  void print_made_up() {
+    RowTable tensors;
+    for (const MadeUpTensor& t : made_up_)
+      tensors.add(
+          fmt::format("{{{}ul, {}ul, {}f, {}f}}", t.offset, t.count, float_text(t.mean), float_text(t.deviation)));
+    if (!made_up_.empty()) tensors.print(w_, "MadeUp", "made_up");
+  }
+  static std::string float_text(float x) { return fmt::format("{:e}", std::isfinite(x) ? x : 0.f); }
+  void print_device(const Plan& p) {
+    const std::string name = image_name(p);
+    RowTable codes, entries;
+    for (const std::string& a : p.target.architectures) {
+      const std::string symbol = device_symbol(p, a);
+      codes.add(fmt::format("{{\"{}\", {}, {}_bytes}}", a, symbol, symbol));
+    }
+    for (const Kernel& k : p.kernels)
+      entries.add(fmt::format("{{{}, {}}}", text_.place_of(k.symbol), k.operands.size()));
+    codes.print(w_, "DeviceCode", "codes_" + name);
+    entries.print(w_, "DeviceEntry", "entries_" + name);
+    w_.line(fmt::format("const Device device_{0} = {{&cuda_driver, codes_{0}, {1}, entries_{0}, {2}}};", name, codes.size(),
+                        entries.size()));
   }
   void print_cameo_program(std::string_view manifest) {
     const Interface& io = module_.io;
@@ -198,6 +235,9 @@ class ProgramPrinter {
     field("text", "rt::text");
     field("images", "rt::images"), field("image_count", module_.plans.size());
     if (module_.weights.bytes) field("weights", "cameo_weights"), field("weights_bytes", module_.weights.bytes);
+    if (!made_up_.empty())
+      field("made_up", "rt::made_up"), field("made_up_count", made_up_.size()),
+          field("made_up_seed", fmt::format("{}ul", *module_.made_up_seed));
     if (!goldens_.empty()) field("goldens", "rt::goldens"), field("golden_count", goldens_.size());
     w_.close("};");
   }
@@ -241,6 +281,7 @@ class ProgramPrinter {
 
   const Module& module_;
   const std::vector<GoldenCase>& goldens_;
+  const std::vector<MadeUpTensor> made_up_;
   Writer w_;
   RowTable nodes_;
   TextTable text_;
@@ -253,6 +294,9 @@ std::string image_name(const Plan& p) {
   std::string s = p.target.name;
   std::ranges::replace_if(s, [](unsigned char c) { return !std::isalnum(c); }, '_');
   return s;
+}
+std::string device_symbol(const Plan& p, std::string_view architecture) {
+  return fmt::format("cameo_{}_{}", image_name(p), architecture);
 }
 std::string external_name(const Kernel& k, const Plan& p) { return fmt::format("{}_{}", k.symbol, image_name(p)); }
 

@@ -9,6 +9,8 @@ std::string print_program(const Module& m, const std::vector<GoldenCase>& golden
 
 /// What a plan's kernels are called beyond their file.
 std::string image_name(const Plan& p);
+/// What holds a GPU plan's code for one architecture.
+std::string device_symbol(const Plan& p, std::string_view architecture);
 std::string external_name(const Kernel& k, const Plan& p);
 
 }  // namespace cameo

@@ -1,7 +1,25 @@
 // The table of machine models, and which of them this machine is.
 #include "optimizer/target.h"
 
+#include <algorithm>
+#include <cctype>
+
+#include "runtime/rt/grid.h"
+
 namespace cameo {
+namespace {
+
+/// sm_90a is 901, sm_90 is 900: a card takes the newest code that it can run, and the narrower one of that.
+int rank_of(std::string_view architecture) {
+  if (architecture == "ptx") return 1;
+  if (!architecture.starts_with("sm_")) return 0;
+  int number = 0;
+  bool letter = false;
+  for (char c : architecture.substr(3)) std::isdigit(static_cast<unsigned char>(c)) ? number = number * 10 + (c - '0') : letter = true;
+  return number * 10 + letter;
+}
+
+}  // namespace
 
 const std::vector<Target>& named_targets() {
   static const std::vector<Target> table = {
@@ -16,6 +34,24 @@ const Target* find_target(std::string_view name) {
   for (const Target& t : named_targets())
     if (t.name == name) return &t;
   return nullptr;
+}
+
+Target gpu_target(std::vector<std::string> architectures) {
+  std::ranges::sort(architectures, std::greater(), rank_of);
+  architectures.erase(std::unique(architectures.begin(), architectures.end()), architectures.end());
+  Target t{"cuda", "sm_80", "0"};
+  t.architectures = std::move(architectures);
+  t.block_threads = rt::kBlockThreads;
+  t.processors = 128;
+  return t;
+}
+
+bool is_gpu_architecture(std::string_view name) {
+  if (name == "ptx" || name == "host") return true;
+  if (!name.starts_with("sm_") || name.size() < 5 || name.size() > 7) return false;
+  const std::string_view version = name.substr(3);
+  const size_t digits = std::min(version.find_first_not_of("0123456789"), version.size());
+  return digits >= 2 && (digits == version.size() || (digits + 1 == version.size() && (version.back() == 'a' || version.back() == 'f')));
 }
 
 const Target& native_target() {

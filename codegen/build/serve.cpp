@@ -70,6 +70,7 @@ Outcome perform_one(const TrialJob& job) {
 
 Outcome perform_one(const CompileJob& job) { return compile(job); }
 Outcome perform_one(const LinkJob& job) { return link(job); }
+Outcome perform_one(const AssembleJob& job) { return assemble(job); }
 
 int serve() {
   while (const auto message = receive_message(kSocket)) {
@@ -109,6 +110,7 @@ Job decode_job(std::string_view bytes) {
   reader(index);
   if (index == 0) return decode_as<CompileJob>(reader);
   if (index == 1) return decode_as<LinkJob>(reader);
+  if (index == 2) return decode_as<AssembleJob>(reader);
   return decode_as<TrialJob>(reader);
 }
 

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "codegen/build/assemble.h"
 #include "codegen/build/compile.h"
 #include "codegen/build/link.h"
 #include "codegen/build/outcome.h"
@@ -27,7 +28,7 @@ struct TrialJob {
   }
 };
 
-using Job = std::variant<CompileJob, LinkJob, TrialJob>;
+using Job = std::variant<CompileJob, LinkJob, AssembleJob, TrialJob>;
 
 // Every main() begins with it: `if (auto code = run_worker_if_asked(argc, argv)) return *code;`
 std::optional<int> run_worker_if_asked(int argc, char** argv);

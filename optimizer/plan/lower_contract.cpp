@@ -81,6 +81,22 @@ bool affine_in(Expr offset, const std::vector<Expr>& vars) {
   return true;
 }
 
+void choose_tile(Kernel& k, const Target& target, int64_t m, int64_t n, int64_t k_total) {
+  ContractSum& c = k.sum;
+  if (!target.is_gpu()) {
+    const rt::Tile tile = rt::contract_tile(target.vector_bytes, target.vector_registers, m, n);
+    c.rows_per_tile = tile.rows;
+    c.vectors_per_tile = tile.vectors;
+    return;
+  }
+  int64_t points = 1;
+  for (size_t i = 0; i + (c.has_row ? 2 : 1) < k.axes.size(); ++i) points *= k.axes[i].extent().int_value();
+  const rt::BlockTile tile = rt::block_tile(target.block_threads, target.processors, points, m, n, k_total);
+  c.rows_per_tile = tile.rows;
+  c.vectors_per_tile = tile.vectors;
+  c.term_groups = tile.term_groups;
+}
+
 /// Whether a value calls exp or its kin.
 bool calls_function(Expr value) {
   std::vector<Expr> roots{value};
@@ -94,6 +110,15 @@ int64_t Packing::k_total() const {
   int64_t total = 1;
   for (const Axis& a : k) total *= a.extent;
   return total;
+}
+
+std::optional<Expr> packed_offset(const Packing& p, const std::vector<int64_t>& dims, std::span<const Expr> index) {
+  if (dims.size() != 2 || p.k.size() != 1 || p.origin != 0) return std::nullopt;
+  const Packing::Axis down{dims[0], dims[1]}, along{dims[1], 1};
+  const bool transposed = p.column == down && p.k[0] == along;
+  if (!transposed && !(p.column == along && p.k[0] == down)) return std::nullopt;
+  const Expr column = index[transposed ? 0 : 1], k = index[transposed ? 1 : 0], panel = integer(rt::kPanel);
+  return simplify_index((floor_div(column, panel) * integer(p.k_total()) + k) * panel + mod(column, panel));
 }
 
 std::optional<LoweredKernel> lower_contract(const Graph& g, const Layouts& layouts, ValueId output, const OutputPart& part, const Target& target) {
@@ -179,18 +204,16 @@ std::optional<LoweredKernel> lower_contract(const Graph& g, const Layouts& layou
     k.sum.has_row = true;
   }
   int64_t m_total = k.sum.has_row ? k.axes[k.axes.size() - 2].extent().int_value() : 1;
-  rt::Tile tile = rt::contract_tile(target.vector_bytes, target.vector_registers, m_total, n);
-  k.sum.rows_per_tile = tile.rows;
-  k.sum.vectors_per_tile = tile.vectors;
+  choose_tile(k, target, m_total, n, k_total);
   if (!packed && !k.sum.segments.empty()) return std::nullopt;
   std::vector<Expr> vars = k.axes;
   vars.insert(vars.end(), k.sum.segments.begin(), k.sum.segments.end());
   vars.push_back(k.sum.k);
   if (!affine_in(k.sum.a_offset, vars) || !affine_in(k.sum.b_offset, vars) || affine(k.sum.a_offset).coefficient_of(k.sum.k) != 1) return std::nullopt;
   for (Store& s : k.stores) s.value = rewrite(s.value, [&](Expr e) { return e == outer ? make(Op::Acc, DType::f32, {}) : e; });
-  k.sum.in_registers = k_total <= rt::kSumBlock && !calls_function(k.stores[0].value);
+  k.sum.in_registers = target.is_gpu() || (k_total <= rt::kSumBlock && !calls_function(k.stores[0].value));
   k.lanes = rt::kPanel;
-  k.scratch_bytes = packed ? 0 : rt::contract_scratch_bytes(tile, k_total);
+  k.scratch_bytes = packed || target.is_gpu() ? 0 : rt::contract_scratch_bytes({k.sum.rows_per_tile, k.sum.vectors_per_tile}, k_total);
   return l;
 }
 

@@ -24,14 +24,17 @@ Expr Lowering::lower(Expr root, Expr lanes) {
     Expr guard = guard_of(g_.type(v).shape, e.index());
     uint32_t number = operand(operand_for(v, e, lanes));
     if (within_halo(g_, out_.operands[number], e)) guard = boolean(true);
-    return load_lowered(number, e.type(), physical(out_.operands[number].layout, e.index()), guard, e.outside(), e.checked() && !guard.is_const(1));
+    const Operand& from = out_.operands[number];
+    Expr offset = from.packing ? *packed_offset(*from.packing, extents(g_.type(v).shape), e.index()) : physical(from.layout, e.index());
+    return load_lowered(number, e.type(), offset, guard, e.outside(), e.checked() && !guard.is_const(1));
   });
 }
 /// A constant is laid out for its reader: the axis that the lanes walk comes last. A value with zeros around brings them.
 Operand Lowering::operand_for(ValueId v, Expr load, Expr lanes) {
   Operand made{v, layouts_[v.index], {}, {}, {}, {}, {}};
   if (auto halo = layouts_.haloed.find(v); halo != layouts_.haloed.end() && halo->second.layout == made.layout) return halo->second;
-  if (!g_[v].constant || !lanes) return made;
+  if (auto panels = layouts_.packed.find(v); panels != layouts_.packed.end()) made.packing = panels->second;
+  if (!g_[v].constant || !lanes || made.packing) return made;
   std::vector<int> order;
   int last = -1;
   for (size_t d = 0; d < load.index().size(); ++d) {
@@ -142,8 +145,6 @@ Expr collapse_folds(Expr root) {
   });
 }
 
-namespace {
-/// Axis `i` becomes two, the inner one of `block` points; returns the outer one.
 Expr split_axis(Kernel& k, size_t i, int64_t block) {
   Expr v = k.axes[i], q = var(integer(v.extent().int_value() / block)), r = var(integer(block));
   std::vector<Expr> from{v}, to{q * integer(block) + r};
@@ -156,6 +157,7 @@ Expr split_axis(Kernel& k, size_t i, int64_t block) {
   return q;
 }
 
+namespace {
 /// A constant by which `v` itself is divided or its remainder taken, or 0.
 int64_t divisor_of(const Kernel& k, Expr v) {
   int64_t d = 0;
@@ -221,73 +223,6 @@ Expr last_moving(const std::vector<Expr>& axes) {
 
 namespace {
 
-int lanes_of(Expr axis) {
-  int64_t n = axis.extent().int_value();
-  return n >= 16 ? 16 : n >= 8 ? 8 : n >= 4 ? 4 : 1;
-}
-
-/// The lanes run along the last axis unless that gathers while the folds read memory in order.
-int choose_lanes(const Kernel& k) {
-  if (k.axes.empty()) return 1;
-  Expr last = k.axes.back();
-  if (!last.extent().is_const() || last.extent().int_value() < 4) return 1;
-  std::vector<Expr> values;
-  for (const Store& s : k.stores) values.push_back(s.value);
-  Reads along = reads_along(values, last);
-  Reads folded;
-  visit(values, [&](Expr e) {
-    if (e.op() != Op::Fold || !e.arg(0).extent().is_const() || e.arg(0).extent().int_value() < 8) return;
-    std::vector<Expr> body{e.arg(1)};
-    Reads r = reads_along(body, e.arg(0));
-    folded.contiguous += r.contiguous;
-    folded.strided += r.strided;
-  });
-  if (along.strided > 0 && folded.contiguous > folded.strided && along.contiguous <= along.strided) return 1;
-  return lanes_of(last);
-}
-
-/// Instructions that move one element when the lanes run along `v`: a strided access is one for each lane.
-double moves_along(const Kernel& k, Expr v) {
-  double lanes = lanes_of(v), moves = 0;
-  std::vector<Expr> values;
-  for (const Store& s : k.stores) {
-    values.push_back(s.value);
-    moves += affine(s.offset).coefficient_of(v) == 1 ? 1 / lanes : 1;
-  }
-  Reads r = reads_along(values, v);
-  return moves + r.contiguous / lanes + r.strided;
-}
-/// A kernel without folds may run its lanes along any axis: where the last one is short, or would gather, another is better.
-void rotate_lanes(Kernel& k) {
-  bool folds = false;
-  for (const Store& s : k.stores) {
-    std::vector<Expr> roots{s.value};
-    visit(roots, [&](Expr e) { folds |= e.op() == Op::Fold; });
-  }
-  if (folds || k.axes.size() < 2) return;
-  size_t best = k.axes.size() - 1;
-  double least = moves_along(k, k.axes[best]);
-  for (size_t i = 0; i + 1 < k.axes.size(); ++i) {
-    if (k.axes[i].extent().int_value() < 8) continue;
-    double moves = moves_along(k, k.axes[i]);
-    if (moves < least * 0.75) {
-      best = i;
-      least = moves;
-    }
-  }
-  if (best + 1 == k.axes.size()) return;
-  std::rotate(k.axes.begin() + static_cast<long>(best), k.axes.begin() + static_cast<long>(best) + 1, k.axes.end());
-  // what the lanes leave between their elements the other axes fill: soon, while the lines are in the first cache
-  constexpr int64_t kLongest = 512, kShortest = 64;
-  int64_t extent = k.axes.back().extent().int_value(), block = std::min(extent, kLongest);
-  while (extent % block) --block;
-  if (block < extent && block >= kShortest) {
-    Expr outer = split_axis(k, k.axes.size() - 1, block);
-    k.axes.erase(std::ranges::find(k.axes, outer));
-    k.axes.insert(k.axes.begin(), outer);
-  }
-}
-
 /// The kernel only hands on operand 1's elements in the order and at the distance in which they stand.
 std::optional<int64_t> alias_offset(const LoweredKernel& l, const Layouts& layouts) {
   const Store& s = l.kernel.stores[0];
@@ -322,7 +257,7 @@ Layout layout_within(const OutputPart& part, const Layout& whole) {
   return l;
 }
 
-LoweredKernel lower_nest(const Graph& g, const Layouts& layouts, ValueId output, const OutputPart& part) {
+LoweredKernel lower_nest(const Graph& g, const Layouts& layouts, ValueId output, const OutputPart& part, const Target& target) {
   LoweredKernel l;
   Lowering lowering(g, layouts, l);
   Kernel& k = l.kernel;
@@ -337,11 +272,19 @@ LoweredKernel lower_nest(const Graph& g, const Layouts& layouts, ValueId output,
   split_axes(k);
   collapse_axes(k, 0);
   rotate_lanes(k);
-  k.lanes = choose_lanes(k);
+  choose_lanes(k, target);
   return l;
 }
 
-LoweredKernel lower_scatter(const Graph& g, const Layouts& layouts, const Node& n, const Scatter& s) {
+namespace {
+/// Axes that are an index of the output: points that differ in them write different elements. They go first; their number.
+int move_owners_first(std::vector<Expr>& axes, const std::vector<Expr>& to) {
+  auto owns = [&](Expr axis) { return std::ranges::find(to, axis) != to.end(); };
+  return static_cast<int>(std::ranges::stable_partition(axes, owns).begin() - axes.begin());
+}
+}  // namespace
+
+LoweredKernel lower_scatter(const Graph& g, const Layouts& layouts, const Node& n, const Scatter& s, const Target& target) {
   LoweredKernel l;
   Lowering lowering(g, layouts, l);
   Kernel& k = l.kernel;
@@ -353,6 +296,7 @@ LoweredKernel lower_scatter(const Graph& g, const Layouts& layouts, const Node& 
   auto bind = [&](Expr e) { return lowering.lower(on_values(n, e), {}); };
   std::vector<Expr> to;
   for (Expr e : s.to) to.push_back(simplify_index(bind(e)));
+  if (target.is_gpu()) k.owners = move_owners_first(k.axes, to);
   Expr offset = physical(layout, to), guard = guard_of(shape, to), update = bind(s.update);
   Expr old = load_lowered(y, update.type(), offset, guard, zero(update.type()));
   constexpr Op kCombine[] = {Op::Add, Op::Add, Op::Mul, Op::Min, Op::Max};
@@ -361,7 +305,7 @@ LoweredKernel lower_scatter(const Graph& g, const Layouts& layouts, const Node& 
   return l;
 }
 
-LoweredKernel lower_relay(const Graph& g, const Layouts& layouts, const Operand& to) {
+LoweredKernel lower_relay(const Graph& g, const Layouts& layouts, const Operand& to, const Target& target) {
   const Shape& shape = g.type(to.value).shape;
   DType t = g.type(to.value).dtype;
   std::vector<Expr> index;
@@ -375,13 +319,13 @@ LoweredKernel lower_relay(const Graph& g, const Layouts& layouts, const Operand&
   drop_unit_axes(k);
   collapse_axes(k, 0);
   rotate_lanes(k);
-  k.lanes = choose_lanes(k);
+  choose_lanes(k, target);
   return l;
 }
 
 namespace {
 /// Writes `room` positions of axis order[i] from each of `begins` on: inside of the outer axes, and across the inner ones.
-LoweredKernel lower_sides(const Graph& g, const Operand& to, size_t i, int64_t room, std::span<const int64_t> begins) {
+LoweredKernel lower_sides(const Graph& g, const Operand& to, size_t i, int64_t room, std::span<const int64_t> begins, const Target& target) {
   const Shape& shape = g.type(to.value).shape;
   auto pitch_of = [&](size_t o) { return to.layout.pitch[static_cast<size_t>(to.order[o])]; };
   LoweredKernel l;
@@ -403,19 +347,19 @@ LoweredKernel lower_sides(const Graph& g, const Operand& to, size_t i, int64_t r
   for (int64_t begin : begins) l.kernel.stores.push_back({0, simplify_index(offset + integer(begin * pitch_of(i)) + l.kernel.axes.back()), boolean(true), to.around});
   drop_unit_axes(l.kernel);
   collapse_axes(l.kernel, 0);
-  l.kernel.lanes = choose_lanes(l.kernel);
+  choose_lanes(l.kernel, target);
   return l;
 }
 }  // namespace
 
-std::vector<LoweredKernel> lower_border(const Graph& g, const Operand& to) {
+std::vector<LoweredKernel> lower_border(const Graph& g, const Operand& to, const Target& target) {
   std::vector<LoweredKernel> kernels;
   for (size_t i = 0; i < to.order.size(); ++i) {
     auto a = static_cast<size_t>(to.order[i]);
     int64_t before = to.before[a], after = to.after[a], begins[] = {-before, g.type(to.value).shape[a].value()};
-    if (before == after && before) kernels.push_back(lower_sides(g, to, i, before, begins));
-    else if (before) kernels.push_back(lower_sides(g, to, i, before, std::span(begins, 1)));
-    if (before != after && after) kernels.push_back(lower_sides(g, to, i, after, std::span(begins + 1, 1)));
+    if (before == after && before) kernels.push_back(lower_sides(g, to, i, before, begins, target));
+    else if (before) kernels.push_back(lower_sides(g, to, i, before, std::span(begins, 1), target));
+    if (before != after && after) kernels.push_back(lower_sides(g, to, i, after, std::span(begins + 1, 1), target));
   }
   return kernels;
 }

@@ -11,12 +11,18 @@ namespace cameo {
 
 /// How the panels of a Contract are cut out of a constant: [columns/16][k..][16], k running over several axes of it.
 struct Packing {
-  struct Axis { int64_t extent, stride; };  // elements of the constant
+  struct Axis {
+    int64_t extent, stride;  // elements of the constant
+    bool operator==(const Axis&) const = default;
+  };
   Axis column{0, 0};
   std::vector<Axis> k;
   int64_t origin = 0;
   int64_t k_total() const;
+  bool operator==(const Packing&) const = default;
 };
+/// Where the panels of a matrix have an element; nullopt where they are not those of all of a matrix of these dims.
+std::optional<Expr> packed_offset(const Packing& p, const std::vector<int64_t>& dims, std::span<const Expr> index);
 
 /// What a kernel reads or writes: a value, in a layout that need not be the one it was made in.
 struct Operand {
@@ -35,6 +41,7 @@ bool within_halo(const Graph& g, const Operand& o, Expr load);
 
 struct Layouts {
   std::vector<Layout> made;           // by value: how its kernel leaves it
+  std::map<ValueId, Packing> packed;  // constants that stand in a product's panels for their other readers too
   std::map<ValueId, Operand> haloed;  // with a constant around: made so, or relaid once for all readers that want some of it
   const Layout& operator[](uint32_t value) const { return made[value]; }
 };
@@ -59,17 +66,17 @@ struct LoweredKernel {
   std::optional<OutputPart> copies_to;
 };
 
-LoweredKernel lower_nest(const Graph& g, const Layouts& layouts, ValueId output, const OutputPart& part);
+LoweredKernel lower_nest(const Graph& g, const Layouts& layouts, ValueId output, const OutputPart& part, const Target& target);
 /// nullopt where the sum is no Contract, or too small to be worth one.
 std::optional<LoweredKernel> lower_contract(const Graph& g, const Layouts& layouts, ValueId output, const OutputPart& part, const Target& target);
 /// nullopt where the value is no fold along rows that share what they read.
 std::optional<LoweredKernel> lower_window(const Graph& g, const Layouts& layouts, ValueId output, const OutputPart& part, const Target& target);
 /// The updates of a Scatter, one after another; its start is a kernel of its own that ran before.
-LoweredKernel lower_scatter(const Graph& g, const Layouts& layouts, const Node& n, const Scatter& s);
+LoweredKernel lower_scatter(const Graph& g, const Layouts& layouts, const Node& n, const Scatter& s, const Target& target);
 /// A copy of a value into another layout; what stands around it there is the business of `lower_border`.
-LoweredKernel lower_relay(const Graph& g, const Layouts& layouts, const Operand& to);
+LoweredKernel lower_relay(const Graph& g, const Layouts& layouts, const Operand& to, const Target& target);
 /// What stands around a value, a kernel for each side.
-std::vector<LoweredKernel> lower_border(const Graph& g, const Operand& to);
+std::vector<LoweredKernel> lower_border(const Graph& g, const Operand& to, const Target& target);
 
 // Shared by the forms.
 
@@ -102,6 +109,11 @@ void drop_unit_axes(Kernel& k);
 void split_axes(Kernel& k);  // where an index is divided by a constant, so that what is left is affine
 void collapse_axes(Kernel& k, size_t keep_last);  // all neighbours that walk memory together, but never the last `keep_last`
 Expr collapse_folds(Expr root);
+Expr split_axis(Kernel& k, size_t i, int64_t block);  // into two, the inner one of `block` points; gives the outer one
+/// A kernel without folds may run its lanes along any axis: where the last one is short, or would gather, another is better.
+void rotate_lanes(Kernel& k);
+/// How many lanes the last axis runs in, and how folds are shared: by lanes, or by the threads of a GPU's block.
+void choose_lanes(Kernel& k, const Target& target);
 /// Takes the least of its offsets out of all of them, for each operand; gives it in elements.
 std::vector<int64_t> take_origins(Kernel& k);
 

@@ -74,7 +74,8 @@ std::optional<LoweredKernel> lower_window(const Graph& g, const Layouts& layouts
   if (guarded || along.strided || !along.contiguous || column.extent().int_value() < kFewest || taps < kFewest || row.extent().int_value() < 2) return std::nullopt;
   k.form = Form::Window;
   k.lanes = rt::kPanel;
-  k.window = {m->fold.fold_kind(), m->taps, m->body, rt::window_rows(target.vector_bytes, target.vector_registers, row.extent().int_value())};
+  const int64_t rows = row.extent().int_value();
+  k.window = {m->fold.fold_kind(), m->taps, m->body, target.is_gpu() ? rt::block_window_rows(rows) : rt::window_rows(target.vector_bytes, target.vector_registers, rows)};
   k.stores[0].value = rewrite(k.stores[0].value, [&](Expr e) { return e == m->fold ? make(Op::Acc, DType::f32, {}) : e; });
   return l;
 }

@@ -10,6 +10,7 @@
 
 #include "frontend/check.h"
 #include "optimizer/annotate/clusters.h"
+#include "optimizer/plan/choose_chunks.h"
 #include "optimizer/plan/lower_graph.h"
 #include "optimizer/plan/plan.h"
 #include "optimizer/plan/verify_plan.h"
@@ -53,6 +54,7 @@ class Planner {
     root_ = &g;
     plan_graph(g, inputs, outputs);
     if (diagnostics_.has_errors()) return;
+    overwrite_operands(plan_);
     plan_.arena_bytes = place_buffers(plan_.buffers);
     auto place = [&](Ref& r) {
       if (r.base == Base::Arena) r = {Base::Arena, 0, r.offset + plan_.buffers[r.number].offset};
@@ -194,7 +196,7 @@ class Planner {
     return to;
   }
   void relay(Frame& f, const Operand& o, const Place& to) {
-    LoweredKernel l = lower_relay(f.g, f.layouts, o);
+    LoweredKernel l = lower_relay(f.g, f.layouts, o, plan_.target);
     l.kernel.title = "Relay";
     NodeId n = f.g[o.value].producer;
     l.kernel.origin = n ? f.g[n].origin : reader_;  // an input is relaid for the first node that reads it
@@ -241,7 +243,7 @@ class Planner {
     return *f.places[v.index];
   }
   void add_border(const Frame& f, const Operand& o, const Place& to) {
-    for (LoweredKernel& l : lower_border(f.g, o)) {
+    for (LoweredKernel& l : lower_border(f.g, o, plan_.target)) {
       l.kernel.origin = reader_;
       push_kernel(std::move(l.kernel), {to}, {});
     }
@@ -291,8 +293,8 @@ class Planner {
     if (product(f.g.type(n.outputs[0]).shape).is_static(0)) return void(place_output(f, n.outputs[0]));
     OutputExpr start = s.start;
     start.value = on_values(n, start.value);
-    add_kernel(f, c, lower_nest(f.g, f.layouts, n.outputs[0], {start, start.index}));
-    add_kernel(f, c, lower_scatter(f.g, f.layouts, n, s));
+    add_kernel(f, c, lower_nest(f.g, f.layouts, n.outputs[0], {start, start.index}, plan_.target));
+    add_kernel(f, c, lower_scatter(f.g, f.layouts, n, s, plan_.target));
   }
   static Graph alone(const Graph& g, const Node& n) {
     Graph one(g.shared_sources());
@@ -353,50 +355,13 @@ class Planner {
     const std::vector<int64_t> origins = take_origins(k);
     for (size_t i = 0; i < refs.size(); ++i) refs[i].offset += origins[i] * byte_size(k.operands[i]);
     Origin origin = k.origin;
-    int chunks = chunks_of(k);
+    int chunks = chunks_of(k, plan_.target);
     plan_.scratch_bytes = std::max(plan_.scratch_bytes, k.scratch_bytes);
     uint32_t number = intern(std::move(k));
     Step& s = push(StepKind::Kernel, std::move(refs), origin);
     s.kernel = number;
     s.chunks = chunks;
     s.written = written;
-  }
-
-  /// Enough chunks for the threads to even out, none for kernels too small to be worth waking one.
-  static int chunks_of(const Kernel& k) {
-    if (k.form == Form::Serial || k.form == Form::Opaque) return 1;
-    double points = 1;
-    for (Expr a : k.axes) points *= static_cast<double>(a.extent().int_value());
-    double work = 0;
-    for (const Store& s : k.stores) work += points * cost_of(s.value);
-    if (k.form == Form::Contract) {
-      double products = points * static_cast<double>(k.sum.k.extent().int_value());
-      for (Expr e : k.sum.segments) products *= static_cast<double>(e.extent().int_value());
-      work += products / 16;
-    }
-    if (k.form == Form::Window) {
-      for (Expr t : k.window.taps) points *= static_cast<double>(t.extent().int_value());
-      work += points / 8;
-    }
-    constexpr double kWorthAThread = 50'000;  // operations, some 5 us
-    return static_cast<int>(std::clamp(work / kWorthAThread, 1.0, 64.0));
-  }
-  static double cost_of(Expr e) {
-    double c = 0;
-    std::map<Expr, double, bool (*)(Expr, Expr)> memo([](Expr a, Expr b) { return a.id() < b.id(); });
-    std::vector<Expr> roots{e};
-    visit(roots, [&](Expr x) {
-      double own = 1;
-      if (x.op() == Op::Fold && x.arg(0).extent().is_const()) {
-        double body = 0;
-        std::vector<Expr> b{x.arg(1)};
-        visit(b, [&](Expr y) { body += y.op() == Op::Fold ? memo[y] : 1; });
-        own = body * static_cast<double>(x.arg(0).extent().int_value());
-      }
-      memo[x] = own;
-      c += own;
-    });
-    return c;
   }
 
   /// The number of an equal kernel, or a new one: equal means the same text but for its name and origin.
@@ -414,7 +379,7 @@ class Planner {
   }
   /// A canonical text of a kernel: variables and nodes numbered in order of appearance.
   static std::string body_text(const Kernel& k) {
-    std::string s = fmt::format("{} {} {} {}|", static_cast<int>(k.form), k.lanes, k.small, k.opaque);
+    std::string s = fmt::format("{} {} {} {} {} {} {}|", static_cast<int>(k.form), k.lanes, k.fold_lanes, k.team, k.owners, k.small, k.opaque);
     for (DType t : k.operands) s += fmt::format("{},", name(t));
     for (int64_t n : k.opaque_numbers) s += fmt::format("{},", n);
     std::map<uint64_t, size_t> vars;
@@ -422,7 +387,7 @@ class Planner {
     std::vector<Expr> roots(k.axes.begin(), k.axes.end());
     for (const Store& st : k.stores) roots.insert(roots.end(), {st.offset, st.guard, st.value});
     if (k.form == Form::Contract) {
-      s += fmt::format("{},{},{},{},{},", k.sum.a, k.sum.b, k.sum.packed, k.sum.rows_per_tile, k.sum.vectors_per_tile);
+      s += fmt::format("{},{},{},{},{},{},", k.sum.a, k.sum.b, k.sum.packed, k.sum.rows_per_tile, k.sum.vectors_per_tile, k.sum.term_groups);
       roots.insert(roots.end(), k.sum.segments.begin(), k.sum.segments.end());
       roots.insert(roots.end(), {k.sum.k, k.sum.a_offset, k.sum.b_offset});
     }

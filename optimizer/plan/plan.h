@@ -2,6 +2,7 @@
 // a kernel its operands; rows that are not kernels (jumps, loops, copies) are the control flow. Codegen decides nothing more.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,7 @@ struct ContractSum {
   bool packed = false;           // b is [n/16][segments * k][16]
   bool has_row = false;          // the output has an axis besides the column's
   int rows_per_tile = 6, vectors_per_tile = 4;
+  int term_groups = 1;           // of a GPU's block, that split the sum
   bool in_registers = false;     // until the epilogue has them; else the sums pass through memory, the epilogue is one copy
 };
 
@@ -55,6 +57,9 @@ struct Kernel {
   std::vector<Store> stores;
   std::vector<DType> operands;
   int lanes = 1;
+  int fold_lanes = 16;                  // of folds that read memory in order (`folds_in_lanes`); 1: none run in lanes
+  int team = 1;                         // threads of a GPU's block that share the folds of a row
+  int owners = 0;                       // of Form::Serial: the first axes, whose points write different elements each
   ContractSum sum;                      // of Form::Contract; the stores' values stand above an Acc
   WindowFold window;                    // of Form::Window, likewise
   bool small = false;                   // compiled for size: it takes next to no time
@@ -64,6 +69,9 @@ struct Kernel {
   std::shared_ptr<const Graph> node;    // alone in a graph: what its reference function takes
   Origin origin;
 };
+
+/// Whether a Fold runs in `fold_lanes` lanes: its body does not depend on the kernel's lanes and reads memory in order.
+bool folds_in_lanes(const Kernel& k, Expr fold);
 
 // ---- where values stand ---------------------------------------------------------------------------------------------
 enum class Base : uint8_t { Weights, Arena, Input, Output, Slot };
@@ -135,6 +143,7 @@ struct Module {
   Interface io;
   WeightPool weights;
   std::vector<Plan> plans;
+  std::optional<uint64_t> made_up_seed;  // large weights do not ship: they are made up of it when a model is created
   std::shared_ptr<const Sources> sources;
 };
 
@@ -143,6 +152,13 @@ std::string to_string(const Plan& plan, const Sources& sources);
 /// fuse -> lower -> order -> place. What has no kernel yet is added to `diagnostics`, all of it in one pass.
 Plan make_plan(const Graph& g, const Target& target, WeightPool& weights, Diagnostics& diagnostics);
 Interface interface_of(const Graph& g);
+
+/// Whether a kernel may write where this operand stands: each element of its output is computed from the one at its own
+/// address at most.
+bool may_overwrite(const Kernel& k, uint32_t operand);
+/// Before buffers are placed: one that is read for the last time where another one is made becomes the other one, where
+/// the kernel may overwrite it.
+void overwrite_operands(Plan& plan);
 
 /// Gives every buffer an offset such that buffers which live at once do not overlap; returns the arena's size.
 /// Greedy by size, lowest offset that fits (as in "Efficient Memory Management for Deep Neural Net Inference", 2020).

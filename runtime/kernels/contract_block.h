@@ -1,7 +1,7 @@
-// contract on a GPU: a block has one tile of the output at a time, and the lanes of its vectors are the block's
-// threads: thread t has column t and MR rows of it in registers. The block brings A through shared memory, kStage terms
-// at a time; B's panels are read as they stand, 16 neighbours by 16 threads. The sum runs in the order of
-// contract_naive.
+// contract on a GPU: a block has one tile of the output at a time. Its threads are NV * 16 columns by groups, which split
+// the tile's rows, MR for each, or the terms of the sum, KG ways (for few rows), which meet in shared memory at the end, in
+// order. The block brings A through shared memory, kStage terms at a time; B's panels are read as they stand, 16 neighbours
+// by 16 threads. Each stage is summed by itself, so that an error grows with the number of stages.
 #pragma once
 #include "runtime/kernels/contract_operands.h"
 #include "runtime/kernels/nest.h"
@@ -9,10 +9,11 @@
 #if defined(RT_KERNEL)
 namespace rt::detail {
 
-template <int MR, int NV, int R, int S, class A, class B, class Epilogue>
+template <int MR, int NV, int KG, int R, int S, class A, class B, class Epilogue>
 struct BlockContraction {
-  static constexpr int kStage = 32;
-  static_assert(NV * kPanel <= kBlockThreads);
+  static constexpr int kColumns = NV * kPanel, kRowGroups = kBlockThreads / kColumns / KG, kRows = MR * kRowGroups;
+  static constexpr int kStage = 32, kTerms = kStage / KG;  // of a thread
+  static_assert(kColumns * kRowGroups * KG == kBlockThreads && kTerms * KG == kStage);
   using T = bare<decltype(*A::base)>;
 
   Extents<R> outer;
@@ -22,8 +23,12 @@ struct BlockContraction {
   B b;
   Epilogue& epilogue;
 
-  RT_FN void stage(T (&to)[kStage][MR], const T* from, i64 first, i64 rows) const {
-    for (int i = thread(); i < MR * kStage; i += threads()) {
+  static RT_FN i64 own_column() { return thread() % kColumns; }
+  static RT_FN int row_group() { return thread() / kColumns % kRowGroups; }
+  static RT_FN int term_group() { return thread() / kColumns / kRowGroups; }
+
+  RT_FN void stage(T (&to)[kStage][kRows], const T* from, i64 first, i64 rows) const {
+    for (int i = thread(); i < kRows * kStage; i += threads()) {
       const i64 row = i / kStage, term = first + i % kStage;
       i64 s[S == 0 ? 1 : S];
       index_of<S>(term / k, segments, s);
@@ -31,33 +36,60 @@ struct BlockContraction {
     }
   }
   template <int... I>
-  RT_FN void add(Indices<int, I...>, T (&sum)[MR], const T (&staged)[MR], T weight) const {
+  RT_FN void add(Indices<int, I...>, T (&sum)[MR], const T* staged, T weight) const {
     (..., (sum[I] = fma(staged[I], weight, sum[I])));
+  }
+  // The terms that stand in shared memory, `left` of them at most.
+  template <int... I>
+  RT_FN void add_stage(Indices<int, I...> rows, T (&total)[MR], const T (&staged)[kStage][kRows], const i64* index,
+                       i64 col, i64 first) const {
+    T sum[MR] = {};
+    const int begin = term_group() * kTerms;
+    if (first + kStage <= terms) {
+#pragma unroll 8
+      for (int t = begin; t < begin + kTerms; ++t)
+        add(rows, sum, staged[t] + row_group() * MR, b.at(index, first + t, col, terms));
+    } else {
+      RT_ROLLED
+      for (int t = begin; t < begin + kTerms && first + t < terms; ++t)
+        add(rows, sum, staged[t] + row_group() * MR, b.at(index, first + t, col, terms));
+    }
+    (..., (total[I] += sum[I]));
+  }
+  // The first group of each column gets the sums of all, in the groups' order.
+  template <int... I>
+  RT_FN void meet(Indices<int, I...>, T (&total)[MR]) const {
+    RT_SHARED T parts[MR][kBlockThreads];
+    (..., (parts[I][thread()] = total[I]));
+    barrier();
+    if (term_group() == 0)
+      for (int g = 1; g < KG; ++g) (..., (total[I] += parts[I][thread() + g * kColumns * kRowGroups]));
+    barrier();
   }
   template <int... I>
   RT_FN void emit(Indices<int, I...>, const T (&sum)[MR], const i64* index, i64 row, i64 col) const {
     (..., (row + I < m ? store_element<R>(epilogue, index, sum[I], row + I, col) : void()));
   }
   RT_FN void tile(const i64* index, i64 row, i64 col) const {
-    RT_SHARED T staged[kStage][MR];
-    T sum[MR] = {};
+    RT_SHARED T staged[kStage][kRows];
+    T total[MR] = {};
+    RT_ROLLED
     for (i64 first = 0; first < terms; first += kStage) {
       stage(staged, a.base + a.outer.at(index) + row * a.row_stride, first, m - row);
       barrier();
-      for (int t = 0; col < n && t < kStage && first + t < terms; ++t)
-        add(indices<MR>{}, sum, staged[t], b.at(index, first + t, col, terms));
+      if (col < n) add_stage(indices<MR>{}, total, staged, index, col, first);
       barrier();
     }
-    if (col < n) emit(indices<MR>{}, sum, index, row, col);
+    if constexpr (KG > 1) meet(indices<MR>{}, total);
+    if (col < n && term_group() == 0) emit(indices<MR>{}, total, index, row + row_group() * MR, col);
   }
   RT_FN void run(const Call& call) const {
-    const i64 row_tiles = round_up_div(m, MR), column_tiles = round_up_div(n, NV * kPanel);
-    const i64 tiles = points_of<R>(outer) * column_tiles * row_tiles;
-    for (i64 t = tiles * call.chunk / call.chunks; t < tiles * (call.chunk + 1) / call.chunks; ++t) {
+    const i64 row_tiles = round_up_div(m, kRows), column_tiles = round_up_div(n, kColumns);
+    const Share share = share_of(call, points_of<R>(outer) * column_tiles * row_tiles);
+    for (i64 t = share.begin; t < share.end; ++t) {
       i64 index[R == 0 ? 1 : R];
       index_of<R>(t / row_tiles / column_tiles, outer, index);
-      const i64 col = thread() < NV * kPanel ? t / row_tiles % column_tiles * NV * kPanel + thread() : n;
-      tile(index, t % row_tiles * MR, col);
+      tile(index, t % row_tiles * kRows, t / row_tiles % column_tiles * kColumns + own_column());
     }
   }
 };

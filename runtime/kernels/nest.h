@@ -1,10 +1,12 @@
 // nest: any loop nest. The outer axes run as scalars; for each of their points `row(i0, ..)` computes what does not
 // depend on the last axis and returns `element(at)`, which is called with W consecutive indices at a time and with
-// single ones for the rest; the threads of a GPU's block take single ones in turn. serial: points one after another,
-// for updates that must keep their order. The naive family: specification and fallback of every other one.
+// single ones for the rest. On a GPU a thread takes a point, or a team of threads a row, whose folds it shares
+// (fold_team). serial: points one after another, for updates that must keep their order. The naive family:
+// specification and fallback of every other one.
 #pragma once
 #include "runtime/call.h"
 #include "runtime/rt/fold.h"
+#include "runtime/rt/fold_team.h"
 #include "runtime/rt/load.h"
 #include "runtime/rt/math.h"
 #include "runtime/rt/scalar.h"
@@ -72,18 +74,57 @@ RT_FN void next_index(const Extents<R>& e, i64* index) {
 }
 template <int W, bool Whole, class Element>
 RT_FN void run_lanes(i64 begin, i64 end, const Element& element) {
-  i64 at = begin + thread();
-  if constexpr (W > 1 && !kBlocks)
+  i64 at = begin;
+  if constexpr (W > 1)
     for (; at + W <= end; at += W) element(Lanes<W>{at});
-  if constexpr (W == 1 || !Whole || kBlocks)
-    for (; at < end; at += threads()) element(at);
+  if constexpr (W == 1 || !Whole)
+    for (; at < end; ++at) element(at);
 }
+
+// What a chunk has of `units`.
+struct Share {
+  i64 begin, end;
+};
+RT_FN Share share_of(const Call& call, i64 units) {
+  return {units * call.chunk / call.chunks, units * (call.chunk + 1) / call.chunks};
+}
+
+#if defined(RT_KERNEL)
+template <int R, class Row>
+RT_FN void run_points(const Call& call, i64 inner, const Extents<R>& outer, Row& row) {
+  const Share share = share_of(call, outer.points() * inner);
+  i64 index[R == 0 ? 1 : R];
+  for (i64 p = share.begin + thread(); p < share.end; p += threads()) {
+    split_index<R>(p / inner, outer, index);
+    call_at<0, R>(index, row)(p % inner);
+  }
+}
+// Teams that have no row left run one along: they too come to what a block does together.
+template <int Team, int R, class Row>
+RT_FN void run_rows(const Call& call, i64 inner, const Extents<R>& outer, Row& row) {
+  const Share share = share_of(call, outer.points());
+  i64 index[R == 0 ? 1 : R];
+  for (i64 first = share.begin; first < share.end; first += kBlockThreads / Team) {
+    const i64 own = first + thread() / Team;
+    split_index<R>(own < share.end ? own : share.end - 1, outer, index);
+    const auto element = call_at<0, R>(index, row);
+    for (i64 at = own < share.end ? thread() % Team : inner; at < inner; at += Team) element(at);
+  }
+}
+#endif
 }  // namespace detail
 
 // Chunks share the rows; where there are fewer rows than chunks they share pieces of the last axis too. The split
 // depends on the number of chunks alone, which the plan fixes.
-template <int W, int R, class Inner, class Row>
+template <int W, int Team = 1, int R, class Inner, class Row>
 RT_FN void nest(const Call& call, Inner inner, Extents<R> outer, Row row) {
+#if defined(RT_KERNEL)
+  if constexpr (Team == 1) {
+    detail::run_points<R>(call, inner, outer, row);
+  } else {
+    detail::run_rows<Team, R>(call, inner, outer, row);
+  }
+#else
   const i64 rows = outer.points();
   const i64 pieces = rows >= call.chunks || inner < 2 * W ? 1 : (call.chunks + rows - 1) / rows;
   const i64 step = pieces == 1 ? i64{inner} : ((inner + pieces - 1) / pieces + W - 1) / W * W;
@@ -97,15 +138,21 @@ RT_FN void nest(const Call& call, Inner inner, Extents<R> outer, Row row) {
     detail::run_lanes<W, detail::kIsMultiple<Inner, W>>(first, last, element);
     if (u % pieces == pieces - 1) detail::next_index<R>(outer, index);
   }
+#endif
 }
 
-template <int R, class Point>
-RT_FN void serial(Extents<R> extents, Point point) {
-  const i64 points = thread() == 0 ? extents.points() : 0;
-  i64 index[R == 0 ? 1 : R] = {};
-  for (i64 p = 0; p < points; ++p) {
-    detail::call_at<0, R>(index, point);
-    detail::next_index<R>(extents, index);
+// Points of different owners write different elements, so owners may run at once.
+template <int P, int R, class Point>
+RT_FN void serial(const Call& call, Extents<P> owners, Extents<R> ordered, Point point) {
+  const i64 points = ordered.points();
+  const detail::Share share = detail::share_of(call, owners.points());
+  for (i64 o = share.begin + thread(); o < share.end; o += threads()) {
+    i64 index[P + R == 0 ? 1 : P + R] = {};
+    detail::split_index<P>(o, owners, index);
+    for (i64 p = 0; p < points; ++p) {
+      detail::call_at<0, P + R>(index, point);
+      detail::next_index<R>(ordered, index + P);
+    }
   }
 }
 

@@ -19,8 +19,10 @@ RT_FN bool ranks_before(V a, V b, bool largest) {
 
 // x[outer, length, inner] -> values and indices [outer, k, inner].
 template <class T, class I>
-RT_FN void top_k(const Call&, T* values, I* indices, const T* x, i64 outer, i64 length, i64 inner, i64 k, i64 largest) {
-  for (i64 row = thread(); row < outer * inner; row += threads()) {
+RT_FN void top_k(const Call& call, T* values, I* indices, const T* x, i64 outer, i64 length, i64 inner, i64 k,
+                 i64 largest) {
+  const i64 rows = outer * inner, end = rows * (call.chunk + 1) / call.chunks;
+  for (i64 row = rows * call.chunk / call.chunks + thread(); row < end; row += threads()) {
     const i64 from = row / inner * length * inner + row % inner, to = row / inner * k * inner + row % inner;
     i64 kept = 0;
     for (i64 i = 0; i < length; ++i) {

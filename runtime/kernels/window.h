@@ -94,6 +94,21 @@ struct Windows {
     }
     if constexpr (W > 1) tail<H, W / 2>(index, row, known, col);
   }
+#if defined(RT_KERNEL)
+  // A thread has a column of a tile; neighbours have neighbouring columns.
+  RT_FN void run() const {
+    const Share share = share_of(call, points_of<R>(outer) * rows.parts * n);
+    i64 index[R == 0 ? 1 : R];
+    for (i64 p = share.begin + thread(); p < share.end; p += threads()) {
+      const i64 u = p / n, col = p % n;
+      index_of<R>(u / rows.parts, outer, index);
+      each_rows<MR>(m, rows, u % rows.parts, [&](auto height, i64 row, i64 known) __attribute__((always_inline)) {
+        constexpr int H = decltype(height)::value;
+        tile<H>(indices<H>{}, index, row, known, col);
+      });
+    }
+  }
+#else
   RT_FN void run() const {
     const i64 units = points_of<R>(outer) * rows.parts;
     const i64 end = units * (call.chunk + 1) / call.chunks;
@@ -104,17 +119,14 @@ struct Windows {
       const i64 part = u % rows.parts;
       each_rows<MR>(m, rows, part, [&](auto height, i64 row, i64 known) __attribute__((always_inline)) {
         constexpr int H = decltype(height)::value;
-        if constexpr (kBlocks) {  // lanes are the block's threads
-          for (i64 col = thread(); col < n; col += threads()) tile<H>(indices<H>{}, index, row, known, col);
-        } else {
-          i64 col = 0;
-          RT_ROLLED
-          for (; col + kPanel <= n; col += kPanel) tile<H>(indices<H>{}, index, row, known, Lanes<kPanel>{col});
-          tail<H, kPanel / 2>(index, row, known, col);
-        }
+        i64 col = 0;
+        RT_ROLLED
+        for (; col + kPanel <= n; col += kPanel) tile<H>(indices<H>{}, index, row, known, Lanes<kPanel>{col});
+        tail<H, kPanel / 2>(index, row, known, col);
       });
     }
   }
+#endif
 };
 
 }  // namespace detail

@@ -10,4 +10,7 @@ constexpr int window_rows(int vector_bytes, int registers, i64 m) {
   return static_cast<int>(even_part(m, half > 8 ? 8 : half));
 }
 
+// A GPU hides latency by threads rather than by rows: four share what the taps read.
+constexpr int block_window_rows(i64 m) { return static_cast<int>(even_part(m, 4)); }
+
 }  // namespace rt

@@ -45,4 +45,38 @@ RT_FN constexpr i32 thread() { return 0; }
 #endif
 RT_FN constexpr i32 threads() { return kBlocks ? kBlockThreads : 1; }  // of a chunk
 
+#if defined(RT_KERNEL)
+inline constexpr int kWarpThreads = 32;
+
+// What the thread whose number differs in the bits of `mask` gives, of the same warp. All of a block's threads come
+// here.
+#if defined(__CUDA__)
+RT_FN u32 shuffle_word(u32 v, int mask) {
+  return static_cast<u32>(__nvvm_shfl_sync_bfly_i32(~0u, static_cast<i32>(v), mask, kWarpThreads - 1));
+}
+#else
+RT_FN u32 shuffle_word(u32 v, int mask) {
+  RT_SHARED u32 words[kBlockThreads];
+  words[thread()] = v;
+  barrier();
+  const u32 other = words[thread() ^ mask];
+  barrier();
+  return other;
+}
+#endif
+template <class T>
+RT_FN T shuffle(T v, int mask) {
+  if constexpr (sizeof(T) == 8) {
+    struct Halves {
+      u32 low, high;
+    } const halves = __builtin_bit_cast(Halves, v);
+    return __builtin_bit_cast(T, Halves{shuffle_word(halves.low, mask), shuffle_word(halves.high, mask)});
+  } else if constexpr (sizeof(T) == 4) {
+    return __builtin_bit_cast(T, shuffle_word(__builtin_bit_cast(u32, v), mask));
+  } else {
+    return static_cast<T>(shuffle_word(static_cast<u32>(v), mask));
+  }
+}
+#endif
+
 }  // namespace rt

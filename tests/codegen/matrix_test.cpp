@@ -1,5 +1,5 @@
 // The test matrix: every operator case through the interpreter, the interpreter on the optimised graph, the interpreter
-// on fused kernels, on the plan in its arena, and the artifact. The first column that is wrong says where the fault is.
+// on fused kernels, on the plan in its arena, the artifact, and an artifact for a GPU that is emulated. The first column that is wrong says where the fault is.
 // A case runs in a child of its own, so that a crash is one failed case.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -43,6 +43,7 @@ const std::vector<Column>& columns() {
          return run_plan(m, m.plans[0], in);
        }},
       {"artifact", true, [](const Graph& g, std::span<const Tensor> in) { return run_through_artifact(g, in); }},
+      {"CUDA (emulated)", true, run_on_emulated_gpu},
   };
   return all;
 }

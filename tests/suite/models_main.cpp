@@ -1,5 +1,5 @@
 // golden_models: imports the real models of shared/models with the dims of golden/dims.tsv, runs them by the
-// interpreter or by their plans, and compares with ONNX Runtime's outputs. The tolerance is 1e-3 of the output's
+// interpreter, by their plans or on an emulated GPU, and compares with ONNX Runtime's outputs. The tolerance is 1e-3 of the output's
 // largest magnitude; what was needed is printed.
 #include <fmt/format.h>
 
@@ -13,6 +13,7 @@
 
 #include "optimizer/plan/run_plan.h"
 #include "tests/suite/suite.h"
+#include "tests/support/artifact.h"
 #include "tests/support/road.h"
 
 using namespace cameo;
@@ -77,6 +78,7 @@ struct Options {
 
 std::vector<Tensor> run(const Graph& g, const std::vector<Tensor>& inputs, const std::string& engine) {
   if (engine == "interpreter") return interpret(g, inputs).rounded;
+  if (engine == "cuda") return test::run_on_emulated_gpu(g, inputs);
   Module m = test::plan_graph(g);
   return run_plan(m, m.plans[0], inputs);
 }
@@ -135,7 +137,7 @@ int main(int argc, char** argv) {
   std::vector<std::string> names;
   Options how;
   app.add_option("names", names, "models; all without one");
-  app.add_option("--engine", how.engine)->check(CLI::IsMember({"interpreter", "plan"}));
+  app.add_option("--engine", how.engine)->check(CLI::IsMember({"interpreter", "plan", "cuda"}));
   app.add_flag("--import-only", how.import_only);
   CLI11_PARSE(app, argc, argv);
   fs::path models = fs::path(CAMEO_SHARED) / "models";

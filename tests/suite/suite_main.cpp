@@ -19,12 +19,15 @@ namespace {
 std::vector<Tensor> compile_case(const Case&, const Model& model, std::span<const Tensor> inputs) {
   return test::run_through_artifact(model.graph, inputs);
 }
+std::vector<Tensor> cuda_case(const Case&, const Model& model, std::span<const Tensor> inputs) {
+  return test::run_on_emulated_gpu(model.graph, inputs);
+}
 std::vector<Tensor> plan_case(const Case&, const Model& model, std::span<const Tensor> inputs) {
   Module m = test::plan_graph(model.graph);
   return run_plan(m, m.plans[0], inputs);
 }
 const std::map<std::string, Engine> kEngines = {
-    {"interpreter", interpret_case}, {"plan", plan_case}, {"artifact", compile_case}};
+    {"interpreter", interpret_case}, {"plan", plan_case}, {"artifact", compile_case}, {"cuda", cuda_case}};
 
 struct Counts {
   int of[4] = {};
@@ -78,7 +81,7 @@ int main(int argc, char** argv) {
   }
   std::regex pattern(filter);
   std::erase_if(cases, [&](const Case& c) { return !std::regex_search(c.name, pattern); });
-  if (engine == "artifact") test::warm_up_compiler();
+  if (engine == "artifact" || engine == "cuda") test::warm_up_compiler();
   auto verdicts =
       run_cases(cases, kEngines.at(engine), jobs, std::chrono::seconds(limit), [&](const Case& c, const Verdict& v) {
         if (verbose && v.kind != Verdict::Pass)

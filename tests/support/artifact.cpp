@@ -12,14 +12,15 @@
 
 #include "codegen/build/compile.h"
 #include "runtime/dtype.h"
+#include "tests/gpu/mock/mock.h"
 
 namespace cameo::test {
 namespace fs = std::filesystem;
 
-void build_graph(const Graph& g, const fs::path& path, const BuildOptions& options) {
+void build_graph(const Graph& g, const fs::path& path, const BuildOptions& options, const Target& target) {
   BuildOptions quiet = options;
   quiet.with_program = false;
-  compile_module(plan_graph(g), {}, OutputKind::SharedLibrary, path, quiet);
+  compile_module(plan_graph(g, "model", target), {}, OutputKind::SharedLibrary, path, quiet);
 }
 
 // ---- running --------------------------------------------------------------------------------------------------------
@@ -100,7 +101,7 @@ std::vector<Tensor> LoadedArtifact::run(std::span<const Tensor> inputs, int thre
   return results;
 }
 
-std::vector<Tensor> run_through_artifact(const Graph& g, std::span<const Tensor> inputs) {
+std::vector<Tensor> run_through_artifact(const Graph& g, std::span<const Tensor> inputs, const Target& target) {
   fs::path path = fs::temp_directory_path() / fmt::format("cameo_artifact_{}.so", getpid());
   struct Remove {
     const fs::path& path;
@@ -111,8 +112,13 @@ std::vector<Tensor> run_through_artifact(const Graph& g, std::span<const Tensor>
   } remove{path};
   BuildOptions here;
   here.jobs = 0;
-  build_graph(g, path, here);
+  build_graph(g, path, here, target);
   return LoadedArtifact(path).run(inputs);
+}
+
+std::vector<Tensor> run_on_emulated_gpu(const Graph& g, std::span<const Tensor> inputs) {
+  load_mock();
+  return run_through_artifact(g, inputs, gpu_target({"host"}));
 }
 
 void warm_up_compiler() {

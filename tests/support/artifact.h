@@ -16,7 +16,8 @@
 namespace cameo::test {
 
 /// The road to a shared library, which is no program.
-void build_graph(const Graph& g, const std::filesystem::path& path, const BuildOptions& options);
+void build_graph(const Graph& g, const std::filesystem::path& path, const BuildOptions& options,
+                 const Target& target = native_target());
 
 /// A loaded artifact; as movable as a file.
 class LoadedArtifact {
@@ -38,7 +39,10 @@ class LoadedArtifact {
 };
 
 /// All of it, with a file that is gone afterwards. Only in a child: clang and lld run in this process.
-std::vector<Tensor> run_through_artifact(const Graph& g, std::span<const Tensor> inputs);
+std::vector<Tensor> run_through_artifact(const Graph& g, std::span<const Tensor> inputs,
+                                         const Target& target = native_target());
+/// As an artifact whose kernels are a GPU's and run over fibers, by a mock of the driver.
+std::vector<Tensor> run_on_emulated_gpu(const Graph& g, std::span<const Tensor> inputs);
 /// What every child would do again: done once before the first fork, it is inherited.
 void warm_up_compiler();
 

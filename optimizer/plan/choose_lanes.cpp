@@ -1,0 +1,150 @@
+// Lanes: vectors of a processor run along the last axis, and folds that read memory in order run in lanes of their own.
+// On a GPU neighbouring threads have neighbouring points instead, and what a row has to fold is shared by a team of them.
+#include <algorithm>
+
+#include "optimizer/plan/lower_kernel.h"
+
+namespace cameo {
+namespace {
+
+int lanes_of(Expr axis) {
+  int64_t n = axis.extent().int_value();
+  return n >= 16 ? 16 : n >= 8 ? 8 : n >= 4 ? 4 : 1;
+}
+
+/// The last axis gathers while the folds read memory in order.
+bool folds_are_read_in_order(const Kernel& k) {
+  if (k.axes.empty()) return false;
+  std::vector<Expr> values;
+  for (const Store& s : k.stores) values.push_back(s.value);
+  Reads along = reads_along(values, k.axes.back());
+  Reads folded;
+  visit(values, [&](Expr e) {
+    if (e.op() != Op::Fold || !e.arg(0).extent().is_const() || e.arg(0).extent().int_value() < 8) return;
+    std::vector<Expr> body{e.arg(1)};
+    Reads r = reads_along(body, e.arg(0));
+    folded.contiguous += r.contiguous;
+    folded.strided += r.strided;
+  });
+  return along.strided > 0 && folded.contiguous > folded.strided && along.contiguous <= along.strided;
+}
+
+int lanes_along_last(const Kernel& k) {
+  if (k.axes.empty() || !k.axes.back().extent().is_const() || folds_are_read_in_order(k)) return 1;
+  return lanes_of(k.axes.back());
+}
+
+/// Instructions that move one element when the lanes run along `v`: a strided access is one for each lane.
+double moves_along(const Kernel& k, Expr v) {
+  double lanes = lanes_of(v), moves = 0;
+  std::vector<Expr> values;
+  for (const Store& s : k.stores) {
+    values.push_back(s.value);
+    moves += affine(s.offset).coefficient_of(v) == 1 ? 1 / lanes : 1;
+  }
+  Reads r = reads_along(values, v);
+  return moves + r.contiguous / lanes + r.strided;
+}
+
+std::vector<Expr> folds_in(std::vector<Expr> roots) {
+  std::vector<Expr> folds;
+  visit(roots, [&](Expr e) {
+    if (e.op() == Op::Fold) folds.push_back(e);
+  });
+  return folds;
+}
+/// How many terms a fold has with those of the longest one inside of it.
+int64_t terms_of(Expr fold) {
+  const auto extent = [](Expr e) { return e.arg(0).extent().is_const() ? e.arg(0).extent().int_value() : 1; };
+  int64_t inner = 1;
+  for (Expr e : folds_in({fold.arg(1)})) inner = std::max(inner, extent(e));
+  return extent(fold) * inner;
+}
+/// The terms of the longest fold; of those that do not change along the last axis if `of_rows`.
+int64_t longest_fold(const Kernel& k, bool of_rows) {
+  std::vector<Expr> values;
+  for (const Store& s : k.stores) values.push_back(s.value);
+  int64_t longest = 0;
+  const std::vector<Expr> all = folds_in(values);
+  for (Expr e : all) {
+    const std::vector<Expr> inside = folds_in({e});
+    const bool within = std::ranges::any_of(all, [&](Expr o) {  // it changes from term to term of another
+      return std::ranges::find(inside, o) == inside.end() && depends_on(e, o.arg(0));
+    });
+    if (within || (of_rows && !k.axes.empty() && depends_on(e, k.axes.back()))) continue;
+    longest = std::max(longest, terms_of(e));
+  }
+  return longest;
+}
+
+/// A fold that all points of a row need, or that its threads would read far apart, or that would leave most of the card
+/// idle, is a team's: a warp's, or, if it is long, the whole block's.
+void choose_team(Kernel& k, const Target& target) {
+  constexpr int64_t kShort = 24, kLong = 1024, kWarp = 32;
+  const bool of_rows = longest_fold(k, true) >= kShort;
+  const int64_t terms = longest_fold(k, of_rows);
+  if (terms < kShort) return;
+  if (!of_rows) {
+    int64_t points = 1;
+    for (Expr a : k.axes) points *= a.extent().int_value();
+    const bool idle = points * 8 < int64_t(target.processors) * target.block_threads && terms >= 8 * kShort;
+    if (!idle && !folds_are_read_in_order(k)) return;
+  }
+  if (!of_rows || k.axes.empty()) k.axes.push_back(var(integer(1)));
+  k.team = terms < kLong ? kWarp : target.block_threads;
+}
+
+}  // namespace
+
+void rotate_lanes(Kernel& k) {
+  bool folds = false;
+  for (const Store& s : k.stores) {
+    std::vector<Expr> roots{s.value};
+    visit(roots, [&](Expr e) { folds |= e.op() == Op::Fold; });
+  }
+  if (folds || k.axes.size() < 2) return;
+  size_t best = k.axes.size() - 1;
+  double least = moves_along(k, k.axes[best]);
+  for (size_t i = 0; i + 1 < k.axes.size(); ++i) {
+    if (k.axes[i].extent().int_value() < 8) continue;
+    double moves = moves_along(k, k.axes[i]);
+    if (moves < least * 0.75) {
+      best = i;
+      least = moves;
+    }
+  }
+  if (best + 1 == k.axes.size()) return;
+  std::rotate(k.axes.begin() + static_cast<long>(best), k.axes.begin() + static_cast<long>(best) + 1, k.axes.end());
+  // what the lanes leave between their elements the other axes fill: soon, while the lines are in the first cache
+  constexpr int64_t kLongest = 512, kShortest = 64;
+  int64_t extent = k.axes.back().extent().int_value(), block = std::min(extent, kLongest);
+  while (extent % block) --block;
+  if (block < extent && block >= kShortest) {
+    Expr outer = split_axis(k, k.axes.size() - 1, block);
+    k.axes.erase(std::ranges::find(k.axes, outer));
+    k.axes.insert(k.axes.begin(), outer);
+  }
+}
+
+void choose_lanes(Kernel& k, const Target& target) {
+  k.lanes = target.is_gpu() ? 1 : lanes_along_last(k);
+  if (!target.is_gpu()) return;
+  k.fold_lanes = 1;
+  choose_team(k, target);
+}
+
+bool folds_in_lanes(const Kernel& k, Expr e) {
+  if (k.fold_lanes == 1 || e.fold_kind() >= FoldKind::ArgMin) return false;
+  if (k.lanes > 1 && !k.axes.empty() && depends_on(e, k.axes.back())) return false;
+  Expr v = e.arg(0);
+  if (!v.extent().is_const() || v.extent().int_value() < k.fold_lanes) return false;
+  bool unit = false, nested = false;
+  std::vector<Expr> body{e.arg(1)};
+  visit(body, [&](Expr x) {
+    if (x.op() == Op::Fold && depends_on(x, v)) nested = true;
+    if (x.op() == Op::Load && affine(x.arg(0)).coefficient_of(v) == 1) unit = true;
+  });
+  return unit && !nested;
+}
+
+}  // namespace cameo
