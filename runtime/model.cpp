@@ -280,7 +280,7 @@ Layout plan_context(const cameo_model& model) {
   layout.shapes = take(layout, align_up(program.output_count * sizeof(void*)) + dims * sizeof(int64_t));
   layout.staging = take(layout, program.input_count * sizeof(Staging));
   layout.bindings = take(layout, program.output_count * sizeof(Binding));
-  layout.scratch_stride = here ? align_up(schedule.scratch_bytes) : 0;
+  layout.scratch_stride = align_up(schedule.scratch_bytes);
   layout.scratch = take(layout, layout.scratch_stride * static_cast<uint64_t>(model.threads));
   layout.arena = take(layout, here ? schedule.arena_bytes : 0);
   layout.outputs = take(layout, here ? outputs : 0);

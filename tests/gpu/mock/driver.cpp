@@ -321,8 +321,12 @@ int32_t cuMemcpyDtoHAsync(void* to, const void* from, size_t bytes, void* stream
   const int32_t result = enqueue(stream, [=] { return std::memcpy(to, from, bytes), 0; });
   return result ? result : drain(*static_cast<Stream*>(stream));
 }
-int32_t cuMemcpyDtoDAsync(void* to, const void* from, size_t bytes, void* stream) {
-  return enqueue_copy(stream, to, Memory::Kind::Device, from, Memory::Kind::Device, bytes);
+// The driver sees where either address is.
+int32_t cuMemcpyAsync(void* to, const void* from, size_t bytes, void* stream) {
+  const auto kind_of = [&](const void* memory) {
+    return on_device(memory, bytes) ? Memory::Kind::Device : Memory::Kind::Pinned;
+  };
+  return enqueue_copy(stream, to, kind_of(to), from, kind_of(from), bytes);
 }
 int32_t cuMemsetD8Async(void* to, uint8_t value, size_t count, void* stream) {
   return enqueue_fill(stream, to, value, 1, count);
