@@ -22,14 +22,16 @@ std::vector<std::string> bytes_of(std::vector<Outcome> outcomes, std::string_vie
   return bytes;
 }
 
-/// A declaration that stands outside of functions: `.global .align 4 .b8 table[8] = {..};`
+/// What stands outside of functions is not indented. A declaration: `.global .align 4 .b8 table[8] = {..};`
 bool is_declaration(std::string_view line) { return line.starts_with('.') && line.ends_with(';'); }
 bool is_header(std::string_view line) {
   return line.starts_with(".version") || line.starts_with(".target") || line.starts_with(".address_size");
 }
-bool is_noise(std::string_view line) {
-  const size_t first = line.find_first_not_of(" \t");
-  return first == line.npos || line.substr(first).starts_with("//");
+/// Without indentation and comment.
+std::string_view words_of(std::string_view line) {
+  line = line.substr(0, line.find("//"));
+  const size_t first = line.find_first_not_of(" \t"), last = line.find_last_not_of(" \t");
+  return first == line.npos ? "" : line.substr(first, last + 1 - first);
 }
 
 }  // namespace
@@ -60,9 +62,9 @@ std::string merge_ptx(std::span<const std::string> modules) {
   for (const std::string& module : modules)
     for (size_t at = 0; at < module.size();) {
       const size_t end = std::min(module.find('\n', at), module.size());
-      const std::string_view line(module.data() + at, end - at);
+      const std::string_view all(module.data() + at, end - at), line = words_of(all);
       at = end + 1;
-      if (is_noise(line) || ((is_header(line) || is_declaration(line)) && !seen.insert(line).second)) continue;
+      if (line.empty() || (!all.starts_with('\t') && (is_header(line) || is_declaration(line)) && !seen.insert(line).second)) continue;
       merged.append(line) += '\n';
     }
   return merged;

@@ -6,7 +6,7 @@
 #include "types.h"
 
 #if defined(__CUDA__)
-#define RT_KERNEL extern "C" __attribute__((global)) void
+#define RT_KERNEL extern "C" __attribute__((global)) __attribute__((launch_bounds(128))) void  // kBlockThreads
 #define RT_SHARED __attribute__((shared)) static  // of a block, as a local variable
 #elif defined(RT_FIBERS)
 #define RT_KERNEL extern "C" __attribute__((visibility("default"))) void
@@ -28,7 +28,11 @@ struct Fibers {  // what the host program says of the thread that it runs
 };
 
 #if defined(__CUDA__)
-RT_FN i32 thread() { return __nvvm_read_ptx_sreg_tid_x(); }
+RT_FN i32 thread() {
+  const i32 t = __nvvm_read_ptx_sreg_tid_x();
+  __builtin_assume(t >= 0 && t < kBlockThreads);
+  return t;
+}
 RT_FN i32 block() { return __nvvm_read_ptx_sreg_ctaid_x(); }
 RT_FN i32 blocks() { return __nvvm_read_ptx_sreg_nctaid_x(); }
 RT_FN void barrier() { __syncthreads(); }
