@@ -6,7 +6,7 @@
 #include "types.h"
 
 #if defined(__CUDA__)
-#define RT_KERNEL extern "C" __attribute__((global)) __attribute__((launch_bounds(128))) void  // kBlockThreads
+#define RT_KERNEL extern "C" __attribute__((global)) void
 #define RT_SHARED __attribute__((shared)) static  // of a block, as a local variable
 #elif defined(RT_FIBERS)
 #define RT_KERNEL extern "C" __attribute__((visibility("default"))) void
