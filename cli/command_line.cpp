@@ -180,6 +180,9 @@ class CommandLine {
     sub->add_option("-o,--output", build_.output, "x | x.so | x.a | x.o | dir/ (default: MODEL.so)")->type_name("OUT");
     sub->add_option("--emit", build_.emit, "graph, optimized, plan, sources, object, so or exe; texts go to stdout")
         ->type_name("WHAT");
+    sub->add_option(
+        "--weights", build_.weights,
+        "random:SEED: large weights are made up when the artifact starts, as a benchmark that travels light");
     sub->add_option("--golden", build_.golden, "embed golden cases: an ONNX data folder, or random:N")
         ->type_name("DIR|random:N");
     sub->add_option("--tolerance", build_.tolerance,

@@ -20,13 +20,14 @@ struct CompileOptions {
   std::filesystem::path model, output;
   ImportOptions import;
   std::vector<Target> targets{native_target()};
-  std::string name;               // of the artifact's symbols; empty: from the output's file name
-  std::string golden;             // --golden
-  double tolerance = -1;          // of golden cases, as a share of the magnitude; negative: by the rule
-  std::vector<std::string> skip;  // passes
+  std::string name;                      // of the artifact's symbols; empty: from the output's file name
+  std::optional<uint64_t> made_up_seed;  // --weights=random:SEED
+  std::string golden;                    // --golden
+  double tolerance = -1;                 // of golden cases, as a share of the magnitude; negative: by the rule
+  std::vector<std::string> skip;         // passes
   int64_t rewrite_limit = INT64_MAX;
   bool verify_each = false;
-  std::string print_after;        // a pass, or `all`
+  std::string print_after;  // a pass, or `all`
   Stop stop = Stop::Artifact;
   OutputKind kind = OutputKind::SharedLibrary;
   bool with_program = true, time_passes = false;

@@ -194,6 +194,17 @@ CompileOptions read_model_flags(const ModelFlags& flags) {
   return options;
 }
 
+uint64_t read_weights_seed(const std::string& text) {
+  constexpr std::string_view kRandom = "random:";
+  uint64_t seed = 0;
+  const char* const end = text.data() + text.size();
+  if (text.starts_with(kRandom) && std::from_chars(text.data() + kRandom.size(), end, seed).ptr == end &&
+      text.size() > kRandom.size())
+    return seed;
+  throw Failure(kUsage, fmt::format("`--weights={}` is not random:SEED, a number", printable(text)),
+                "--weights=random:1");
+}
+
 void read_build_flags(const BuildFlags& flags, CompileOptions& options) {
   options.output = flags.output;
   if (!flags.emit.empty())
@@ -207,6 +218,9 @@ void read_build_flags(const BuildFlags& flags, CompileOptions& options) {
   if (!flags.print_after.empty()) check_pass("--print-after", flags.print_after, true);
   options.print_after = flags.print_after;
   options.golden = flags.golden;
+  if (!flags.weights.empty()) options.made_up_seed = read_weights_seed(flags.weights);
+  if (options.made_up_seed && !options.golden.empty())
+    throw Failure(kUsage, "golden cases cannot be right where `--weights` makes weights up");
   options.tolerance = flags.tolerance;
   options.reference = flags.reference;
   options.with_program = !flags.no_program;

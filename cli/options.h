@@ -19,7 +19,7 @@ struct ModelFlags {
 };
 
 struct BuildFlags {
-  std::string output, emit, golden, print_after;
+  std::string output, emit, golden, print_after, weights;
   bool no_program = false, time = false, reference = false;
   double tolerance = -1;
 };

@@ -112,7 +112,7 @@ void compile_module(const Module& m, const std::vector<GoldenCase>& goldens, Out
     if (!shared_only || kind == OutputKind::SharedLibrary) objects.push_back(std::move(o));
   }
   Artifact artifact{link_job(kind, program, std::move(objects), m, path), m.weights.bytes ? "cameo_weights" : "",
-                    pool_pieces(m.weights), path.string()};
+                    pool_pieces(m), path.string()};
   Status status = write_artifact(pool, std::move(artifact), progress_of(options, "link"));
   if (!status.ok()) fail(Code::E0602, status.message);
   if (kind == OutputKind::Object || kind == OutputKind::Archive) write_header(m, path);

@@ -1,19 +1,47 @@
 // See pool_pieces.h.
 #include "codegen/pool_pieces.h"
 
-namespace cameo {
+#include <cmath>
 
-Pieces pool_pieces(const WeightPool& weights) {
+namespace cameo {
+namespace {
+
+constexpr int64_t kWorthMakingUp = 1024;  // elements: biases and scales of norms are as they are
+
+bool is_made_up(const Module& m, const WeightPool::Entry& e) {
+  return m.made_up_seed && e.tensor->dtype() == DType::f32 && e.tensor->size() >= kWorthMakingUp;
+}
+
+}  // namespace
+
+Pieces pool_pieces(const Module& m) {
   static constexpr std::byte kZeros[64]{};
   Pieces pieces;
   int64_t at = 0;
-  for (const WeightPool::Entry& e : weights.entries) {
-    if (e.offset > at) pieces.push_back(std::span(kZeros).first(static_cast<size_t>(e.offset - at)));
-    pieces.push_back(e.tensor->bytes());
+  auto fill_until = [&](int64_t end) {
+    if (end > at) pieces.push_back(std::span(kZeros).first(static_cast<size_t>(end - at)));
+  };
+  for (const WeightPool::Entry& e : m.weights.entries) {
+    fill_until(e.offset);
+    if (!is_made_up(m, e)) pieces.push_back(e.tensor->bytes());
     at = e.offset + static_cast<int64_t>(e.tensor->bytes().size());
   }
-  if (weights.bytes > at) pieces.push_back(std::span(kZeros).first(static_cast<size_t>(weights.bytes - at)));
+  fill_until(m.weights.bytes);
   return pieces;
+}
+
+std::vector<MadeUpTensor> made_up_tensors(const Module& m) {
+  std::vector<MadeUpTensor> tensors;
+  for (const WeightPool::Entry& e : m.weights.entries) {
+    if (!is_made_up(m, e)) continue;
+    const std::span<const float> values = e.tensor->as<float>();
+    double sum = 0, squares = 0;
+    for (float x : values) sum += x, squares += double{x} * x;
+    const double count = static_cast<double>(values.size()), mean = sum / count;
+    const double deviation = std::sqrt(std::max(0.0, squares / count - mean * mean));
+    tensors.push_back({e.offset, e.tensor->size(), static_cast<float>(mean), static_cast<float>(deviation)});
+  }
+  return tensors;
 }
 
 }  // namespace cameo

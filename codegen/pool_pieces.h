@@ -5,6 +5,14 @@
 
 namespace cameo {
 
-Pieces pool_pieces(const WeightPool& weights);
+/// All of the pool; of a module whose large weights are made up what those leave.
+Pieces pool_pieces(const Module& m);
+
+/// A tensor that the artifact makes up, with the mean and the deviation of the real one.
+struct MadeUpTensor {
+  int64_t offset, count;  // bytes; elements, all f32
+  float mean, deviation;
+};
+std::vector<MadeUpTensor> made_up_tensors(const Module& m);  // by offset
 
 }  // namespace cameo

@@ -57,6 +57,7 @@ std::string manifest_of(const Module& m) {
   j["inputs"] = ios(m.io.inputs);
   j["outputs"] = ios(m.io.outputs);
   j["weights_bytes"] = m.weights.bytes;
+  if (m.made_up_seed) j["weights"] = fmt::format("random:{}", *m.made_up_seed);
   for (const Plan& p : m.plans) {
     j["targets"].push_back({{"name", p.target.name},
                             {"arena_bytes", p.arena_bytes},

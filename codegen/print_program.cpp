@@ -5,9 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "codegen/device_code.h"
+#include "codegen/pool_pieces.h"
 #include "codegen/print_goldens.h"
 
 namespace cameo {
@@ -71,7 +73,8 @@ class RowTable {
 
 class ProgramPrinter {
  public:
-  ProgramPrinter(const Module& m, const std::vector<GoldenCase>& goldens) : module_(m), goldens_(goldens) {}
+  ProgramPrinter(const Module& m, const std::vector<GoldenCase>& goldens)
+      : module_(m), goldens_(goldens), made_up_(made_up_tensors(m)) {}
 
   std::string print(std::string_view manifest) {
     w_.line(fmt::format("// Program tables of {}.", comment_safe(module_.name)));
@@ -87,6 +90,7 @@ class ProgramPrinter {
     for (size_t i = 0; i < module_.plans.size(); ++i)
       if (first_like(i) == i) print_schedule(module_.plans[i], i);
     print_images();
+    print_made_up();
     print_goldens(w_, goldens_);
     nodes_.print(w_, "Node", "nodes");
     text_.print(w_);
@@ -194,6 +198,14 @@ class ProgramPrinter {
     }
     images.print(w_, "Image", "images");
   }
+  void print_made_up() {
+    RowTable tensors;
+    for (const MadeUpTensor& t : made_up_)
+      tensors.add(
+          fmt::format("{{{}ul, {}ul, {}f, {}f}}", t.offset, t.count, float_text(t.mean), float_text(t.deviation)));
+    if (!made_up_.empty()) tensors.print(w_, "MadeUp", "made_up");
+  }
+  static std::string float_text(float x) { return fmt::format("{:e}", std::isfinite(x) ? x : 0.f); }
   void print_device(const Plan& p) {
     const std::string name = image_name(p);
     RowTable codes, entries;
@@ -223,6 +235,9 @@ class ProgramPrinter {
     field("text", "rt::text");
     field("images", "rt::images"), field("image_count", module_.plans.size());
     if (module_.weights.bytes) field("weights", "cameo_weights"), field("weights_bytes", module_.weights.bytes);
+    if (!made_up_.empty())
+      field("made_up", "rt::made_up"), field("made_up_count", made_up_.size()),
+          field("made_up_seed", fmt::format("{}ul", *module_.made_up_seed));
     if (!goldens_.empty()) field("goldens", "rt::goldens"), field("golden_count", goldens_.size());
     w_.close("};");
   }
@@ -266,6 +281,7 @@ class ProgramPrinter {
 
   const Module& module_;
   const std::vector<GoldenCase>& goldens_;
+  const std::vector<MadeUpTensor> made_up_;
   Writer w_;
   RowTable nodes_;
   TextTable text_;

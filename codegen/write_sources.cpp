@@ -144,7 +144,7 @@ void write_sources(const Module& m, const EmittedModule& text, const std::vector
   write("exports.map", fmt::format("{{ global: cameo_model_api; {}_api; local: *; }};\n", m.name));
   write("Makefile", source_makefile(m, text));
   write("CMakeLists.txt", source_cmake(m, text));
-  if (m.weights.bytes) folder.write_pieces("weights.bin", pool_pieces(m.weights));
+  if (m.weights.bytes) folder.write_pieces("weights.bin", pool_pieces(m));
   if (!goldens.empty()) folder.write_pieces("goldens.bin", golden_pieces(goldens));
   folder.commit();
 }

@@ -14,7 +14,8 @@ Build::Build(const NodeView& n) {
     const Value& v = n.graph()[n.node().inputs[i]];
     inputs_.push_back(graph_.add_input("", v.type));
     bool constant_ints = v.constant && v.constant->size() <= 64;
-    if (auto content = !v.constant || constant_ints ? n.content(i) : std::nullopt) graph_.set_content(inputs_.back(), *content);
+    if (auto content = !v.constant || constant_ints ? n.content(i) : std::nullopt)
+      graph_.set_content(inputs_.back(), *content);
   }
 }
 
@@ -65,7 +66,8 @@ std::vector<ValueId> Build::loop(ValueId trips, std::vector<ValueId> initial,
   for (auto& [outer, input] : inner.captured_) inputs.push_back(outer);
   int outputs = static_cast<int>(step.carried.size() + step.scans.size());
   Attrs attrs{{"captures", static_cast<int64_t>(inner.captured_.size())}};
-  return graph_.add(get_operator("Loop"), std::move(inputs), std::move(attrs), {}, 0, outputs, {std::make_shared<const Graph>(std::move(inner.graph_))});
+  return graph_.add(get_operator("Loop"), std::move(inputs), std::move(attrs), {}, 0, outputs,
+                    {std::make_shared<const Graph>(std::move(inner.graph_))});
 }
 
 Composite Build::outputs(std::vector<ValueId> outputs) {

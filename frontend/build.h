@@ -1,5 +1,5 @@
-// Build: writes small graphs by hand, for the definitions of composite operators and for tests. Every call adds a node of
-// the newest version of its operator, so shape rules and folding apply as everywhere.
+// Build: writes small graphs by hand, for the definitions of composite operators and for tests. Every call adds a node
+// of the newest version of its operator, so shape rules and folding apply as everywhere.
 #pragma once
 #include <functional>
 #include <string_view>
@@ -18,7 +18,7 @@ class Build {
 
   ValueId input(std::string name, Type type) { return graph_.add_input(std::move(name), std::move(type)); }
   ValueId in(int i) const { return i < static_cast<int>(inputs_.size()) ? inputs_[i] : ValueId{}; }  // of the node
-  ValueId op(std::string_view name, std::vector<ValueId> inputs, Attrs attrs = {});  // its first output
+  ValueId op(std::string_view name, std::vector<ValueId> inputs, Attrs attrs = {});                  // its first output
   std::vector<ValueId> ops(std::string_view name, std::vector<ValueId> inputs, Attrs attrs, int outputs);
 
   ValueId scalar(DType t, double v) { return graph_.constant(Tensor::scalar(t, v)); }
@@ -42,11 +42,15 @@ class Build {
   ValueId reduce(std::string_view name, ValueId x, std::vector<int64_t> axes, bool keepdims = true);
   ValueId gather(ValueId x, ValueId index, int64_t axis = 0) { return op("Gather", {x, index}, {{"axis", axis}}); }
 
-  /// A Loop of `trips` iterations. The body gets a Build of its own, the iteration number (i64 scalar) and the carried values;
-  /// it reaches outer values through `capture`. Gives the final carried values, then each scan output stacked on axis 0.
-  struct Step { std::vector<ValueId> carried, scans; };
-  std::vector<ValueId> loop(ValueId trips, std::vector<ValueId> initial,
-                            const std::function<Step(Build& body, ValueId iteration, std::span<const ValueId> carried)>& body);
+  /// A Loop of `trips` iterations. The body gets a Build of its own, the iteration number (i64 scalar) and the carried
+  /// values; it reaches outer values through `capture`. Gives the final carried values, then each scan output stacked
+  /// on axis 0.
+  struct Step {
+    std::vector<ValueId> carried, scans;
+  };
+  std::vector<ValueId> loop(
+      ValueId trips, std::vector<ValueId> initial,
+      const std::function<Step(Build& body, ValueId iteration, std::span<const ValueId> carried)>& body);
   ValueId capture(ValueId outer);  // in a body: the outer value as an input
 
   /// One value an output of the operator, in order; a node with fewer outputs ignores the rest.

@@ -34,7 +34,8 @@ const Code* find_code(std::string_view name) {
 
 std::string printable(std::string_view s) {
   std::string out;
-  for (unsigned char c : s) out += c < 0x20 || c == 0x7f ? fmt::format("\\x{:02x}", c) : std::string(1, static_cast<char>(c));
+  for (unsigned char c : s)
+    out += c < 0x20 || c == 0x7f ? fmt::format("\\x{:02x}", c) : std::string(1, static_cast<char>(c));
   return out;
 }
 

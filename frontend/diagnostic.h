@@ -21,12 +21,13 @@ const Code* find_code(std::string_view name);  // null when there is none
 
 struct Diagnostic {
   Code code;
-  std::string message;          // lower case, no full stop, identifiers in back-ticks
-  std::string file, node;       // where: `model.onnx`, "node 57 `/up4/Resize`, output `x_318`"
+  std::string message;     // lower case, no full stop, identifiers in back-ticks
+  std::string file, node;  // where: `model.onnx`, "node 57 `/up4/Resize`, output `x_318`"
   std::vector<std::string> notes;
   std::string help;
 };
-/// Several lines of text: "error[E0213]: ..", "  --> where", notes and help. Names are printed with control bytes escaped.
+/// Several lines of text: "error[E0213]: ..", "  --> where", notes and help. Names are printed with control bytes
+/// escaped.
 std::string to_string(const Diagnostic& d);
 /// Printable form of a name that may hold any bytes; back-ticks around it are the caller's.
 std::string printable(std::string_view name);

@@ -116,7 +116,8 @@ Expr simplify(Op op, DType type, std::span<const Expr> a) {
       case Op::Add:
         if (a[0].is_const(0)) return a[1];
         if (a[1].is_const(0)) return a[0];
-        if (a[1].is_const() && a[0].op() == Op::Add && a[0].arg(1).is_const()) return a[0].arg(0) + (a[0].arg(1) + a[1]);
+        if (a[1].is_const() && a[0].op() == Op::Add && a[0].arg(1).is_const())
+          return a[0].arg(0) + (a[0].arg(1) + a[1]);
         break;
       case Op::Sub:
         if (a[1].is_const(0)) return a[0];
@@ -256,8 +257,7 @@ Expr apply(Op op, std::initializer_list<Expr> args) {
   const Expr* a = args.begin();
   DType type = is_comparison(op) || op == Op::IsNan || op == Op::IsInf ? DType::b1 : a[0].type();
   if (args.size() >= 2 && op != Op::Shl && op != Op::Shr)
-    for (size_t i = 1; i < args.size(); ++i)
-      CAMEO_CHECK(a[i].type() == a[0].type(), "operands of one type");
+    for (size_t i = 1; i < args.size(); ++i) CAMEO_CHECK(a[i].type() == a[0].type(), "operands of one type");
   return make(op, type, args);
 }
 
@@ -351,8 +351,7 @@ std::string text_of(Expr e, int& left) {
     return s;
   };
   switch (e.op()) {
-    case Op::Const:
-      return is_float(e.type()) ? fmt::format("{}", e.float_value()) : fmt::format("{}", e.int_value());
+    case Op::Const: return is_float(e.type()) ? fmt::format("{}", e.float_value()) : fmt::format("{}", e.int_value());
     case Op::Var: return fmt::format("i{}", e.var_number());
     case Op::Symbol: return printable(symbol_name(e));
     case Op::Add: return fmt::format("({} + {})", text_of(e.arg(0), left), text_of(e.arg(1), left));
@@ -360,7 +359,8 @@ std::string text_of(Expr e, int& left) {
     case Op::Mul: return fmt::format("({} * {})", text_of(e.arg(0), left), text_of(e.arg(1), left));
     case Op::Load: return fmt::format("x{}[{}]", e.operand(), list(e.index()));
     case Op::Fold: {
-      constexpr std::string_view kinds[] = {"sum", "prod", "min", "max", "argmin", "argmax", "argmin_last", "argmax_last"};
+      constexpr std::string_view kinds[] = {"sum",    "prod",   "min",         "max",
+                                            "argmin", "argmax", "argmin_last", "argmax_last"};
       return fmt::format("{}({} < {}: {})", kinds[e.bits()], text_of(e.arg(0), left), text_of(e.arg(0).extent(), left),
                          text_of(e.arg(1), left));
     }
@@ -379,7 +379,9 @@ std::string to_string(Expr e) {
 Dim::Dim(Expr extent, int64_t upper) : extent_(extent), upper_(extent.is_const() ? extent.int_value() : upper) {}
 
 namespace {
-int64_t bound(int64_t a, int64_t b, int64_t (*f)(int64_t, int64_t)) { return a == kOpen || b == kOpen ? kOpen : f(a, b); }
+int64_t bound(int64_t a, int64_t b, int64_t (*f)(int64_t, int64_t)) {
+  return a == kOpen || b == kOpen ? kOpen : f(a, b);
+}
 }  // namespace
 Dim operator+(Dim a, Dim b) {
   return Dim(a.extent() + b.extent(), bound(a.upper(), b.upper(), [](int64_t x, int64_t y) { return x + y; }));

@@ -1,7 +1,8 @@
-// Expr, the one language of cameo: a typed, hash-consed DAG for scalar bodies, index maps, extents and shape arithmetic.
-// Load and Fold are nodes of it, so fusion is substitution and the loop form is read off the finished expression.
-// Semantics are total: integers wrap, x/0 is 0, a cast saturates, and a Load out of range yields its `outside`.
-// Integer constants fold and exact integer identities apply when a node is made; floating point is kept as written.
+// Expr, the one language of cameo: a typed, hash-consed DAG for scalar bodies, index maps, extents and shape
+// arithmetic. Load and Fold are nodes of it, so fusion is substitution and the loop form is read off the finished
+// expression. Semantics are total: integers wrap, x/0 is 0, a cast saturates, and a Load out of range yields its
+// `outside`. Integer constants fold and exact integer identities apply when a node is made; floating point is kept as
+// written.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -43,15 +44,15 @@ class Expr {
 
   bool is_const() const { return op() == Op::Const; }
   bool is_const(int64_t v) const;
-  int64_t int_value() const;      // of an integer or bool Const
-  double float_value() const;     // of a floating Const
+  int64_t int_value() const;                                               // of an integer or bool Const
+  double float_value() const;                                              // of a floating Const
   uint32_t operand() const { return static_cast<uint32_t>(bits() >> 1); }  // of a Load
-  bool checked() const { return bits() & 1; }                               // of a Load: out of range is a status
+  bool checked() const { return bits() & 1; }                              // of a Load: out of range is a status
   std::span<const Expr> index() const { return args().first(args().size() - 1); }  // of a Load
-  Expr outside() const { return args().back(); }                                    // of a Load
-  FoldKind fold_kind() const { return static_cast<FoldKind>(bits()); }              // of a Fold
-  uint64_t var_number() const { return bits(); }                                    // of a Var
-  Expr extent() const { return arg(0); }                                            // of a Var
+  Expr outside() const { return args().back(); }                                   // of a Load
+  FoldKind fold_kind() const { return static_cast<FoldKind>(bits()); }             // of a Fold
+  uint64_t var_number() const { return bits(); }                                   // of a Var
+  Expr extent() const { return arg(0); }                                           // of a Var
 
  private:
   const ExprNode* node_ = nullptr;
@@ -164,14 +165,18 @@ Interval range_of(Expr integer_expr);
 
 /// A sum of `coefficient * term` plus a constant; terms that are not products by a constant stand as they are.
 struct Affine {
-  struct Term { Expr term; int64_t coefficient; };
+  struct Term {
+    Expr term;
+    int64_t coefficient;
+  };
   std::vector<Term> terms;  // by id of term, coefficients not zero
   int64_t constant = 0;
   int64_t coefficient_of(Expr term) const;
 };
 Affine affine(Expr integer_expr);
 Expr from_affine(const Affine& a);
-/// Uses ranges and affine forms to shorten integer expressions: (12*i + j) / 12 is i and (12*i + j) % 12 is j for 0 <= j < 12.
+/// Uses ranges and affine forms to shorten integer expressions: (12*i + j) / 12 is i and (12*i + j) % 12 is j for 0 <=
+/// j < 12.
 Expr simplify_index(Expr integer_expr);
 bool depends_on(Expr e, Expr var);
 

@@ -1,4 +1,5 @@
-// Ranges, affine forms and the index simplifier: how checks that can never fail, and divisions that undo products, vanish.
+// Ranges, affine forms and the index simplifier: how checks that can never fail, and divisions that undo products,
+// vanish.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -18,7 +19,8 @@ bool mul(int64_t a, int64_t b, int64_t& r) { return !__builtin_mul_overflow(a, b
 Interval combine(Op op, Interval a, Interval b) {
   if (op == Op::Min) return {std::min(a.low, b.low), std::min(a.high, b.high)};
   if (op == Op::Max) return {std::max(a.low, b.low), std::max(a.high, b.high)};
-  if (op == Op::Mod && b.low > 0) return a.low >= 0 ? Interval{0, std::min(a.high, b.high - 1)} : Interval{0, b.high - 1};
+  if (op == Op::Mod && b.low > 0)
+    return a.low >= 0 ? Interval{0, std::min(a.high, b.high - 1)} : Interval{0, b.high - 1};
   if (!a.known() || !b.known()) {
     if (op == Op::Add) {  // one-sided bounds survive sums
       Interval r;
@@ -31,8 +33,16 @@ Interval combine(Op op, Interval a, Interval b) {
   int64_t c[4];
   bool ok = true;
   switch (op) {
-    case Op::Add: ok = add(a.low, b.low, c[0]) && add(a.high, b.high, c[1]); c[2] = c[0]; c[3] = c[1]; break;
-    case Op::Sub: ok = add(a.low, -b.high, c[0]) && add(a.high, -b.low, c[1]); c[2] = c[0]; c[3] = c[1]; break;
+    case Op::Add:
+      ok = add(a.low, b.low, c[0]) && add(a.high, b.high, c[1]);
+      c[2] = c[0];
+      c[3] = c[1];
+      break;
+    case Op::Sub:
+      ok = add(a.low, -b.high, c[0]) && add(a.high, -b.low, c[1]);
+      c[2] = c[0];
+      c[3] = c[1];
+      break;
     case Op::Mul:
       ok = mul(a.low, b.low, c[0]) && mul(a.low, b.high, c[1]) && mul(a.high, b.low, c[2]) && mul(a.high, b.high, c[3]);
       break;
@@ -40,7 +50,10 @@ Interval combine(Op op, Interval a, Interval b) {
     case Op::FloorDiv: {
       if (b.low <= 0) return {};
       auto div = [&](int64_t x, int64_t y) { return op == Op::Div ? x / y : x / y - (x % y < 0); };
-      c[0] = div(a.low, b.low); c[1] = div(a.low, b.high); c[2] = div(a.high, b.low); c[3] = div(a.high, b.high);
+      c[0] = div(a.low, b.low);
+      c[1] = div(a.low, b.high);
+      c[2] = div(a.high, b.low);
+      c[3] = div(a.high, b.high);
       break;
     }
     case Op::FMod:
@@ -94,11 +107,20 @@ Interval range_of(Expr e, Ranges& memo) {
       }
       break;
     case Op::Fold:
-      if (e.fold_kind() >= FoldKind::ArgMin) r = range_of(e.arg(0), memo);
-      else if (e.fold_kind() == FoldKind::Min || e.fold_kind() == FoldKind::Max) r = storage_range(e.type());
+      if (e.fold_kind() >= FoldKind::ArgMin)
+        r = range_of(e.arg(0), memo);
+      else if (e.fold_kind() == FoldKind::Min || e.fold_kind() == FoldKind::Max)
+        r = storage_range(e.type());
       break;
-    case Op::Add: case Op::Sub: case Op::Mul: case Op::Div: case Op::FloorDiv: case Op::Mod: case Op::FMod:
-    case Op::Min: case Op::Max: {
+    case Op::Add:
+    case Op::Sub:
+    case Op::Mul:
+    case Op::Div:
+    case Op::FloorDiv:
+    case Op::Mod:
+    case Op::FMod:
+    case Op::Min:
+    case Op::Max: {
       Interval c = combine(e.op(), sub(0), sub(1));
       if (e.type() == DType::i64 || (c.low >= r.low && c.high <= r.high)) r = c;  // narrower types may wrap
       break;
@@ -148,14 +170,17 @@ std::optional<std::pair<Affine, Affine>> take_multiples(const Affine& x, int64_t
   Affine q, r;
   r.constant = x.constant;
   for (Affine::Term t : x.terms) {
-    if (t.coefficient % d) r.terms.push_back(t);
-    else q.terms.push_back({t.term, t.coefficient / d});
+    if (t.coefficient % d)
+      r.terms.push_back(t);
+    else
+      q.terms.push_back({t.term, t.coefficient / d});
   }
   if (q.terms.empty()) return std::nullopt;
   return std::pair(q, r);
 }
 
-/// x = g * q + r with 0 <= r < g for a g > 1 that divides d: then x / d is q / (d / g), and x % d is g * (q % (d / g)) + r.
+/// x = g * q + r with 0 <= r < g for a g > 1 that divides d: then x / d is q / (d / g), and x % d is g * (q % (d / g))
+/// + r.
 struct Shortened {
   int64_t g;
   Affine q, r;
@@ -197,8 +222,13 @@ Expr simplify_sum(Expr e) {
 Expr simplify_node(Expr e) {
   if (e.type() != DType::i64 && e.type() != DType::b1) return e;
   switch (e.op()) {
-    case Op::Add: case Op::Sub: case Op::Mul: return e.type() == DType::i64 ? simplify_sum(e) : e;
-    case Op::Div: case Op::FloorDiv: case Op::Mod: case Op::FMod: {
+    case Op::Add:
+    case Op::Sub:
+    case Op::Mul: return e.type() == DType::i64 ? simplify_sum(e) : e;
+    case Op::Div:
+    case Op::FloorDiv:
+    case Op::Mod:
+    case Op::FMod: {
       if (!e.arg(1).is_const() || e.arg(1).int_value() <= 0) return e;
       Interval r = range_of(e.arg(0));
       bool truncating = e.op() == Op::Div || e.op() == Op::FMod;
@@ -210,21 +240,25 @@ Expr simplify_node(Expr e) {
         return simplify_index(floor_div(e.arg(0).arg(0), e.arg(0).arg(1) * e.arg(1)));
       if (auto whole = take_multiples(affine(e.arg(0)), e.arg(1).int_value())) {
         Expr rest = from_affine(whole->second);
-        return quotient ? simplify_sum(from_affine(whole->first) + simplify_node(floor_div(rest, e.arg(1)))) : simplify_node(mod(rest, e.arg(1)));
+        return quotient ? simplify_sum(from_affine(whole->first) + simplify_node(floor_div(rest, e.arg(1))))
+                        : simplify_node(mod(rest, e.arg(1)));
       }
       if (auto s = shorten(affine(e.arg(0)), e.arg(1).int_value())) {
         Expr x = from_affine(s->q), d = integer(e.arg(1).int_value() / s->g);
-        return quotient ? simplify_node(floor_div(x, d)) : simplify_sum(simplify_node(mod(x, d)) * integer(s->g) + from_affine(s->r));
+        return quotient ? simplify_node(floor_div(x, d))
+                        : simplify_sum(simplify_node(mod(x, d)) * integer(s->g) + from_affine(s->r));
       }
       return quotient ? floor_div(e.arg(0), e.arg(1)) : mod(e.arg(0), e.arg(1));
     }
-    case Op::Min: case Op::Max: {
+    case Op::Min:
+    case Op::Max: {
       Interval a = range_of(e.arg(0)), b = range_of(e.arg(1));
       if (a.high <= b.low) return e.arg(e.op() == Op::Min ? 0 : 1);
       if (b.high <= a.low) return e.arg(e.op() == Op::Min ? 1 : 0);
       return e;
     }
-    case Op::Lt: case Op::Le: {
+    case Op::Lt:
+    case Op::Le: {
       if (e.arg(0).type() != DType::i64) return e;
       Interval a = range_of(e.arg(0)), b = range_of(e.arg(1));
       if (e.op() == Op::Lt && a.high < b.low) return boolean(true);

@@ -13,17 +13,19 @@
 namespace cameo {
 namespace {
 
-constexpr int64_t kContentElements = 64;   // shape arithmetic never needs more
-constexpr int64_t kFoldAtOnce = 4096;      // larger constant expressions wait for the pass fold_constants,
-constexpr int64_t kFoldWork = 1 << 26;     // those that would take longer too,
-constexpr int64_t kFoldBytes = 64 << 20;   // and those after so much was folded
+constexpr int64_t kContentElements = 64;         // shape arithmetic never needs more
+constexpr int64_t kFoldAtOnce = 4096;            // larger constant expressions wait for the pass fold_constants,
+constexpr int64_t kFoldWork = 1 << 26;           // those that would take longer too,
+constexpr int64_t kFoldBytes = 64 << 20;         // and those after so much was folded
 constexpr int64_t kMaxBytes = int64_t{1} << 40;  // of one value: no machine holds more
 
 bool has_content(const Graph& g, ValueId v) {
-  return g[v].constant ? g[v].constant->size() <= kContentElements && !is_float(g.type(v).dtype) : !g[v].content.empty();
+  return g[v].constant ? g[v].constant->size() <= kContentElements && !is_float(g.type(v).dtype)
+                       : !g[v].content.empty();
 }
 
-/// The elements of an integer output, by evaluating its meaning on the contents of the inputs; empty where one is unknown.
+/// The elements of an integer output, by evaluating its meaning on the contents of the inputs; empty where one is
+/// unknown.
 std::vector<Expr> content_of(const Graph& g, const Node& n, const OutputExpr& out, const Type& type) {
   std::vector<int64_t> dims = extents(type.shape);
   int64_t count = element_count(dims).value_or(0);
@@ -31,10 +33,15 @@ std::vector<Expr> content_of(const Graph& g, const Node& n, const OutputExpr& ou
   bool known = true;
   for (int64_t i = 0; i < count && known; ++i) {
     std::vector<Expr> at(dims.size());
-    for (int64_t rest = i, d = static_cast<int64_t>(dims.size()) - 1; d >= 0; rest /= dims[d--]) at[d] = integer(rest % dims[d]);
+    for (int64_t rest = i, d = static_cast<int64_t>(dims.size()) - 1; d >= 0; rest /= dims[d--])
+      at[d] = integer(rest % dims[d]);
     Expr e = rewrite(substitute(out.value, out.index, at), [&](Expr x) -> Expr {
       if (x.op() == Op::Fold) {  // short folds unroll: products and sums of dims
-        if (!known || !x.arg(0).extent().is_const() || x.arg(0).extent().int_value() > kContentElements || x.fold_kind() > FoldKind::Max) { known = false; return x; }
+        if (!known || !x.arg(0).extent().is_const() || x.arg(0).extent().int_value() > kContentElements ||
+            x.fold_kind() > FoldKind::Max) {
+          known = false;
+          return x;
+        }
       }
       if (x.op() != Op::Load || !known) return x;
       ValueId v = n.inputs[x.operand()];
@@ -42,12 +49,18 @@ std::vector<Expr> content_of(const Graph& g, const Node& n, const OutputExpr& ou
       int64_t at = 0;
       for (size_t d = 0; d < shape.size(); ++d) {
         Expr index = x.index()[d];
-        if (!index.is_const() || !shape[d].is_static()) { known = false; return x; }
+        if (!index.is_const() || !shape[d].is_static()) {
+          known = false;
+          return x;
+        }
         if (index.int_value() < 0 || index.int_value() >= shape[d].value()) return x.outside();
         at = at * shape[d].value() + index.int_value();
       }
       auto content = NodeView(g, n).content(static_cast<int>(x.operand()));
-      if (!content) { known = false; return x; }
+      if (!content) {
+        known = false;
+        return x;
+      }
       return (*content)[at];
     });
     elements.push_back(simplify_index(e));
@@ -58,8 +71,8 @@ std::vector<Expr> content_of(const Graph& g, const Node& n, const OutputExpr& ou
 
 /// Gives the small integer outputs of a node their content, and those whose content is all numbers a constant.
 bool small_integers(const Type& t) {
-  return t.kind == Kind::Tensor && (is_integer(t.dtype) || t.dtype == DType::b1) && t.rank() <= 2 && is_static(t.shape) &&
-         product(t.shape).value() <= kContentElements && product(t.shape).value() > 0;
+  return t.kind == Kind::Tensor && (is_integer(t.dtype) || t.dtype == DType::b1) && t.rank() <= 2 &&
+         is_static(t.shape) && product(t.shape).value() <= kContentElements && product(t.shape).value() > 0;
 }
 
 std::vector<Expr> infer_content(const Graph& g, const Node& n, int output) {
@@ -101,10 +114,12 @@ void check_signature(const NodeView& n, const Operator& op) {
     const InputSpec& spec = op.inputs[std::min<size_t>(i, op.inputs.size() - 1)];
     const Type& t = n.type(i);
     if (t.kind == Kind::Tensor && !spec.types.contains(t.dtype))
-      n.fail(Code::E0301, fmt::format("input `{}` of `{}` is {}, which the operator does not take", spec.name, op.name, to_string(t)));
+      n.fail(Code::E0301, fmt::format("input `{}` of `{}` is {}, which the operator does not take", spec.name, op.name,
+                                      to_string(t)));
     if (spec.same_as >= 0 && n.has(spec.same_as) && n.dtype(spec.same_as) != t.dtype)
-      n.fail(Code::E0301, fmt::format("input `{}` of `{}` is {}, but `{}` is {}: they must have one element type", spec.name, op.name,
-                                      to_string(t), op.inputs[spec.same_as].name, to_string(n.type(spec.same_as))));
+      n.fail(Code::E0301,
+             fmt::format("input `{}` of `{}` is {}, but `{}` is {}: they must have one element type", spec.name,
+                         op.name, to_string(t), op.inputs[spec.same_as].name, to_string(n.type(spec.same_as))));
   }
 }
 
@@ -117,7 +132,8 @@ void check_size(const Operator& op, const Type& t) {
   if (std::ranges::any_of(dims, [](int64_t d) { return d < 0; }))
     throw CompileError(Code::E0302, fmt::format("`{}` would give {}, with a negative extent", op.name, to_string(t)));
   if (!count || *count > kMaxBytes / std::max(byte_size(t.dtype), 1))
-    throw CompileError(Code::E0405, fmt::format("`{}` would give {}, more than fits into any memory", op.name, to_string(t)));
+    throw CompileError(Code::E0405,
+                       fmt::format("`{}` would give {}, more than fits into any memory", op.name, to_string(t)));
 }
 
 /// Elements times the extents of the folds that each takes.
@@ -130,7 +146,8 @@ bool short_work(const Meaning& m, int64_t elements) {
     visit(std::vector<Expr>{out.value}, [&](Expr e) {
       if (e.op() != Op::Fold || !fits) return;
       Expr extent = e.arg(0).extent();
-      fits = extent.is_const() && !__builtin_mul_overflow(work, std::max<int64_t>(extent.int_value(), 1), &work) && work <= kFoldWork;
+      fits = extent.is_const() && !__builtin_mul_overflow(work, std::max<int64_t>(extent.int_value(), 1), &work) &&
+             work <= kFoldWork;
     });
     if (!fits) return false;
   }
@@ -174,7 +191,9 @@ ValueId Graph::add_input(std::string name, Type type) {
   inputs_.push_back(v);
   return v;
 }
-ValueId Graph::constant(Tensor t, std::string name) { return constant(std::make_shared<const Tensor>(std::move(t)), std::move(name)); }
+ValueId Graph::constant(Tensor t, std::string name) {
+  return constant(std::make_shared<const Tensor>(std::move(t)), std::move(name));
+}
 ValueId Graph::constant(Constant t, std::string name) {
   ValueId v = new_value(Type(t->dtype(), shape_of(t->dims())), {});
   values_.back().constant = std::move(t);
@@ -187,11 +206,19 @@ ValueId Graph::error_value(std::string name) {
   return v;
 }
 
-std::vector<ValueId> Graph::add(const Operator& op, std::vector<ValueId> inputs, Attrs attrs, Origin origin, int version,
-                                int output_count, std::vector<std::shared_ptr<const Graph>> bodies) {
+std::vector<ValueId> Graph::add(const Operator& op, std::vector<ValueId> inputs, Attrs attrs, Origin origin,
+                                int version, int output_count, std::vector<std::shared_ptr<const Graph>> bodies) {
   while (!inputs.empty() && !inputs.back()) inputs.pop_back();  // trailing absent inputs are no inputs
-  if (output_count < 0) output_count = static_cast<int>(std::ranges::count_if(op.outputs, [](auto& o) { return o.presence == OutputSpec::Required; }));
-  Node node{&op, version ? version : op.since.back(), std::move(attrs), std::move(inputs), {}, std::move(bodies), std::move(origin)};
+  if (output_count < 0)
+    output_count =
+        static_cast<int>(std::ranges::count_if(op.outputs, [](auto& o) { return o.presence == OutputSpec::Required; }));
+  Node node{&op,
+            version ? version : op.since.back(),
+            std::move(attrs),
+            std::move(inputs),
+            {},
+            std::move(bodies),
+            std::move(origin)};
   try {
     check_signature(NodeView(*this, node), op);
     Infer infer(*this, node, output_count);
@@ -204,7 +231,8 @@ std::vector<ValueId> Graph::add(const Operator& op, std::vector<ValueId> inputs,
     }
     bool foldable = op.foldable && node.bodies.empty() && all_constant(*this, node);
     int64_t elements = 0;
-    for (auto& t : infer.types) elements += is_static(t->shape) && t->kind == Kind::Tensor ? product(t->shape).value() : kFoldAtOnce + 1;
+    for (auto& t : infer.types)
+      elements += is_static(t->shape) && t->kind == Kind::Tensor ? product(t->shape).value() : kFoldAtOnce + 1;
     foldable = foldable && elements <= kFoldAtOnce && runs(infer.types[0]->dtype) && folded_bytes_ < kFoldBytes &&
                short_work(meaning_of(*this, node), elements);
     nodes_.push_back(node);
@@ -244,17 +272,21 @@ std::vector<ValueId> Graph::add(const Operator& op, std::vector<ValueId> inputs,
 std::string where(const Sources& sources, const Origin& origin) {
   if (origin.empty() || origin[0] >= sources.size()) return "";
   const SourceNode& s = sources[origin[0]];
-  return fmt::format("node {} `{}` ({})", origin[0], printable(s.name.empty() ? s.output : s.name), printable(s.op_type));
+  return fmt::format("node {} `{}` ({})", origin[0], printable(s.name.empty() ? s.output : s.name),
+                     printable(s.op_type));
 }
 
 std::string to_string(const Graph& g) {
   auto value = [&](ValueId v) { return v ? fmt::format("%{}", v.index) : std::string("-"); };
   std::string s;
-  for (ValueId v : g.inputs()) s += fmt::format("input {} {} `{}`\n", value(v), to_string(g.type(v)), printable(g[v].name));
+  for (ValueId v : g.inputs())
+    s += fmt::format("input {} {} `{}`\n", value(v), to_string(g.type(v)), printable(g[v].name));
   for (const Node& n : g.nodes()) {
     std::string out, in;
-    for (ValueId v : n.outputs) out += (out.empty() ? "" : ", ") + (v ? fmt::format("{} {}", value(v), to_string(g.type(v))) : "-");
-    for (ValueId v : n.inputs) in += (in.empty() ? "" : ", ") + (v && g[v].constant ? fmt::format("const {}", to_string(g.type(v))) : value(v));
+    for (ValueId v : n.outputs)
+      out += (out.empty() ? "" : ", ") + (v ? fmt::format("{} {}", value(v), to_string(g.type(v))) : "-");
+    for (ValueId v : n.inputs)
+      in += (in.empty() ? "" : ", ") + (v && g[v].constant ? fmt::format("const {}", to_string(g.type(v))) : value(v));
     s += fmt::format("{} = {}({})", out, n.op->name, in);
     if (std::string at = where(g.sources(), n.origin); !at.empty()) s += "   <- " + at;
     s += "\n";
@@ -269,7 +301,8 @@ std::string to_string(const Graph& g) {
       s += "  }\n";
     }
   }
-  for (const Port& p : g.outputs()) s += fmt::format("output {} {} `{}`\n", value(p.value), to_string(g.type(p.value)), printable(p.name));
+  for (const Port& p : g.outputs())
+    s += fmt::format("output {} {} `{}`\n", value(p.value), to_string(g.type(p.value)), printable(p.name));
   return s;
 }
 
@@ -295,7 +328,8 @@ Graph replay(const Graph& g, const Rule& rule, std::shared_ptr<const Sources> so
 class Replayer {
  public:
   /// `extra` joins the origins of all nodes, those of bodies too: it is where an inlined graph went.
-  Replayer(Graph& into, const Graph& from, const Rule& rule, const Origin& extra) : into_(into), from_(from), rule_(rule), extra_(extra), mapped_(from.values().size()) {}
+  Replayer(Graph& into, const Graph& from, const Rule& rule, const Origin& extra)
+      : into_(into), from_(from), rule_(rule), extra_(extra), mapped_(from.values().size()) {}
   void bind(ValueId from, ValueId to) { mapped_[from.index] = to; }
   ValueId map(ValueId v) {
     if (!v) return v;
@@ -325,8 +359,10 @@ class Replayer {
     }
     if (!outputs) {
       std::vector<std::shared_ptr<const Graph>> bodies;
-      for (auto& b : n.bodies) bodies.push_back(std::make_shared<const Graph>(replay(*b, rule_, into_.shared_sources(), extra_)));
-      outputs = into_.add(*n.op, inputs, n.attrs, merge(n.origin, extra_), n.version, static_cast<int>(n.outputs.size()), std::move(bodies));
+      for (auto& b : n.bodies)
+        bodies.push_back(std::make_shared<const Graph>(replay(*b, rule_, into_.shared_sources(), extra_)));
+      outputs = into_.add(*n.op, inputs, n.attrs, merge(n.origin, extra_), n.version,
+                          static_cast<int>(n.outputs.size()), std::move(bodies));
     }
     CAMEO_CHECK(outputs->size() >= n.outputs.size(), "a rule that gives every output a value");
     for (size_t i = 0; i < n.outputs.size(); ++i) {
@@ -356,7 +392,8 @@ Graph replay(const Graph& g, const Rule& rule, std::shared_ptr<const Sources> so
 
 Graph replay(const Graph& g, const Rule& rule) { return replay(g, rule, g.shared_sources(), {}); }
 
-std::vector<ValueId> inline_graph(Graph& into, const Graph& body, std::span<const ValueId> inputs, const Origin& origin, const Rule& rule) {
+std::vector<ValueId> inline_graph(Graph& into, const Graph& body, std::span<const ValueId> inputs, const Origin& origin,
+                                  const Rule& rule) {
   CAMEO_CHECK(inputs.size() == body.inputs().size(), "a value for each input of the inlined graph");
   Replayer r(into, body, rule, origin);
   for (size_t i = 0; i < inputs.size(); ++i) r.bind(body.inputs()[i], inputs[i]);

@@ -1,5 +1,5 @@
-// Graph: nodes in execution order over typed values. A graph is a value; it only grows, and every rewrite replays the old
-// graph into a new one, so order, typing and dead-code removal are never a pass's own work.
+// Graph: nodes in execution order over typed values. A graph is a value; it only grows, and every rewrite replays the
+// old graph into a new one, so order, typing and dead-code removal are never a pass's own work.
 #pragma once
 #include <compare>
 #include <functional>
@@ -36,7 +36,11 @@ struct Type {
   std::shared_ptr<const Type> of;  // element type of a sequence or optional, value type of a map
   Type() = default;
   Type(DType d, Shape s) : dtype(d), shape(std::move(s)) {}
-  static Type error() { Type t; t.kind = Kind::Error; return t; }
+  static Type error() {
+    Type t;
+    t.kind = Kind::Error;
+    return t;
+  }
   int rank() const { return static_cast<int>(shape.size()); }
   bool operator==(const Type& o) const;
 };
@@ -59,9 +63,9 @@ class Graph;
 
 struct Value {
   Type type;
-  std::string name;        // of the model, any bytes; empty for values that a pass made
-  NodeId producer;         // null for inputs and constants
-  Constant constant;       // weights and folded values
+  std::string name;           // of the model, any bytes; empty for values that a pass made
+  NodeId producer;            // null for inputs and constants
+  Constant constant;          // weights and folded values
   std::vector<Expr> content;  // elements of a small integer tensor, row-major; empty when not known (or of size 0)
 };
 
@@ -94,8 +98,8 @@ class Graph {
   /// The node also stands for another, which was found to be equal to it.
   void add_origin(NodeId n, const Origin& origin) { nodes_[n.index].origin = merge(nodes_[n.index].origin, origin); }
 
-  /// Adds a node, runs its shape rule, and returns its outputs (all that the signature has, or `output_count`). A small node
-  /// whose inputs are all constant becomes constants instead. Throws CompileError, located at the node.
+  /// Adds a node, runs its shape rule, and returns its outputs (all that the signature has, or `output_count`). A small
+  /// node whose inputs are all constant becomes constants instead. Throws CompileError, located at the node.
   std::vector<ValueId> add(const Operator& op, std::vector<ValueId> inputs, Attrs attrs = {}, Origin origin = {},
                            int version = 0, int output_count = -1,
                            std::vector<std::shared_ptr<const Graph>> bodies = {});
@@ -131,9 +135,10 @@ std::string where(const Sources& sources, const Origin& origin);
 std::string to_string(const Graph& g);
 
 /// What a rule gives back: the new values for the node's outputs, or nothing to have the node copied as it is.
-using Rule = std::function<std::optional<std::vector<ValueId>>(Graph& into, const Node& node, std::span<const ValueId> inputs)>;
-/// Replays `g` into a new graph, node by node, through `rule`; only what an output needs is replayed, and what a rule has
-/// left unused goes. Bodies are replayed too.
+using Rule =
+    std::function<std::optional<std::vector<ValueId>>(Graph& into, const Node& node, std::span<const ValueId> inputs)>;
+/// Replays `g` into a new graph, node by node, through `rule`; only what an output needs is replayed, and what a rule
+/// has left unused goes. Bodies are replayed too.
 Graph replay(const Graph& g, const Rule& rule);
 /// Copies the nodes of `body` into `into` with its inputs replaced by `inputs`; gives the values of its outputs.
 std::vector<ValueId> inline_graph(Graph& into, const Graph& body, std::span<const ValueId> inputs, const Origin& origin,

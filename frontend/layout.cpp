@@ -8,7 +8,8 @@
 
 namespace cameo {
 
-Layout with_halo(std::span<const int64_t> dims, std::span<const int> order, std::span<const int64_t> before, std::span<const int64_t> after) {
+Layout with_halo(std::span<const int64_t> dims, std::span<const int> order, std::span<const int64_t> before,
+                 std::span<const int64_t> after) {
   Layout l;
   l.pitch.resize(dims.size());
   l.elements = 1;
@@ -54,7 +55,8 @@ Tensor relaid(const Tensor& t, const Layout& to) {
   for (int64_t i = 0; i < t.size(); ++i) {
     int64_t at = to.origin;
     for (size_t a = 0; a < index.size(); ++a) at += index[a] * to.pitch[a];
-    std::memcpy(out.mutable_bytes().data() + static_cast<size_t>(at) * size, t.bytes().data() + static_cast<size_t>(i) * size, size);
+    std::memcpy(out.mutable_bytes().data() + static_cast<size_t>(at) * size,
+                t.bytes().data() + static_cast<size_t>(i) * size, size);
     for (size_t a = index.size(); a-- > 0;) {
       if (++index[a] < t.dims()[a]) break;
       index[a] = 0;
@@ -62,6 +64,8 @@ Tensor relaid(const Tensor& t, const Layout& to) {
   }
   return out;
 }
-std::string to_string(const Layout& l) { return fmt::format("pitch [{}] origin {} of {}", fmt::join(l.pitch, ", "), l.origin, l.elements); }
+std::string to_string(const Layout& l) {
+  return fmt::format("pitch [{}] origin {} of {}", fmt::join(l.pitch, ", "), l.origin, l.elements);
+}
 
 }  // namespace cameo

@@ -32,15 +32,31 @@ const T& get_attr(const NodeView& n, const Attr* a, std::string_view name, std::
   n.fail(Code::E0204, fmt::format("attribute `{}` is not {}", name, what));
 }
 }  // namespace
-int64_t NodeView::attr_int(std::string_view name) const { return get_attr<int64_t>(*this, find_attr(name), name, "an int"); }
-double NodeView::attr_float(std::string_view name) const { return get_attr<double>(*this, find_attr(name), name, "a float"); }
-std::string NodeView::attr_string(std::string_view name) const { return get_attr<std::string>(*this, find_attr(name), name, "a string"); }
-std::vector<int64_t> NodeView::attr_ints(std::string_view name) const { return get_attr<std::vector<int64_t>>(*this, find_attr(name), name, "a list of ints"); }
-std::vector<double> NodeView::attr_floats(std::string_view name) const { return get_attr<std::vector<double>>(*this, find_attr(name), name, "a list of floats"); }
-std::vector<std::string> NodeView::attr_strings(std::string_view name) const { return get_attr<std::vector<std::string>>(*this, find_attr(name), name, "a list of strings"); }
-const Tensor& NodeView::attr_tensor(std::string_view name) const { return *get_attr<Constant>(*this, find_attr(name), name, "a tensor"); }
+int64_t NodeView::attr_int(std::string_view name) const {
+  return get_attr<int64_t>(*this, find_attr(name), name, "an int");
+}
+double NodeView::attr_float(std::string_view name) const {
+  return get_attr<double>(*this, find_attr(name), name, "a float");
+}
+std::string NodeView::attr_string(std::string_view name) const {
+  return get_attr<std::string>(*this, find_attr(name), name, "a string");
+}
+std::vector<int64_t> NodeView::attr_ints(std::string_view name) const {
+  return get_attr<std::vector<int64_t>>(*this, find_attr(name), name, "a list of ints");
+}
+std::vector<double> NodeView::attr_floats(std::string_view name) const {
+  return get_attr<std::vector<double>>(*this, find_attr(name), name, "a list of floats");
+}
+std::vector<std::string> NodeView::attr_strings(std::string_view name) const {
+  return get_attr<std::vector<std::string>>(*this, find_attr(name), name, "a list of strings");
+}
+const Tensor& NodeView::attr_tensor(std::string_view name) const {
+  return *get_attr<Constant>(*this, find_attr(name), name, "a tensor");
+}
 
-const Tensor* NodeView::constant(int input) const { return has(input) ? graph_[node_.inputs[input]].constant.get() : nullptr; }
+const Tensor* NodeView::constant(int input) const {
+  return has(input) ? graph_[node_.inputs[input]].constant.get() : nullptr;
+}
 std::optional<std::vector<Expr>> NodeView::content(int input) const {
   if (!has(input)) return std::nullopt;
   const Value& v = graph_[node_.inputs[input]];
@@ -56,9 +72,16 @@ namespace {
 [[noreturn]] void fail_not_known(const NodeView& n, int input) {
   const Operator& op = *n.node().op;
   const Value& v = n.graph()[n.node().inputs[input]];
-  Diagnostic d{Code::E0404, fmt::format("`{}` needs `{}` to be known when compiling", op.name, op.inputs[std::min<size_t>(input, op.inputs.size() - 1)].name), {}, {}, {}, {}};
+  Diagnostic d{Code::E0404,
+               fmt::format("`{}` needs `{}` to be known when compiling", op.name,
+                           op.inputs[std::min<size_t>(input, op.inputs.size() - 1)].name),
+               {},
+               {},
+               {},
+               {}};
   std::string_view name = v.name;
-  d.notes.push_back(v.producer ? fmt::format("`{}` is computed by {}", printable(name), where(n.graph().sources(), n.graph()[v.producer].origin))
+  d.notes.push_back(v.producer ? fmt::format("`{}` is computed by {}", printable(name),
+                                             where(n.graph().sources(), n.graph()[v.producer].origin))
                                : fmt::format("`{}` is an input of the model", printable(name)));
   if (!v.producer) d.help = fmt::format("--const {}=VALUE folds it in", printable(name));
   throw CompileError(d);
@@ -87,11 +110,14 @@ std::vector<int> NodeView::axes(const std::vector<int64_t>& axes, int rank) {
   std::vector<int> r;
   for (int64_t a : axes) {
     r.push_back(axis(a, rank));
-    if (std::count(r.begin(), r.end(), r.back()) > 1) throw CompileError(Code::E0304, fmt::format("axis {} stands twice", a));
+    if (std::count(r.begin(), r.end(), r.back()) > 1)
+      throw CompileError(Code::E0304, fmt::format("axis {} stands twice", a));
   }
   return r;
 }
-void NodeView::fail(Code code, std::string message, std::string help) const { throw CompileError(code, std::move(message), std::move(help)); }
+void NodeView::fail(Code code, std::string message, std::string help) const {
+  throw CompileError(code, std::move(message), std::move(help));
+}
 
 void Infer::output(int i, Type t) {
   if (i < static_cast<int>(types.size())) types[i] = std::move(t);
@@ -169,7 +195,8 @@ Shape broadcast_shapes(const NodeView& n, std::span<const Shape> shapes) {
       Dim& o = out[out.size() - s.size() + k];
       const Dim& d = s[k];
       if (o == d || d.is_static(1)) continue;
-      if (o.is_static(1) || (d.is_static() && !o.is_static())) o = d;
+      if (o.is_static(1) || (d.is_static() && !o.is_static()))
+        o = d;
       else if (o.is_static() && d.is_static())
         n.fail(Code::E0302, fmt::format("shapes {} and {} do not broadcast", to_string(out), to_string(s)));
     }

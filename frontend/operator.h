@@ -1,5 +1,5 @@
-// What an operator declares, in one file of ops/: signature and versions, shape rule, meaning. Everything else (reference,
-// fusion, code for every target) is derived from the meaning. Adding an operator is one file that defines
+// What an operator declares, in one file of ops/: signature and versions, shape rule, meaning. Everything else
+// (reference, fusion, code for every target) is derived from the meaning. Adding an operator is one file that defines
 // `Operator ops::declare_STEM()`, and its test case.
 #pragma once
 #include <memory>
@@ -12,8 +12,8 @@
 namespace cameo {
 
 // ---- meanings: closed ----------------------------------------------------------------------------------------------
-/// One output: out[index] = value, over Loads and Folds; `index` holds one Var an axis whose extents are the output's dims.
-/// The operand of a Load is the number of the node's input.
+/// One output: out[index] = value, over Loads and Folds; `index` holds one Var an axis whose extents are the output's
+/// dims. The operand of a Load is the number of the node's input.
 struct OutputExpr {
   std::vector<Expr> index;
   Expr value;
@@ -39,7 +39,8 @@ struct Compact {
   Expr keep;
   std::vector<Expr> row;
 };
-/// A graph of other operators, over the node's inputs that are present; a kernel may claim the node, else it is expanded.
+/// A graph of other operators, over the node's inputs that are present; a kernel may claim the node, else it is
+/// expanded.
 struct Composite {
   std::shared_ptr<const Graph> definition;
 };
@@ -83,13 +84,14 @@ class NodeView {
   const Tensor& attr_tensor(std::string_view name) const;
 
   // Operands known when compiling.
-  const Tensor* constant(int input) const;                      // null when computed
-  std::optional<std::vector<Expr>> content(int input) const;    // integer elements, symbols included
-  std::vector<int64_t> ints(int input) const;                   // E0404 when not known
-  std::vector<double> floats(int input) const;                  // likewise
+  const Tensor* constant(int input) const;                    // null when computed
+  std::optional<std::vector<Expr>> content(int input) const;  // integer elements, symbols included
+  std::vector<int64_t> ints(int input) const;                 // E0404 when not known
+  std::vector<double> floats(int input) const;                // likewise
   /// An axis counted from the front; E0304 when outside of [-rank, rank).
   static int axis(int64_t axis, int rank);
-  static std::vector<int> axes(const std::vector<int64_t>& axes, int rank);  // normalised, checked for duplicates, as given
+  static std::vector<int> axes(const std::vector<int64_t>& axes,
+                               int rank);  // normalised, checked for duplicates, as given
 
   [[noreturn]] void fail(Code code, std::string message, std::string help = {}) const;
 
@@ -172,14 +174,15 @@ const Operator& get_operator(std::string_view name, std::string_view domain = ""
 int version_at(const Operator& op, int opset);
 
 Meaning meaning_of(const Graph& g, const Node& n);
-/// How many of a node's inputs, the last ones, are outer values that its bodies capture: what the attribute `captures` says,
-/// and for If all but the condition.
+/// How many of a node's inputs, the last ones, are outer values that its bodies capture: what the attribute `captures`
+/// says, and for If all but the condition.
 size_t captures_of(const Graph& g, const Node& n);
 
-// ---- shape rules and meanings that many operators share --------------------------------------------------------------
+// ---- shape rules and meanings that many operators share
+// --------------------------------------------------------------
 namespace infer {
-void same_as_first(Infer& n);  // output 0 is like input 0
-void broadcast(Infer& n);      // all inputs broadcast; type of input 0
+void same_as_first(Infer& n);   // output 0 is like input 0
+void broadcast(Infer& n);       // all inputs broadcast; type of input 0
 void broadcast_bool(Infer& n);  // comparisons
 /// The common shape; E0302 when two extents differ and neither is 1.
 Shape broadcast_shapes(const NodeView& n, std::span<const Shape> shapes);
@@ -194,9 +197,12 @@ Expr call(F f, const MeaningView& n, std::span<const Expr> x, std::index_sequenc
 }
 template <class F>
 constexpr int arity() {
-  if constexpr (std::is_invocable_v<F, const MeaningView&, Expr>) return 1;
-  else if constexpr (std::is_invocable_v<F, const MeaningView&, Expr, Expr>) return 2;
-  else return 3;
+  if constexpr (std::is_invocable_v<F, const MeaningView&, Expr>)
+    return 1;
+  else if constexpr (std::is_invocable_v<F, const MeaningView&, Expr, Expr>)
+    return 2;
+  else
+    return 3;
 }
 }  // namespace detail
 

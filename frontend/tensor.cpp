@@ -16,7 +16,8 @@ uint16_t float_to_bfloat(float value) {
 float half_to_float(uint16_t bits) {
   int exponent = bits >> 10 & 31, mantissa = bits & 1023;
   float sign = bits >> 15 ? -1.f : 1.f;
-  if (exponent == 31) return mantissa ? std::bit_cast<float>(0x7fc00000u | bits >> 15 << 31 | mantissa << 13) : sign * INFINITY;
+  if (exponent == 31)
+    return mantissa ? std::bit_cast<float>(0x7fc00000u | bits >> 15 << 31 | mantissa << 13) : sign * INFINITY;
   if (exponent == 0) return sign * std::ldexp(static_cast<float>(mantissa), -24);
   return sign * std::ldexp(static_cast<float>(mantissa | 1024), exponent - 25);
 }
@@ -51,8 +52,13 @@ Tensor::Tensor(DType dtype, std::vector<int64_t> dims) : dtype_(dtype), dims_(st
   bytes_ = {p.get(), bytes};
   owner_ = p;
 }
-Tensor::Tensor(DType dtype, std::vector<int64_t> dims, std::span<const std::byte> bytes, std::shared_ptr<const void> owner)
-    : dtype_(dtype), dims_(std::move(dims)), size_(element_count(dims_).value()), bytes_(bytes), owner_(std::move(owner)) {
+Tensor::Tensor(DType dtype, std::vector<int64_t> dims, std::span<const std::byte> bytes,
+               std::shared_ptr<const void> owner)
+    : dtype_(dtype),
+      dims_(std::move(dims)),
+      size_(element_count(dims_).value()),
+      bytes_(bytes),
+      owner_(std::move(owner)) {
   CAMEO_CHECK(bytes.size() == static_cast<size_t>(size_) * byte_size(dtype), "as many bytes as the dims say");
 }
 Tensor Tensor::of_strings(std::vector<int64_t> dims, std::vector<std::string> values) {
@@ -80,13 +86,19 @@ Tensor Tensor::reshaped(std::vector<int64_t> dims) const {
 
 int64_t Tensor::get_int(int64_t i) const {
   switch (dtype_) {
-    case DType::i64: case DType::u64: return as<int64_t>()[i];
+    case DType::i64:
+    case DType::u64: return as<int64_t>()[i];
     case DType::i32: return as<int32_t>()[i];
     case DType::u32: return as<uint32_t>()[i];
     case DType::i16: return as<int16_t>()[i];
     case DType::u16: return as<uint16_t>()[i];
-    case DType::i8: case DType::i4: case DType::i2: return as<int8_t>()[i];
-    case DType::u8: case DType::b1: case DType::u4: case DType::u2: return as<uint8_t>()[i];
+    case DType::i8:
+    case DType::i4:
+    case DType::i2: return as<int8_t>()[i];
+    case DType::u8:
+    case DType::b1:
+    case DType::u4:
+    case DType::u2: return as<uint8_t>()[i];
     default: return static_cast<int64_t>(get(i));
   }
 }
@@ -113,11 +125,19 @@ void Tensor::set(int64_t i, double v) {
 }
 void Tensor::set_int(int64_t i, int64_t v) {
   switch (byte_size(dtype_)) {
-    case 8: dtype_ == DType::f64 ? void(mutable_as<double>()[i] = static_cast<double>(v)) : void(mutable_as<int64_t>()[i] = v); return;
-    case 4: dtype_ == DType::f32 ? void(mutable_as<float>()[i] = static_cast<float>(v)) : void(mutable_as<int32_t>()[i] = static_cast<int32_t>(v)); return;
+    case 8:
+      dtype_ == DType::f64 ? void(mutable_as<double>()[i] = static_cast<double>(v))
+                           : void(mutable_as<int64_t>()[i] = v);
+      return;
+    case 4:
+      dtype_ == DType::f32 ? void(mutable_as<float>()[i] = static_cast<float>(v))
+                           : void(mutable_as<int32_t>()[i] = static_cast<int32_t>(v));
+      return;
     case 2:
-      if (is_float(dtype_)) set(i, static_cast<double>(v));
-      else mutable_as<int16_t>()[i] = static_cast<int16_t>(v);
+      if (is_float(dtype_))
+        set(i, static_cast<double>(v));
+      else
+        mutable_as<int16_t>()[i] = static_cast<int16_t>(v);
       return;
     default: mutable_as<uint8_t>()[i] = dtype_ == DType::b1 ? v != 0 : static_cast<uint8_t>(v);
   }

@@ -1,4 +1,5 @@
-// Tensor: an immutable, shared, compact row-major array of one element type; its bytes are owned or mapped from the model.
+// Tensor: an immutable, shared, compact row-major array of one element type; its bytes are owned or mapped from the
+// model.
 #pragma once
 #include <cstring>
 #include <memory>
@@ -32,7 +33,9 @@ class Tensor {
     if (!values.empty()) std::memcpy(t.mutable_bytes().data(), values.data(), values.size_bytes());
     return t;
   }
-  static Tensor i64(std::vector<int64_t> dims, std::span<const int64_t> values) { return of(DType::i64, std::move(dims), values); }
+  static Tensor i64(std::vector<int64_t> dims, std::span<const int64_t> values) {
+    return of(DType::i64, std::move(dims), values);
+  }
   static Tensor scalar(DType dtype, double value);
 
   DType dtype() const { return dtype_; }
@@ -48,9 +51,11 @@ class Tensor {
   /// Only before the tensor is shared.
   std::span<std::byte> mutable_bytes();
   template <class T>
-  std::span<T> mutable_as() { return {reinterpret_cast<T*>(mutable_bytes().data()), static_cast<size_t>(size_)}; }
+  std::span<T> mutable_as() {
+    return {reinterpret_cast<T*>(mutable_bytes().data()), static_cast<size_t>(size_)};
+  }
 
-  double get(int64_t i) const;    // as a double; 64-bit integers lose what a double cannot hold
+  double get(int64_t i) const;       // as a double; 64-bit integers lose what a double cannot hold
   int64_t get_int(int64_t i) const;  // of integer and bool tensors (and truncated floats)
   void set(int64_t i, double v);     // rounds floats to the type, saturates nothing: the caller has
   void set_int(int64_t i, int64_t v);

@@ -6,8 +6,33 @@
 namespace cameo {
 
 enum class DType : uint8_t {
-  undefined, f32, u8, i8, u16, i16, i32, i64, str, b1, f16, f64, u32, u64, c64, c128, bf16,
-  f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz, u4, i4, f4e2m1, f8e8m0, u2, i2,
+  undefined,
+  f32,
+  u8,
+  i8,
+  u16,
+  i16,
+  i32,
+  i64,
+  str,
+  b1,
+  f16,
+  f64,
+  u32,
+  u64,
+  c64,
+  c128,
+  bf16,
+  f8e4m3fn,
+  f8e4m3fnuz,
+  f8e5m2,
+  f8e5m2fnuz,
+  u4,
+  i4,
+  f4e2m1,
+  f8e8m0,
+  u2,
+  i2,
 };  // in the order, and with the numbers, of onnx.TensorProto.DataType
 
 enum class DKind : uint8_t { None, Float, Int, UInt, Bool, Complex, String };
@@ -68,7 +93,11 @@ class DTypes {
   constexpr explicit DTypes(T... t) : bits_(((1u << static_cast<int>(t)) | ...)) {}
   constexpr bool contains(DType t) const { return bits_ >> static_cast<int>(t) & 1; }
   constexpr DTypes operator|(DTypes o) const { return from_bits(bits_ | o.bits_); }
-  static constexpr DTypes from_bits(uint32_t b) { DTypes s; s.bits_ = b; return s; }
+  static constexpr DTypes from_bits(uint32_t b) {
+    DTypes s;
+    s.bits_ = b;
+    return s;
+  }
 
  private:
   uint32_t bits_ = 0;

@@ -80,14 +80,15 @@ cameo_status check_program(const Program& program, cameo_error* error) {
 cameo_status load_weights(cameo_model* model, cameo_error* error) {
   const Program& program = *model->program;
   model->weights = program.weights;
-  if (program.weights || !program.weights_bytes) return CAMEO_OK;
-  if (!model->options.read_weights)
+  if (!program.weights_bytes || (program.weights && !program.made_up_count)) return CAMEO_OK;
+  if (!program.weights && !model->options.read_weights)
     return fail(error, CAMEO_FAILED_PRECONDITION, -1, -1,
                 "the %lu bytes of weights are not in the library; give options.read_weights", program.weights_bytes);
   model->owned_weights = allocate(model->options, program.weights_bytes);
   if (!model->owned_weights)
     return fail(error, CAMEO_OUT_OF_MEMORY, -1, -1, "cannot allocate %lu bytes for weights", program.weights_bytes);
   model->weights = model->owned_weights;
+  if (program.made_up_count) return make_up_weights(program, static_cast<char*>(model->owned_weights)), CAMEO_OK;
   if (model->options.read_weights(model->options.user, 0, model->owned_weights, program.weights_bytes) == 0)
     return CAMEO_OK;
   return fail(error, CAMEO_DATA_LOSS, -1, -1, "options.read_weights could not read %lu bytes", program.weights_bytes);

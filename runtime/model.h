@@ -82,6 +82,8 @@ cameo_status set_profile(cameo_context* context, uint64_t* nanoseconds, int32_t 
 cameo_status selftest(const Program& program, const cameo_options* options, void (*report)(void*, const cameo_check*),
                       void* user, cameo_error* error);
 
+void make_up_weights(const Program& program, char* to);  // all of program.weights_bytes
+
 void* allocate(const cameo_options& options, uint64_t bytes);
 void deallocate(const cameo_options& options, void* memory, uint64_t bytes);
 bool is_owned(const cameo_value& output);  // by the context

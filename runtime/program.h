@@ -155,6 +155,11 @@ struct Golden {  // compact tensors of the program's own types and dims
   const double* tolerances = nullptr;  // absolute, one an output; null or negative: the default rule
 };
 
+struct MadeUp {                    // f32 weights that the file does not hold
+  uint64_t offset = 0, count = 0;  // bytes; elements
+  float mean = 0, deviation = 0;
+};
+
 inline constexpr uint32_t kProgramVersion = 1;
 
 struct Program {
@@ -173,6 +178,9 @@ struct Program {
   uint32_t image_count = 0;
   const void* weights = nullptr;  // 64-byte aligned; null with weights_bytes: read by the host's callback
   uint64_t weights_bytes = 0;
+  const MadeUp* made_up = nullptr;  // by offset; `weights` holds the bytes between them, one piece behind the other
+  uint32_t made_up_count = 0;
+  uint64_t made_up_seed = 0;
   const Golden* goldens = nullptr;
   uint32_t golden_count = 0;
   int32_t threads = 0;  // 0: as many as the process may use

@@ -23,20 +23,27 @@ Order with_last(Order order, int axis) {
 
 bool reads(Expr e, Expr v) { return depends_on(e, v); }
 
-/// The order of the output in which a Load of an operand in `from` order walks memory as before; nullopt if axes mix.
+/// The axes of the output that an index reads, the one with the longest stride first; nullopt where it has no strides.
+std::optional<Order> axes_read(const OutputExpr& out, Expr index) {
+  Order axes;
+  for (size_t a = 0; a < out.index.size(); ++a)
+    if (reads(index, out.index[a])) axes.push_back(static_cast<int>(a));
+  if (axes.size() < 2) return axes;
+  Affine strides = affine(index);
+  auto stride = [&](int a) { return strides.coefficient_of(out.index[static_cast<size_t>(a)]); };
+  if (strides.terms.size() != axes.size() || std::ranges::count(axes, 0, stride)) return std::nullopt;
+  std::ranges::stable_sort(axes, std::greater(), stride);
+  return axes;
+}
+
+/// The order of the output in which a Load of an operand in `from` order walks memory as before, as far as it can: an
+/// axis that several of the operand's have become stands where the innermost of them does.
 std::optional<Order> carried_order(const OutputExpr& out, Expr load, const Order& from) {
   Order order;
   for (int d : from) {
-    Expr at = load.index()[d];
-    int axis = -1;
-    for (size_t a = 0; a < out.index.size(); ++a) {
-      if (!reads(at, out.index[a])) continue;
-      if (axis >= 0) return std::nullopt;
-      axis = static_cast<int>(a);
-    }
-    if (axis < 0) continue;
-    if (std::ranges::find(order, axis) != order.end()) return std::nullopt;
-    order.push_back(axis);
+    auto axes = axes_read(out, load.index()[static_cast<size_t>(d)]);
+    if (!axes) return std::nullopt;
+    for (int axis : *axes) order = with_last(std::move(order), axis);
   }
   if (order.size() < 2) return std::nullopt;
   for (size_t a = 0; a < out.index.size(); ++a)  // axes that the operand lacks keep their place at the front
@@ -44,7 +51,8 @@ std::optional<Order> carried_order(const OutputExpr& out, Expr load, const Order
   return order;
 }
 
-/// Where a fold is shared by the elements of a row, the axes along the row come last, so that it is computed once for each.
+/// Where a fold is shared by the elements of a row, the axes along the row come last, so that it is computed once for
+/// each.
 std::optional<Order> row_order(const OutputExpr& out) {
   std::vector<Expr> roots{out.value};
   std::vector<bool> shared(out.index.size(), false);
@@ -70,7 +78,10 @@ std::optional<ContractMatch> match_contract(const Graph& g, const Type& type, co
   Expr inner;
   visit(roots, [&](Expr e) {  // arguments first, so the outermost of nested Folds comes last
     if (e.op() != Op::Fold) return;
-    if (e.fold_kind() != FoldKind::Sum || (inner && e.arg(1) != m.sum)) { other = true; return; }
+    if (e.fold_kind() != FoldKind::Sum || (inner && e.arg(1) != m.sum)) {
+      other = true;
+      return;
+    }
     if (!inner) inner = e;
     m.sum = e;
     ++sums;
@@ -78,7 +89,9 @@ std::optional<ContractMatch> match_contract(const Graph& g, const Type& type, co
   if (!sums || other || type.dtype != DType::f32) return std::nullopt;
   for (Expr e = m.sum; e.op() == Op::Fold; e = e.arg(1)) m.folds.push_back(e.arg(0));
   Expr product = inner.arg(1);
-  if (product.op() != Op::Mul || product.arg(0).op() != Op::Load || product.arg(1).op() != Op::Load || product.type() != DType::f32) return std::nullopt;
+  if (product.op() != Op::Mul || product.arg(0).op() != Op::Load || product.arg(1).op() != Op::Load ||
+      product.type() != DType::f32)
+    return std::nullopt;
   m.a = product.arg(0);
   m.b = product.arg(1);
   for (Expr l : {m.a, m.b})
@@ -95,7 +108,8 @@ std::optional<ContractMatch> match_contract(const Graph& g, const Type& type, co
   auto find_n = [&]() {
     m.n_axis = -1;
     for (size_t a = 0; a < out.index.size(); ++a)
-      if (has(m.b, out.index[a]) && !has(m.a, out.index[a]) && !out.index[a].extent().is_const(1)) m.n_axis = static_cast<int>(a);
+      if (has(m.b, out.index[a]) && !has(m.a, out.index[a]) && !out.index[a].extent().is_const(1))
+        m.n_axis = static_cast<int>(a);
     return m.n_axis >= 0;
   };
   bool b_constant = static_cast<bool>(g[ValueId{m.b.operand()}].constant);
@@ -114,48 +128,99 @@ std::optional<ContractMatch> match_contract(const Graph& g, const Type& type, co
   return m;
 }
 
-std::vector<Layout> assign_layouts(const Graph& g, const std::vector<FusedCluster>& clusters) {
-  std::map<ValueId, Order> orders;
-  auto order_of_value = [&](ValueId v) {
-    auto it = orders.find(v);
-    return it == orders.end() ? identity(g.type(v).rank()) : it->second;
-  };
-  for (const FusedCluster& c : clusters) {
-    for (size_t i = 0; i < c.outputs.size(); ++i) {
-      ValueId v = c.cluster.outputs[i];
-      const OutputExpr& out = c.outputs[i];
-      if (g.type(v).rank() < 2) continue;
-      if (auto m = match_contract(g, g.type(v), out)) {
-        orders[v] = with_last(identity(g.type(v).rank()), m->n_axis);
-        continue;
-      }
-      if (auto rows = row_order(out)) {
-        orders[v] = *rows;
-        continue;
-      }
-      std::optional<Order> best;
-      int64_t largest = 0;
-      std::vector<Expr> roots{out.value};
-      visit(roots, [&](Expr e) {
-        if (e.op() != Op::Load || g[ValueId{e.operand()}].constant) return;
-        ValueId from{e.operand()};
-        if (!is_static(g.type(from).shape)) return;
-        int64_t size = product(g.type(from).shape).value();
-        auto order = carried_order(out, e, order_of_value(from));
-        if (order && size > largest) {
-          best = order;
-          largest = size;
-        }
-      });
-      if (best) orders[v] = *best;
-    }
+namespace {
+
+class Assigner {
+ public:
+  Assigner(const Graph& g, const std::vector<FusedCluster>& clusters) : g_(g), readers_(g.values().size()) {
+    for (const FusedCluster& c : clusters)
+      for (NodeId n : c.cluster.nodes)
+        for (ValueId v : g[n].inputs)
+          if (v && (readers_[v.index].empty() || readers_[v.index].back() != &c)) readers_[v.index].push_back(&c);
+    for (const Port& p : g.outputs()) readers_[p.value.index].push_back(nullptr);
+    for (const FusedCluster& c : clusters)
+      for (size_t i = 0; i < c.outputs.size(); ++i)
+        if (g.type(c.cluster.outputs[i]).rank() >= 2) assign(c.cluster.outputs[i], c.outputs[i]);
   }
+  Order order_of_value(ValueId v) const {
+    auto it = orders_.find(v);
+    return it == orders_.end() ? identity(g_.type(v).rank()) : it->second;
+  }
+
+ private:
+  void assign(ValueId v, const OutputExpr& out) {
+    if (auto m = match_contract(g_, g_.type(v), out))
+      orders_[v] = order_for_copies(v, m->n_axis);
+    else if (auto rows = row_order(out))
+      orders_[v] = *rows;
+    else if (auto order = order_of_largest(out))
+      orders_[v] = *order;
+  }
+  std::optional<Order> order_of_largest(const OutputExpr& out) const {
+    std::optional<Order> best;
+    int64_t largest = 0;
+    std::vector<Expr> roots{out.value};
+    visit(roots, [&](Expr e) {
+      if (e.op() != Op::Load || g_[ValueId{e.operand()}].constant) return;
+      ValueId from{e.operand()};
+      if (!is_static(g_.type(from).shape)) return;
+      int64_t size = product(g_.type(from).shape).value();
+      auto order = carried_order(out, e, order_of_value(from));
+      if (order && size > largest) {
+        best = order;
+        largest = size;
+      }
+    });
+    return best;
+  }
+
+  /// The one reader of `v`, if it only moves all of it; else null.
+  const OutputExpr* only_copy(ValueId v) const {
+    if (readers_[v.index].size() != 1 || !readers_[v.index][0] || readers_[v.index][0]->outputs.size() != 1)
+      return nullptr;
+    const OutputExpr& out = readers_[v.index][0]->outputs[0];
+    return out.value.op() == Op::Load && out.value.operand() == v.index && !out.value.checked() ? &out : nullptr;
+  }
+  ValueId copied_to(ValueId v) const { return readers_[v.index][0]->cluster.outputs[0]; }
+
+  /// The order with `last` innermost; of the other axes such that the copies behind `v`, if nothing else reads it,
+  /// leave everything where it is and end row-major: heads of an attention are joined where they are made.
+  Order order_for_copies(ValueId v, int last) const {
+    constexpr size_t kMostPermuted = 6;
+    const std::vector<int64_t> dims = extents(g_.type(v).shape);
+    Order outer = identity(static_cast<int>(dims.size()));
+    std::erase(outer, last);
+    const Order plain = with_last(outer, last);
+    const OutputExpr* copy = only_copy(v);
+    if (!copy || dims.size() > kMostPermuted) return plain;
+    OutputExpr all = *copy;  // what the last copy makes, read off `v`
+    ValueId end = copied_to(v);
+    for (; (copy = only_copy(end)); end = copied_to(end))
+      all = {copy->index, simplify_index(substitute(all.value, all.index, copy->value.index()))};
+    if (product(g_.type(end).shape) != product(g_.type(v).shape)) return plain;
+    const Expr to = physical(row_major(extents(g_.type(end).shape)), all.index);
+    do {
+      Order order = with_last(outer, last);
+      if (simplify_index(physical(ordered(dims, order), all.value.index()) - to).is_const(0)) return order;
+    } while (std::ranges::next_permutation(outer).found);
+    return plain;
+  }
+
+  const Graph& g_;
+  std::vector<std::vector<const FusedCluster*>> readers_;  // by value; null: an output of the graph
+  std::map<ValueId, Order> orders_;
+};
+
+}  // namespace
+
+std::vector<Layout> assign_layouts(const Graph& g, const std::vector<FusedCluster>& clusters) {
+  const Assigner assigner(g, clusters);
   std::vector<Layout> layouts(g.values().size());
   for (uint32_t i = 0; i < g.values().size(); ++i) {
     const Type& t = g.type(ValueId{i});
     if (t.kind != Kind::Tensor || !is_static(t.shape)) continue;
     std::vector<int64_t> dims = extents(t.shape);
-    layouts[i] = ordered(dims, order_of_value(ValueId{i}));
+    layouts[i] = ordered(dims, assigner.order_of_value(ValueId{i}));
   }
   return layouts;
 }

@@ -7,10 +7,10 @@ namespace cameo {
 
 /// A sum of products in a fused meaning, and which axes play which part. Read off the expression, never declared.
 struct ContractMatch {
-  Expr sum;                       // the outermost Fold
-  std::vector<Expr> folds;        // its variables, outermost first
-  Expr a, b;                      // the Loads; `b` is the operand that has the N axis
-  int n_axis;                     // axis of the output that only `b` reads
+  Expr sum;                 // the outermost Fold
+  std::vector<Expr> folds;  // its variables, outermost first
+  Expr a, b;                // the Loads; `b` is the operand that has the N axis
+  int n_axis;               // axis of the output that only `b` reads
 };
 std::optional<ContractMatch> match_contract(const Graph& g, const Type& type, const OutputExpr& out);
 
@@ -19,8 +19,8 @@ struct FusedCluster {
   std::vector<OutputExpr> outputs;  // of Computes and Views; else empty
 };
 
-/// Anchors propose (a Contract wants its summed axis last in what it reads and its N axis last in what it makes), the other
-/// clusters hand on the order of what they read, through transposes too. The rest is row-major.
+/// Anchors propose (a Contract wants its summed axis last in what it reads and its N axis last in what it makes), the
+/// other clusters hand on the order of what they read, through transposes too. The rest is row-major.
 std::vector<Layout> assign_layouts(const Graph& g, const std::vector<FusedCluster>& clusters);
 
 }  // namespace cameo

@@ -1,5 +1,5 @@
-// Clusters: which nodes become one kernel. Nothing is rewritten: a cluster's meaning is read by substituting each Load of a
-// value made inside of it by its producer's Expr (`fuse`), and the loop form is read off the result.
+// Clusters: which nodes become one kernel. Nothing is rewritten: a cluster's meaning is read by substituting each Load
+// of a value made inside of it by its producer's Expr (`fuse`), and the loop form is read off the result.
 #pragma once
 #include <string>
 #include <vector>
@@ -18,9 +18,12 @@ struct Cluster {
 /// Greedy from anchors; every node stands in exactly one cluster, and clusters stand in execution order.
 std::vector<Cluster> form_clusters(const Graph& g);
 
-/// The fused meaning of Computes and Views: one OutputExpr a cluster output. The operand of a Load is the number of a value
-/// of the graph; constants of one element have become Consts.
+/// The fused meaning of Computes and Views: one OutputExpr a cluster output. The operand of a Load is the number of a
+/// value of the graph; constants of one element have become Consts.
 std::vector<OutputExpr> fuse(const Graph& g, const Cluster& c);
+
+/// A meaning without the terms of its sums that are zero for every element.
+Expr trim_folds(const Graph& g, Expr root);
 
 /// A node's own Expr with the numbers of its inputs replaced by those of the graph's values.
 Expr on_values(const Node& n, Expr e);

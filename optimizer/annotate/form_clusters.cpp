@@ -1,8 +1,8 @@
-// form_clusters, in two rounds. First each anchor grows forward: nodes that compute element by element on what the cluster
-// made join it, as long as in the end one value leaves it (so a GELU of 22 nodes, or a residual, becomes an epilogue). Where
-// the cluster holds no sum but reductions of the last axis, what computes with a row's results joins too, and further
-// reductions of the same rows: softmax and the norms, composite or written out, become one kernel. Then a fold-free cluster
-// whose value is read once, each element once, is substituted into its reader.
+// form_clusters, in two rounds. First each anchor grows forward: nodes that compute element by element on what the
+// cluster made join it, as long as in the end one value leaves it (so a GELU of 22 nodes, or a residual, becomes an
+// epilogue). Where the cluster holds no sum but reductions of the last axis, what computes with a row's results joins
+// too, and further reductions of the same rows: softmax and the norms, composite or written out, become one kernel.
+// Then a fold-free cluster whose value is read once, each element once, is substituted into its reader.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -23,7 +23,12 @@ struct NodeFacts {
 
 class Clusterer {
  public:
-  explicit Clusterer(const Graph& g) : g_(g), facts_(g.nodes().size()), owner_(g.nodes().size(), -1), users_(g.values().size()), is_output_(g.values().size()) {
+  explicit Clusterer(const Graph& g)
+      : g_(g),
+        facts_(g.nodes().size()),
+        owner_(g.nodes().size(), -1),
+        users_(g.values().size()),
+        is_output_(g.values().size()) {
     meanings_.reserve(g.nodes().size());
     for (uint32_t i = 0; i < g.nodes().size(); ++i) {
       const Node& n = g.nodes()[i];
@@ -44,7 +49,8 @@ class Clusterer {
       if (owner_[i] < 0) add(facts_[i].out ? grow(i) : std::vector<uint32_t>{i});
     for (size_t c = 0; c < clusters_.size(); ++c) absorb_into_reader(c);
     std::erase_if(clusters_, [](const Cluster& c) { return c.nodes.empty(); });
-    std::stable_sort(clusters_.begin(), clusters_.end(), [](const Cluster& a, const Cluster& b) { return a.nodes.back() < b.nodes.back(); });
+    std::stable_sort(clusters_.begin(), clusters_.end(),
+                     [](const Cluster& a, const Cluster& b) { return a.nodes.back() < b.nodes.back(); });
     return std::move(clusters_);
   }
 
@@ -87,8 +93,8 @@ class Clusterer {
     FoldFacts folds = folds_of(facts_[node].out->value);
     return folds.vars.size() == 1 && !folds.nested && loads_fit(node, nullptr, true, folds.vars);
   }
-  /// Every Load of a value in `inside` (null: of any that the folds read) reads the element that is being computed; with
-  /// `rows`, also its row's one element, or under a fold of the last axis the elements of its row.
+  /// Every Load of a value in `inside` (null: of any that the folds read) reads the element that is being computed;
+  /// with `rows`, also its row's one element, or under a fold of the last axis the elements of its row.
   bool loads_fit(uint32_t node, const std::set<ValueId>* inside, bool rows, const std::vector<Expr>& fold_vars) {
     const Node& n = g_.nodes()[node];
     const OutputExpr& out = *facts_[node].out;
@@ -101,14 +107,19 @@ class Clusterer {
       bool by_fold = std::ranges::any_of(fold_vars, [&](Expr f) { return depends_on(e, f); });
       if (inside ? !inside->count(v) : !by_fold) return;
       const Shape& from = g_.type(v).shape;
-      if (e.checked() || from.size() != shape.size()) { ok = false; return; }
+      if (e.checked() || from.size() != shape.size()) {
+        ok = false;
+        return;
+      }
       size_t rank = shape.size();
-      bool lead = rank > 0 && same_but_last(from, shape) && std::equal(out.index.begin(), out.index.end() - 1, e.index().begin(), same_index);
+      bool lead = rank > 0 && same_but_last(from, shape) &&
+                  std::equal(out.index.begin(), out.index.end() - 1, e.index().begin(), same_index);
       if (rank == 0) return;
       Expr last = e.index()[rank - 1];
       bool element = from.back() == shape.back() && same_index(out.index[rank - 1], last);
       bool row_value = rows && from.back().is_static(1) && last.is_const(0);
-      bool folded = rows && shape.back().is_static(1) && by_fold && last.op() == Op::Var && last.extent() == from.back().extent();
+      bool folded =
+          rows && shape.back().is_static(1) && by_fold && last.op() == Op::Var && last.extent() == from.back().extent();
       ok &= lead && (element || row_value || folded);
     });
     return ok;
@@ -153,7 +164,8 @@ class Clusterer {
     int count = 0;
     for (uint32_t n : nodes) {
       ValueId v = g_.nodes()[n].outputs[0];
-      count += is_output_[v.index] || std::ranges::any_of(users_[v.index], [&](uint32_t u) { return !members.count(u); });
+      count +=
+          is_output_[v.index] || std::ranges::any_of(users_[v.index], [&](uint32_t u) { return !members.count(u); });
     }
     return count;
   }
@@ -164,13 +176,15 @@ class Clusterer {
     if (!is_static(g_.type(n.outputs[0]).shape)) return INFINITY;
     std::vector<Expr> order, roots{facts_[node].out->value};
     visit(roots, [&](Expr e) { order.push_back(e); });
-    std::unordered_map<Expr, double, ExprHash> times{{roots[0], static_cast<double>(product(g_.type(n.outputs[0]).shape).value())}};
+    std::unordered_map<Expr, double, ExprHash> times{
+        {roots[0], static_cast<double>(product(g_.type(n.outputs[0]).shape).value())}};
     double reads = 0;
     for (size_t i = order.size(); i-- > 0;) {  // users before arguments
       Expr e = order[i];
       double t = times[e];
       if (e.op() == Op::Load && n.inputs[e.operand()] == v) reads += t;
-      if (e.op() == Op::Fold) t *= e.arg(0).extent().is_const() ? static_cast<double>(e.arg(0).extent().int_value()) : INFINITY;
+      if (e.op() == Op::Fold)
+        t *= e.arg(0).extent().is_const() ? static_cast<double>(e.arg(0).extent().int_value()) : INFINITY;
       for (Expr a : e.args()) times[a] = std::max(times[a], t);
     }
     return reads;
@@ -186,16 +200,27 @@ class Clusterer {
     uint32_t reader = users_[v.index][0];
     Cluster& to = clusters_[static_cast<size_t>(owner_[reader])];
     if (!facts_[reader].out || to.nodes.size() + from.nodes.size() > kMaxNodes) return;
+    if (moves_constant(from)) return join(from, to, owner_[reader]);
     bool checked = false;
     std::vector<Expr> roots{facts_[reader].out->value};
-    visit(roots, [&](Expr e) { checked |= e.op() == Op::Load && e.checked() && g_.nodes()[reader].inputs[e.operand()] == v; });
+    visit(roots,
+          [&](Expr e) { checked |= e.op() == Op::Load && e.checked() && g_.nodes()[reader].inputs[e.operand()] == v; });
     if (checked || reads_of(reader, v) > static_cast<double>(product(g_.type(v).shape).value())) return;
+    join(from, to, owner_[reader]);
+  }
+  void join(Cluster& from, Cluster& to, int owner) {
     for (NodeId n : from.nodes) {
       to.nodes.push_back(n);
-      owner_[n.index] = owner_[reader];
+      owner_[n.index] = owner;
     }
     std::sort(to.nodes.begin(), to.nodes.end());
     from.nodes.clear();
+  }
+  /// Whoever reads a moved constant may as well read the constant.
+  bool moves_constant(const Cluster& c) const {
+    if (c.nodes.size() != 1) return false;
+    Expr value = facts_[c.nodes[0].index].out->value;
+    return value.op() == Op::Load && !value.checked() && g_[g_[c.nodes[0]].inputs[value.operand()]].constant;
   }
 
   const Graph& g_;

@@ -54,7 +54,8 @@ class Fuser {
     CAMEO_CHECK(compute, "a Compute or a View inside of a fused cluster");
     size_t o = std::find(node.outputs.begin(), node.outputs.end(), v) - node.outputs.begin();
     const OutputExpr& out = compute->outputs[o];
-    // its Loads are bound before its variables: `index` may itself hold Loads, whose operands are numbers of values already
+    // its Loads are bound before its variables: `index` may itself hold Loads, whose operands are numbers of values
+    // already
     std::vector<Expr> vars(out.index.begin(), out.index.end());
     auto here = [&](Expr e) { return simplify_index(substitute(e, vars, index)); };
     return here(rewrite(out.value, [&](Expr e) -> Expr {
@@ -65,7 +66,8 @@ class Fuser {
     }));
   }
 
-  /// A Load of `v`, or what stands for it: a constant, or its producer's Expr when that is inside and the index is in range.
+  /// A Load of `v`, or what stands for it: a constant, or its producer's Expr when that is inside and the index is in
+  /// range.
   Expr read(ValueId v, std::span<const Expr> index, Expr outside, bool checked) {
     const Value& value = g_[v];
     if (value.constant && value.constant->size() == 1 && in_range(v, index)) {
@@ -74,12 +76,15 @@ class Fuser {
     }
     if (value.producer && inside_.count(value.producer) && !checked) {
       Expr guard = boolean(true);
-      for (size_t d = 0; d < index.size(); ++d) guard = logical_and(guard, bounds(index[d], value.type.shape[d].extent()));
+      for (size_t d = 0; d < index.size(); ++d)
+        guard = logical_and(guard, bounds(index[d], value.type.shape[d].extent()));
       return select(guard, at(v, index), outside);
     }
     return load(v.index, value.type.dtype, index, outside, checked);
   }
-  static Expr bounds(Expr i, Expr extent) { return logical_and(simplify_index(le(integer(0), i)), simplify_index(lt(i, extent))); }
+  static Expr bounds(Expr i, Expr extent) {
+    return logical_and(simplify_index(le(integer(0), i)), simplify_index(lt(i, extent)));
+  }
   bool in_range(ValueId v, std::span<const Expr> index) {
     for (size_t d = 0; d < index.size(); ++d)
       if (!bounds(index[d], g_.type(v).shape[d].extent()).is_const(1)) return false;
@@ -102,7 +107,10 @@ Expr on_values(const Node& n, Expr root) {
 std::vector<OutputExpr> fuse(const Graph& g, const Cluster& c) {
   Fuser fuser(g, c);
   std::vector<OutputExpr> outs;
-  for (ValueId v : c.outputs) outs.push_back(fuser.output(v));
+  for (ValueId v : c.outputs) {
+    outs.push_back(fuser.output(v));
+    outs.back().value = trim_folds(g, outs.back().value);
+  }
   return outs;
 }
 

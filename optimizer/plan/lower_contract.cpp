@@ -112,6 +112,15 @@ int64_t Packing::k_total() const {
   return total;
 }
 
+std::optional<Expr> packed_offset(const Packing& p, const std::vector<int64_t>& dims, std::span<const Expr> index) {
+  if (dims.size() != 2 || p.k.size() != 1 || p.origin != 0) return std::nullopt;
+  const Packing::Axis down{dims[0], dims[1]}, along{dims[1], 1};
+  const bool transposed = p.column == down && p.k[0] == along;
+  if (!transposed && !(p.column == along && p.k[0] == down)) return std::nullopt;
+  const Expr column = index[transposed ? 0 : 1], k = index[transposed ? 1 : 0], panel = integer(rt::kPanel);
+  return simplify_index((floor_div(column, panel) * integer(p.k_total()) + k) * panel + mod(column, panel));
+}
+
 std::optional<LoweredKernel> lower_contract(const Graph& g, const Layouts& layouts, ValueId output, const OutputPart& part, const Target& target) {
   const OutputExpr& out = part.out;
   auto match = match_contract(g, g.type(output), out);

@@ -3,6 +3,7 @@
 #include "optimizer/plan/lower_graph.h"
 
 #include <algorithm>
+#include <set>
 
 namespace cameo {
 namespace {
@@ -76,6 +77,28 @@ void choose_windows(LoweredGraph& f) {
   }
 }
 
+/// A large constant that a product has in panels is not stored a second time for who reads elements of it: the rows of
+/// a tied embedding.
+void choose_packed(LoweredGraph& f) {
+  constexpr size_t kWorthSharing = 1 << 20;  // bytes
+  std::map<ValueId, Packing> panels;
+  std::set<ValueId> plain;  // as they stand, for kernels that lie in no panel
+  for (const Parts& parts : f.lowered)
+    for (const LoweredKernel& l : parts)
+      for (const Operand& o : l.operands)
+        if (o.packing) panels.emplace(o.value, *o.packing);
+  for (const FusedCluster& c : f.clusters)
+    if (c.outputs.empty())
+      for (NodeId n : c.cluster.nodes) plain.insert(f.g[n].inputs.begin(), f.g[n].inputs.end());
+  for (auto& [v, packing] : panels) {
+    const std::vector<int64_t> dims = extents(f.g.type(v).shape);
+    const std::vector<Expr> anywhere(dims.size(), integer(0));
+    if (f.g[v].constant->bytes().size() >= kWorthSharing && !plain.contains(v) &&
+        packed_offset(packing, dims, anywhere))
+      f.layouts.packed.emplace(v, packing);
+  }
+}
+
 }  // namespace
 
 std::optional<int64_t> alias_of(const Parts& parts) { return parts.size() == 1 ? parts[0].alias_offset : std::nullopt; }
@@ -102,8 +125,10 @@ LoweredGraph lower_graph(const Graph& g, std::vector<FusedCluster> clusters, con
   const Layouts before = f.layouts;
   choose_halos(f);
   choose_windows(f);
+  choose_packed(f);
   auto moved = [&](const Operand& o) {
-    return before[o.value.index] != f.layouts[o.value.index] || f.layouts.haloed.count(o.value);
+    return before[o.value.index] != f.layouts[o.value.index] || f.layouts.haloed.count(o.value) ||
+           (!o.packing && f.layouts.packed.count(o.value));
   };
   for (size_t c = 0; c < f.clusters.size(); ++c)
     if (std::ranges::any_of(f.lowered[c],

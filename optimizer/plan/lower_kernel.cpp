@@ -24,14 +24,17 @@ Expr Lowering::lower(Expr root, Expr lanes) {
     Expr guard = guard_of(g_.type(v).shape, e.index());
     uint32_t number = operand(operand_for(v, e, lanes));
     if (within_halo(g_, out_.operands[number], e)) guard = boolean(true);
-    return load_lowered(number, e.type(), physical(out_.operands[number].layout, e.index()), guard, e.outside(), e.checked() && !guard.is_const(1));
+    const Operand& from = out_.operands[number];
+    Expr offset = from.packing ? *packed_offset(*from.packing, extents(g_.type(v).shape), e.index()) : physical(from.layout, e.index());
+    return load_lowered(number, e.type(), offset, guard, e.outside(), e.checked() && !guard.is_const(1));
   });
 }
 /// A constant is laid out for its reader: the axis that the lanes walk comes last. A value with zeros around brings them.
 Operand Lowering::operand_for(ValueId v, Expr load, Expr lanes) {
   Operand made{v, layouts_[v.index], {}, {}, {}, {}, {}};
   if (auto halo = layouts_.haloed.find(v); halo != layouts_.haloed.end() && halo->second.layout == made.layout) return halo->second;
-  if (!g_[v].constant || !lanes) return made;
+  if (auto panels = layouts_.packed.find(v); panels != layouts_.packed.end()) made.packing = panels->second;
+  if (!g_[v].constant || !lanes || made.packing) return made;
   std::vector<int> order;
   int last = -1;
   for (size_t d = 0; d < load.index().size(); ++d) {

@@ -11,12 +11,18 @@ namespace cameo {
 
 /// How the panels of a Contract are cut out of a constant: [columns/16][k..][16], k running over several axes of it.
 struct Packing {
-  struct Axis { int64_t extent, stride; };  // elements of the constant
+  struct Axis {
+    int64_t extent, stride;  // elements of the constant
+    bool operator==(const Axis&) const = default;
+  };
   Axis column{0, 0};
   std::vector<Axis> k;
   int64_t origin = 0;
   int64_t k_total() const;
+  bool operator==(const Packing&) const = default;
 };
+/// Where the panels of a matrix have an element; nullopt where they are not those of all of a matrix of these dims.
+std::optional<Expr> packed_offset(const Packing& p, const std::vector<int64_t>& dims, std::span<const Expr> index);
 
 /// What a kernel reads or writes: a value, in a layout that need not be the one it was made in.
 struct Operand {
@@ -35,6 +41,7 @@ bool within_halo(const Graph& g, const Operand& o, Expr load);
 
 struct Layouts {
   std::vector<Layout> made;           // by value: how its kernel leaves it
+  std::map<ValueId, Packing> packed;  // constants that stand in a product's panels for their other readers too
   std::map<ValueId, Operand> haloed;  // with a constant around: made so, or relaid once for all readers that want some of it
   const Layout& operator[](uint32_t value) const { return made[value]; }
 };

@@ -54,6 +54,7 @@ class Planner {
     root_ = &g;
     plan_graph(g, inputs, outputs);
     if (diagnostics_.has_errors()) return;
+    overwrite_operands(plan_);
     plan_.arena_bytes = place_buffers(plan_.buffers);
     auto place = [&](Ref& r) {
       if (r.base == Base::Arena) r = {Base::Arena, 0, r.offset + plan_.buffers[r.number].offset};

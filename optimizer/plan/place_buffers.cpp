@@ -36,7 +36,9 @@ int64_t place_buffers(std::vector<Buffer>& buffers) {
 
 namespace {
 /// Each target's plan packs for itself; tensors that differ mostly do so at once.
-bool same_bytes(const Tensor& a, const Tensor& b) { return a.size() == 0 || std::memcmp(a.bytes().data(), b.bytes().data(), a.bytes().size()) == 0; }
+bool same_bytes(const Tensor& a, const Tensor& b) {
+  return a.size() == 0 || std::memcmp(a.bytes().data(), b.bytes().data(), a.bytes().size()) == 0;
+}
 }  // namespace
 
 int64_t WeightPool::add(const Constant& tensor) {

@@ -2,6 +2,7 @@
 // a kernel its operands; rows that are not kernels (jumps, loops, copies) are the control flow. Codegen decides nothing more.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -142,6 +143,7 @@ struct Module {
   Interface io;
   WeightPool weights;
   std::vector<Plan> plans;
+  std::optional<uint64_t> made_up_seed;  // large weights do not ship: they are made up of it when a model is created
   std::shared_ptr<const Sources> sources;
 };
 
@@ -150,6 +152,13 @@ std::string to_string(const Plan& plan, const Sources& sources);
 /// fuse -> lower -> order -> place. What has no kernel yet is added to `diagnostics`, all of it in one pass.
 Plan make_plan(const Graph& g, const Target& target, WeightPool& weights, Diagnostics& diagnostics);
 Interface interface_of(const Graph& g);
+
+/// Whether a kernel may write where this operand stands: each element of its output is computed from the one at its own
+/// address at most.
+bool may_overwrite(const Kernel& k, uint32_t operand);
+/// Before buffers are placed: one that is read for the last time where another one is made becomes the other one, where
+/// the kernel may overwrite it.
+void overwrite_operands(Plan& plan);
 
 /// Gives every buffer an offset such that buffers which live at once do not overlap; returns the arena's size.
 /// Greedy by size, lowest offset that fits (as in "Efficient Memory Management for Deep Neural Net Inference", 2020).

@@ -10,7 +10,7 @@
 namespace cameo {
 namespace {
 
-constexpr size_t kMostRegions = 16;     // each is a kernel of its own
+constexpr size_t kMostRegions = 16;      // each is a kernel of its own
 constexpr int64_t kSmallestRegion = 64;  // elements: below it a step costs more than the case
 
 bool has_load(Expr root) {
@@ -36,7 +36,9 @@ Cuts find_cuts(const OutputExpr& out) {
   Cuts cuts;
   std::vector<Expr> roots{out.value};
   visit(roots, [&](Expr e) {
-    if (e.op() != Op::Select || e.arg(0).op() != Op::Lt || !e.arg(0).arg(1).is_const() || e.arg(0).arg(0).type() != DType::i64) return;
+    if (e.op() != Op::Select || e.arg(0).op() != Op::Lt || !e.arg(0).arg(1).is_const() ||
+        e.arg(0).arg(0).type() != DType::i64)
+      return;
     Affine index = affine(e.arg(0).arg(0));
     int axis = axis_of(out, index);
     if (axis < 0 || (cuts.axis >= 0 && axis != cuts.axis) || !has_load(e.arg(1)) || !has_load(e.arg(2))) return;

@@ -119,6 +119,15 @@ class PlanVerifier {
                  fmt::format("gives `{}` {} operands, it takes {}", k.symbol, s.refs.size(), k.operands.size()));
     for (size_t i = 0; i < s.refs.size(); ++i)
       check_ref(number, s.refs[i], reaches_[s.kernel][i] * byte_size(k.operands[i]));
+    for (const Store& store : k.stores)
+      for (uint32_t i = 0; i < s.refs.size(); ++i)
+        if (i != store.operand) check_overwritten(number, s, k, store.operand, i);
+  }
+  /// An output at an operand's own place; what overlaps otherwise are windows side by side in one buffer.
+  void check_overwritten(int number, const Step& s, const Kernel& k, uint32_t written, uint32_t read) {
+    bool stored = std::ranges::any_of(k.stores, [&](const Store& o) { return o.operand == read; });
+    if (s.refs[written] != s.refs[read] || reaches_[s.kernel][read] == 0 || stored || may_overwrite(k, read)) return;
+    say(number, fmt::format("`{}` writes `{}` and reads it elsewhere", k.symbol, to_string(s.refs[written])));
   }
 
   /// `bytes` from the operand on must lie in its input, output or weights, or in one buffer that lives at this step.

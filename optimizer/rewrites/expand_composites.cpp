@@ -1,4 +1,5 @@
-// expand_composites: a composite operator that no kernel claims becomes the graph that defines it, composites inside included.
+// expand_composites: a composite operator that no kernel claims becomes the graph that defines it, composites inside
+// included.
 #include "frontend/operator.h"
 #include "optimizer/pipeline.h"
 
@@ -7,12 +8,14 @@ namespace cameo {
 Graph expand_composites(const Graph& g, PassContext& context) {
   Rule rule = [&](Graph& into, const Node& n, std::span<const ValueId> inputs) -> std::optional<std::vector<ValueId>> {
     auto count = static_cast<int>(n.outputs.size());
-    std::vector<ValueId> outs = into.add(*n.op, {inputs.begin(), inputs.end()}, n.attrs, n.origin, n.version, count, n.bodies);
+    std::vector<ValueId> outs =
+        into.add(*n.op, {inputs.begin(), inputs.end()}, n.attrs, n.origin, n.version, count, n.bodies);
     NodeId made = into[outs[0]].producer;
     if (!made) return outs;
     Meaning m = meaning_of(into, into[made]);
     auto* composite = std::get_if<Composite>(&m);
-    if (!composite) return n.bodies.empty() ? std::optional(outs) : std::nullopt;  // composites inside of bodies are left
+    if (!composite)
+      return n.bodies.empty() ? std::optional(outs) : std::nullopt;  // composites inside of bodies are left
     std::vector<ValueId> present;
     for (ValueId v : inputs)
       if (v) present.push_back(v);

@@ -1,8 +1,11 @@
 // fold_constants: nodes whose inputs are all constant are evaluated by the interpreter, however large, within a budget
-// of elements for each node; what is larger stays a kernel that runs. A body gets the constants that it captures as its
-// own, so that what its kernels read is known there: recurrent weights are packed like any others.
+// of elements for each node; what is larger stays a kernel that runs. A large constant that is read as it is and
+// transposed too (a tied embedding) stays one: its readers walk it either way. A body gets the constants that it
+// captures as its own, so that what its kernels read is known there: recurrent weights are packed like any others.
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <set>
 
 #include "frontend/interpret.h"
 #include "frontend/operator.h"
@@ -11,12 +14,25 @@
 namespace cameo {
 namespace {
 constexpr int64_t kBudget = 1 << 26;  // elements; 256 MB of f32
+constexpr int64_t kWorthSharing = 1 << 18;
 
 bool worth_folding(const Graph& g, const Node& n, std::span<const ValueId> inputs) {
   if (!n.op->foldable || n.op->meaning == nullptr) return false;
   for (ValueId v : inputs)
     if (v && !g[v].constant) return false;
   return true;
+}
+
+/// Constants of more than a few elements that several nodes read.
+std::set<const Tensor*> shared_constants(const Graph& g) {
+  std::map<const Tensor*, int> readers;
+  for (const Node& n : g.nodes())
+    for (ValueId v : n.inputs)
+      if (v && g[v].constant && g[v].constant->size() >= kWorthSharing) ++readers[g[v].constant.get()];
+  std::set<const Tensor*> shared;
+  for (auto [tensor, count] : readers)
+    if (count > 1) shared.insert(tensor);
+  return shared;
 }
 
 Graph with_constants(const Graph& body, const Graph& outer, std::span<const ValueId> captures, const Rule& rule) {
@@ -53,9 +69,11 @@ std::optional<std::vector<ValueId>> sink_constants(Graph& into, const Node& n, s
 }  // namespace
 
 Graph fold_constants(const Graph& g, PassContext& context) {
+  const std::set<const Tensor*> shared = shared_constants(g);
   Rule rule = [&](Graph& into, const Node& n, std::span<const ValueId> inputs) -> std::optional<std::vector<ValueId>> {
     if (!n.bodies.empty()) return sink_constants(into, n, inputs, rule, context);
     if (!worth_folding(into, n, inputs)) return std::nullopt;
+    if (n.op->name == "Transpose" && shared.contains(into[inputs[0]].constant.get())) return std::nullopt;
     std::vector<ValueId> outs = into.add(*n.op, {inputs.begin(), inputs.end()}, n.attrs, n.origin, n.version,
                                          static_cast<int>(n.outputs.size()));
     NodeId made = into[outs[0]].producer;

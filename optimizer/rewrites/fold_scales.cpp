@@ -1,7 +1,8 @@
 // fold_scales: a batch norm with known statistics is one multiplication and one addition a channel, and a
 // multiplication or addition of constants behind a convolution, or a multiplication behind a matrix product, moves into
-// its constant operands. Algebraic: (x * W) * a and x * (W * a) round differently. The constants are computed in f64
-// and rounded once, since an error in a weight is the same everywhere in the output and no mean takes it out.
+// its constant operands, also through a bias, reshapes and transposes. Algebraic: (x * W) * a and x * (W * a) round
+// differently. The constants are computed in f64 and rounded once, since an error in a weight is the same everywhere in
+// the output and no mean takes it out.
 #include <algorithm>
 #include <set>
 
@@ -82,9 +83,40 @@ class ScaleFolder {
     for (size_t x : {0, 1})
       if (is_constant(into, in[1 - x]) && !is_constant(into, in[x]) && used_once(n, x) &&
           into.type(in[x]).dtype == DType::f32)
-        return n.op->name == "Mul" ? scale_producer(into, n, in[x], in[1 - x])
+        return n.op->name == "Mul" ? scale_source(into, n, n.inputs[x], in[x], in[1 - x])
                                    : shift_producer(into, n, in[x], in[1 - x]);
     return std::nullopt;
+  }
+
+  /// x * a, where `x` stands for `from` of the old graph, which nothing else reads: 1 / sqrt(d) finds the projection
+  /// that it can be folded into behind the bias and the moves that split heads.
+  std::optional<ValueId> scale_source(Graph& into, const Node& n, ValueId from, ValueId x, ValueId a) {
+    if (auto v = scale_producer(into, n, x, a)) return v;
+    NodeId old = g_[from].producer, made = into[x].producer;
+    if (!old || !made || g_[old].op != into[made].op) return std::nullopt;
+    const Node step = into[made];
+    auto scale_input = [&](size_t i) -> std::optional<ValueId> {
+      ValueId input = g_[old].inputs[i];
+      return uses_[input.index] == 1 ? scale_source(into, n, input, step.inputs[i], a) : std::nullopt;
+    };
+    if (moves_elements(step) && into[a].constant->size() == 1) {
+      auto scaled = scale_input(0);
+      if (!scaled) return std::nullopt;
+      std::vector<ValueId> inputs = step.inputs;
+      inputs[0] = *scaled;
+      return into.add(*step.op, std::move(inputs), step.attrs, step.origin, step.version)[0];
+    }
+    if (step.op->name != "Add") return std::nullopt;
+    for (size_t i : {0, 1}) {
+      if (!is_constant(into, step.inputs[1 - i])) continue;
+      auto scaled = scale_input(i);
+      if (scaled) return op(into, "Add", {*scaled, rounded(into, "Mul", step.inputs[1 - i], a, n.origin)}, step.origin);
+    }
+    return std::nullopt;
+  }
+  static bool moves_elements(const Node& n) {
+    constexpr std::string_view kMoves[] = {"Flatten", "Reshape", "Squeeze", "Transpose", "Unsqueeze"};
+    return std::ranges::find(kMoves, n.op->name) != std::end(kMoves);
   }
 
   /// The constant as one number for each of `count` output channels on axis `axis` of a value of rank `rank`.
@@ -156,7 +188,8 @@ class ScaleFolder {
   const Graph& g_;
   PassContext& context_;
   std::vector<int> uses_;
-  std::set<ValueId> scaled_;  // weights of the new graph that are scaled constants, too large to have been folded at once
+  std::set<ValueId>
+      scaled_;  // weights of the new graph that are scaled constants, too large to have been folded at once
 };
 
 }  // namespace

@@ -125,6 +125,24 @@ int main(void) {
   EXPECT_EQ(run(path("both"), {}).out, "2 0 10\n");
 }
 
+TEST_F(Build, MadeUpWeightsTravelAsASeed) {
+  ASSERT_EQ(cameo({"build", digits_, "-o", "a.so"}).code, 0);
+  ASSERT_EQ(cameo({"build", digits_, "-o", "b.so", "--weights=random:7"}).code, 0);
+  ASSERT_EQ(cameo({"build", digits_, "-o", "c.so", "--weights=random:8"}).code, 0);
+  EXPECT_LT(fs::file_size(path("b.so")) + 15000, fs::file_size(path("a.so")));
+  const auto result = [&](const char* name) {
+    const Ended e = run(path(name), {"run", "-i", "image=iota", "-o", "stats"});
+    EXPECT_EQ(e.code, 0) << e.err;
+    return e.out;
+  };
+  EXPECT_EQ(result("b.so"), result("b.so"));
+  EXPECT_NE(result("b.so"), result("c.so"));
+  EXPECT_EQ(result("b.so").find("nan"), std::string::npos);
+  EXPECT_TRUE(has(run(path("b.so"), {"inspect", "--json"}).out, "\"weights\":\"random:7\""));
+  EXPECT_EQ(cameo({"build", digits_, "-o", "d.so", "--weights=random"}).code, 2);
+  EXPECT_EQ(cameo({"build", digits_, "-o", "d.so", "--weights=random:1", "--golden=random:1"}).code, 2);
+}
+
 TEST_F(Build, ALibraryWithoutItsProgramIsSmallerAndLoads) {
   ASSERT_EQ(cameo({"build", digits_, "-o", "a.so"}).code, 0);
   ASSERT_EQ(cameo({"build", digits_, "-o", "b.so", "--no-program"}).code, 0);

@@ -46,7 +46,7 @@ std::string printed(const Module& m, Frame frame) {
 class FiberRun {
  public:
   FiberRun(const Module& m, std::span<const Tensor> inputs) : module_(m), inputs_(inputs.begin(), inputs.end()) {
-    for (const std::span<const std::byte> piece : pool_pieces(m.weights))
+    for (const std::span<const std::byte> piece : pool_pieces(m))
       weights_.insert(weights_.end(), piece.begin(), piece.end());
     arena_.resize(static_cast<size_t>(m.plans[0].arena_bytes), std::byte{0xff});  // NaN
     for (const Interface::Io& o : m.io.outputs) outputs_.emplace_back(o.type.dtype, extents(o.type.shape));

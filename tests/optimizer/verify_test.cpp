@@ -178,6 +178,10 @@ TEST(VerifyPlan, OperandsStandWhereBytesAre) {
   EXPECT_EQ(broken(products(), [](Plan& p) { p.steps[0].refs[2].offset = -64; }),
             "step 0: `weights+-64` reaches -64 bytes into 4096");
 }
+TEST(VerifyPlan, OutputsOverwriteNothingThatIsReadElsewhere) {
+  EXPECT_EQ(broken(products(), [](Plan& p) { p.steps[1].refs[0] = p.steps[1].refs[1]; }),
+            "step 1: `k000_matmul` writes `arena+0` and reads it elsewhere");
+}
 TEST(VerifyPlan, StepsHaveTheirOperands) {
   EXPECT_EQ(broken(products(), [](Plan& p) { p.steps[0].refs.pop_back(); }),
             "step 0: gives `k000_matmul` 2 operands, it takes 3");

@@ -50,8 +50,7 @@ TEST(Libc, NothingElseIsCalled) {
 }
 
 TEST(Libc, NoGlobalStateButThePrograms) {
-  for (const char* file :
-       {"execute", "threads", "model", "run", "tap", "values", "describe", "selftest", "compare"}) {
+  for (const char* file : {"execute", "threads", "model", "run", "tap", "values", "describe", "selftest", "compare"}) {
     const std::string object = CAMEO_BINARY_DIR "/runtime/CMakeFiles/cameo_runtime.dir/" + std::string(file) + ".cpp.o";
     FILE* pipe = popen(("nm " + object).c_str(), "r");
     char line[4096];

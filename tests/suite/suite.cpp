@@ -205,7 +205,8 @@ Verdict run_data(const Case& c, const Engine& engine, DataSet data) {
     outputs = engine(c, model, inputs);
   } catch (CompileError& e) {
     bool ours = e.diagnostic.code == Code::E0601 || e.diagnostic.code == Code::E0602;  // nobody's wish was refused
-    return {ours ? Verdict::Failed : Verdict::Unsupported, fmt::format("{} {}", code_name(e.diagnostic.code), e.diagnostic.message)};
+    return {ours ? Verdict::Failed : Verdict::Unsupported,
+            fmt::format("{} {}", code_name(e.diagnostic.code), e.diagnostic.message)};
   }
   if (outputs.size() != data.outputs.size())
     return {Verdict::Wrong, fmt::format("{} outputs instead of {}", outputs.size(), data.outputs.size())};

@@ -89,7 +89,7 @@ RT_FN Angle<V> reduce(V x) {
     if constexpr (kLanes<V> == 0) {
       r = huge_angle(x);
     } else {
-    RT_ROLLED
+      RT_ROLLED
       for (int i = 0; i < kLanes<V>; ++i) {
         if (!huge.lanes[i]) continue;
         const auto one = huge_angle(x[i]);
