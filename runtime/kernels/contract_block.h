@@ -1,7 +1,7 @@
-// contract on a GPU: a block has one tile of the output at a time. Its threads are NV * 16 columns by groups, which split
-// the tile's rows, MR for each, or the terms of the sum, KG ways (for few rows), which meet in shared memory at the end, in
-// order. The block brings A through shared memory, kStage terms at a time; B's panels are read as they stand, 16 neighbours
-// by 16 threads. Each stage is summed by itself, so that an error grows with the number of stages.
+// contract on a GPU: a block has one tile of the output at a time. Its threads are NV * 16 columns by groups, which
+// split the tile's rows, MR for each, or the terms of the sum, KG ways (for few rows), which meet in shared memory at
+// the end, in order. The block brings A through shared memory, kStage terms at a time; B's panels are read as they
+// stand, 16 neighbours by 16 threads. Each stage is summed by itself, so that an error grows with the number of stages.
 #pragma once
 #include "runtime/kernels/contract_operands.h"
 #include "runtime/kernels/nest.h"
@@ -38,9 +38,10 @@ struct BlockContraction {
   template <int... I>
   RT_FN void add(Indices<int, I...>, T (&sum)[MR], const T* staged, T weight) const {
     if constexpr (MR % 4 == 0) {  // 16 bytes at a time
-      typedef vec<T, MR> Rows __attribute__((aligned(16), may_alias));
-      const Rows rows = *reinterpret_cast<const Rows*>(staged);
-      (..., (sum[I] = fma(T(rows[I]), weight, sum[I])));
+      struct __attribute__((aligned(16))) Rows {
+        T of[MR];
+      } const rows = *reinterpret_cast<const Rows*>(staged);
+      (..., (sum[I] = fma(rows.of[I], weight, sum[I])));
     } else {
       (..., (sum[I] = fma(staged[I], weight, sum[I])));
     }
