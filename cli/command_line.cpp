@@ -153,8 +153,8 @@ class CommandLine {
         ->type_name("each");
   }
   void add_target(CLI::App* sub) {
-    add_list(sub, "--target", model_.targets, "cpu:NAME,..",
-             "x86-64-v2, x86-64-v3, x86-64-v4 or native (default); several at once");
+    add_list(sub, "--target", model_.targets, "cpu:NAME,cuda:ARCH,..",
+             "x86-64-v2, x86-64-v3, x86-64-v4 or native (default); ptx, sm_80 and newer; several at once");
     sub->add_option("-j", model_.jobs, "compile in N processes")->check(CLI::Range(1, 1024))->type_name("N");
     sub->add_option("--name", model_.name, "C identifier: the artifact exports IDENT_api")->type_name("IDENT");
   }

@@ -45,7 +45,7 @@ Json to_json(const Diagnostic& d) {
 int exit_code_of(Code code) {
   const std::string_view name = code_name(code);
   if (name.starts_with("E05") || code == Code::E0602) return kUsage;
-  return code == Code::E0601 ? kToolchain : kUnsupported;
+  return code == Code::E0601 || code == Code::E0603 ? kToolchain : kUnsupported;
 }
 
 }  // namespace

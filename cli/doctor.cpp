@@ -61,6 +61,11 @@ Finding cache_finding() {
           ok};
 }
 
+Finding ptxas() {
+  const std::string found = find_ptxas();
+  return {"ptxas", found.empty() ? "none: --target=cuda:ptx works, cuda:sm_80 and newer need it" : found};
+}
+
 std::vector<Finding> examine() {
   size_t runtime = 0;
   for (const EmbeddedFile& f : embedded_under("runtime/")) runtime += f.contents.size();
@@ -72,6 +77,7 @@ std::vector<Finding> examine() {
           {"libc", std::string("glibc ") + ::gnu_get_libc_version()},
           {"runtime inside", human_bytes(runtime), runtime > 0},
           try_compile(),
+          ptxas(),
           cache_finding()};
 }
 

@@ -93,7 +93,8 @@ std::optional<std::string> read_architecture(const std::string& word) {
                   "cuda:ptx, cuda:sm_80, cuda:sm_90a, cuda:host");
   }
   if (name.starts_with("sm_") && std::stoi(name.substr(3)) < 80)
-    throw Failure(kUsage, fmt::format("`--target={}`: the oldest GPUs that code is made for are sm_80", printable(word)));
+    throw Failure(kUsage,
+                  fmt::format("`--target={}`: the oldest GPUs that code is made for are sm_80", printable(word)));
   return name;
 }
 

@@ -34,8 +34,9 @@ Progress progress_of(const BuildOptions& o, std::string_view stage) {
 
 [[noreturn]] void fail(Code code, const std::string& message) { throw CompileError(code, message); }
 
-std::vector<LinkInput> compile_sources(const Module& m, const EmittedModule& text, const std::vector<DeviceImage>& device,
-                                       WorkerPool& pool, const BuildOptions& options) {
+std::vector<LinkInput> compile_sources(const Module& m, const EmittedModule& text,
+                                       const std::vector<DeviceImage>& device, WorkerPool& pool,
+                                       const BuildOptions& options) {
   std::vector<Job> jobs;
   std::vector<std::string> names;
   auto add = [&](const SourceFile& f, const Target& t, bool tables) {

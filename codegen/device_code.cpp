@@ -22,14 +22,16 @@ std::vector<std::string> bytes_of(std::vector<Outcome> outcomes, std::string_vie
   return bytes;
 }
 
-/// A declaration that stands outside of functions: `.global .align 4 .b8 table[8] = {..};`
+/// What stands outside of functions is not indented. A declaration: `.global .align 4 .b8 table[8] = {..};`
 bool is_declaration(std::string_view line) { return line.starts_with('.') && line.ends_with(';'); }
 bool is_header(std::string_view line) {
   return line.starts_with(".version") || line.starts_with(".target") || line.starts_with(".address_size");
 }
-bool is_noise(std::string_view line) {
-  const size_t first = line.find_first_not_of(" \t");
-  return first == line.npos || line.substr(first).starts_with("//");
+/// Without indentation and comment.
+std::string_view words_of(std::string_view line) {
+  line = line.substr(0, line.find("//"));
+  const size_t first = line.find_first_not_of(" \t"), last = line.find_last_not_of(" \t");
+  return first == line.npos ? "" : line.substr(first, last + 1 - first);
 }
 
 }  // namespace
@@ -60,9 +62,11 @@ std::string merge_ptx(std::span<const std::string> modules) {
   for (const std::string& module : modules)
     for (size_t at = 0; at < module.size();) {
       const size_t end = std::min(module.find('\n', at), module.size());
-      const std::string_view line(module.data() + at, end - at);
+      const std::string_view all(module.data() + at, end - at), line = words_of(all);
       at = end + 1;
-      if (is_noise(line) || ((is_header(line) || is_declaration(line)) && !seen.insert(line).second)) continue;
+      if (line.empty() ||
+          (!all.starts_with('\t') && (is_header(line) || is_declaration(line)) && !seen.insert(line).second))
+        continue;
       merged.append(line) += '\n';
     }
   return merged;
@@ -89,9 +93,10 @@ class Builder {
   void require_ptxas() {
     for (const std::string& a : plan_.target.architectures)
       if (a.starts_with("sm_") && ptxas_.empty())
-        throw CompileError(Code::E0603, fmt::format("code for {} needs ptxas, which is neither in PATH nor in /usr/local/cuda/bin", a),
-                           "install the CUDA toolkit (Debian: nvidia-cuda-toolkit), or build for cuda:ptx, which the card's "
-                           "driver compiles when it is first loaded");
+        throw CompileError(
+            Code::E0603, fmt::format("code for {} needs ptxas, which is neither in PATH nor in /usr/local/cuda/bin", a),
+            "install the CUDA toolkit (Debian: nvidia-cuda-toolkit), or build for cuda:ptx, which the card's "
+            "driver compiles when it is first loaded");
   }
   std::vector<std::string> compile(CompileJob (*job_of)(const SourceFile&), std::string_view what) {
     std::vector<Job> jobs;
@@ -104,7 +109,8 @@ class Builder {
   }
   std::string library() {
     std::vector<LinkInput> objects;
-    for (std::string& bytes : compile(fiber_job, "fibers")) objects.push_back({fmt::format("{}.o", objects.size()), std::move(bytes), {}});
+    for (std::string& bytes : compile(fiber_job, "fibers"))
+      objects.push_back({fmt::format("{}.o", objects.size()), std::move(bytes), {}});
     std::vector<std::string> names{"cameo_fibers"};
     for (const Kernel& k : plan_.kernels) names.push_back(k.symbol);
     const Job link = link_shared(std::move(objects), "kernels.so", "", std::move(names));
@@ -134,7 +140,8 @@ std::vector<DeviceImage> compile_device_code(const Module& m, const EmittedModul
   std::vector<DeviceImage> all;
   for (size_t p = 0; p < m.plans.size(); ++p)
     if (m.plans[p].target.is_gpu())
-      for (DeviceImage& image : Builder(m.plans[p], text.kernels[p], pool, progress).build()) all.push_back(std::move(image));
+      for (DeviceImage& image : Builder(m.plans[p], text.kernels[p], pool, progress).build())
+        all.push_back(std::move(image));
   return all;
 }
 
@@ -151,7 +158,8 @@ ElfObject device_object(const std::vector<DeviceImage>& images) {
   ElfObject object;
   object.machine = Machine::kX86_64;
   for (const DeviceImage& image : images) {
-    object.symbols.push_back({.name = image.symbol, .section = static_cast<int>(object.sections.size()), .size = image.bytes.size()});
+    object.symbols.push_back(
+        {.name = image.symbol, .section = static_cast<int>(object.sections.size()), .size = image.bytes.size()});
     const std::span<const std::byte> bytes = std::as_bytes(std::span(image.bytes));
     object.sections.push_back(section_of(fmt::format(".rodata.{}", image.symbol), {bytes}));
   }

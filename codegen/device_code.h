@@ -1,5 +1,5 @@
-// A GPU plan's kernels as code: PTX by the clang inside cameo, cubins of it by ptxas where there is one, and for machines
-// without a GPU a library of the same text over fibers. All of it becomes bytes that no compiler reads again.
+// A GPU plan's kernels as code: PTX by the clang inside cameo, cubins of it by ptxas where there is one, and for
+// machines without a GPU a library of the same text over fibers. All of it becomes bytes that no compiler reads again.
 #pragma once
 #include "codegen/build/elf_object.h"
 #include "codegen/build/worker.h"

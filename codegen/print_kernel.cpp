@@ -282,7 +282,7 @@ class Printer {
     std::string result = name(e.arg(1));
     std::string body = pop_scope();
     const std::string_view kind = fold_name(e.fold_kind());
-    std::string head = folds_in_lanes(k_, e)    ? fmt::format("rt::fold_lanes<rt::FoldKind::{}, {}>", kind, k_.fold_lanes)
+    std::string head = folds_in_lanes(k_, e) ? fmt::format("rt::fold_lanes<rt::FoldKind::{}, {}>", kind, k_.fold_lanes)
                        : k_.team > 1 && at == 0 ? fmt::format("rt::fold_team<rt::FoldKind::{}, {}>", kind, k_.team)
                                                 : fmt::format("rt::fold<rt::FoldKind::{}>", kind);
     std::string pad(static_cast<size_t>(indent) * 2, ' ');

@@ -217,8 +217,8 @@ class ProgramPrinter {
       entries.add(fmt::format("{{{}, {}}}", text_.place_of(k.symbol), k.operands.size()));
     codes.print(w_, "DeviceCode", "codes_" + name);
     entries.print(w_, "DeviceEntry", "entries_" + name);
-    w_.line(fmt::format("const Device device_{0} = {{&cuda_driver, codes_{0}, {1}, entries_{0}, {2}}};", name, codes.size(),
-                        entries.size()));
+    w_.line(fmt::format("const Device device_{0} = {{&cuda_driver, codes_{0}, {1}, entries_{0}, {2}}};", name,
+                        codes.size(), entries.size()));
   }
   void print_cameo_program(std::string_view manifest) {
     const Interface& io = module_.io;
@@ -298,6 +298,7 @@ std::string image_name(const Plan& p) {
 std::string device_symbol(const Plan& p, std::string_view architecture) {
   return fmt::format("cameo_{}_{}", image_name(p), architecture);
 }
+std::string device_source(const Plan& p) { return fmt::format("kernels_{}.cu", image_name(p)); }
 std::string external_name(const Kernel& k, const Plan& p) { return fmt::format("{}_{}", k.symbol, image_name(p)); }
 
 std::string print_program(const Module& m, const std::vector<GoldenCase>& goldens, std::string_view manifest) {

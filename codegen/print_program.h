@@ -11,6 +11,8 @@ std::string print_program(const Module& m, const std::vector<GoldenCase>& golden
 std::string image_name(const Plan& p);
 /// What holds a GPU plan's code for one architecture.
 std::string device_symbol(const Plan& p, std::string_view architecture);
+/// The file that includes all of a GPU plan's kernels.
+std::string device_source(const Plan& p);
 std::string external_name(const Kernel& k, const Plan& p);
 
 }  // namespace cameo

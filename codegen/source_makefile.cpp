@@ -4,7 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "codegen/build/embedded_files.h"
+#include "codegen/print_program.h"
 
 namespace cameo {
 namespace {
@@ -22,11 +25,14 @@ std::string image_flags(const Target& t) {
 struct RuntimeFiles {
   std::vector<std::string> core, program;  // without the three that decide the kind of output
 };
-RuntimeFiles runtime_files() {
+bool has_gpu(const Module& m) {
+  return std::ranges::any_of(m.plans, [](const Plan& p) { return p.target.is_gpu(); });
+}
+RuntimeFiles runtime_files(const Module& m) {
   RuntimeFiles files;
   for (const EmbeddedFile& f : embedded_under("runtime/")) {
     const std::string path(f.path);
-    if (!path.ends_with(".cpp") || path.starts_with("runtime/cuda/")) continue;
+    if (!path.ends_with(".cpp") || (path.starts_with("runtime/cuda/") && !has_gpu(m))) continue;
     if (path.starts_with("runtime/program/")) {
       if (path != "runtime/program/start.cpp") files.program.push_back(path);
     } else if (path != "runtime/shared.cpp") {
@@ -83,7 +89,7 @@ PROGRAM :=@PROGRAM@
 # A library is a program when it names the dynamic linker.
 runtime/program/start.o: FLAGS += -DCAMEO_INTERPRETER
 
-@KERNEL_RULES@%.o: %.cpp
+@DEVICE_RULES@@KERNEL_RULES@%.o: %.cpp
 	$(CXX) $(FLAGS) @BASE@ $(CXXFLAGS) -c -o $@ $<
 data.o: data.S $(wildcard *.bin)
 	$(CXX) -c -o $@ $<
@@ -92,6 +98,13 @@ data.o: data.S $(wildcard *.bin)
 clean:
 	find . -name '*.o' -delete
 	rm -f @NAME@ @NAME@.so @NAME@.a
+)";
+
+constexpr std::string_view kDeviceRules = R"(device_code.h: $(DEVICE)
+	for f in $^; do printf 'extern "C" __attribute__((visibility("hidden"))) const unsigned char %s[];\n#define %s_bytes %dul\n' $${f%.bin} $${f%.bin} $$(wc -c <$$f); done >$@
+program.o: device_code.h
+data.o: $(DEVICE)
+
 )";
 
 constexpr std::string_view kCMake = R"(# Builds @NAME@ without cameo: targets @NAME@ (a library that is also a program)
@@ -127,6 +140,28 @@ add_executable(@NAME@_program $<TARGET_OBJECTS:@NAME@_objects>)
 set_target_properties(@NAME@_program PROPERTIES LINKER_LANGUAGE CXX)
 )";
 
+/// How the code of one architecture is made of a GPU plan's kernels.
+std::string device_command(std::string_view architecture) {
+  if (architecture == "host") return "$(CXX) $(FLAGS) -march=x86-64-v3 -shared -DRT_FIBERS $(CXXFLAGS) -x c++ -o $@ $<";
+  if (architecture == "ptx") return "$(NVCC) $(NVCCFLAGS) -arch=compute_80 -ptx -o $@ $<\n\tprintf '\\0' >>$@";
+  return fmt::format("$(NVCC) $(NVCCFLAGS) -arch={} -cubin -o $@ $<", architecture);
+}
+
+/// Kernels of GPUs become files of bytes, which the assembler includes; the tables say how long they are.
+std::string device_rules(const Module& m, const EmittedModule& text) {
+  if (!has_gpu(m)) return "";
+  std::string rules, files;
+  for (size_t p = 0; p < m.plans.size(); ++p)
+    for (const std::string& a : m.plans[p].target.architectures) {
+      const std::string file = device_symbol(m.plans[p], a) + ".bin";
+      rules += fmt::format("{}: {} {}\n\t{}\n", file, device_source(m.plans[p]), joined(paths(text.kernels[p])),
+                           device_command(a));
+      files += " " + file;
+    }
+  return "NVCC ?= nvcc\nNVCCFLAGS := -std=c++20 -O3 -fmad=false --expt-relaxed-constexpr -I. -Iruntime\nDEVICE :=" +
+         files + "\n" + rules + std::string(kDeviceRules);
+}
+
 std::string fill(std::string_view text, const std::vector<std::pair<std::string_view, std::string>>& values) {
   std::string s(text);
   for (const auto& [key, value] : values) {
@@ -146,9 +181,10 @@ std::string with_semicolons(std::string_view words) {
 }  // namespace
 
 std::string source_makefile(const Module& m, const EmittedModule& text) {
-  const RuntimeFiles runtime = runtime_files();
+  const RuntimeFiles runtime = runtime_files(m);
   std::string lists, rules, names;
   for (size_t p = 0; p < m.plans.size(); ++p) {
+    if (m.plans[p].target.is_gpu()) continue;
     lists += fmt::format("KERNELS_{} :={}\n", p, objects(paths(text.kernels[p])));
     rules += fmt::format("$(KERNELS_{}): %.o: %.cpp\n\t$(CXX) $(FLAGS) {} $(CXXFLAGS) -c -o $@ $<\n", p,
                          image_flags(m.plans[p].target));
@@ -159,16 +195,18 @@ std::string source_makefile(const Module& m, const EmittedModule& text) {
                           {"KERNEL_LISTS", lists},
                           {"KERNEL_NAMES", names},
                           {"KERNEL_RULES", rules},
+                          {"DEVICE_RULES", device_rules(m, text)},
                           {"CORE", objects(runtime.core)},
                           {"PROGRAM", objects(runtime.program)},
                           {"BASE", "-march=x86-64-v2"}});
 }
 
 std::string source_cmake(const Module& m, const EmittedModule& text) {
-  const RuntimeFiles runtime = runtime_files();
+  const RuntimeFiles runtime = runtime_files(m);
   std::string names, properties;
   for (size_t p = 0; p < m.plans.size(); ++p) {
-    names += (p ? " " : "") + joined(paths(text.kernels[p]));
+    if (m.plans[p].target.is_gpu()) continue;
+    names += (names.empty() ? "" : " ") + joined(paths(text.kernels[p]));
     properties += fmt::format("set_source_files_properties({} PROPERTIES COMPILE_OPTIONS \"{}\")\n",
                               joined(paths(text.kernels[p])), with_semicolons(image_flags(m.plans[p].target)));
   }

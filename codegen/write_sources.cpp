@@ -11,6 +11,7 @@
 #include "codegen/build/files.h"
 #include "codegen/pool_pieces.h"
 #include "codegen/print_goldens.h"
+#include "codegen/print_program.h"
 #include "codegen/source_makefile.h"
 #include "frontend/diagnostic.h"
 
@@ -95,6 +96,9 @@ std::string data_assembly(const Module& m, const std::vector<GoldenCase>& golden
   };
   if (m.weights.bytes) add("cameo_weights", ".lrodata.cameo_weights", "weights.bin");
   if (!goldens.empty()) add(kGoldenSymbol, ".rodata.cameo_goldens", "goldens.bin");
+  for (const Plan& p : m.plans)
+    for (const std::string& a : p.target.architectures)
+      add(device_symbol(p, a), ".rodata." + device_symbol(p, a), device_symbol(p, a) + ".bin");
   return s + "\t.section .note.GNU-stack,\"\",@progbits\n";
 }
 
@@ -136,14 +140,18 @@ void write_sources(const Module& m, const EmittedModule& text, const std::vector
   };
   write(kMark, "");
   write("program.cpp", text.program.text);
-  for (const auto& plan : text.kernels)
-    for (const SourceFile& f : plan) write(f.path, f.text);
+  for (size_t p = 0; p < m.plans.size(); ++p) {
+    std::string all = "// Every kernel as one module.\n";
+    for (const SourceFile& f : text.kernels[p]) write(f.path, f.text), all += fmt::format("#include \"{}\"\n", f.path);
+    if (m.plans[p].target.is_gpu()) write(device_source(m.plans[p]), all);
+  }
   for (const EmbeddedFile& f : embedded_under("runtime/")) write(fs::path(f.path), f.contents);
   write(m.name + ".h", header_of(m));
   write("data.S", data_assembly(m, goldens));
   write("exports.map", fmt::format("{{ global: cameo_model_api; {}_api; local: *; }};\n", m.name));
   write("Makefile", source_makefile(m, text));
-  write("CMakeLists.txt", source_cmake(m, text));
+  if (std::ranges::none_of(m.plans, [](const Plan& p) { return p.target.is_gpu(); }))  // make knows nvcc's part alone
+    write("CMakeLists.txt", source_cmake(m, text));
   if (m.weights.bytes) folder.write_pieces("weights.bin", pool_pieces(m));
   if (!goldens.empty()) folder.write_pieces("goldens.bin", golden_pieces(goldens));
   folder.commit();

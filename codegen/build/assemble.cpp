@@ -52,10 +52,10 @@ std::string find_ptxas() {
 Outcome assemble(const AssembleJob& job) {
   ScratchFile ptx = ScratchFile::in_memory(), cubin = ScratchFile::in_memory(), words = ScratchFile::in_memory();
   if (Status status = ptx.write(as_bytes(job.ptx)); !status.ok()) return Outcome::failure(status.message);
-  const int code =
-      run_tool({job.ptxas, "-arch=" + job.architecture, ptx.path(), "-o", cubin.path()}, words);
+  const int code = run_tool({job.ptxas, "-arch=" + job.architecture, ptx.path(), "-o", cubin.path()}, words);
   if (code == 0) return Outcome::success(read_all(cubin.descriptor()), read_all(words.descriptor()));
-  return Outcome::failure(fmt::format("`{}` ended with exit code {}\n{}", job.ptxas, code, read_all(words.descriptor())));
+  return Outcome::failure(
+      fmt::format("`{}` ended with exit code {}\n{}", job.ptxas, code, read_all(words.descriptor())));
 }
 
 }  // namespace cameo

@@ -31,6 +31,7 @@ RT_FN void contract_naive(const Call& call, Extents<R> outer, Extents<S> segment
   }
 }
 
+#if !defined(RT_KERNEL)
 // ---- loops over tiles ----------------------------------------------------------------------------------------------
 namespace detail {
 
@@ -156,17 +157,18 @@ struct Contraction {
 };
 
 }  // namespace detail
+#endif
 
 // m, n and k are numbers or constants (`c<16>`): with constants only the tiles that occur are compiled. InRegisters:
 // the sums stay in registers and each vector has its own copy of the epilogue, for sums of at most kSumBlock products.
 // KG: the parts into which a GPU's block splits the sum.
-template <int MR, int NV, bool InRegisters = false, int KG = 1, int R, int S, class M, class N, class K, class A, class B,
-          class Epilogue>
+template <int MR, int NV, bool InRegisters = false, int KG = 1, int R, int S, class M, class N, class K, class A,
+          class B, class Epilogue>
 RT_FN void contract(const Call& call, Extents<R> outer, Extents<S> segments, M m, N n, K k, A a, B b,
                     Epilogue epilogue) {
 #if defined(RT_KERNEL)
-  detail::BlockContraction<MR, NV, KG, R, S, A, B, Epilogue>{
-      outer, segments, m, n, k, segments.points() * k, a, b, epilogue}
+  detail::BlockContraction<MR, NV, KG, R, S, A, B, Epilogue>{outer, segments, m,       n, k, segments.points() * k,
+                                                             a,     b,        epilogue}
       .run(call);
 #else
   const TileSplit rows = detail::split_rows<MR>(m), columns = split_tiles(panels_of(n), NV);

@@ -1,7 +1,7 @@
-// contract on a GPU: a block has one tile of the output at a time. Its threads are NV * 16 columns by groups, which split
-// the tile's rows, MR for each, or the terms of the sum, KG ways (for few rows), which meet in shared memory at the end, in
-// order. The block brings A through shared memory, kStage terms at a time; B's panels are read as they stand, 16 neighbours
-// by 16 threads. Each stage is summed by itself, so that an error grows with the number of stages.
+// contract on a GPU: a block has one tile of the output at a time. Its threads are NV * 16 columns by groups, which
+// split the tile's rows, MR for each, or the terms of the sum, KG ways (for few rows), which meet in shared memory at
+// the end, in order. The block brings A through shared memory, kStage terms at a time; B's panels are read as they
+// stand, 16 neighbours by 16 threads. Each stage is summed by itself, so that an error grows with the number of stages.
 #pragma once
 #include "runtime/kernels/contract_operands.h"
 #include "runtime/kernels/nest.h"
@@ -37,7 +37,14 @@ struct BlockContraction {
   }
   template <int... I>
   RT_FN void add(Indices<int, I...>, T (&sum)[MR], const T* staged, T weight) const {
-    (..., (sum[I] = fma(staged[I], weight, sum[I])));
+    if constexpr (MR % 4 == 0) {  // 16 bytes at a time
+      struct __attribute__((aligned(16))) Rows {
+        T of[MR];
+      } const rows = *reinterpret_cast<const Rows*>(staged);
+      (..., (sum[I] = fma(rows.of[I], weight, sum[I])));
+    } else {
+      (..., (sum[I] = fma(staged[I], weight, sum[I])));
+    }
   }
   // The terms that stand in shared memory, `left` of them at most.
   template <int... I>
@@ -46,7 +53,7 @@ struct BlockContraction {
     T sum[MR] = {};
     const int begin = term_group() * kTerms;
     if (first + kStage <= terms) {
-#pragma unroll 8
+#pragma unroll 4
       for (int t = begin; t < begin + kTerms; ++t)
         add(rows, sum, staged[t] + row_group() * MR, b.at(index, first + t, col, terms));
     } else {
@@ -71,7 +78,7 @@ struct BlockContraction {
     (..., (row + I < m ? store_element<R>(epilogue, index, sum[I], row + I, col) : void()));
   }
   RT_FN void tile(const i64* index, i64 row, i64 col) const {
-    RT_SHARED T staged[kStage][kRows];
+    RT_SHARED __attribute__((aligned(16))) T staged[kStage][kRows];
     T total[MR] = {};
     RT_ROLLED
     for (i64 first = 0; first < terms; first += kStage) {
@@ -85,8 +92,8 @@ struct BlockContraction {
   }
   RT_FN void run(const Call& call) const {
     const i64 row_tiles = round_up_div(m, kRows), column_tiles = round_up_div(n, kColumns);
-    const Share share = share_of(call, points_of<R>(outer) * column_tiles * row_tiles);
-    for (i64 t = share.begin; t < share.end; ++t) {
+    const i64 tiles = points_of<R>(outer) * column_tiles * row_tiles;
+    for (i64 t = call.chunk; t < tiles; t += call.chunks) {
       i64 index[R == 0 ? 1 : R];
       index_of<R>(t / row_tiles / column_tiles, outer, index);
       tile(index, t % row_tiles * kRows, t / row_tiles % column_tiles * kColumns + own_column());

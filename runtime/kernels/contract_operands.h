@@ -40,6 +40,7 @@ RT_FN PackedB<T, R> packed_b(const T* base, Strides<R> outer) {
   return {base, outer};
 }
 
+#if !defined(RT_KERNEL)  // a block reads B where it stands
 namespace detail {
 
 inline constexpr int kBlock = kVectorBytes / 4;
@@ -92,6 +93,7 @@ RT_FN Block dot_square(Indices<int, I...>, const f32* a, const f32* b, i64 n_str
 }
 
 }  // namespace detail
+#endif
 
 template <class T, int R>
 struct StridedB {  // (i.., k, col) at base + i * outer + k * k_stride + col * n_stride
@@ -106,6 +108,7 @@ struct StridedB {  // (i.., k, col) at base + i * outer + k * k_stride + col * n
   RT_FN auto at(const i64* index, i64 k, i64 col, i64) const {
     return load(base, outer.at(index) + k * k_stride + col * n_stride);
   }
+#if !defined(RT_KERNEL)
   // Rows of B that are contiguous can be read where they stand; for many rows of A packing them is worth its price.
   template <int W>
   RT_FN Panels panels(const Call& call, const i64* index, i64 panel, i64 m, i64 n, i64 k_total) const {
@@ -143,6 +146,7 @@ struct StridedB {  // (i.., k, col) at base + i * outer + k * k_stride + col * n
                                n - 1 - panel * kPanel - c, k));
     return load(sums, Lanes<kPanel>{0});
   }
+#endif
 };
 template <class T, int R>
 RT_FN StridedB<T, R> strided_b(const T* base, Strides<R> outer, i64 k_stride, i64 n_stride) {

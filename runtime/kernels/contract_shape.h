@@ -70,7 +70,8 @@ struct BlockTile {
 constexpr i64 block_tiles(BlockTile t, int threads, i64 m, i64 n) {
   return round_up_div(m, t.rows * t.row_groups(threads)) * round_up_div(panels_of(n), t.vectors);
 }
-// As large as still gives each of a card's processors a tile of the `points` matrices; four rows or fewer split the sum.
+// As large as still gives each of a card's processors a tile of the `points` matrices; four rows or fewer split the
+// sum.
 constexpr BlockTile block_tile(int threads, int processors, i64 points, i64 m, i64 n, i64 k_total) {
   constexpr i64 kFewTerms = 8;  // of a thread between two stages' ends
   const int widest = threads / kPanel;
@@ -78,11 +79,14 @@ constexpr BlockTile block_tile(int threads, int processors, i64 points, i64 m, i
   while (t.vectors < widest && t.vectors < panels_of(n)) t.vectors *= 2;
   if (m <= 4) {
     t.term_groups = widest / t.vectors;
-    while (t.vectors > 1 && points * block_tiles(t, threads, m, n) < processors && k_total >= 64) t.vectors /= 2, t.term_groups *= 2;
-    while (t.term_groups > 1 && k_total / t.term_groups < kFewTerms && t.vectors < widest) t.vectors *= 2, t.term_groups /= 2;
+    while (t.vectors > 1 && points * block_tiles(t, threads, m, n) < processors && k_total >= 64)
+      t.vectors /= 2, t.term_groups *= 2;
+    while (t.term_groups > 1 && k_total / t.term_groups < kFewTerms && t.vectors < widest)
+      t.vectors *= 2, t.term_groups /= 2;
     return t;
   }
-  while (t.vectors > 2 && points * block_tiles(t, threads, m, n) < processors && t.row_groups(threads) * t.rows < m) t.vectors /= 2;
+  while (t.vectors > 2 && points * block_tiles(t, threads, m, n) < processors && t.row_groups(threads) * t.rows < m)
+    t.vectors /= 2;
   while (t.rows > 1 && (t.rows / 2 + t.rows % 2) * t.row_groups(threads) >= m) t.rows = t.rows / 2 + t.rows % 2;
   while (t.rows > 2 && points * block_tiles(t, threads, m, n) < processors) t.rows /= 2;
   return t;

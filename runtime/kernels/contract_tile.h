@@ -162,6 +162,7 @@ template <int N>
 using indices = Indices<int, __integer_pack(N)...>;
 #endif
 
+#if !defined(RT_KERNEL)  // a GPU's lanes are threads
 // What a row's last vector has of columns, in halves: 8, 4, 2 and 1 of them, each where it is wanted.
 template <int W, class N, class F>
 RT_FN void emit_tail(const f32* sums, i64 col, N n, F f) {
@@ -278,6 +279,7 @@ struct Accumulators {
     for (int j = 0; j < NV; ++j) emit_at(totals[i * NV + j], i, j, n, col, f);
   }
 };
+#endif
 
 }  // namespace detail
 }  // namespace rt

@@ -81,20 +81,16 @@ RT_FN void run_lanes(i64 begin, i64 end, const Element& element) {
     for (; at < end; ++at) element(at);
 }
 
-// What a chunk has of `units`.
-struct Share {
-  i64 begin, end;
-};
-RT_FN Share share_of(const Call& call, i64 units) {
-  return {units * call.chunk / call.chunks, units * (call.chunk + 1) / call.chunks};
-}
+// The threads of all chunks take units in turn: the first one's number, and how far it is to the next.
+RT_FN i64 first_unit(const Call& call) { return i64(call.chunk) * threads() + thread(); }
+RT_FN i64 next_unit(const Call& call) { return i64(call.chunks) * threads(); }
 
 #if defined(RT_KERNEL)
 template <int R, class Row>
 RT_FN void run_points(const Call& call, i64 inner, const Extents<R>& outer, Row& row) {
-  const Share share = share_of(call, outer.points() * inner);
+  const i64 points = outer.points() * inner;
   i64 index[R == 0 ? 1 : R];
-  for (i64 p = share.begin + thread(); p < share.end; p += threads()) {
+  for (i64 p = first_unit(call); p < points; p += next_unit(call)) {
     split_index<R>(p / inner, outer, index);
     call_at<0, R>(index, row)(p % inner);
   }
@@ -102,13 +98,14 @@ RT_FN void run_points(const Call& call, i64 inner, const Extents<R>& outer, Row&
 // Teams that have no row left run one along: they too come to what a block does together.
 template <int Team, int R, class Row>
 RT_FN void run_rows(const Call& call, i64 inner, const Extents<R>& outer, Row& row) {
-  const Share share = share_of(call, outer.points());
+  constexpr i64 kTeams = kBlockThreads / Team;
+  const i64 rows = outer.points();
   i64 index[R == 0 ? 1 : R];
-  for (i64 first = share.begin; first < share.end; first += kBlockThreads / Team) {
+  for (i64 first = call.chunk * kTeams; first < rows; first += call.chunks * kTeams) {
     const i64 own = first + thread() / Team;
-    split_index<R>(own < share.end ? own : share.end - 1, outer, index);
+    split_index<R>(own < rows ? own : rows - 1, outer, index);
     const auto element = call_at<0, R>(index, row);
-    for (i64 at = own < share.end ? thread() % Team : inner; at < inner; at += Team) element(at);
+    for (i64 at = own < rows ? thread() % Team : inner; at < inner; at += Team) element(at);
   }
 }
 #endif
@@ -144,9 +141,8 @@ RT_FN void nest(const Call& call, Inner inner, Extents<R> outer, Row row) {
 // Points of different owners write different elements, so owners may run at once.
 template <int P, int R, class Point>
 RT_FN void serial(const Call& call, Extents<P> owners, Extents<R> ordered, Point point) {
-  const i64 points = ordered.points();
-  const detail::Share share = detail::share_of(call, owners.points());
-  for (i64 o = share.begin + thread(); o < share.end; o += threads()) {
+  const i64 all = owners.points(), points = ordered.points();
+  for (i64 o = detail::first_unit(call); o < all; o += detail::next_unit(call)) {
     i64 index[P + R == 0 ? 1 : P + R] = {};
     detail::split_index<P>(o, owners, index);
     for (i64 p = 0; p < points; ++p) {

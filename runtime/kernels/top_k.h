@@ -2,8 +2,7 @@
 // as the largest of all. Insertion into the k kept so far, which stand in the output: no scratch, one pass over the
 // row.
 #pragma once
-#include "runtime/call.h"
-#include "runtime/rt/load.h"
+#include "runtime/kernels/nest.h"
 
 namespace rt {
 
@@ -21,8 +20,7 @@ RT_FN bool ranks_before(V a, V b, bool largest) {
 template <class T, class I>
 RT_FN void top_k(const Call& call, T* values, I* indices, const T* x, i64 outer, i64 length, i64 inner, i64 k,
                  i64 largest) {
-  const i64 rows = outer * inner, end = rows * (call.chunk + 1) / call.chunks;
-  for (i64 row = rows * call.chunk / call.chunks + thread(); row < end; row += threads()) {
+  for (i64 row = detail::first_unit(call); row < outer * inner; row += detail::next_unit(call)) {
     const i64 from = row / inner * length * inner + row % inner, to = row / inner * k * inner + row % inner;
     i64 kept = 0;
     for (i64 i = 0; i < length; ++i) {

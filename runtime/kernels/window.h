@@ -97,9 +97,9 @@ struct Windows {
 #if defined(RT_KERNEL)
   // A thread has a column of a tile; neighbours have neighbouring columns.
   RT_FN void run() const {
-    const Share share = share_of(call, points_of<R>(outer) * rows.parts * n);
+    const i64 units = points_of<R>(outer) * rows.parts * n;
     i64 index[R == 0 ? 1 : R];
-    for (i64 p = share.begin + thread(); p < share.end; p += threads()) {
+    for (i64 p = first_unit(call); p < units; p += next_unit(call)) {
       const i64 u = p / n, col = p % n;
       index_of<R>(u / rows.parts, outer, index);
       each_rows<MR>(m, rows, u % rows.parts, [&](auto height, i64 row, i64 known) __attribute__((always_inline)) {

@@ -49,14 +49,14 @@ RT_FN V fma(V a, V b, V c) {
 }
 #else
 RT_FN f32 root_one(f32 x) {
-#if defined(__SSE2__)  // the builtin for plain sqrt would call libm to set errno
+#if defined(__SSE2__) && !defined(RT_CUDA)  // the builtin for plain sqrt would call libm to set errno
   return __builtin_ia32_sqrtss(vec<f32, 4>{x})[0];
 #else
   return __builtin_sqrtf(x);
 #endif
 }
 RT_FN f64 root_one(f64 x) {
-#if defined(__SSE2__)
+#if defined(__SSE2__) && !defined(RT_CUDA)
   return __builtin_ia32_sqrtsd(vec<f64, 2>{x})[0];
 #else
   return __builtin_sqrt(x);
@@ -81,7 +81,7 @@ RT_FN V root(V x) {
   } else if constexpr (sizeof(V) >= 32) {
     return by_parts<vec<f64, 4>>([](vec<f64, 4> p) RT_INLINE { return __builtin_ia32_sqrtpd256(p); }, x);
 #endif
-#if defined(__SSE2__)
+#if defined(__SSE2__) && !defined(RT_CUDA)
   } else if constexpr (sizeof(V) >= 16 && kSame<T, f32>) {
     return by_parts<vec<f32, 4>>([](vec<f32, 4> p) RT_INLINE { return __builtin_ia32_sqrtps(p); }, x);
   } else if constexpr (sizeof(V) >= 16) {

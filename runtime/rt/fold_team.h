@@ -1,6 +1,6 @@
 // fold_team: a fold whose terms a team of a block's threads share, a warp or the whole block: thread t of T takes the
-// terms t, t + T, .. in order, then halves of the team meet, the lower one first, so that all threads have the same bits.
-// f32 sums are taken in blocks and join in f64, as fold_lanes does. All of a block's threads come here together.
+// terms t, t + T, .. in order, then halves of the team meet, the lower one first, so that all threads have the same
+// bits. f32 sums are taken in blocks and join in f64, as fold_lanes does. All of a block's threads come here together.
 #pragma once
 #include "fold.h"
 #include "grid.h"

@@ -5,7 +5,7 @@
 #pragma once
 #include "types.h"
 
-#if defined(__CUDA__)
+#if defined(RT_CUDA)
 #define RT_KERNEL extern "C" __attribute__((global)) void
 #define RT_SHARED __attribute__((shared)) static  // of a block, as a local variable
 #elif defined(RT_FIBERS)
@@ -27,11 +27,39 @@ struct Fibers {  // what the host program says of the thread that it runs
   void (*barrier)();  // runs the others until they have come to it too
 };
 
-#if defined(__CUDA__)
-RT_FN i32 thread() { return __nvvm_read_ptx_sreg_tid_x(); }
-RT_FN i32 block() { return __nvvm_read_ptx_sreg_ctaid_x(); }
-RT_FN i32 blocks() { return __nvvm_read_ptx_sreg_nctaid_x(); }
-RT_FN void barrier() { __syncthreads(); }
+#if defined(RT_CUDA)
+namespace detail {
+// clang knows them by these names, nvcc by variables, and only while it compiles for the device.
+#if defined(__clang__)
+RT_FN i32 thread_register() { return __nvvm_read_ptx_sreg_tid_x(); }
+RT_FN i32 block_register() { return __nvvm_read_ptx_sreg_ctaid_x(); }
+RT_FN i32 blocks_register() { return __nvvm_read_ptx_sreg_nctaid_x(); }
+RT_FN u32 shuffle_register(u32 v, int mask) {
+  return static_cast<u32>(__nvvm_shfl_sync_bfly_i32(~0u, static_cast<i32>(v), mask, 31));
+}
+RT_FN void block_barrier() { __syncthreads(); }
+#elif defined(__CUDA_ARCH__)
+RT_FN i32 thread_register() { return static_cast<i32>(threadIdx.x); }
+RT_FN i32 block_register() { return static_cast<i32>(blockIdx.x); }
+RT_FN i32 blocks_register() { return static_cast<i32>(gridDim.x); }
+RT_FN u32 shuffle_register(u32 v, int mask) { return __shfl_xor_sync(~0u, v, mask); }
+RT_FN void block_barrier() { __syncthreads(); }
+#else
+RT_FN i32 thread_register() { return 0; }
+RT_FN i32 block_register() { return 0; }
+RT_FN i32 blocks_register() { return 1; }
+RT_FN u32 shuffle_register(u32 v, int) { return v; }
+RT_FN void block_barrier() {}
+#endif
+}  // namespace detail
+RT_FN i32 thread() {
+  const i32 t = detail::thread_register();
+  __builtin_assume(t >= 0 && t < kBlockThreads);
+  return t;
+}
+RT_FN i32 block() { return detail::block_register(); }
+RT_FN i32 blocks() { return detail::blocks_register(); }
+RT_FN void barrier() { detail::block_barrier(); }
 #elif defined(RT_FIBERS)
 extern "C" {
 __attribute__((visibility("default"), used)) inline Fibers cameo_fibers{};
@@ -50,10 +78,8 @@ inline constexpr int kWarpThreads = 32;
 
 // What the thread whose number differs in the bits of `mask` gives, of the same warp. All of a block's threads come
 // here.
-#if defined(__CUDA__)
-RT_FN u32 shuffle_word(u32 v, int mask) {
-  return static_cast<u32>(__nvvm_shfl_sync_bfly_i32(~0u, static_cast<i32>(v), mask, kWarpThreads - 1));
-}
+#if defined(RT_CUDA)
+RT_FN u32 shuffle_word(u32 v, int mask) { return detail::shuffle_register(v, mask); }
 #else
 RT_FN u32 shuffle_word(u32 v, int mask) {
   RT_SHARED u32 words[kBlockThreads];

@@ -5,7 +5,8 @@
 
 // No function is left for the linker to choose one copy of: it was compiled for another instruction set in the next
 // file.
-#if defined(__CUDA__)
+#if defined(__CUDA__) || defined(__CUDACC__)
+#define RT_CUDA
 #define RT_FN __attribute__((host)) __attribute__((device)) __attribute__((always_inline)) inline
 #define RT_COLD __attribute__((host)) __attribute__((device)) __attribute__((noinline, unused)) static
 #else

@@ -55,6 +55,38 @@ TEST_F(Build, EveryTargetAloneGivesRightResults) {
   }
 }
 
+TEST_F(Build, OneImageServesAllGpuArchitectures) {
+  ASSERT_EQ(cameo({"build", digits_, "-o", "a.so", "--target=cpu:x86-64-v2,cuda:ptx,host"}).code, 0);
+  const auto j = run(path("a.so"), {"inspect", "--json"}).json();
+  ASSERT_TRUE(j.is_object());
+  ASSERT_EQ(j["targets"].size(), 2u);
+  EXPECT_EQ(j["targets"][0]["name"], "cuda");
+  EXPECT_EQ(j["targets"][0]["architectures"], (Words{"ptx", "host"}));
+  EXPECT_EQ(j["targets"][1]["name"], "x86-64-v2");
+  const std::string bytes = read("a.so");
+  EXPECT_NE(bytes.find(".target sm_80"), std::string::npos);
+  EXPECT_EQ(bytes.find(".version"), bytes.rfind(".version")) << "the files' PTX is one module";
+}
+
+TEST_F(Build, ThePlanOfAGpuIsPrinted) {
+  const Ended e = cameo({"build", digits_, "--target=cuda:sm_80,cuda:sm_90a,ptx", "--emit=plan"});
+  EXPECT_EQ(e.code, 0);
+  EXPECT_TRUE(has(e.out, "target cuda for sm_90a, sm_80, ptx"));
+  EXPECT_TRUE(has(e.out, " team 32"));
+}
+
+TEST_F(Build, KernelsRunOnADriverThatIsEmulated) {
+  ASSERT_EQ(cameo({"build", digits_, "-o", "a.so", "--target=cuda:host", "--golden=" + golden_}).code, 0);
+  const Ended e = run_program(path("a.so"), {"test"},
+                              {.folder = folder_, .variables = {"LD_LIBRARY_PATH=" CAMEO_BINARY_DIR "/mock"}});
+  EXPECT_EQ(e.code, 0) << e.out << e.err;
+}
+
+TEST_F(Build, WrongGpuArchitecturesAreSaid) {
+  EXPECT_TRUE(has(cameo({"build", digits_, "--target=cuda:sm_9x"}).err, "names no GPU architecture"));
+  EXPECT_TRUE(has(cameo({"build", digits_, "--target=cuda:sm_75"}).err, "sm_80"));
+}
+
 TEST_F(Build, GoldenCasesAreCarriedWithTheirTolerances) {
   ASSERT_EQ(cameo({"build", digits_, "-o", "a.so", "--golden=random:2"}).code, 0);
   const Ended e = run(path("a.so"), {"test", "--json"});

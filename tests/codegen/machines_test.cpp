@@ -1,16 +1,18 @@
-// Printed kernels on machines that this one is not. The calling convention, proved without a GPU: kernels with the
-// GPU's frame have the bodies of the CPU's, become PTX without a toolkit, and, run on fibers step by step, compute what
-// the interpreter computes. And NEON: the CPU's frame compiles for aarch64.
+// Printed kernels on machines that this one is not. GPUs: kernels with their frame have the bodies of the CPU's, become
+// PTX without a toolkit and cubins with one, hold everything in registers, and what a block's threads do together is
+// right on fibers. (matrix_test.cpp runs every operator so.) And NEON: the CPU's frame compiles for aarch64.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "codegen/pool_pieces.h"
+#include <algorithm>
+#include <cmath>
+#include <regex>
+
+#include "codegen/device_code.h"
 #include "codegen/print_kernel.h"
 #include "codegen/print_module.h"
-#include "frontend/compare.h"
 #include "frontend/import_onnx.h"
-#include "frontend/interpret.h"
 #include "runtime/call.h"
 #include "tests/codegen/build/build_helpers.h"
 #include "tests/support/artifact.h"
@@ -27,106 +29,15 @@ Graph digits() {
   return import_onnx(fs::path(CAMEO_SOURCE_DIR) / "models/digits.onnx", {}, diagnostics).graph;
 }
 
-std::vector<Tensor> digits_input() {
-  Tensor t(DType::f32, {1, 1, 8, 8});
-  for (int64_t i = 0; i < t.size(); ++i) t.set(i, 0.25 * static_cast<double>(i * i % 64));
-  return {t};
-}
+Module for_gpu(const Graph& g) { return plan_graph(g, "model", gpu_target({"ptx"})); }
+
+// ---- text -----------------------------------------------------------------------------------------------------------
 
 std::string printed(const Module& m, Frame frame) {
   Writer w;
-  w.append(kernel_includes(m.plans[0].kernels));
   for (const Kernel& k : m.plans[0].kernels) print_kernel(w, k, *m.sources, frame);
   return w.take();
 }
-
-// ---- on fibers ------------------------------------------------------------------------------------------------------
-
-/// The kernels' library and the memory of one run.
-class FiberRun {
- public:
-  FiberRun(const Module& m, std::span<const Tensor> inputs) : module_(m), inputs_(inputs.begin(), inputs.end()) {
-    for (const std::span<const std::byte> piece : pool_pieces(m))
-      weights_.insert(weights_.end(), piece.begin(), piece.end());
-    arena_.resize(static_cast<size_t>(m.plans[0].arena_bytes), std::byte{0xff});  // NaN
-    for (const Interface::Io& o : m.io.outputs) outputs_.emplace_back(o.type.dtype, extents(o.type.shape));
-    if (!m.plans[0].kernels.empty()) load();
-  }
-  ~FiberRun() {
-    if (library_) dlclose(library_);
-  }
-  FiberRun(const FiberRun&) = delete;
-
-  std::vector<Tensor> run() {
-    for (const Step& s : module_.plans[0].steps) {
-      EXPECT_EQ(s.kind, StepKind::Kernel) << "a row that is not a kernel";
-      launch(s);
-      EXPECT_EQ(fault_.code, rt::kNoFault);
-    }
-    return outputs_;
-  }
-
- private:
-  void load() {
-    CompileJob job = compile_job("kernels.cpp", printed(module_, Frame::Gpu));
-    job.target.cpu = "x86-64-v3";  // with an fma, as a GPU has
-    job.defines = {"RT_FIBERS"};
-    const Outcome object = run_one(job);
-    ASSERT_TRUE(object.ok) << object.message;
-    std::vector<std::string> names{"cameo_fibers"};
-    for (const Kernel& k : module_.plans[0].kernels) names.push_back(k.symbol);
-    const std::string path =
-        built(link_shared({{"kernels.o", object.bytes, {}}}, "kernels.so", "", names), "kernels.so");
-    library_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    ASSERT_TRUE(library_) << dlerror();
-  }
-  void* address(const Ref& r) {
-    std::byte* const base = r.base == Base::Weights ? weights_.data()
-                            : r.base == Base::Arena ? arena_.data()
-                            : r.base == Base::Input ? inputs_[r.number].mutable_bytes().data()
-                                                    : outputs_[r.number].mutable_bytes().data();
-    return base + r.offset;
-  }
-  void launch(const Step& s) {
-    const Kernel& k = module_.plans[0].kernels[s.kernel];
-    std::vector<void*> parameters;
-    for (const Ref& r : s.refs) parameters.push_back(address(r));
-    parameters.push_back(&fault_);
-    void* const entry = dlsym(library_, k.symbol.c_str());
-    const bool divisible = k.form == Form::Nest || k.form == Form::Contract;
-    run_blocks(*static_cast<rt::Fibers*>(dlsym(library_, "cameo_fibers")), divisible ? 3 : 1,
-               [&] { call(entry, parameters, std::make_index_sequence<12>()); });
-  }
-  template <size_t>
-  using Pointer = void*;
-  /// The function of as many pointers as there are parameters.
-  template <size_t... I>
-  static void call(void* entry, std::span<void* const> p, std::index_sequence<I...>) {
-    (void)((p.size() == I && (call_with(entry, p, std::make_index_sequence<I>()), true)) || ...);
-  }
-  template <size_t... I>
-  static void call_with(void* entry, [[maybe_unused]] std::span<void* const> p, std::index_sequence<I...>) {
-    reinterpret_cast<void (*)(Pointer<I>...)>(entry)(p[I]...);
-  }
-
-  const Module& module_;
-  std::vector<std::byte> weights_, arena_;
-  std::vector<Tensor> inputs_, outputs_;
-  rt::Fault fault_{};
-  void* library_ = nullptr;
-};
-
-void expect_fibers_agree(const Graph& g, std::span<const Tensor> inputs) {
-  const Module m = plan_graph(g, "model", *find_target("x86-64-v4"));
-  const std::vector<Tensor> got = FiberRun(m, inputs).run();
-  const Interpretation want = interpret(g, inputs);
-  for (size_t i = 0; i < got.size(); ++i) {
-    const Comparison c = compare(got[i], want.rounded[i], want.unrounded[i]);
-    EXPECT_TRUE(c.pass) << "output " << i << ": " << c.why;
-  }
-}
-
-// ---- tests ----------------------------------------------------------------------------------------------------------
 
 /// Without the lines that either frame consists of.
 std::string bodies(const std::string& text) {
@@ -141,47 +52,199 @@ std::string bodies(const std::string& text) {
 }
 
 TEST(GpuFrame, IsAllThatDiffers) {
-  const Module m = plan_graph(digits(), "digits");
+  const Module m = for_gpu(digits());
   const std::string cpu = printed(m, Frame::Cpu), gpu = printed(m, Frame::Gpu);
   EXPECT_NE(cpu, gpu);
   EXPECT_EQ(bodies(cpu), bodies(gpu));
 }
 
-TEST(GpuFrame, BecomesPtxWithoutAToolkit) {
-  const Module m = plan_graph(digits(), "digits", *find_target("x86-64-v4"));
-  CompileJob job = compile_job("kernels.cu", printed(m, Frame::Gpu));
-  job.target = {"nvptx64-nvidia-cuda", "sm_80", {"+ptx70"}, 0};
-  job.assembly = true;
-  const Outcome outcome = run_one(job);
-  ASSERT_TRUE(outcome.ok) << outcome.message;
-  const std::string& ptx = outcome.bytes;
+// ---- PTX and cubins -------------------------------------------------------------------------------------------------
+
+std::string ptx_of(const Module& m, int files = 1) {
+  const EmittedModule text = print_module(m, files, {});
+  std::vector<Job> jobs;
+  for (const SourceFile& f : text.kernels[0]) jobs.emplace_back(ptx_job(f));
+  std::vector<std::string> modules;
+  for (Outcome& o : run_jobs(jobs, 2)) {
+    EXPECT_TRUE(o.ok) << o.message;
+    modules.push_back(std::move(o.bytes));
+  }
+  return merge_ptx(modules);
+}
+
+std::string entry_of(const std::string& ptx, const std::string& symbol) {
+  const size_t entry = ptx.find(fmt::format(".visible .entry {}(", symbol));
+  EXPECT_NE(entry, std::string::npos) << symbol;
+  return entry == std::string::npos ? "" : ptx.substr(entry, ptx.find(".visible .entry", entry + 1) - entry);
+}
+
+std::vector<std::string> parts_of(const Kernel& k) {
+  if (k.form == Form::Contract) return {"fma.rn.f32", "bar.sync", "ld.shared", "st.global.f32"};
+  if (k.team > 1) return {"shfl.sync.bfly"};
+  return {"%tid.x", "%ctaid.x"};
+}
+
+/// Nothing in memory of its own, no call that was not inlined.
+void expect_plain_kernels(const Module& m, const std::string& ptx) {
   for (const Kernel& k : m.plans[0].kernels) {
-    const size_t entry = ptx.find(fmt::format(".visible .entry {}(", k.symbol));
-    ASSERT_NE(entry, std::string::npos) << k.symbol;
-    const std::string code = ptx.substr(entry, ptx.find(".visible .entry", entry + 1) - entry);
+    const std::string code = entry_of(ptx, k.symbol);
     EXPECT_NE(code.find(fmt::format("{}_param_{}\n)", k.symbol, k.operands.size())), std::string::npos)
         << "the operands and the fault in\n"
         << code;
     EXPECT_EQ(code.find(".local"), std::string::npos) << "registers hold everything in\n" << code;
-    EXPECT_EQ(code.find("call"), std::string::npos) << "everything is inlined in\n" << code;
-    if (k.form != Form::Contract) continue;
-    for (const char* part : {"fma.rn.f32", "bar.sync", "ld.shared.f32", "st.global.f32"})
+    EXPECT_EQ(code.find("\ncall"), std::string::npos) << "everything is inlined in\n" << code;
+    for (const std::string& part : parts_of(k))
       EXPECT_NE(code.find(part), std::string::npos) << part << " in\n" << code;
   }
 }
 
-TEST(GpuFrame, DigitsRunsOnFibers) { expect_fibers_agree(digits(), digits_input()); }
+TEST(Ptx, NeedsNoToolkit) {
+  const Module m = for_gpu(digits());
+  expect_plain_kernels(m, ptx_of(m));
+}
 
-class OperatorsOnFibers : public testing::TestWithParam<const char*> {};
-TEST_P(OperatorsOnFibers, Agree) {
+TEST(Ptx, OfSeveralFilesIsOneModule) {
+  const Module m = for_gpu(digits());
+  const std::string three = ptx_of(m, 3);
+  for (const char* word : {".version", ".target", ".address_size"}) {
+    EXPECT_NE(three.find(word), std::string::npos);
+    EXPECT_EQ(three.find(word), three.rfind(word)) << word;
+  }
+  expect_plain_kernels(m, three);
+}
+
+TEST(Ptx, MergingKeepsOneOfEqualDeclarations) {
+  const std::vector<std::string> modules{
+      "//\n.version 7.0\n.global .align 4 .b8 t[4] = {1, 2, 3, 4};\n{\n\tret; // x\n}\n",
+      ".version 7.0\n.global .align 4 .b8 t[4] = {1, 2, 3, 4};\n{\n\tret;\n}\n"};
+  EXPECT_EQ(merge_ptx(modules), ".version 7.0\n.global .align 4 .b8 t[4] = {1, 2, 3, 4};\n{\nret;\n}\n{\nret;\n}\n");
+}
+
+class OperatorsOnGpu : public testing::TestWithParam<const char*> {};
+TEST_P(OperatorsOnGpu, BecomePlainPtx) {
   for (const Case& c : load_case_file(fs::path(CAMEO_SOURCE_DIR) / fmt::format("tests/ops/{}.case", GetParam())))
-    if (c.graph && !c.fail) {
+    if (c.graph && !c.fail && is_static(c.graph->type(c.graph->outputs()[0].value).shape)) {
       SCOPED_TRACE(c.where + " " + c.name);
-      expect_fibers_agree(*c.graph, c.inputs);
+      const Module m = for_gpu(*c.graph);
+      expect_plain_kernels(m, ptx_of(m));
     }
 }
-INSTANTIATE_TEST_SUITE_P(Ops, OperatorsOnFibers, testing::Values("conv", "mat_mul", "top_k", "scatter_nd", "softmax"),
+INSTANTIATE_TEST_SUITE_P(Ops, OperatorsOnGpu,
+                         testing::Values("conv", "mat_mul", "top_k", "scatter_nd", "softmax", "arg_max", "resize"),
                          [](const auto& info) { return info.param; });
+
+TEST(Cubins, HaveNoSpills) {
+  const std::string ptxas = find_ptxas();
+  if (ptxas.empty()) GTEST_SKIP() << "ptxas is not here: no cubins";
+  const std::string ptx = ptx_of(for_gpu(digits())), file = testing::TempDir() + "digits.ptx";
+  Status status;
+  OutputFile out = OutputFile::create(file, false, status);
+  ASSERT_TRUE(status.ok() && out.write(as_bytes(ptx)).ok() && out.commit().ok());
+  for (const char* architecture : {"sm_80", "sm_90a"}) {
+    const Outcome cubin = run_one(AssembleJob{ptxas, architecture, ptx});
+    EXPECT_TRUE(cubin.ok && cubin.bytes.starts_with("\177ELF")) << cubin.message;
+    const Ran said = ran(fmt::format("{} -v -arch={} {} -o /dev/null", ptxas, architecture, file));
+    EXPECT_NE(said.output.find("0 bytes spill stores"), std::string::npos) << said.output;
+    EXPECT_FALSE(std::regex_search(said.output, std::regex("[1-9][0-9]* bytes (stack|spill)"))) << said.output;
+  }
+}
+
+TEST(Cubins, WhatPtxasSaysIsTheMessage) {
+  const std::string ptxas = find_ptxas();
+  if (ptxas.empty()) GTEST_SKIP() << "ptxas is not here: no cubins";
+  const Outcome outcome = run_one(AssembleJob{ptxas, "sm_80", ".version 7.0\n.target sm_80\nnonsense\n"});
+  EXPECT_FALSE(outcome.ok);
+  EXPECT_NE(outcome.message.find("error"), std::string::npos) << outcome.message;
+}
+
+// ---- what a block's threads do together -----------------------------------------------------------------------------
+
+constexpr const char* kTeams = R"(
+#include "runtime/kernels/nest.h"
+template <int Team>
+RT_FN void fold_all(const float* x, rt::i64 n, float* sum, float* least, rt::i64* at, rt::i64* last) {
+  const auto of = [&](rt::i64 r) { return x[r]; };
+  const auto s = rt::fold_team<rt::FoldKind::Sum, Team>(n, of), m = rt::fold_team<rt::FoldKind::Min, Team>(n, of);
+  const auto a = rt::fold_team<rt::FoldKind::ArgMax, Team>(n, of), l = rt::fold_team<rt::FoldKind::ArgMaxLast, Team>(n, of);
+  const int t = rt::thread();  // all threads have the result
+  sum[t] = s, least[t] = m, at[t] = a, last[t] = l;
+}
+RT_KERNEL warps(const float* x, const rt::i64* n, float* sum, float* least, rt::i64* at, rt::i64* last, rt::Fault*) {
+  fold_all<32>(x, *n, sum, least, at, last);
+}
+RT_KERNEL blocks(const float* x, const rt::i64* n, float* sum, float* least, rt::i64* at, rt::i64* last, rt::Fault*) {
+  fold_all<128>(x, *n, sum, least, at, last);
+}
+RT_KERNEL halves(const double* x, double* to, rt::Fault*) { to[rt::thread()] = rt::shuffle(x[rt::thread()], 5); }
+)";
+
+class Library {
+ public:
+  Library(const std::string& text, std::vector<std::string> names) {
+    names.push_back("cameo_fibers");
+    const Outcome object = run_one(fiber_job({"kernels.cu", text}));
+    EXPECT_TRUE(object.ok) << object.message;
+    const std::string path = built(link_shared({{"k.o", object.bytes, {}}}, "k.so", "", names), "teams.so");
+    handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    EXPECT_TRUE(handle_) << dlerror();
+  }
+  ~Library() { dlclose(handle_); }
+  Library(const Library&) = delete;
+  template <class... P>
+  void launch(const char* name, P*... pointers) {
+    auto* entry = reinterpret_cast<void (*)(P*...)>(dlsym(handle_, name));
+    run_blocks(*static_cast<rt::Fibers*>(dlsym(handle_, "cameo_fibers")), 1, [&] { entry(pointers...); });
+  }
+
+ private:
+  void* handle_;
+};
+
+TEST(Teams, AllThreadsGetTheFold) {
+  Library library(kTeams, {"warps", "blocks", "halves"});
+  for (const char* name : {"warps", "blocks"})
+    for (const int64_t n : {0, 1, 31, 32, 33, 127, 1000, 20000}) {
+      SCOPED_TRACE(fmt::format("{} of {}", name, n));
+      std::vector<float> x(static_cast<size_t>(n)), sum(128), least(128);
+      std::vector<int64_t> at(128), last(128);
+      double want = 0;
+      float lowest = INFINITY;
+      for (int64_t i = 0; i < n; ++i) {
+        const float v = x[static_cast<size_t>(i)] = static_cast<float>((i * 7919 % 101) * 0.25 + 0.1);
+        want += v;
+        lowest = std::min(lowest, v);
+      }
+      const auto greatest = std::ranges::max_element(x);
+      const int64_t first = n ? greatest - x.begin() : 0;
+      const int64_t final = n ? std::ranges::find(x.rbegin(), x.rend(), *greatest).base() - x.begin() - 1 : 0;
+      library.launch(name, x.data(), &n, sum.data(), least.data(), at.data(), last.data(),
+                     static_cast<rt::Fault*>(nullptr));
+      for (size_t t = 0; t < 128; ++t) {
+        EXPECT_EQ(sum[t], sum[0]);
+        EXPECT_EQ(least[t], lowest);
+        EXPECT_EQ(at[t], first);
+        EXPECT_EQ(last[t], final);
+      }
+      EXPECT_NEAR(sum[0], want, 1e-6 * want);
+    }
+}
+
+TEST(Teams, AShuffleMovesWholeElements) {
+  Library library(kTeams, {"warps", "blocks", "halves"});
+  std::vector<double> x(128), to(128);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = 1.0 / static_cast<double>(i + 1);
+  library.launch("halves", x.data(), to.data(), static_cast<rt::Fault*>(nullptr));
+  for (size_t i = 0; i < x.size(); ++i) EXPECT_EQ(to[i], x[i ^ 5]);
+}
+
+TEST(Fibers, ABarrierThatSomeDoNotReachIsSaid) {
+  rt::Fibers words{};
+  EXPECT_THROW(run_blocks(words, 1,
+                          [&] {
+                            if (words.thread != 5) words.barrier();
+                          }),
+               std::runtime_error);
+}
 
 // ---- aarch64 --------------------------------------------------------------------------------------------------------
 
@@ -223,15 +286,6 @@ TEST(OnAarch64, OperatorsCompile) {
     EXPECT_TRUE(outcomes[i].ok) << outcomes[i].message;
     expect_no_foreign_call(outcomes[i].bytes);
   }
-}
-
-TEST(Fibers, ABarrierThatSomeDoNotReachIsSaid) {
-  rt::Fibers words{};
-  EXPECT_THROW(run_blocks(words, 1,
-                          [&] {
-                            if (words.thread != 5) words.barrier();
-                          }),
-               std::runtime_error);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // The test matrix: every operator case through the interpreter, the interpreter on the optimised graph, the interpreter
-// on fused kernels, on the plan in its arena, the artifact, and an artifact for a GPU that is emulated. The first column that is wrong says where the fault is.
-// A case runs in a child of its own, so that a crash is one failed case.
+// on fused kernels, on the plan in its arena, the artifact, and an artifact for a GPU that is emulated. The first
+// column that is wrong says where the fault is. A case runs in a child of its own, so that a crash is one failed case.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -22,7 +22,9 @@ class PlannedCase : public testing::TestWithParam<std::filesystem::path> {};
 TEST_P(PlannedCase, Runs) {
   for (const Case& c : load_case_file(GetParam())) {
     if (!c.graph || c.fail) continue;
-    for (const Target& target : named_targets()) {
+    std::vector<Target> targets = named_targets();
+    targets.push_back(gpu_target({"ptx"}));
+    for (const Target& target : targets) {
       SCOPED_TRACE(fmt::format("{} {} for {}", c.where, c.name, target.name));
       std::optional<Module> m;
       try {

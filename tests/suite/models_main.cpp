@@ -1,6 +1,6 @@
 // golden_models: imports the real models of shared/models with the dims of golden/dims.tsv, runs them by the
-// interpreter, by their plans or on an emulated GPU, and compares with ONNX Runtime's outputs. The tolerance is 1e-3 of the output's
-// largest magnitude; what was needed is printed.
+// interpreter, by their plans or on an emulated GPU, and compares with ONNX Runtime's outputs. The tolerance is 1e-3 of
+// the output's largest magnitude; what was needed is printed.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

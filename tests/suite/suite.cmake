@@ -25,3 +25,19 @@ add_test(NAME models.plan COMMAND golden_models --engine=plan byte_sb_bidi_lstm 
          mujoco_go1_policy polygraphy_scan ppocr_v3_det_en silero_vad_op18_ifless ten_vad ultraface_rfb_320 xfeat_256
          xfeat_gridsample_bicubic yunet_n_dynamic)
 set_tests_properties(models.plan PROPERTIES LABELS optimizer TIMEOUT 300 SKIP_RETURN_CODE 77)
+
+# The same on a GPU that is emulated: some real models, and under the label `slow`, which only `ctest -C slow` runs, what
+# takes minutes: the rest of them, and the public suite (the operator matrix has the column for every operator).
+add_test(NAME models.cuda COMMAND golden_models --engine=cuda byte_sb_bidi_lstm dtln_1 fsanet_var gtcrn_simple magika_v1
+         micro_kws_fp32 mujoco_go1_policy polygraphy_loop polygraphy_scan silero_vad_op18_ifless ten_vad
+         xfeat_gridsample_bicubic)
+set_tests_properties(models.cuda PROPERTIES LABELS codegen TIMEOUT 300 SKIP_RETURN_CODE 77)
+function(slow_cuda_test name seconds)
+  add_test(NAME ${name} COMMAND ${ARGN} CONFIGURATIONS slow)
+  set_tests_properties(${name} PROPERTIES LABELS "slow" TIMEOUT ${seconds} SKIP_RETURN_CODE 77)
+endfunction()
+slow_cuda_test(suite.cuda 3600 backend_suite --engine=cuda -j 2 --least 1391 --report ${CMAKE_BINARY_DIR}/backend_suite_cuda.json)
+slow_cuda_test(models.cuda_slow 7200 golden_models --engine=cuda agllnet_256 basic_pitch_nmp deeplab_v3_mnv2 dnsmos_model_v8
+               hyperlpr_y5fu_320 mediapipe_hand_landmark_lite mediapipe_palm_lite msra_matting oww_embedding
+               oww_melspectrogram ppocr_rec_en_number ppocr_v3_det_en sci_lowlight_512 super_resolution_10 tashkeel_fp32
+               tinytts_duration_predictor ultraface_rfb_320 vespa_t5_encoder_random xfeat_256 yolox_nano yunet_n_dynamic)

@@ -1,5 +1,5 @@
-// One block at a time. A round runs every thread from one barrier to the next. A thread that ends without one shows that
-// its block has none, since all of a block's threads come to a barrier: the others are then plain calls.
+// One block at a time. A round runs every thread from one barrier to the next. A thread that ends without one shows
+// that its block has none, since all of a block's threads come to a barrier: the others are then plain calls.
 #include "tests/support/fibers.h"
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 #include <random>
 #include <stdexcept>
 
-// Keeps what a call must keep on this stack, notes where, and goes on on the other one. (swapcontext asks the kernel for
-// signal masks, which takes most of an emulation's time.)
+// Keeps what a call must keep on this stack, notes where, and goes on on the other one. (swapcontext asks the kernel
+// for signal masks, which takes most of an emulation's time.)
 extern "C" void cameo_switch_stack(void** from, void* to);
 asm(R"(
 .text

@@ -118,7 +118,7 @@ inline constexpr int kRegister = 16;
 #endif
 template <class F, class... V>
 RT_FN auto through_f64(F f, V... x) {
-#if !defined(__clang__)
+#if !defined(__clang__) && !defined(RT_CUDA)
   if constexpr (((sizeof(V) > kRegister / 2) && ...)) {
     using P = vec<f32, kRegister / 8>;
     return by_parts<P>([&](auto... p) RT_INLINE { return convert<f32>(f(convert<f64>(p)...)); }, x...);
