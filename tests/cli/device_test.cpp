@@ -55,5 +55,13 @@ TEST_F(Device, AFailureOfAnyFunctionOfTheDriverIsAnExitCode) {
   EXPECT_GE(failed, 20);
 }
 
+TEST_F(Device, CubinsWithoutTheirToolAreRefusedBeforeTheWork) {
+  if (fs::exists("/usr/local/cuda/bin/ptxas")) GTEST_SKIP() << "ptxas is where it is always found";
+  const Ended e = cameo({"build", digits_, "-o", "gpu.so", "--target=cuda:sm_80"}, {.variables = {"PATH=nowhere"}});
+  EXPECT_NE(e.code, 0);
+  EXPECT_TRUE(has(e.err, "E0603") && has(e.err, "needs ptxas")) << e.err;
+  EXPECT_EQ(files(), Words{});
+}
+
 }  // namespace
 }  // namespace cameo
