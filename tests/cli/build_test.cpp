@@ -89,7 +89,7 @@ TEST_F(Build, SourcesForGpusAreWhatNvccTakes) {
   EXPECT_TRUE(has(read("src/kernels_cuda_0.cu"), "RT_KERNEL k000_"));
   const std::string nvcc = run_program("/bin/sh", {"-c", "command -v nvcc"}).out;
   if (nvcc.empty()) GTEST_SKIP() << "nvcc is not here: the sources were not compiled";
-  const Ended e = run_program("/bin/sh", {"-c", "make -s -C src cameo_cuda_ptx.bin"}, {.folder = folder_});
+  const Ended e = run_program("/bin/sh", {"-c", "make -s -C src cameo_cuda_ptx.bin"}, {.folder = folder_, .variables = {}});
   ASSERT_EQ(e.code, 0) << e.out << e.err;
   EXPECT_TRUE(has(read("src/cameo_cuda_ptx.bin"), ".visible .entry k000_"));
   EXPECT_EQ(read("src/cameo_cuda_ptx.bin").back(), 0);
