@@ -72,7 +72,8 @@ enum {
 };
 
 /* What goes in and comes out. An output whose tensor.data is null is owned by the context: `run` fills the tensor in,
- * and it is valid until the next run or the release of that context. In an array all struct_size are equal. */
+ * and it is valid until the next run or the release of that context; it is on the CPU unless tensor.device asks for the
+ * model's GPU. In an array all struct_size are equal. */
 typedef struct cameo_value {
   uint32_t struct_size;
   uint32_t kind;
@@ -111,6 +112,7 @@ typedef struct cameo_options {
   int32_t num_threads; /* 0: what the model was built for, else as many as this process may use */
   cameo_device device;
   void* user; /* first argument of every callback */
+  /* The CPU's memory; a GPU's is its driver's. */
   void* (*alloc)(void* user, size_t bytes, size_t alignment, cameo_device device);
   void (*free)(void* user, void* memory, size_t bytes, size_t alignment, cameo_device device);
   /* Calls body(arg, i) once for each i in [0, count), in any order, on any threads, and returns when all have returned.
@@ -125,7 +127,7 @@ typedef struct cameo_run_options {
   uint32_t struct_size;
   uint32_t reserved;
   uint64_t flags; /* none defined yet: 0 */
-  void* stream;   /* CUDA: the caller's stream */
+  void* stream;   /* CUDA: the caller's stream, of the GPU's primary context; null: the context's own */
 } cameo_run_options;
 
 /* One step of the compiled model and the ONNX nodes it computes. */

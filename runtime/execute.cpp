@@ -42,8 +42,17 @@ void set_counter(Execution& run, const Ref& ref, int64_t counter) {
   libc::memcpy(at(run, ref), &counter, sizeof counter);
 }
 
+// Whether a step of a device's plan is the host's to run; if so, all before it has ended.
+bool comes_to_host(Execution& run, const Row& row) {
+  if (!run.kernels || !run.kernels[row.kernel]) return run.device->launch(run, row), false;
+  run.device->wait(run);
+  if (run.fault.code) return false;
+  run.fault.row = static_cast<uint32_t>(&row - run.schedule->rows);
+  return true;
+}
+
 void run_kernel(Execution& run, const Row& row) {
-  if (run.device) return run.device->launch(run, row);
+  if (run.device && !comes_to_host(run, row)) return;
   const Schedule& schedule = *run.schedule;
   const Kernel kernel = run.kernels[row.kernel];
   RowCall call = {{&run.fault, run.scratch, 0, 1}, run.bases, schedule.refs + row.refs, schedule.params + row.params};
@@ -143,7 +152,7 @@ Outcome execute(Execution& run) {
     const uint32_t row = index;
     index = run.observed ? next_observed(run, index) : next(run, index);
     if (__atomic_load_n(&run.fault.code, __ATOMIC_ACQUIRE)) {
-      if (!run.device) run.fault.row = row;  // a GPU's fault says it
+      if (!run.device) run.fault.row = row;  // else it is there
       return Outcome::Fault;
     }
   }

@@ -13,10 +13,12 @@ struct LoopState {
 
 struct Execution;
 
-// What rows do where `bases` hold addresses of a memory that is not the CPU's. Work is queued; `read` and `end_row`
-// wait for it. What fails is a fault of the run, kDeviceFault, and kernels' faults come to light when something waits.
+// What rows do where `bases` hold addresses of a memory that is not the CPU's. Work is queued; `wait`, `read` and
+// `end_row` wait for it. What fails is a fault of the run, kDeviceFault, and kernels' faults come to light when
+// something waits.
 struct DeviceRows {
   void (*launch)(Execution& run, const Row& row);
+  void (*wait)(Execution& run);
   void (*copy)(Execution& run, void* to, const void* from, uint64_t bytes);
   void (*read)(Execution& run, void* to, const void* from, uint64_t bytes);  // to the CPU's memory
   void (*write)(Execution& run, void* to, int64_t value);

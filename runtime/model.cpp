@@ -61,8 +61,8 @@ const Image* gpu_image(const Program& program) {
 cameo_status check_options(const Program& program, const cameo_options& options, cameo_error* error) {
   const int32_t type = options.device.device_type;
   if (type != CAMEO_AUTO && type != CAMEO_CPU && !(type == CAMEO_CUDA && gpu_image(program)))
-    return fail(error, CAMEO_UNAVAILABLE, -1, -1, "device type %d is not in this library, which runs on the CPU (1)",
-                type);
+    return fail(error, CAMEO_UNAVAILABLE, -1, -1, "device type %d is not in this library, which runs on the CPU (1)%s",
+                type, gpu_image(program) ? " and on GPUs (2)" : "");
   if (options.num_threads < 0 || options.num_threads > 4096)
     return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "num_threads is %d; 0 (default) to 4096 are possible",
                 options.num_threads);
@@ -280,7 +280,7 @@ Layout plan_context(const cameo_model& model) {
   layout.shapes = take(layout, align_up(program.output_count * sizeof(void*)) + dims * sizeof(int64_t));
   layout.staging = take(layout, program.input_count * sizeof(Staging));
   layout.bindings = take(layout, program.output_count * sizeof(Binding));
-  layout.scratch_stride = here ? align_up(schedule.scratch_bytes) : 0;
+  layout.scratch_stride = align_up(schedule.scratch_bytes);
   layout.scratch = take(layout, layout.scratch_stride * static_cast<uint64_t>(model.threads));
   layout.arena = take(layout, here ? schedule.arena_bytes : 0);
   layout.outputs = take(layout, here ? outputs : 0);

@@ -116,6 +116,10 @@ struct Schedule {
   uint32_t loop_count = 0;     // loop states: the largest Row::a of a LoopBegin, and one
   uint64_t arena_bytes = 0;    // 64-byte aligned
   uint64_t scratch_bytes = 0;  // for each thread
+  // Of a GPU's plan with steps on the host: the host's memory that they work in, which Copy rows fill and empty, and
+  // the base that it is. Their other operands are not theirs to touch.
+  uint64_t host_bytes = 0;
+  uint32_t host_base = 0;
 };
 
 struct DeviceCode {                    // kernels for one GPU architecture
@@ -143,7 +147,7 @@ struct Device {  // of an image whose kernels run on a GPU
 struct Image {  // a plan for one machine, and its code; a program lists the best first
   const char* name = nullptr;
   uint64_t cpu_features = 0;
-  const Kernel* kernels = nullptr;     // of a GPU's plan: those that run on the host, null for the others
+  const Kernel* kernels = nullptr;     // of a GPU's plan: those that run on the host, null for the others; or no array
   const Schedule* schedule = nullptr;  // equal ones are one
   const Device* device = nullptr;      // null: the CPU runs it
 };

@@ -56,6 +56,7 @@ Context* new_context(cameo_context* owner, Places* places, cameo_error* error) {
 
 void set_bases(cameo_context* owner, const Context& c, const Places& places) {
   owner->run.bases[kArena] = c.device + places.end;
+  if (const uint32_t base = owner->run.schedule->host_base) owner->run.bases[base] = c.host + places.end;
   owner->run.device = &kRows;
   for (uint32_t i = 0; i < owner->model->program->output_count; ++i) owner->owned[i] = c.device + c.outputs[i];
 }
@@ -75,7 +76,7 @@ cameo_status open_context(cameo_context* owner, cameo_error* error) {
   Calls calls(driver, error);
   const Current current(*c->model, calls);
   void *host = nullptr, *device = nullptr;
-  calls(driver.cuMemHostAlloc, &host, places.end, 0u);
+  calls(driver.cuMemHostAlloc, &host, places.end + align_up(owner->run.schedule->host_bytes), 0u);
   c->host = static_cast<char*>(host);
   cameo_status status = calls.status();
   if (!status) status = take_memory(*c->model, &device, context_bytes(*owner->model), error);

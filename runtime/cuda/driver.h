@@ -27,7 +27,7 @@
   ENTRY(cuMemcpyHtoD, void* to, const void* from, size_t bytes)                                                     \
   ENTRY(cuMemcpyHtoDAsync, void* to, const void* from, size_t bytes, void* stream)                                  \
   ENTRY(cuMemcpyDtoHAsync, void* to, const void* from, size_t bytes, void* stream)                                  \
-  ENTRY(cuMemcpyDtoDAsync, void* to, const void* from, size_t bytes, void* stream)                                  \
+  ENTRY(cuMemcpyAsync, void* to, const void* from, size_t bytes, void* stream)                                      \
   ENTRY(cuMemsetD8Async, void* to, uint8_t value, size_t count, void* stream)                                       \
   ENTRY(cuMemsetD32Async, void* to, uint32_t value, size_t count, void* stream)                                     \
   ENTRY(cuStreamCreate, void** stream, uint32_t flags)                                                              \

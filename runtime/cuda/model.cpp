@@ -28,8 +28,10 @@ cameo_status load_code(Model* m, const DeviceCode& code, cameo_error* error) {
 cameo_status find_functions(Model* m, const cameo_model& model, cameo_error* error) {
   const Device& device = *model.image->device;
   Calls calls(m->driver, error);
+  const Kernel* on_host = model.image->kernels;
   for (uint32_t i = 0; i < device.entry_count; ++i)
-    calls(m->driver.cuModuleGetFunction, &m->functions[i], m->module, model.program->text + device.entries[i].name);
+    if (!on_host || !on_host[i])
+      calls(m->driver.cuModuleGetFunction, &m->functions[i], m->module, model.program->text + device.entries[i].name);
   return calls.status();
 }
 

@@ -92,7 +92,7 @@ void queue_outputs(cameo_context* owner, const cameo_value* out) {
     if (!is_on_device(value))
       down.add(c.host + c.outputs[i], written, align_up(bytes));
     else if (value.tensor.data && data_of(value.tensor) != written)  // a state's
-      queue(run, c.model->driver.cuMemcpyDtoDAsync, data_of(value.tensor), written, bytes, c.stream);
+      queue(run, c.model->driver.cuMemcpyAsync, data_of(value.tensor), written, bytes, c.stream);
   }
   add_faults(run, down);
 }
@@ -117,7 +117,7 @@ void launch(Execution& run, const Row& row) {
 
 void copy(Execution& run, void* to, const void* from, uint64_t bytes) {
   Context& c = context_of(run);
-  if (bytes) queue(run, c.model->driver.cuMemcpyDtoDAsync, to, from, bytes, c.stream);
+  if (bytes) queue(run, c.model->driver.cuMemcpyAsync, to, from, bytes, c.stream);
 }
 
 void read(Execution& run, void* to, const void* from, uint64_t bytes) {
@@ -154,7 +154,7 @@ uint64_t end_row(Execution& run) {
 
 }  // namespace
 
-const DeviceRows kRows = {launch, copy, read, write, begin_row, end_row};
+const DeviceRows kRows = {launch, wait, copy, read, write, begin_row, end_row};
 
 void wait(Execution& run) {
   {  // the copy is queued when `down` ends

@@ -42,6 +42,15 @@ struct Flag {
 
 bool to_count(Slice text, int64_t* value) { return parse_integer(text, value) && *value >= 0; }
 
+bool to_device(Slice text, cameo_device* device) {  // cpu, cuda:1, auto
+  int64_t number = 0;
+  const size_t colon = text.find(':');
+  if (colon < text.size && !(to_count(text.from(colon + 1), &number) && number < 1024)) return false;
+  const Slice kind = text.upto(colon);
+  *device = {kind == "cpu" ? CAMEO_CPU : kind == "cuda" ? CAMEO_CUDA : CAMEO_AUTO, static_cast<int32_t>(number)};
+  return kind == "cuda" || (colon == text.size && (kind == "cpu" || kind == "auto"));
+}
+
 constexpr Flag kFlags[] = {
     {"-i", "NAME=VALUE", kRun | kBench | kProfile, "an input: a file, a list, `zeros`, `rand` ... (see below)",
      [](Flags* f, Slice v) { return f->inputs[f->input_count++] = v, true; }},
@@ -57,6 +66,8 @@ constexpr Flag kFlags[] = {
        if (!to_count(v, &n) || n > 4096) return false;
        return f->threads = static_cast<int32_t>(n), true;
      }},
+    {"--device", "DEVICE", kRun | kTest | kBench | kProfile, "cpu, cuda:N, or auto (default): a GPU if there is one",
+     [](Flags* f, Slice v) { return to_device(v, &f->device); }},
     {"--runs", "N", kBench | kProfile, "runs to time (default: as many as fit into --seconds)",
      [](Flags* f, Slice v) { return to_count(v, &f->runs) && f->runs > 0 && f->runs <= 10000000; }},
     {"--seconds", "S", kBench | kProfile, "time to spend on timed runs (default 1)",

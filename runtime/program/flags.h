@@ -11,6 +11,7 @@ struct Flags {
   Verb verb = Verb::None;
   bool help = false, json = false;
   int32_t threads = 0;
+  cameo_device device = {CAMEO_AUTO, 0};
   int64_t runs = 0, warmup = -1;
   double seconds = 1, tolerance = -1;
   Slice taps;

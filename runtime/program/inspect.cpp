@@ -1,6 +1,6 @@
 // `inspect`, `--help`, `licenses` and what a bare call prints: all from the program's tables.
 #include "runtime/cpu.h"
-#include "runtime/model.h"
+#include "runtime/device.h"
 #include "runtime/program/output.h"
 #include "runtime/program/verbs.h"
 
@@ -35,6 +35,37 @@ void print_ios_json(Tool& tool, const Io* ios, uint32_t count) {
   }
 }
 
+// Whether it runs on this machine's processor or its first GPU; else `why` says what is missing.
+bool runs_here(const Image& image, Text* why) {
+  if (image.device) {
+    cameo_error error = new_error();
+    if (!image.device->driver->probe(*image.device, 0, &error)) return true;
+    why->format("does not run here: %s", error.message);
+    return false;
+  }
+  const uint64_t missing = image.cpu_features & ~host_cpu_features();
+  if (missing) why->format("lacks here: %s", FeatureNames(missing).text);
+  return !missing;
+}
+
+void list_target(Tool& tool, const Image& image) {
+  Text why(tool.arena);
+  tool.out.add("  "), tool.out.plain(image.name);
+  for (uint32_t i = 0; image.device && i < image.device->code_count; ++i)
+    tool.out.format(i ? ", %s" : ": %s", image.device->codes[i].architecture);
+  if (!runs_here(image, &why)) tool.out.add(", "), tool.out.plain(why.c_str());
+  tool.out.add('\n');
+}
+
+void list_target_json(Tool& tool, const Image& image) {
+  Text why(tool.arena);
+  tool.out.add("{\"name\":"), tool.out.json(Slice(image.name));
+  if (image.device) tool.out.add(",\"architectures\":[");
+  for (uint32_t i = 0; image.device && i < image.device->code_count; ++i)
+    tool.out.format(i ? ",\"%s\"" : "\"%s\"", image.device->codes[i].architecture);
+  tool.out.format("%s,\"runs_here\":%s}", image.device ? "]" : "", runs_here(image, &why) ? "true" : "false");
+}
+
 // Of the image that runs here, or would on a better processor.
 const Schedule& schedule_of(const Program& p) {
   static constexpr Schedule kNone;
@@ -51,10 +82,9 @@ void inspect_json(Tool& tool) {
   out.add(",\"inputs\":["), print_ios_json(tool, p.inputs, p.input_count);
   out.add("],\"outputs\":["), print_ios_json(tool, p.outputs, p.output_count);
   out.add("],\"targets\":[");
-  const uint64_t host = host_cpu_features();
   for (uint32_t i = 0; i < p.image_count; ++i) {
-    out.add(i ? ",{\"name\":" : "{\"name\":"), out.json(Slice(p.images[i].name));
-    out.format(",\"runs_here\":%s}", (p.images[i].cpu_features & ~host) == 0 ? "true" : "false");
+    if (i) out.add(",");
+    list_target_json(tool, p.images[i]);
   }
   out.format("],\"weights_bytes\":%lu,\"arena_bytes\":%lu,\"scratch_bytes\":%lu,\"steps\":%u,\"goldens\":%u",
              p.weights_bytes, schedule.arena_bytes, schedule.scratch_bytes, schedule.row_count, p.golden_count);
@@ -162,17 +192,13 @@ bool inspect_verb(Tool& tool, const Flags& flags) {
   const Schedule& schedule = schedule_of(p);
   Text& out = tool.out;
   if (flags.json) return inspect_json(tool), true;
-  const uint64_t host = host_cpu_features();
   out.plain(p.name);
   out.add("\ninputs\n");
   print_values(tool, p.inputs, p.input_count);
   out.add("outputs\n");
   print_values(tool, p.outputs, p.output_count);
   out.add("targets\n");
-  for (uint32_t i = 0; i < p.image_count; ++i) {
-    const uint64_t missing = p.images[i].cpu_features & ~host;
-    out.format("  %s%s%s\n", p.images[i].name, missing ? ", lacks here: " : "", FeatureNames(missing).text);
-  }
+  for (uint32_t i = 0; i < p.image_count; ++i) list_target(tool, p.images[i]);
   print_bytes(&out, "weights", p.weights_bytes);
   print_bytes(&out, "arena", schedule.arena_bytes);
   print_bytes(&out, "scratch", schedule.scratch_bytes);

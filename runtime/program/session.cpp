@@ -26,6 +26,19 @@ cameo_value tensor_value(const Array& array, int64_t* shape) {
 
 }  // namespace
 
+cameo_options options_of(Tool& tool, const Flags& flags) {
+  cameo_options options = {};
+  options.struct_size = sizeof options;
+  tool.api->options_init(&options);
+  options.num_threads = flags.threads;
+  options.device = flags.device;
+  options.user = &tool;
+  options.log = [](void* user, int32_t level, const char* message) {
+    if (level) static_cast<Tool*>(user)->note("note: %s", message);
+  };
+  return options;
+}
+
 bool interrupted() { return __atomic_load_n(&interrupts, __ATOMIC_RELAXED) != 0; }
 
 Session::~Session() {
@@ -36,11 +49,8 @@ Session::~Session() {
 }
 
 bool Session::open(const Flags& flags) {
-  cameo_options options = {};
+  const cameo_options options = options_of(tool_, flags);
   cameo_error error = new_error();
-  options.struct_size = sizeof options;
-  tool_.api->options_init(&options);
-  options.num_threads = flags.threads;
   const uint64_t start = now_ns();
   cameo_status status = tool_.api->model_create(&options, &model_, &error);
   if (!status) status = tool_.api->context_create(model_, &context_, &error);

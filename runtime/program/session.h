@@ -31,6 +31,8 @@ class Session {
   uint64_t load_ns_ = 0, run_ns_ = 0;
 };
 
+cameo_options options_of(Tool& tool, const Flags& flags);  // warnings go to stderr
+
 bool interrupted();  // Ctrl-C was pressed; the first one ends the run in progress, the second one the process
 
 }  // namespace rt::program

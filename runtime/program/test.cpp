@@ -159,11 +159,8 @@ void report_golden(void* user, const cameo_check* check) {
 }
 
 bool test_goldens(Tester& t) {
-  cameo_options options = {};
+  const cameo_options options = options_of(t.tool, t.flags);
   cameo_error error = new_error();
-  options.struct_size = sizeof options;
-  t.tool.api->options_init(&options);
-  options.num_threads = t.flags.threads;
   if (t.flags.tolerance >= 0) t.tool.note("note: embedded cases have their own tolerances; --tolerance is for folders");
   const cameo_status status = t.tool.api->selftest(&options, report_golden, &t, &error);
   if (status && status != CAMEO_MISMATCH) return t.tool.fail(status, error);

@@ -195,6 +195,17 @@ TEST_F(Build, ALibraryWithoutItsProgramIsSmallerAndLoads) {
   EXPECT_TRUE(!is_there("nm") || has(run("nm", {"-D", "--defined-only", "b.so"}).out, "cameo_model_api"));
 }
 
+TEST_F(Build, ACpusArtifactCannotLoadADriver) {
+  if (!is_there("nm")) GTEST_SKIP() << "there is no nm";
+  ASSERT_EQ(cameo({"build", digits_, "-o", "a.so"}).code, 0);
+  ASSERT_EQ(cameo({"build", digits_, "-o", "a.o"}).code, 0);
+  for (const Words& arguments : {Words{"-D", "a.so"}, Words{"a.o"}}) {
+    const Ended e = run("nm", arguments);
+    EXPECT_TRUE(has(e.out, " U malloc") || has(e.out, " U aligned_alloc")) << e.out << e.err;
+    EXPECT_FALSE(has(e.out, "dlopen"));
+  }
+}
+
 TEST_F(Build, TextsOfEveryStage) {
   EXPECT_TRUE(has(cameo({"build", digits_, "--emit=graph"}).out, "Conv"));
   EXPECT_TRUE(has(cameo({"build", digits_, "--emit=optimized"}).out, "Conv"));

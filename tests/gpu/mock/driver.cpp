@@ -286,6 +286,7 @@ int32_t cuMemAlloc(void** memory, size_t bytes) {
 }
 int32_t cuMemFree(void* memory) {
   size_t bytes = 0;
+  for (void* stream : driver().streams) drain(*static_cast<Stream*>(stream));  // as the driver's waits
   if (!driver().memory.give_back(Memory::Kind::Device, memory, &bytes))
     return complain(kInvalidValue, "no device memory");
   driver().mock.used -= bytes;
@@ -320,8 +321,12 @@ int32_t cuMemcpyDtoHAsync(void* to, const void* from, size_t bytes, void* stream
   const int32_t result = enqueue(stream, [=] { return std::memcpy(to, from, bytes), 0; });
   return result ? result : drain(*static_cast<Stream*>(stream));
 }
-int32_t cuMemcpyDtoDAsync(void* to, const void* from, size_t bytes, void* stream) {
-  return enqueue_copy(stream, to, Memory::Kind::Device, from, Memory::Kind::Device, bytes);
+// The driver sees where either address is.
+int32_t cuMemcpyAsync(void* to, const void* from, size_t bytes, void* stream) {
+  const auto kind_of = [&](const void* memory) {
+    return on_device(memory, bytes) ? Memory::Kind::Device : Memory::Kind::Pinned;
+  };
+  return enqueue_copy(stream, to, kind_of(to), from, kind_of(from), bytes);
 }
 int32_t cuMemsetD8Async(void* to, uint8_t value, size_t count, void* stream) {
   return enqueue_fill(stream, to, value, 1, count);
@@ -355,7 +360,10 @@ int32_t cuEventCreate(void** event, uint32_t) {
 }
 int32_t cuEventRecord(void* event, void* stream) {
   if (!driver().events.contains(event)) return kInvalidValue;
-  return enqueue(stream, [event] { return static_cast<Event*>(event)->at = driver().time, 0; });
+  return enqueue(stream, [event] {
+    if (driver().events.contains(event)) static_cast<Event*>(event)->at = driver().time;
+    return 0;
+  });
 }
 int32_t cuEventElapsedTime(float* milliseconds, void* begun, void* ended) {
   const uint64_t ns = static_cast<Event*>(ended)->at - static_cast<Event*>(begun)->at;

@@ -65,6 +65,32 @@ inline const Program kStep = {.name = "step",
 inline const Program kGpuStep = with_gpu(kStep, 1, kStepSchedule, {{"add_one", 2}}, Images::Gpu);
 inline const Program kGpuStray = with_gpu(kStep, 1, kStepSchedule, {{"stray", 1}}, Images::Gpu);
 
+// ---- mixed: present = -(past + 1) + 1, where the host takes the sign; it faults on 0
+inline void negate_kernel(const Call& c) {
+  const float x = *address<const float>(c, 0);
+  if (x == 0) return rt::raise_fault(c, rt::kValueFault, 0, 0);
+  *address<float>(c, 1) = -x;
+}
+inline const Ref kMixedRefs[] = {{2, 0, 0}, {1, 0, 0},  {4, 0, 64}, {1, 0, 0},  {4, 0, 64},
+                                 {4, 0, 0}, {1, 0, 64}, {4, 0, 0},  {1, 0, 64}, {3, 0, 0}};
+inline const Row kMixedRows[] = {
+    {.kind = RowKind::Kernel, .kernel = 0, .refs = 0}, {.kind = RowKind::Copy, .refs = 2, .bytes = 4},
+    {.kind = RowKind::Kernel, .kernel = 1, .refs = 4}, {.kind = RowKind::Copy, .refs = 6, .bytes = 4},
+    {.kind = RowKind::Kernel, .kernel = 0, .refs = 8}, {.kind = RowKind::End}};
+inline constexpr Schedule kMixedSchedule = {.rows = kMixedRows,
+                                            .row_count = 6,
+                                            .refs = kMixedRefs,
+                                            .base_count = 5,
+                                            .arena_bytes = 128,
+                                            .host_bytes = 128,
+                                            .host_base = 4};
+inline const rt::Kernel kMixedKernels[] = {nullptr, negate_kernel};
+inline const Program kGpuMixed = [] {
+  const Program p = with_gpu(kStep, 1, kMixedSchedule, {{"add_one", 2}, {"", 0}}, Images::Gpu);
+  const_cast<rt::Image&>(p.images[0]).kernels = kMixedKernels;
+  return p;
+}();
+
 /// Memory of the device, as a host that uses the driver itself would have it.
 class DeviceMemory {
  public:

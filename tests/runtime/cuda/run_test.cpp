@@ -186,6 +186,24 @@ TEST_F(Cuda, AStateStaysOnTheDevice) {
   EXPECT_EQ(step(none()), 14);
 }
 
+TEST_F(Cuda, AStepOnTheHostWorksInMemoryOfItsOwn) {
+  Session<kGpuMixed> s;
+  Floats past = {4}, present(1);
+  const auto run = [&] {
+    std::vector<cameo_value> out = {value(present, one)};
+    return s.run({value(past, one)}, out);
+  };
+  ASSERT_EQ(run(), CAMEO_OK) << s.error.message;
+  EXPECT_EQ(present[0], -4);
+  EXPECT_EQ(mock.launches, 2);
+  past[0] = -1;
+  EXPECT_EQ(run(), CAMEO_OUT_OF_RANGE);
+  EXPECT_STREQ(s.error.message, "node `?`: the value 0 is not allowed there");
+  past[0] = 6;
+  ASSERT_EQ(run(), CAMEO_OK) << s.error.message;
+  EXPECT_EQ(present[0], -6);
+}
+
 TEST_F(Cuda, TapsAndTimesEveryRow) {
   Session<kGpuLinear> s;
   struct Seen {
