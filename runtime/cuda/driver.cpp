@@ -36,8 +36,10 @@ cameo_status status_of(int32_t result) {
   switch (result) {
     case kOutOfMemory: return CAMEO_OUT_OF_MEMORY;
     case kStubLibrary:
+    case kDeviceUnavailable:
     case kNoDevice:
     case kInvalidDevice:
+    case kInvalidImage:
     case kNoBinary:
     case kUnsupportedPtx:
     case kSystemMismatch:

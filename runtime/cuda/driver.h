@@ -49,8 +49,10 @@ enum : int32_t {  // CUresult
   kSuccess = 0,
   kOutOfMemory = 2,
   kStubLibrary = 34,
+  kDeviceUnavailable = 46,  // another process has it for itself
   kNoDevice = 100,
   kInvalidDevice = 101,
+  kInvalidImage = 200,  // as drivers say of code of a newer toolkit
   kNoBinary = 209,
   kUnsupportedPtx = 222,
   kSystemMismatch = 803,

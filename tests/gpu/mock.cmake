@@ -1,5 +1,5 @@
 # A driver for tests, without a GPU: build/mock/libcuda.so.1, and how a test program loads it.
-add_library(cuda_mock SHARED gpu/mock/driver.cpp gpu/mock/memory.cpp support/fibers.cpp)
+add_library(cuda_mock SHARED gpu/mock/driver.cpp gpu/mock/kernels.cpp gpu/mock/memory.cpp support/fibers.cpp)
 target_link_libraries(cuda_mock PRIVATE cameo_flags ${CMAKE_DL_LIBS})
 set_target_properties(cuda_mock PROPERTIES OUTPUT_NAME cuda SOVERSION 1 CXX_VISIBILITY_PRESET hidden
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/mock)

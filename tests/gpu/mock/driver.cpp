@@ -4,8 +4,6 @@
 #include "runtime/cuda/driver.h"
 
 #include <dlfcn.h>
-#include <elf.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -20,9 +18,9 @@
 #include <vector>
 
 #include "runtime/call.h"
+#include "tests/gpu/mock/kernels.h"
 #include "tests/gpu/mock/memory.h"
 #include "tests/gpu/mock/mock.h"
-#include "tests/support/fibers.h"
 
 namespace cameo::test {
 namespace {
@@ -49,17 +47,13 @@ struct Event {
 struct Module {
   void* library;
 };
-struct Function {
-  void* entry;
-  rt::Fibers* words;
-};
 
 struct Driver {
   std::recursive_mutex mutex;
   Mock mock;
   Memory memory;
   std::set<void*> streams, events, modules;
-  std::vector<Function*> functions;
+  std::vector<Kernel*> functions;
   std::string complaint;
   int32_t retained = 0;
   int32_t failed = 0;  // of what was queued; the primary context keeps it until its end
@@ -154,50 +148,12 @@ int32_t enqueue_fill(void* stream, void* to, uint32_t value, size_t width, size_
 // ---- libraries and launches
 // -------------------------------------------------------------------------------------------
 
-size_t elf_bytes(const Elf64_Ehdr& header) {
-  const char* base = reinterpret_cast<const char*>(&header);
-  size_t end = header.e_shoff + size_t{header.e_shnum} * header.e_shentsize;
-  for (int i = 0; i < header.e_phnum; ++i) {
-    const auto& segment = *reinterpret_cast<const Elf64_Phdr*>(base + header.e_phoff + i * header.e_phentsize);
-    end = std::max<size_t>(end, segment.p_offset + segment.p_filesz);
-  }
-  return end;
-}
-
-void* load_library(const void* image) {
-  const auto& header = *static_cast<const Elf64_Ehdr*>(image);
-  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_machine == 190) return nullptr;
-  const int file = memfd_create("kernels", 0);
-  const size_t bytes = elf_bytes(header);
-  const bool written = write(file, image, bytes) == static_cast<ssize_t>(bytes);
-  void* library = written ? dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
-  if (!library) driver().complaint = dlerror();
-  close(file);
-  return library;
-}
-
-template <size_t>
-using Pointer = void*;
-/// A function that takes fewer pointers does not see the rest.
-template <size_t... I>
-void call_with(void* entry, void* const* p, std::index_sequence<I...>) {
-  reinterpret_cast<void (*)(Pointer<I>...)>(entry)(p[I]...);
-}
-void call_with(void* entry, std::vector<void*> p) {
-  const size_t count = p.size();
-  p.resize(512);
-  if (count <= 8) return call_with(entry, p.data(), std::make_index_sequence<8>());
-  if (count <= 64) return call_with(entry, p.data(), std::make_index_sequence<64>());
-  if (count <= 512) return call_with(entry, p.data(), std::make_index_sequence<512>());
-  throw std::runtime_error("a kernel with more than 512 parameters");
-}
-
-int32_t run_kernel(const Function& f, int blocks, const std::vector<void*>& parameters) {
+int32_t run_kernel(const Kernel& kernel, int blocks, const std::vector<void*>& parameters) {
   for (void* p : parameters)
     if (!on_device(p, 0))
       return complain(kLaunchFailed, "a kernel's parameter does not point into the device's memory");
   try {
-    run_blocks(*f.words, blocks, [&] { call_with(f.entry, parameters); });
+    kernel.run(blocks, parameters);
   } catch (const std::exception& e) { return complain(kLaunchFailed, e.what()); }
   return 0;
 }
@@ -264,10 +220,9 @@ int32_t cuModuleUnload(void* module) {
 }
 int32_t cuModuleGetFunction(void** function, void* module, const char* name) {
   if (!driver().modules.contains(module)) return kInvalidValue;
-  void* library = static_cast<Module*>(module)->library;
-  Function f = {dlsym(library, name), static_cast<rt::Fibers*>(dlsym(library, "cameo_fibers"))};
-  if (!f.entry || !f.words) return complain(kNotFound, std::string("the library has no `") + name + "`");
-  driver().functions.push_back(new Function(f));
+  const Kernel kernel = find_kernel(static_cast<Module*>(module)->library, name);
+  if (!kernel.entry) return complain(kNotFound, std::string("the library has no `") + name + "`");
+  driver().functions.push_back(new Kernel(kernel));
   return *function = driver().functions.back(), kSuccess;
 }
 
@@ -384,8 +339,8 @@ int32_t cuLaunchKernel(void* function, uint32_t grid_x, uint32_t grid_y, uint32_
   void* const* values = static_cast<void* const*>(extra[1]);
   const size_t bytes = *static_cast<const size_t*>(extra[3]);
   ++driver().mock.launches;
-  return enqueue(stream, [=, f = *static_cast<Function*>(function), p = std::vector(values, values + bytes / 8)] {
-    return run_kernel(f, static_cast<int>(grid_x), p);
+  return enqueue(stream, [=, kernel = *static_cast<Kernel*>(function), p = std::vector(values, values + bytes / 8)] {
+    return run_kernel(kernel, static_cast<int>(grid_x), p);
   });
 }
 

@@ -1,0 +1,59 @@
+// Artifacts for a GPU, end to end: compiled, loaded as a program, run by the mock driver; without a driver; and with a
+// failure of each of the driver's functions.
+#include "runtime/cuda/driver.h"
+#include "tests/cli/program.h"
+
+namespace cameo {
+namespace {
+
+class Device : public CliTest {
+ protected:
+  Ended on_mock(const std::string& program, const Words& arguments, Words variables = {}) {
+    variables.push_back("LD_LIBRARY_PATH=" CAMEO_BINARY_DIR "/mock");
+    return run_program(path(program), arguments, {.folder = folder_, .variables = variables});
+  }
+};
+
+TEST_F(Device, AnArtifactRunsOnTheGpuAndNeedsOne) {
+  ASSERT_EQ(cameo({"build", digits_, "-o", "gpu.so", "--target=cuda:host", "--golden=" + golden_}).code, 0);
+  for (const Words& arguments : {Words{"test", golden_}, Words{"test"}, Words{"test", "--device=cuda:0"}}) {
+    const Ended e = on_mock("gpu.so", arguments);
+    EXPECT_EQ(e.code, 0) << e.out << e.err;
+    EXPECT_EQ(e.err, "");
+  }
+  const Ended profile = on_mock("gpu.so", {"profile", "--json", "--runs=1", "--seconds=0"});
+  ASSERT_TRUE(profile.json().is_object()) << profile.out << profile.err;
+  EXPECT_GT(profile.json()["total_ns"], 0);
+  const Ended none = run(path("gpu.so"), {"test", golden_});
+  if (none.code == 0) GTEST_SKIP() << "this machine has a GPU that the rest would run on";
+  EXPECT_EQ(none.code, 8);
+  EXPECT_TRUE(none.err.starts_with("error: ") && none.err.find('\n') + 1 == none.err.size()) << none.err;
+}
+
+TEST_F(Device, WithBothTargetsTheArtifactChooses) {
+  ASSERT_EQ(cameo({"build", digits_, "-o", "both.so", "--target=cuda:host", "--target=cpu"}).code, 0);
+  const Words test = {"test", golden_}, on_cpu = {"test", golden_, "--device=cpu"};
+  EXPECT_EQ(on_mock("both.so", test).err, "");
+  EXPECT_EQ(on_mock("both.so", on_cpu, {"CAMEO_MOCK_FAIL=*"}).code, 0) << "the CPU asks no driver";
+  const Ended e = on_mock("both.so", test, {"CAMEO_MOCK_VERSION=11080"});
+  EXPECT_EQ(e.code, 0);
+  EXPECT_TRUE(e.err.starts_with("note: it runs on the CPU: NVIDIA's driver supports CUDA 11.8")) << e.err;
+}
+
+TEST_F(Device, AFailureOfAnyFunctionOfTheDriverIsAnExitCode) {
+  ASSERT_EQ(cameo({"build", digits_, "-o", "gpu.so", "--target=cuda:host"}).code, 0);
+  int failed = 0;
+#define CAMEO_ENTRY(entry, ...) #entry,
+  for (const std::string entry : {CAMEO_CUDA_ENTRIES(CAMEO_ENTRY) "cuGetProcAddress"}) {
+#undef CAMEO_ENTRY
+    const Ended e = on_mock("gpu.so", {"test", golden_}, {"CAMEO_MOCK_FAIL=" + entry});
+    EXPECT_EQ(e.signal, 0) << entry;
+    EXPECT_TRUE(e.code == 0 || e.code == 1 || e.code == 8) << entry << " " << e.code << e.err;
+    EXPECT_EQ(e.code != 0, e.err.starts_with("error: ")) << entry << e.err;
+    failed += e.code != 0;
+  }
+  EXPECT_GE(failed, 20);
+}
+
+}  // namespace
+}  // namespace cameo
