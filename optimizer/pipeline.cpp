@@ -11,6 +11,7 @@ constexpr Pass kPasses[] = {
     {"expand_composites", expand_composites, Exactness::Exact, Waypoint::Expanded},
     {"fold_expanded", fold_constants, Exactness::Exact},
     {"merge_equal_nodes", merge_equal_nodes, Exactness::Exact},
+    {"widen_products", widen_products, Exactness::Exact},
 };
 }  // namespace
 

@@ -45,6 +45,7 @@ Graph optimize(Graph g, PassContext& context);
 Graph fold_scales(const Graph& g, PassContext& context);        // batch norm and scales into weights
 Graph fold_constants(const Graph& g, PassContext& context);     // constant expressions of any size, within a budget
 Graph expand_composites(const Graph& g, PassContext& context);  // what no kernel claims becomes its definition
+Graph widen_products(const Graph& g, PassContext& context);     // of 16-bit floats: f32 between casts
 Graph merge_equal_nodes(const Graph& g, PassContext& context);  // common sub-expressions
 
 }  // namespace cameo

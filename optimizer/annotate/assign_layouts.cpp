@@ -70,7 +70,7 @@ std::optional<Order> row_order(const OutputExpr& out) {
 
 }  // namespace
 
-std::optional<ContractMatch> match_contract(const Graph& g, const Type& type, const OutputExpr& out) {
+std::optional<ContractMatch> match_contract(const Graph& g, const OutputExpr& out) {
   ContractMatch m;
   std::vector<Expr> roots{out.value};
   int sums = 0;
@@ -86,14 +86,16 @@ std::optional<ContractMatch> match_contract(const Graph& g, const Type& type, co
     m.sum = e;
     ++sums;
   });
-  if (!sums || other || type.dtype != DType::f32) return std::nullopt;
+  if (!sums || other || m.sum.type() != DType::f32) return std::nullopt;
   for (Expr e = m.sum; e.op() == Op::Fold; e = e.arg(1)) m.folds.push_back(e.arg(0));
   Expr product = inner.arg(1);
-  if (product.op() != Op::Mul || product.arg(0).op() != Op::Load || product.arg(1).op() != Op::Load ||
-      product.type() != DType::f32)
-    return std::nullopt;
-  m.a = product.arg(0);
-  m.b = product.arg(1);
+  if (product.op() != Op::Mul || product.type() != DType::f32) return std::nullopt;
+  auto widened = [](Expr e) {
+    return e.op() == Op::Cast && (e.arg(0).type() == DType::f16 || e.arg(0).type() == DType::bf16);
+  };
+  m.a = widened(product.arg(0)) ? product.arg(0).arg(0) : product.arg(0);
+  m.b = widened(product.arg(1)) ? product.arg(1).arg(0) : product.arg(1);
+  if (m.a.op() != Op::Load || m.b.op() != Op::Load) return std::nullopt;
   for (Expr l : {m.a, m.b})
     for (Expr i : l.index()) {
       bool nested = false;
@@ -149,7 +151,7 @@ class Assigner {
 
  private:
   void assign(ValueId v, const OutputExpr& out) {
-    if (auto m = match_contract(g_, g_.type(v), out))
+    if (auto m = match_contract(g_, out))
       orders_[v] = order_for_copies(v, m->n_axis);
     else if (auto rows = row_order(out))
       orders_[v] = *rows;

@@ -12,7 +12,7 @@ struct ContractMatch {
   Expr a, b;                // the Loads; `b` is the operand that has the N axis
   int n_axis;               // axis of the output that only `b` reads
 };
-std::optional<ContractMatch> match_contract(const Graph& g, const Type& type, const OutputExpr& out);
+std::optional<ContractMatch> match_contract(const Graph& g, const OutputExpr& out);
 
 struct FusedCluster {
   Cluster cluster;

@@ -216,10 +216,11 @@ class Clusterer {
     std::sort(to.nodes.begin(), to.nodes.end());
     from.nodes.clear();
   }
-  /// Whoever reads a moved constant may as well read the constant.
+  /// Whoever reads a constant that was moved or widened may as well read the constant.
   bool moves_constant(const Cluster& c) const {
     if (c.nodes.size() != 1) return false;
     Expr value = facts_[c.nodes[0].index].out->value;
+    if (value.op() == Op::Cast) value = value.arg(0);
     return value.op() == Op::Load && !value.checked() && g_[g_[c.nodes[0]].inputs[value.operand()]].constant;
   }
 

@@ -53,11 +53,12 @@ std::vector<Expr> folds_in(std::vector<Expr> roots) {
   });
   return folds;
 }
-/// How many terms a fold has with those of the longest one inside of it.
+/// How many terms a fold has with those of the longest one that runs for each of them.
 int64_t terms_of(Expr fold) {
   const auto extent = [](Expr e) { return e.arg(0).extent().is_const() ? e.arg(0).extent().int_value() : 1; };
   int64_t inner = 1;
-  for (Expr e : folds_in({fold.arg(1)})) inner = std::max(inner, extent(e));
+  for (Expr e : folds_in({fold.arg(1)}))
+    if (depends_on(e, fold.arg(0))) inner = std::max(inner, extent(e));
   return extent(fold) * inner;
 }
 /// The terms of the longest fold; of those that do not change along the last axis if `of_rows`.

@@ -123,7 +123,7 @@ std::optional<Expr> packed_offset(const Packing& p, const std::vector<int64_t>& 
 
 std::optional<LoweredKernel> lower_contract(const Graph& g, const Layouts& layouts, ValueId output, const OutputPart& part, const Target& target) {
   const OutputExpr& out = part.out;
-  auto match = match_contract(g, g.type(output), out);
+  auto match = match_contract(g, out);
   if (!match) return std::nullopt;
   ContractMatch& m = *match;
   Expr column = out.index[m.n_axis];
@@ -134,7 +134,7 @@ std::optional<LoweredKernel> lower_contract(const Graph& g, const Layouts& layou
   }
   int64_t n = column.extent().int_value();
   auto a = layout_of_a(g, layouts, m);
-  if (!a || g.type(ValueId{m.a.operand()}).dtype != DType::f32 || g.type(ValueId{m.b.operand()}).dtype != DType::f32) return std::nullopt;
+  if (!a || m.a.type() != DType::f32) return std::nullopt;
   Expr loads_a = m.a, loads_b = m.b;
   turn_folds(m, *a);
   Expr a_offset = physical(a->layout, m.a.index());
@@ -147,6 +147,7 @@ std::optional<LoweredKernel> lower_contract(const Graph& g, const Layouts& layou
   Expr b_offset = physical(b_operand.layout, m.b.index());
   if (g[b].constant) b_operand.packing = packing_of(b_offset, column, m.folds);
   bool packed = b_operand.packing.has_value();
+  if (!packed && m.b.type() != DType::f32) return std::nullopt;
   if (!worth_tiles(n, k_total, m.folds.back().extent().int_value(), packed)) return std::nullopt;
   if (packed) b_offset = column * integer(k_total) + linear(m.folds);
 
@@ -163,7 +164,8 @@ std::optional<LoweredKernel> lower_contract(const Graph& g, const Layouts& layou
   uint32_t y = operand({output, y_layout, {}, {}, {}, {}, {}});
   uint32_t a_number = operand(*a), b_number = operand(b_operand);
   Expr yes = boolean(true), none = zero(DType::f32);
-  Expr sum = load_lowered(a_number, DType::f32, a_offset, yes, none) * load_lowered(b_number, DType::f32, b_offset, yes, none);
+  Expr weight = load_lowered(b_number, m.b.type(), b_offset, yes, zero(m.b.type()));
+  Expr sum = load_lowered(a_number, DType::f32, a_offset, yes, none) * cast(weight, DType::f32);
   for (size_t i = m.folds.size(); i-- > 0;) sum = fold(FoldKind::Sum, m.folds[i], sum);
   Expr value = rewrite(out.value, [&](Expr e) -> Expr {
     if (e == m.sum) return sum;
@@ -190,11 +192,12 @@ std::optional<LoweredKernel> lower_contract(const Graph& g, const Layouts& layou
   for (; body.op() == Op::Fold; body = body.arg(1)) k.sum.segments.push_back(body.arg(0));
   k.sum.k = k.sum.segments.back();
   k.sum.segments.pop_back();
-  bool first_is_a = body.arg(0).operand() == a_number;
+  auto factor = [&](size_t i) { return body.arg(i).op() == Op::Cast ? body.arg(i).arg(0) : body.arg(i); };
+  const size_t first = factor(0).operand() == a_number ? 0 : 1;
   k.sum.a = a_number;
   k.sum.b = b_number;
-  k.sum.a_offset = body.arg(first_is_a ? 0 : 1).arg(0);
-  k.sum.b_offset = body.arg(first_is_a ? 1 : 0).arg(0);
+  k.sum.a_offset = factor(first).arg(0);
+  k.sum.b_offset = factor(1 - first).arg(0);
   k.sum.packed = packed;
   // rows are an axis that b does not have; what both operands have is a batch
   Affine b_affine = affine(k.sum.b_offset);

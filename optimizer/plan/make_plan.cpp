@@ -227,8 +227,12 @@ class Planner {
       rows = std::move(finer);
     }
     Tensor out(t.dtype(), {rt::packed_b_elements(p.column.extent, p.k_total())});
-    auto from = t.as<float>();
-    rt::pack_b(out.mutable_as<float>().data(), p.column.extent, p.k_total(), [&](int64_t k, int64_t column) { return from[rows[static_cast<size_t>(k)] + column * p.column.stride]; });
+    auto pack = [&]<class T>(T) {
+      const T* from = reinterpret_cast<const T*>(t.bytes().data());
+      rt::pack_b(reinterpret_cast<T*>(out.mutable_bytes().data()), p.column.extent, p.k_total(),
+                 [&](int64_t k, int64_t column) { return from[rows[static_cast<size_t>(k)] + column * p.column.stride]; });
+    };
+    byte_size(t.dtype()) == 4 ? pack(uint32_t{}) : pack(uint16_t{});  // f32, or 16-bit floats
     return out;
   }
   /// Where a value is to be written: its own buffer, or the one that it is a window of.

@@ -62,8 +62,8 @@ struct Contraction {
   Epilogue& epilogue;
 
   // H rows from `row` on, of which the first `known` were computed before.
-  template <int H, int W>
-  RT_FN void tile(const i64* index, Panels panels, i64 row, i64 known, i64 panel) const {
+  template <int H, int W, class P>
+  RT_FN void tile(const i64* index, P panels, i64 row, i64 known, i64 panel) const {
     const auto* const from = a.base + a.outer.at(index) + row * a.row_stride;
     const auto emit = [&](auto sum, int i, auto col) __attribute__((always_inline)) {
       if (i >= known) store_element<R>(epilogue, index, sum, row + i, col);
@@ -117,7 +117,7 @@ struct Contraction {
     i64 index[R == 0 ? 1 : R];
     index_of<R>(first / rows.parts, outer, index);
     i64 part = first % rows.parts;
-    Panels panels = b.template panels<W>(call, index, panel, m, n, points_of<S>(segments) * k);
+    auto panels = b.template panels<W>(call, index, panel, m, n, points_of<S>(segments) * k);
     RT_ROLLED
     while (true) {
       if (S == 0 && b.dots(m)) {

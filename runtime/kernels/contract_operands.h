@@ -31,7 +31,7 @@ struct PackedB {  // panels, `outer` elements apart for each outer axis
     return load(base, outer.at(index) + (col / kPanel * k_total + k) * kPanel + col % kPanel);
   }
   template <int W>
-  RT_FN Panels panels(const Call&, const i64* index, i64 panel, i64, i64, i64 k_total) const {
+  RT_FN Panels<T> panels(const Call&, const i64* index, i64 panel, i64, i64, i64 k_total) const {
     return {base + outer.at(index) + panel * k_total * kPanel, k_total * kPanel, kPanel};
   }
 };
@@ -111,7 +111,7 @@ struct StridedB {  // (i.., k, col) at base + i * outer + k * k_stride + col * n
 #if !defined(RT_KERNEL)
   // Rows of B that are contiguous can be read where they stand; for many rows of A packing them is worth its price.
   template <int W>
-  RT_FN Panels panels(const Call& call, const i64* index, i64 panel, i64 m, i64 n, i64 k_total) const {
+  RT_FN Panels<f32> panels(const Call& call, const i64* index, i64 panel, i64 m, i64 n, i64 k_total) const {
     if (dots(m)) return {};
     const T* const from = base + outer.at(index) + panel * kPanel * n_stride;
     if (n_stride == 1 && m < 16 && (n % kPanel == 0 || (panel + W) * kPanel <= n)) return {from, kPanel, k_stride};

@@ -31,8 +31,9 @@ RT_FN Strides<sizeof...(N)> strides(N... n) {
   return {{n...}};
 }
 
+template <class T>
 struct Panels {  // B for one tile: vector j of step k at + j * panel_step + k * k_step
-  const f32* at;
+  const T* at;
   i64 panel_step, k_step;
 };
 
@@ -213,16 +214,17 @@ struct Accumulators {
   RT_FN void clear(Indices<int, I...>) {
     (..., (sum[I] = V{}));
   }
-  template <int C, int... I, int... J>
-  RT_FN void step(Indices<int, I...>, Indices<int, J...>, const f32* a, i64 row_stride, const f32* b, i64 panel_step) {
-    const V w[NV] = {load_next<f32, kPanel>(b + J * panel_step)...};
+  template <int C, class T, int... I, int... J>
+  RT_FN void step(Indices<int, I...>, Indices<int, J...>, const f32* a, i64 row_stride, const T* b, i64 panel_step) {
+    const V w[NV] = {load_next<T, kPanel>(b + J * panel_step)...};
     (..., (sum[C * kSums + I] = fma<V>(splat<V>(a[I / NV * row_stride]), w[I % NV], sum[C * kSums + I])));
   }
-  template <int... C>
-  RT_FN void steps(Indices<int, C...>, const f32* a, i64 row_stride, const f32* b, Panels panels) {
+  template <class T, int... C>
+  RT_FN void steps(Indices<int, C...>, const f32* a, i64 row_stride, const T* b, Panels<T> panels) {
     (..., step<C>(indices<kSums>{}, indices<NV>{}, a + C, row_stride, b + C * panels.k_step, panels.panel_step));
   }
-  RT_FN void add_products(const f32* a, i64 row_stride, Panels b, i64 k) {
+  template <class T>
+  RT_FN void add_products(const f32* a, i64 row_stride, Panels<T> b, i64 k) {
     i64 at = 0;
     if constexpr (kChains > 1) {
 #pragma GCC unroll 2

@@ -81,7 +81,7 @@ std::string entry_of(const std::string& ptx, const std::string& symbol) {
 std::vector<std::string> parts_of(const Kernel& k) {
   if (k.form == Form::Contract) return {"fma.rn.f32", "bar.sync", "ld.shared", "st.global.f32"};
   if (k.team > 1) return {"shfl.sync.bfly"};
-  return {"%tid.x", "%ctaid.x"};
+  return {};
 }
 
 /// Nothing in memory of its own, no call that was not inlined.
