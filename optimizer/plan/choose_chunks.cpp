@@ -1,5 +1,5 @@
-// See choose_chunks.h. A processor's chunks cost waking a thread, so that small kernels have one; a GPU's blocks cost next to
-// nothing, so that each has as little to do as its threads can share.
+// See choose_chunks.h. A processor's chunks cost waking a thread, so that small kernels have one; a GPU's blocks cost
+// next to nothing, so that each has as little to do as its threads can share.
 #include "optimizer/plan/choose_chunks.h"
 
 #include <algorithm>
@@ -58,7 +58,8 @@ int64_t points_of(std::span<const Expr> axes) {
 int64_t tiles_of(const Kernel& k, int threads) {
   const std::span<const Expr> axes(k.axes);
   const size_t inner = k.sum.has_row ? 2 : 1;
-  const int64_t m = k.sum.has_row ? axes[axes.size() - 2].extent().int_value() : 1, n = axes.back().extent().int_value();
+  const int64_t m = k.sum.has_row ? axes[axes.size() - 2].extent().int_value() : 1,
+                n = axes.back().extent().int_value();
   const rt::BlockTile tile{k.sum.rows_per_tile, k.sum.vectors_per_tile, k.sum.term_groups};
   return points_of(axes.first(axes.size() - inner)) * rt::block_tiles(tile, threads, m, n);
 }

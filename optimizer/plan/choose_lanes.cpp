@@ -1,5 +1,6 @@
 // Lanes: vectors of a processor run along the last axis, and folds that read memory in order run in lanes of their own.
-// On a GPU neighbouring threads have neighbouring points instead, and what a row has to fold is shared by a team of them.
+// On a GPU neighbouring threads have neighbouring points instead, and what a row has to fold is shared by a team of
+// them.
 #include <algorithm>
 
 #include "optimizer/plan/lower_kernel.h"

@@ -1,6 +1,6 @@
-// lower_contract: the sum of products becomes two affine offsets. `a` is asked for in a layout whose innermost axis is summed,
-// with a halo of zeros as wide as the window reaches out, so that no guard is left; a constant `b` is packed in panels, its k
-// running over the folds in the order in which they walk `a`.
+// lower_contract: the sum of products becomes two affine offsets. `a` is asked for in a layout whose innermost axis is
+// summed, with a halo of zeros as wide as the window reaches out, so that no guard is left; a constant `b` is packed in
+// panels, its k running over the folds in the order in which they walk `a`.
 #include <algorithm>
 #include <map>
 
@@ -29,7 +29,9 @@ std::optional<Operand> layout_of_a(const Graph& g, const Layouts& layouts, const
   std::optional<Operand> a = halo_of(g, m.a, layouts[v.index]);
   if (a && a->around && a->around.float_value() != 0) return std::nullopt;
   if (!a || (!has_halo(*a) && a->layout.pitch[last] == 1)) return a;
-  if (auto wide = layouts.haloed.find(v); wide != layouts.haloed.end() && wide->second.layout.pitch[last] == 1 && covers(wide->second, *a)) return wide->second;
+  if (auto wide = layouts.haloed.find(v);
+      wide != layouts.haloed.end() && wide->second.layout.pitch[last] == 1 && covers(wide->second, *a))
+    return wide->second;
   std::erase(a->order, last);
   a->order.push_back(last);
   a->layout = with_halo(extents(g.type(v).shape), a->order, a->before, a->after);
@@ -50,7 +52,8 @@ void turn_folds(ContractMatch& m, const Operand& a) {
 /// The folds from the one with the longest stride in `a` to the one that is contiguous.
 void sort_folds(ContractMatch& m, Expr a_offset) {
   Affine a = affine(a_offset);
-  std::stable_sort(m.folds.begin(), m.folds.end(), [&](Expr x, Expr y) { return a.coefficient_of(x) > a.coefficient_of(y); });
+  std::stable_sort(m.folds.begin(), m.folds.end(),
+                   [&](Expr x, Expr y) { return a.coefficient_of(x) > a.coefficient_of(y); });
 }
 
 Expr linear(std::span<const Expr> vars) {
@@ -69,7 +72,8 @@ std::optional<Packing> packing_of(Expr offset, Expr column, const std::vector<Ex
   return p;
 }
 
-/// Fewer columns than a panel has run it partly empty: a single one only where folding a contiguous run in lanes is no better.
+/// Fewer columns than a panel has run it partly empty: a single one only where folding a contiguous run in lanes is no
+/// better.
 bool worth_tiles(int64_t n, int64_t k_total, int64_t run, bool packed) {
   constexpr int64_t kShortRun = 128;
   return k_total >= 4 && (n >= (packed ? 2 : 8) || (packed && run <= kShortRun));
@@ -121,7 +125,8 @@ std::optional<Expr> packed_offset(const Packing& p, const std::vector<int64_t>& 
   return simplify_index((floor_div(column, panel) * integer(p.k_total()) + k) * panel + mod(column, panel));
 }
 
-std::optional<LoweredKernel> lower_contract(const Graph& g, const Layouts& layouts, ValueId output, const OutputPart& part, const Target& target) {
+std::optional<LoweredKernel> lower_contract(const Graph& g, const Layouts& layouts, ValueId output,
+                                            const OutputPart& part, const Target& target) {
   const OutputExpr& out = part.out;
   auto match = match_contract(g, out);
   if (!match) return std::nullopt;
@@ -173,7 +178,8 @@ std::optional<LoweredKernel> lower_contract(const Graph& g, const Layouts& layou
     ValueId v{e.operand()};
     auto [it, fresh] = numbers.try_emplace(v, 0u);
     if (fresh) it->second = operand({v, layouts[v.index], {}, {}, {}, {}, {}});
-    return load_lowered(it->second, e.type(), physical(layouts[v.index], e.index()), guard_of(g.type(v).shape, e.index()), e.outside());
+    return load_lowered(it->second, e.type(), physical(layouts[v.index], e.index()),
+                        guard_of(g.type(v).shape, e.index()), e.outside());
   });
 
   // axes in memory order with the column last, whatever the output's layout
@@ -187,7 +193,9 @@ std::optional<LoweredKernel> lower_contract(const Graph& g, const Layouts& layou
   // read the sum off what collapsing left
   Expr outer;
   std::vector<Expr> roots{k.stores[0].value};
-  visit(roots, [&](Expr e) { if (e.op() == Op::Fold) outer = e; });
+  visit(roots, [&](Expr e) {
+    if (e.op() == Op::Fold) outer = e;
+  });
   Expr body = outer;
   for (; body.op() == Op::Fold; body = body.arg(1)) k.sum.segments.push_back(body.arg(0));
   k.sum.k = k.sum.segments.back();
@@ -212,11 +220,16 @@ std::optional<LoweredKernel> lower_contract(const Graph& g, const Layouts& layou
   std::vector<Expr> vars = k.axes;
   vars.insert(vars.end(), k.sum.segments.begin(), k.sum.segments.end());
   vars.push_back(k.sum.k);
-  if (!affine_in(k.sum.a_offset, vars) || !affine_in(k.sum.b_offset, vars) || affine(k.sum.a_offset).coefficient_of(k.sum.k) != 1) return std::nullopt;
-  for (Store& s : k.stores) s.value = rewrite(s.value, [&](Expr e) { return e == outer ? make(Op::Acc, DType::f32, {}) : e; });
+  if (!affine_in(k.sum.a_offset, vars) || !affine_in(k.sum.b_offset, vars) ||
+      affine(k.sum.a_offset).coefficient_of(k.sum.k) != 1)
+    return std::nullopt;
+  for (Store& s : k.stores)
+    s.value = rewrite(s.value, [&](Expr e) { return e == outer ? make(Op::Acc, DType::f32, {}) : e; });
   k.sum.in_registers = target.is_gpu() || (k_total <= rt::kSumBlock && !calls_function(k.stores[0].value));
   k.lanes = rt::kPanel;
-  k.scratch_bytes = packed || target.is_gpu() ? 0 : rt::contract_scratch_bytes({k.sum.rows_per_tile, k.sum.vectors_per_tile}, k_total);
+  k.scratch_bytes = packed || target.is_gpu()
+                        ? 0
+                        : rt::contract_scratch_bytes({k.sum.rows_per_tile, k.sum.vectors_per_tile}, k_total);
   return l;
 }
 

@@ -1,5 +1,5 @@
-// See lower_kernel.h. Collapsing is tried, not pattern-matched: two neighbouring axes become one variable f, with f / n and
-// f % n in their places, and the change stands when simplification leaves no division behind.
+// See lower_kernel.h. Collapsing is tried, not pattern-matched: two neighbouring axes become one variable f, with f / n
+// and f % n in their places, and the change stands when simplification leaves no division behind.
 #include "optimizer/plan/lower_kernel.h"
 
 #include <algorithm>
@@ -25,21 +25,26 @@ Expr Lowering::lower(Expr root, Expr lanes) {
     uint32_t number = operand(operand_for(v, e, lanes));
     if (within_halo(g_, out_.operands[number], e)) guard = boolean(true);
     const Operand& from = out_.operands[number];
-    Expr offset = from.packing ? *packed_offset(*from.packing, extents(g_.type(v).shape), e.index()) : physical(from.layout, e.index());
+    Expr offset = from.packing ? *packed_offset(*from.packing, extents(g_.type(v).shape), e.index())
+                               : physical(from.layout, e.index());
     return load_lowered(number, e.type(), offset, guard, e.outside(), e.checked() && !guard.is_const(1));
   });
 }
-/// A constant is laid out for its reader: the axis that the lanes walk comes last. A value with zeros around brings them.
+/// A constant is laid out for its reader: the axis that the lanes walk comes last. A value with zeros around brings
+/// them.
 Operand Lowering::operand_for(ValueId v, Expr load, Expr lanes) {
   Operand made{v, layouts_[v.index], {}, {}, {}, {}, {}};
-  if (auto halo = layouts_.haloed.find(v); halo != layouts_.haloed.end() && halo->second.layout == made.layout) return halo->second;
+  if (auto halo = layouts_.haloed.find(v); halo != layouts_.haloed.end() && halo->second.layout == made.layout)
+    return halo->second;
   if (auto panels = layouts_.packed.find(v); panels != layouts_.packed.end()) made.packing = panels->second;
   if (!g_[v].constant || !lanes || made.packing) return made;
   std::vector<int> order;
   int last = -1;
   for (size_t d = 0; d < load.index().size(); ++d) {
-    if (load.index()[d] == lanes) last = static_cast<int>(d);
-    else order.push_back(static_cast<int>(d));
+    if (load.index()[d] == lanes)
+      last = static_cast<int>(d);
+    else
+      order.push_back(static_cast<int>(d));
   }
   if (last < 0) return made;
   order.push_back(last);
@@ -49,7 +54,13 @@ Operand Lowering::operand_for(ValueId v, Expr load, Expr lanes) {
 
 std::optional<Operand> halo_of(const Graph& g, Expr load, const Layout& made) {
   const Shape& shape = g.type(ValueId{load.operand()}).shape;
-  Operand o{ValueId{load.operand()}, made, order_of(made), std::vector<int64_t>(shape.size()), std::vector<int64_t>(shape.size()), {}, {}};
+  Operand o{ValueId{load.operand()},
+            made,
+            order_of(made),
+            std::vector<int64_t>(shape.size()),
+            std::vector<int64_t>(shape.size()),
+            {},
+            {}};
   for (size_t d = 0; d < shape.size(); ++d) {
     Interval r = range_of(load.index()[d]);
     if (!r.known()) return std::nullopt;
@@ -62,7 +73,9 @@ std::optional<Operand> halo_of(const Graph& g, Expr load, const Layout& made) {
   return o;
 }
 bool covers(const Operand& wide, const Operand& narrow) {
-  return (!narrow.around || narrow.around == wide.around) && std::ranges::equal(narrow.before, wide.before, std::less_equal{}) && std::ranges::equal(narrow.after, wide.after, std::less_equal{});
+  return (!narrow.around || narrow.around == wide.around) &&
+         std::ranges::equal(narrow.before, wide.before, std::less_equal{}) &&
+         std::ranges::equal(narrow.after, wide.after, std::less_equal{});
 }
 bool within_halo(const Graph& g, const Operand& o, Expr load) {
   if (!has_halo(o) || load.checked()) return false;
@@ -78,7 +91,8 @@ bool divides(Expr root, Expr v) {  // a division or remainder of something that 
   bool found = false;
   std::vector<Expr> roots{root};
   visit(roots, [&](Expr e) {
-    if ((e.op() == Op::FloorDiv || e.op() == Op::Mod || e.op() == Op::Div || e.op() == Op::FMod) && e.type() == DType::i64)
+    if ((e.op() == Op::FloorDiv || e.op() == Op::Mod || e.op() == Op::Div || e.op() == Op::FMod) &&
+        e.type() == DType::i64)
       found |= depends_on(e, v);
   });
   return found;
@@ -164,7 +178,9 @@ int64_t divisor_of(const Kernel& k, Expr v) {
   std::vector<Expr> roots;
   for (const Store& s : k.stores) roots.push_back(s.value);
   visit(roots, [&](Expr e) {
-    if ((e.op() == Op::FloorDiv || e.op() == Op::Mod) && e.arg(0) == v && e.arg(1).is_const() && v.extent().int_value() % e.arg(1).int_value() == 0) d = e.arg(1).int_value();
+    if ((e.op() == Op::FloorDiv || e.op() == Op::Mod) && e.arg(0) == v && e.arg(1).is_const() &&
+        v.extent().int_value() % e.arg(1).int_value() == 0)
+      d = e.arg(1).int_value();
   });
   return d;
 }
@@ -226,8 +242,8 @@ namespace {
 /// The kernel only hands on operand 1's elements in the order and at the distance in which they stand.
 std::optional<int64_t> alias_offset(const LoweredKernel& l, const Layouts& layouts) {
   const Store& s = l.kernel.stores[0];
-  if (l.operands.size() != 2 || l.operands[1].layout != layouts[l.operands[1].value.index] || s.value.op() != Op::Load || s.value.operand() != 1 ||
-      !s.value.arg(1).is_const(1))
+  if (l.operands.size() != 2 || l.operands[1].layout != layouts[l.operands[1].value.index] ||
+      s.value.op() != Op::Load || s.value.operand() != 1 || !s.value.arg(1).is_const(1))
     return std::nullopt;
   Affine difference = affine(s.value.arg(0) - s.offset);
   if (!difference.terms.empty() || difference.constant < 0) return std::nullopt;
@@ -241,7 +257,9 @@ bool only_copies(const Graph& g, const OutputPart& part) {
   const Shape& shape = g.type(ValueId{e.operand()}).shape;
   if (shape.size() != part.out.index.size()) return false;
   for (size_t a = 0; a < shape.size(); ++a)
-    if (shape[a].extent() != part.out.index[a].extent() || (e.index()[a] != part.out.index[a] && !shape[a].is_static(1))) return false;
+    if (shape[a].extent() != part.out.index[a].extent() ||
+        (e.index()[a] != part.out.index[a] && !shape[a].is_static(1)))
+      return false;
   return true;
 }
 
@@ -257,7 +275,8 @@ Layout layout_within(const OutputPart& part, const Layout& whole) {
   return l;
 }
 
-LoweredKernel lower_nest(const Graph& g, const Layouts& layouts, ValueId output, const OutputPart& part, const Target& target) {
+LoweredKernel lower_nest(const Graph& g, const Layouts& layouts, ValueId output, const OutputPart& part,
+                         const Target& target) {
   LoweredKernel l;
   Lowering lowering(g, layouts, l);
   Kernel& k = l.kernel;
@@ -277,14 +296,16 @@ LoweredKernel lower_nest(const Graph& g, const Layouts& layouts, ValueId output,
 }
 
 namespace {
-/// Axes that are an index of the output: points that differ in them write different elements. They go first; their number.
+/// Axes that are an index of the output: points that differ in them write different elements. They go first; their
+/// number.
 int move_owners_first(std::vector<Expr>& axes, const std::vector<Expr>& to) {
   auto owns = [&](Expr axis) { return std::ranges::find(to, axis) != to.end(); };
   return static_cast<int>(std::ranges::stable_partition(axes, owns).begin() - axes.begin());
 }
 }  // namespace
 
-LoweredKernel lower_scatter(const Graph& g, const Layouts& layouts, const Node& n, const Scatter& s, const Target& target) {
+LoweredKernel lower_scatter(const Graph& g, const Layouts& layouts, const Node& n, const Scatter& s,
+                            const Target& target) {
   LoweredKernel l;
   Lowering lowering(g, layouts, l);
   Kernel& k = l.kernel;
@@ -315,7 +336,8 @@ LoweredKernel lower_relay(const Graph& g, const Layouts& layouts, const Operand&
   l.operands = {to, {to.value, layouts[to.value.index], {}, {}, {}, {}, {}}};
   k.operands = {t, t};
   for (int a : to.order) k.axes.push_back(index[static_cast<size_t>(a)]);
-  k.stores.push_back({0, physical(to.layout, index), boolean(true), load_lowered(1, t, physical(layouts[to.value.index], index), boolean(true), zero(t))});
+  k.stores.push_back({0, physical(to.layout, index), boolean(true),
+                      load_lowered(1, t, physical(layouts[to.value.index], index), boolean(true), zero(t))});
   drop_unit_axes(k);
   collapse_axes(k, 0);
   rotate_lanes(k);
@@ -324,8 +346,10 @@ LoweredKernel lower_relay(const Graph& g, const Layouts& layouts, const Operand&
 }
 
 namespace {
-/// Writes `room` positions of axis order[i] from each of `begins` on: inside of the outer axes, and across the inner ones.
-LoweredKernel lower_sides(const Graph& g, const Operand& to, size_t i, int64_t room, std::span<const int64_t> begins, const Target& target) {
+/// Writes `room` positions of axis order[i] from each of `begins` on: inside of the outer axes, and across the inner
+/// ones.
+LoweredKernel lower_sides(const Graph& g, const Operand& to, size_t i, int64_t room, std::span<const int64_t> begins,
+                          const Target& target) {
   const Shape& shape = g.type(to.value).shape;
   auto pitch_of = [&](size_t o) { return to.layout.pitch[static_cast<size_t>(to.order[o])]; };
   LoweredKernel l;
@@ -344,7 +368,9 @@ LoweredKernel lower_sides(const Graph& g, const Operand& to, size_t i, int64_t r
     }
   }
   l.kernel.axes.push_back(var(integer(room * pitch_of(i))));
-  for (int64_t begin : begins) l.kernel.stores.push_back({0, simplify_index(offset + integer(begin * pitch_of(i)) + l.kernel.axes.back()), boolean(true), to.around});
+  for (int64_t begin : begins)
+    l.kernel.stores.push_back(
+        {0, simplify_index(offset + integer(begin * pitch_of(i)) + l.kernel.axes.back()), boolean(true), to.around});
   drop_unit_axes(l.kernel);
   collapse_axes(l.kernel, 0);
   choose_lanes(l.kernel, target);
@@ -357,8 +383,10 @@ std::vector<LoweredKernel> lower_border(const Graph& g, const Operand& to, const
   for (size_t i = 0; i < to.order.size(); ++i) {
     auto a = static_cast<size_t>(to.order[i]);
     int64_t before = to.before[a], after = to.after[a], begins[] = {-before, g.type(to.value).shape[a].value()};
-    if (before == after && before) kernels.push_back(lower_sides(g, to, i, before, begins, target));
-    else if (before) kernels.push_back(lower_sides(g, to, i, before, std::span(begins, 1), target));
+    if (before == after && before)
+      kernels.push_back(lower_sides(g, to, i, before, begins, target));
+    else if (before)
+      kernels.push_back(lower_sides(g, to, i, before, std::span(begins, 1), target));
     if (before != after && after) kernels.push_back(lower_sides(g, to, i, after, std::span(begins + 1, 1), target));
   }
   return kernels;

@@ -1,5 +1,6 @@
-// Lowering: the fused meaning of a cluster becomes a kernel: Loads and stores get physical offsets and only the guards that
-// range analysis cannot discharge, axes and folds that walk memory together collapse, and one axis is chosen for the lanes.
+// Lowering: the fused meaning of a cluster becomes a kernel: Loads and stores get physical offsets and only the guards
+// that range analysis cannot discharge, axes and folds that walk memory together collapse, and one axis is chosen for
+// the lanes.
 #pragma once
 #include <map>
 #include <optional>
@@ -28,10 +29,10 @@ std::optional<Expr> packed_offset(const Packing& p, const std::vector<int64_t>& 
 struct Operand {
   ValueId value;
   Layout layout;
-  std::vector<int> order;               // how the layout was made: the order of the axes and the room around them
+  std::vector<int> order;  // how the layout was made: the order of the axes and the room around them
   std::vector<int64_t> before, after;
-  std::optional<Packing> packing;       // of a constant; `layout` says nothing then
-  Expr around;                          // what stands in that room; null where there is none
+  std::optional<Packing> packing;  // of a constant; `layout` says nothing then
+  Expr around;                     // what stands in that room; null where there is none
 };
 bool has_halo(const Operand& o);
 bool covers(const Operand& wide, const Operand& narrow);
@@ -42,7 +43,8 @@ bool within_halo(const Graph& g, const Operand& o, Expr load);
 struct Layouts {
   std::vector<Layout> made;           // by value: how its kernel leaves it
   std::map<ValueId, Packing> packed;  // constants that stand in a product's panels for their other readers too
-  std::map<ValueId, Operand> haloed;  // with a constant around: made so, or relaid once for all readers that want some of it
+  std::map<ValueId, Operand>
+      haloed;  // with a constant around: made so, or relaid once for all readers that want some of it
   const Layout& operator[](uint32_t value) const { return made[value]; }
 };
 
@@ -53,8 +55,8 @@ struct OutputPart {
 };
 /// The layout of what is copied to `part`, if it were made there at once.
 Layout layout_within(const OutputPart& part, const Layout& whole);
-/// The regions of an output whose meaning differs by where an axis stands (Concat) or by its remainder (ConvTranspose), each
-/// with a meaning that has no such case left; one region where there is nothing to be told apart.
+/// The regions of an output whose meaning differs by where an axis stands (Concat) or by its remainder (ConvTranspose),
+/// each with a meaning that has no such case left; one region where there is nothing to be told apart.
 std::vector<OutputPart> split_output(const OutputExpr& out);
 
 struct LoweredKernel {
@@ -66,13 +68,17 @@ struct LoweredKernel {
   std::optional<OutputPart> copies_to;
 };
 
-LoweredKernel lower_nest(const Graph& g, const Layouts& layouts, ValueId output, const OutputPart& part, const Target& target);
+LoweredKernel lower_nest(const Graph& g, const Layouts& layouts, ValueId output, const OutputPart& part,
+                         const Target& target);
 /// nullopt where the sum is no Contract, or too small to be worth one.
-std::optional<LoweredKernel> lower_contract(const Graph& g, const Layouts& layouts, ValueId output, const OutputPart& part, const Target& target);
+std::optional<LoweredKernel> lower_contract(const Graph& g, const Layouts& layouts, ValueId output,
+                                            const OutputPart& part, const Target& target);
 /// nullopt where the value is no fold along rows that share what they read.
-std::optional<LoweredKernel> lower_window(const Graph& g, const Layouts& layouts, ValueId output, const OutputPart& part, const Target& target);
+std::optional<LoweredKernel> lower_window(const Graph& g, const Layouts& layouts, ValueId output,
+                                          const OutputPart& part, const Target& target);
 /// The updates of a Scatter, one after another; its start is a kernel of its own that ran before.
-LoweredKernel lower_scatter(const Graph& g, const Layouts& layouts, const Node& n, const Scatter& s, const Target& target);
+LoweredKernel lower_scatter(const Graph& g, const Layouts& layouts, const Node& n, const Scatter& s,
+                            const Target& target);
 /// A copy of a value into another layout; what stands around it there is the business of `lower_border`.
 LoweredKernel lower_relay(const Graph& g, const Layouts& layouts, const Operand& to, const Target& target);
 /// What stands around a value, a kernel for each side.
@@ -84,7 +90,7 @@ std::vector<LoweredKernel> lower_border(const Graph& g, const Operand& to, const
 class Lowering {
  public:
   Lowering(const Graph& g, const Layouts& layouts, LoweredKernel& out) : g_(g), layouts_(layouts), out_(out) {}
-  uint32_t operand(Operand o);             // its number; the first one of a value says its layout
+  uint32_t operand(Operand o);  // its number; the first one of a value says its layout
   Expr lower(Expr root, Expr lanes);
 
  private:
@@ -107,10 +113,12 @@ Expr guard_of(const Shape& shape, std::span<const Expr> index);
 Expr load_lowered(uint32_t operand, DType t, Expr offset, Expr guard, Expr outside, bool checked = false);
 void drop_unit_axes(Kernel& k);
 void split_axes(Kernel& k);  // where an index is divided by a constant, so that what is left is affine
-void collapse_axes(Kernel& k, size_t keep_last);  // all neighbours that walk memory together, but never the last `keep_last`
+void collapse_axes(Kernel& k,
+                   size_t keep_last);  // all neighbours that walk memory together, but never the last `keep_last`
 Expr collapse_folds(Expr root);
 Expr split_axis(Kernel& k, size_t i, int64_t block);  // into two, the inner one of `block` points; gives the outer one
-/// A kernel without folds may run its lanes along any axis: where the last one is short, or would gather, another is better.
+/// A kernel without folds may run its lanes along any axis: where the last one is short, or would gather, another is
+/// better.
 void rotate_lanes(Kernel& k);
 /// How many lanes the last axis runs in, and how folds are shared: by lanes, or by the threads of a GPU's block.
 void choose_lanes(Kernel& k, const Target& target);

@@ -1,5 +1,5 @@
-// lower_window: a fold whose columns are read along memory (a depthwise convolution, a pool) and whose rows share weights or
-// overlap. What it reads outside of a value is asked for as a halo, so that no guard is left in the body.
+// lower_window: a fold whose columns are read along memory (a depthwise convolution, a pool) and whose rows share
+// weights or overlap. What it reads outside of a value is asked for as a halo, so that no guard is left in the body.
 #include <algorithm>
 
 #include "optimizer/plan/lower_kernel.h"
@@ -34,7 +34,8 @@ std::optional<WindowMatch> match_window(Expr value) {
 
 }  // namespace
 
-std::optional<LoweredKernel> lower_window(const Graph& g, const Layouts& layouts, ValueId output, const OutputPart& part, const Target& target) {
+std::optional<LoweredKernel> lower_window(const Graph& g, const Layouts& layouts, ValueId output,
+                                          const OutputPart& part, const Target& target) {
   if (g.type(output).dtype != DType::f32) return std::nullopt;
   auto m = match_window(part.out.value);
   if (!m) return std::nullopt;
@@ -52,12 +53,15 @@ std::optional<LoweredKernel> lower_window(const Graph& g, const Layouts& layouts
     auto halo = halo_of(g, e, layouts[v.index]);
     clear &= halo && !g[v].constant;
     if (!clear) return;
-    if (auto wide = layouts.haloed.find(v); wide != layouts.haloed.end() && covers(wide->second, *halo)) halo = wide->second;
-    else halo->layout = with_halo(extents(g.type(v).shape), halo->order, halo->before, halo->after);
+    if (auto wide = layouts.haloed.find(v); wide != layouts.haloed.end() && covers(wide->second, *halo))
+      halo = wide->second;
+    else
+      halo->layout = with_halo(extents(g.type(v).shape), halo->order, halo->before, halo->after);
     lowering.operand(std::move(*halo));
   });
   if (!clear) return std::nullopt;
-  k.stores.push_back({y, physical(layout, part.at), boolean(true), collapse_folds(lowering.lower(part.out.value, last_moving(k.axes)))});
+  k.stores.push_back({y, physical(layout, part.at), boolean(true),
+                      collapse_folds(lowering.lower(part.out.value, last_moving(k.axes)))});
   drop_unit_axes(k);
   collapse_axes(k, 1);
   if (k.axes.size() < 2) return std::nullopt;
@@ -71,12 +75,17 @@ std::optional<LoweredKernel> lower_window(const Graph& g, const Layouts& layouts
   constexpr int64_t kFewest = 4;  // columns, and taps
   int64_t taps = 1;
   for (Expr t : m->taps) taps *= t.extent().int_value();
-  if (guarded || along.strided || !along.contiguous || column.extent().int_value() < kFewest || taps < kFewest || row.extent().int_value() < 2) return std::nullopt;
+  if (guarded || along.strided || !along.contiguous || column.extent().int_value() < kFewest || taps < kFewest ||
+      row.extent().int_value() < 2)
+    return std::nullopt;
   k.form = Form::Window;
   k.lanes = rt::kPanel;
   const int64_t rows = row.extent().int_value();
-  k.window = {m->fold.fold_kind(), m->taps, m->body, target.is_gpu() ? rt::block_window_rows(rows) : rt::window_rows(target.vector_bytes, target.vector_registers, rows)};
-  k.stores[0].value = rewrite(k.stores[0].value, [&](Expr e) { return e == m->fold ? make(Op::Acc, DType::f32, {}) : e; });
+  k.window = {m->fold.fold_kind(), m->taps, m->body,
+              target.is_gpu() ? rt::block_window_rows(rows)
+                              : rt::window_rows(target.vector_bytes, target.vector_registers, rows)};
+  k.stores[0].value =
+      rewrite(k.stores[0].value, [&](Expr e) { return e == m->fold ? make(Op::Acc, DType::f32, {}) : e; });
   return l;
 }
 

@@ -1,5 +1,6 @@
-// Plan: every decision, printed. A kernel's body is its fused Expr with each Load lowered to a physical offset; a step gives
-// a kernel its operands; rows that are not kernels (jumps, loops, copies) are the control flow. Codegen decides nothing more.
+// Plan: every decision, printed. A kernel's body is its fused Expr with each Load lowered to a physical offset; a step
+// gives a kernel its operands; rows that are not kernels (jumps, loops, copies) are the control flow. Codegen decides
+// nothing more.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -13,7 +14,7 @@ namespace cameo {
 
 // ---- kernels --------------------------------------------------------------------------------------------------------
 struct Store {
-  uint32_t operand;  // of the kernel
+  uint32_t operand;           // of the kernel
   Expr offset, guard, value;  // an unprovable guard that fails is a run-time error
 };
 
@@ -26,18 +27,19 @@ enum class Form : uint8_t {
 };
 std::string_view name(Form f);
 
-/// The sum of a Contract: out(.., row, col) = epilogue(sum over segments and k of a * b). All offsets are affine in the kernel's
-/// axes (outer.., row, col) and the fold variables; k has coefficient 1 in `a_offset`.
+/// The sum of a Contract: out(.., row, col) = epilogue(sum over segments and k of a * b). All offsets are affine in the
+/// kernel's axes (outer.., row, col) and the fold variables; k has coefficient 1 in `a_offset`.
 struct ContractSum {
-  uint32_t a = 0, b = 0;         // operands of the kernel
-  std::vector<Expr> segments;    // fold variables, outermost first
-  Expr k;                        // the innermost one
-  Expr a_offset, b_offset;       // b's only where it is not packed
-  bool packed = false;           // b is [n/16][segments * k][16]
-  bool has_row = false;          // the output has an axis besides the column's
+  uint32_t a = 0, b = 0;       // operands of the kernel
+  std::vector<Expr> segments;  // fold variables, outermost first
+  Expr k;                      // the innermost one
+  Expr a_offset, b_offset;     // b's only where it is not packed
+  bool packed = false;         // b is [n/16][segments * k][16]
+  bool has_row = false;        // the output has an axis besides the column's
   int rows_per_tile = 6, vectors_per_tile = 4;
-  int term_groups = 1;           // of a GPU's block, that split the sum
-  bool in_registers = false;     // until the epilogue has them; else the sums pass through memory, the epilogue is one copy
+  int term_groups = 1;  // of a GPU's block, that split the sum
+  bool in_registers =
+      false;  // until the epilogue has them; else the sums pass through memory, the epilogue is one copy
 };
 
 /// The fold of a Window: out(.., row, col) = epilogue(fold of `body` over the taps, outermost first).
@@ -48,8 +50,9 @@ struct WindowFold {
   int rows_per_tile = 1;
 };
 
-/// One emitted function. Its Loads are lowered: args are (offset in elements, guard, outside), and the operand is the number
-/// of the kernel's operand. `axes` are Vars, outermost first; the last one runs in vector lanes when `lanes` > 1.
+/// One emitted function. Its Loads are lowered: args are (offset in elements, guard, outside), and the operand is the
+/// number of the kernel's operand. `axes` are Vars, outermost first; the last one runs in vector lanes when `lanes`
+/// > 1.
 struct Kernel {
   std::string symbol, title;  // k003_conv_relu; "Conv + Relu"
   Form form = Form::Nest;
@@ -89,9 +92,9 @@ struct Step {
   uint32_t kernel = 0;
   std::vector<Ref> refs;
   int chunks = 1;
-  int jump = -1;               // a step's number
-  int64_t bytes = 0;           // Copy, Advance; LoopBegin: trips when no ref holds them
-  uint32_t a = 0, b = 0;       // slots of Swap, SetBase, Advance; loop number and flags of LoopBegin
+  int jump = -1;          // a step's number
+  int64_t bytes = 0;      // Copy, Advance; LoopBegin: trips when no ref holds them
+  uint32_t a = 0, b = 0;  // slots of Swap, SetBase, Advance; loop number and flags of LoopBegin
   Origin origin;
   std::vector<ValueId> written;  // values of the root graph, for taps
   bool operator==(const Step&) const = default;
@@ -106,13 +109,19 @@ struct Buffer {
 };
 
 struct Interface {
-  struct Io { std::string name; Type type; };
+  struct Io {
+    std::string name;
+    Type type;
+  };
   std::vector<Io> inputs, outputs;
 };
 
 /// Constant bytes that ship with the artifact, each stored once.
 struct WeightPool {
-  struct Entry { Constant tensor; int64_t offset; };
+  struct Entry {
+    Constant tensor;
+    int64_t offset;
+  };
   std::vector<Entry> entries;
   int64_t bytes = 0;
   int64_t add(const Constant& tensor);  // its offset, 64-byte aligned; equal bytes are stored once

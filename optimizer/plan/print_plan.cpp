@@ -17,7 +17,8 @@ std::string to_string(const Ref& r) {
 }
 namespace {
 std::string_view name(StepKind k) {
-  constexpr std::string_view names[] = {"kernel", "jump", "jump-if-false", "loop-begin", "loop-end", "swap", "set-base", "advance", "copy"};
+  constexpr std::string_view names[] = {"kernel", "jump",     "jump-if-false", "loop-begin", "loop-end",
+                                        "swap",   "set-base", "advance",       "copy"};
   return names[static_cast<int>(k)];
 }
 std::string join(const auto& list, auto text) {
@@ -29,23 +30,31 @@ std::string details(const Kernel& k) {
   const ContractSum& c = k.sum;
   if (k.form == Form::Serial && k.owners) return fmt::format(" owners {}", k.owners);
   if (k.form == Form::Nest && k.team > 1) return fmt::format(" team {}", k.team);
-  if (k.form == Form::Window) return fmt::format(" taps [{}] tile {}", join(k.window.taps, [](Expr a) { return to_string(a.extent()); }), k.window.rows_per_tile);
+  if (k.form == Form::Window)
+    return fmt::format(" taps [{}] tile {}", join(k.window.taps, [](Expr a) { return to_string(a.extent()); }),
+                       k.window.rows_per_tile);
   if (k.form != Form::Contract) return "";
-  return fmt::format(" sum [{}]{} tile {}x{}{}{}", join(c.segments, [](Expr a) { return to_string(a.extent()) + " x "; }) + to_string(c.k.extent()), c.packed ? " packed" : "",
-                     c.rows_per_tile, c.vectors_per_tile, c.term_groups > 1 ? fmt::format(" by {}", c.term_groups) : "", c.in_registers ? " in registers" : "");
+  return fmt::format(" sum [{}]{} tile {}x{}{}{}",
+                     join(c.segments, [](Expr a) { return to_string(a.extent()) + " x "; }) + to_string(c.k.extent()),
+                     c.packed ? " packed" : "", c.rows_per_tile, c.vectors_per_tile,
+                     c.term_groups > 1 ? fmt::format(" by {}", c.term_groups) : "",
+                     c.in_registers ? " in registers" : "");
 }
 }  // namespace
 
 std::string to_string(const Plan& plan, const Sources& sources) {
-  const std::string architectures = plan.target.is_gpu() ? fmt::format(" for {}", fmt::join(plan.target.architectures, ", ")) : "";
+  const std::string architectures =
+      plan.target.is_gpu() ? fmt::format(" for {}", fmt::join(plan.target.architectures, ", ")) : "";
   std::string s = fmt::format("target {}{}\narena {} bytes\n", plan.target.name, architectures, plan.arena_bytes);
   for (const Kernel& k : plan.kernels) {
-    s += fmt::format("kernel {} {} [{}] lanes {}{} operands [{}]{}\n", k.symbol, name(k.form), join(k.axes, [](Expr a) { return to_string(a.extent()); }),
-                     k.lanes, k.small ? " small" : "", join(k.operands, [](DType t) { return cameo::name(t); }), details(k));
+    s += fmt::format("kernel {} {} [{}] lanes {}{} operands [{}]{}\n", k.symbol, name(k.form),
+                     join(k.axes, [](Expr a) { return to_string(a.extent()); }), k.lanes, k.small ? " small" : "",
+                     join(k.operands, [](DType t) { return cameo::name(t); }), details(k));
   }
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& t = plan.steps[i];
-    s += fmt::format("{:4} {}", i, t.kind == StepKind::Kernel ? plan.kernels[t.kernel].symbol : std::string(name(t.kind)));
+    s += fmt::format("{:4} {}", i,
+                     t.kind == StepKind::Kernel ? plan.kernels[t.kernel].symbol : std::string(name(t.kind)));
     if (!t.refs.empty()) s += fmt::format(" ({})", join(t.refs, [](const Ref& r) { return to_string(r); }));
     if (t.chunks > 1) s += fmt::format(" chunks {}", t.chunks);
     if (t.jump >= 0) s += fmt::format(" -> {}", t.jump);

@@ -1,0 +1,74 @@
+// See kernel_table.h.
+#include "optimizer/plan/kernel_table.h"
+
+#include <fmt/format.h>
+
+namespace cameo {
+namespace {
+
+std::string symbol_of(size_t number, std::string_view title) {
+  std::string s = fmt::format("k{:03}_", number);
+  for (char ch : title.substr(0, 48)) {
+    if (ch == ' ') continue;
+    s += ch == '+' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(ch)));
+  }
+  return s;
+}
+
+/// A canonical text of a kernel: variables and nodes numbered in order of appearance.
+std::string body_text(const Kernel& k) {
+  std::string s = fmt::format("{} {} {} {} {} {} {}|", static_cast<int>(k.form), k.lanes, k.fold_lanes, k.team,
+                              k.owners, k.small, k.opaque);
+  for (DType t : k.operands) s += fmt::format("{},", name(t));
+  for (int64_t n : k.opaque_numbers) s += fmt::format("{},", n);
+  std::map<uint64_t, size_t> vars;
+  std::map<uint32_t, size_t> nodes;
+  std::vector<Expr> roots(k.axes.begin(), k.axes.end());
+  for (const Store& st : k.stores) roots.insert(roots.end(), {st.offset, st.guard, st.value});
+  if (k.form == Form::Contract) {
+    s += fmt::format("{},{},{},{},{},{},", k.sum.a, k.sum.b, k.sum.packed, k.sum.rows_per_tile, k.sum.vectors_per_tile,
+                     k.sum.term_groups);
+    roots.insert(roots.end(), k.sum.segments.begin(), k.sum.segments.end());
+    roots.insert(roots.end(), {k.sum.k, k.sum.a_offset, k.sum.b_offset});
+  }
+  if (k.form == Form::Window) {
+    s += fmt::format("{},{},", static_cast<int>(k.window.kind), k.window.rows_per_tile);
+    roots.insert(roots.end(), k.window.taps.begin(), k.window.taps.end());
+    roots.push_back(k.window.body);
+  }
+  visit(roots, [&](Expr e) {
+    uint64_t bits = e.op() == Op::Var ? vars.try_emplace(e.var_number(), vars.size()).first->second : e.bits();
+    s += fmt::format(";{}:{}:{:x}", static_cast<int>(e.op()), static_cast<int>(e.type()), bits);
+    for (Expr a : e.args()) s += fmt::format(" {}", nodes.at(a.id()));
+    nodes.emplace(e.id(), nodes.size());
+  });
+  for (const Store& st : k.stores)
+    s += fmt::format("|{} {} {} {}", st.operand, nodes.at(st.offset.id()), nodes.at(st.guard.id()),
+                     nodes.at(st.value.id()));
+  for (Expr a : k.axes) s += fmt::format("|{}", nodes.at(a.id()));
+  if (k.form == Form::Contract) {
+    for (Expr a : k.sum.segments) s += fmt::format("|{}", nodes.at(a.id()));
+    s += fmt::format("|{} {} {}", nodes.at(k.sum.k.id()), nodes.at(k.sum.a_offset.id()), nodes.at(k.sum.b_offset.id()));
+  }
+  if (k.form == Form::Window) {
+    for (Expr t : k.window.taps) s += fmt::format("|{}", nodes.at(t.id()));
+    s += fmt::format("|{}", nodes.at(k.window.body.id()));
+  }
+  return s;
+}
+
+}  // namespace
+
+uint32_t KernelTable::intern(Kernel k) {
+  auto [it, fresh] = numbers_.try_emplace(body_text(k), static_cast<uint32_t>(kernels_.size()));
+  if (fresh) {
+    k.symbol = symbol_of(kernels_.size(), k.title);
+    kernels_.push_back(std::move(k));
+  } else {
+    Kernel& same = kernels_[it->second];
+    same.origin = merge(same.origin, k.origin);
+  }
+  return it->second;
+}
+
+}  // namespace cameo

@@ -1,0 +1,21 @@
+// The kernels of a plan, each once: steps that do the same with other operands have one.
+#pragma once
+#include <map>
+#include <string>
+
+#include "optimizer/plan/plan.h"
+
+namespace cameo {
+
+class KernelTable {
+ public:
+  explicit KernelTable(std::vector<Kernel>& kernels) : kernels_(kernels) {}
+  /// The number of an equal kernel, or of this one as a new one: equal means the same text but for its name and origin.
+  uint32_t intern(Kernel k);
+
+ private:
+  std::vector<Kernel>& kernels_;
+  std::map<std::string, uint32_t> numbers_;  // by text
+};
+
+}  // namespace cameo

@@ -1,0 +1,149 @@
+// Control flow is rows that jump: the bodies of Loop and If are planned into the same list of steps and the same arena.
+// What a loop carries is double-buffered behind two slots that swap; what it scans is written through a slot that
+// advances.
+#include <algorithm>
+
+#include "optimizer/plan/planner.h"
+#include "runtime/program.h"
+
+namespace cameo {
+namespace {
+bool always_true(const Graph& g, ValueId v) { return !v || (g[v].constant && g[v].constant->get_int(0) != 0); }
+}  // namespace
+
+/// The node: trips, condition, carried.., captured.. -> carried.., scans..
+/// Its body: iteration, condition, carried.., captured.. -> condition, carried.., scans..
+struct Planner::Loop {
+  const Node& n;
+  const Graph& body;
+  size_t captured, carried;
+  bool conditional = false;
+  Place counter{}, flag{};
+  std::vector<Place> inputs{}, outputs{};  // of the body
+  std::vector<Place> finals{};             // where the carried values stand in the end
+  std::vector<Step> turns{};               // Swap and Advance, after each round
+
+  ValueId trips() const { return n.inputs.size() > 0 ? n.inputs[0] : ValueId{}; }
+  ValueId condition() const { return n.inputs.size() > 1 ? n.inputs[1] : ValueId{}; }
+  void turn(StepKind kind, uint32_t a, uint32_t b, int64_t bytes) {
+    Step s;
+    s.kind = kind;
+    s.a = a;
+    s.b = b;
+    s.bytes = bytes;
+    s.origin = n.origin;
+    turns.push_back(std::move(s));
+  }
+};
+
+Planner::Loop Planner::open_loop(Frame& f, const Node& n) {
+  const Graph& body = *n.bodies[0];
+  Loop loop{n, body, captures_of(f.g, n), 0};
+  loop.carried = body.inputs().size() - 2 - loop.captured;
+  const ValueId in = body.inputs()[1], out = body.outputs()[0].value;
+  const bool stays = out == in || (body[out].constant && always_true(body, out));
+  loop.conditional = !(always_true(f.g, loop.condition()) && stays);
+  loop.counter = new_buffer(8, "iteration");
+  loop.flag = new_buffer(1, "condition");
+  const Constant yes = std::make_shared<const Tensor>(Tensor::scalar(DType::b1, 1));
+  copy(loop.flag,
+       loop.condition() ? place_plain(f, loop.condition()) : Place{{Base::Weights, 0, weights_.add(yes)}, {}}, 1,
+       n.origin);
+  loop.inputs = {loop.counter, loop.flag};
+  loop.outputs = {loop.flag};
+  return loop;
+}
+uint32_t Planner::new_slot(const Place& p, const Origin& origin) {
+  const uint32_t slot = plan_.slots++;
+  const Ref r = use(p);
+  push(StepKind::SetBase, {r}, origin).a = slot;
+  return slot;
+}
+void Planner::carry(Frame& f, Loop& loop) {
+  for (size_t i = 0; i < loop.carried; ++i) {
+    const int64_t bytes = bytes_of(loop.body.type(loop.body.inputs()[2 + i]));
+    const Place now_at = new_buffer(bytes, "carried"), next_at = new_buffer(bytes, "carried");
+    copy(now_at, place_plain(f, loop.n.inputs[2 + i]), bytes, loop.n.origin);
+    const uint32_t a = new_slot(now_at, loop.n.origin), b = new_slot(next_at, loop.n.origin);
+    const std::vector<int> both{now_at.buffers[0], next_at.buffers[0]};
+    loop.inputs.push_back({{Base::Slot, a, 0}, both});
+    loop.outputs.push_back({{Base::Slot, b, 0}, both});
+    loop.finals.push_back({{Base::Slot, a, 0}, both});
+    loop.turn(StepKind::Swap, a, b, 0);
+  }
+}
+void Planner::scan(Frame& f, Loop& loop) {
+  for (size_t i = loop.carried; i < loop.n.outputs.size(); ++i) {
+    const ValueId v = loop.n.outputs[i];
+    const int64_t bytes = bytes_of(loop.body.type(loop.body.outputs()[1 + i].value));
+    const Place at = v ? place_output(f, v) : new_buffer(bytes, "unused");
+    const uint32_t slot = new_slot(at, loop.n.origin);
+    loop.outputs.push_back({{Base::Slot, slot, 0}, at.buffers});
+    loop.turn(StepKind::Advance, slot, 0, v ? bytes : 0);
+  }
+}
+int Planner::begin_loop(Frame& f, const Loop& loop) {
+  const int begin = now();
+  push(StepKind::LoopBegin, {}, loop.n.origin);
+  const ValueId trips = loop.trips();
+  const bool known = trips && f.g[trips].constant;
+  std::vector<Ref> refs;
+  uint32_t flags = rt::kCounterRef;
+  if (trips && !known) refs.push_back(use(place_plain(f, trips))), flags |= rt::kTripRef;
+  if (loop.conditional) refs.push_back(use(loop.flag)), flags |= rt::kConditionRef;
+  refs.push_back(use(loop.counter));
+  Step& head = plan_.steps[static_cast<size_t>(begin)];
+  head.refs = std::move(refs);
+  head.a = plan_.loops++;
+  head.b = flags;
+  head.bytes = known ? f.g[trips].constant->get_int(0) : trips ? 0 : INT64_MAX;
+  return begin;
+}
+void Planner::end_loop(const Loop& loop, int begin) {
+  plan_.steps.insert(plan_.steps.end(), loop.turns.begin(), loop.turns.end());
+  for (const Place& p : loop.outputs) use(p);
+  push(StepKind::LoopEnd, {}, loop.n.origin).jump = begin;
+  plan_.steps[static_cast<size_t>(begin)].jump = now();
+  keep_alive(begin, now() - 1);
+}
+/// What was made before a loop and is read inside of it lives until the loop's end.
+void Planner::keep_alive(int begin, int end) {
+  for (Buffer& b : plan_.buffers)
+    if (b.first <= begin && b.last >= begin) b.last = std::max(b.last, end);
+}
+
+void Planner::plan_loop(Frame& f, const Node& n) {
+  Loop loop = open_loop(f, n);
+  carry(f, loop);
+  for (size_t i = 0; i < loop.captured; ++i) loop.inputs.push_back(place_plain(f, n.inputs[2 + loop.carried + i]));
+  scan(f, loop);
+  const int begin = begin_loop(f, loop);
+  plan_graph(loop.body, loop.inputs, loop.outputs);
+  end_loop(loop, begin);
+  for (size_t i = 0; i < loop.carried; ++i) {
+    const ValueId v = n.outputs[i];
+    if (v && f.places[v.index])
+      copy(*f.places[v.index], loop.finals[i], bytes_of(f.g.type(v)), n.origin);
+    else if (v)
+      f.places[v.index] = loop.finals[i];
+  }
+}
+
+void Planner::plan_if(Frame& f, const Node& n) {
+  std::vector<Place> outputs, captured;
+  for (ValueId v : n.outputs) outputs.push_back(v ? place_output(f, v) : Place{});
+  for (size_t i = 1; i < n.inputs.size(); ++i) captured.push_back(place_plain(f, n.inputs[i]));
+  const int test = now();
+  const Ref condition = use(place_plain(f, n.inputs[0]));
+  push(StepKind::JumpIfFalse, {condition}, n.origin);
+  plan_graph(*n.bodies[0], captured, outputs);
+  for (const Place& p : outputs) use(p);
+  const int over = now();
+  push(StepKind::Jump, {}, n.origin);
+  plan_.steps[static_cast<size_t>(test)].jump = now();
+  plan_graph(*n.bodies[1], captured, outputs);
+  for (const Place& p : outputs) use(p);
+  plan_.steps[static_cast<size_t>(over)].jump = now();
+}
+
+}  // namespace cameo

@@ -1,0 +1,92 @@
+// Planner: what planning holds while it walks a graph and the graphs of its bodies: the plan so far, and where values
+// stand.
+#pragma once
+#include <functional>
+#include <map>
+#include <optional>
+
+#include "optimizer/plan/kernel_table.h"
+#include "optimizer/plan/lower_graph.h"
+#include "optimizer/plan/relaid_constants.h"
+
+namespace cameo {
+
+/// Where a value stands, and the buffers that must stay alive while it is read (two for a slot that swaps).
+struct Place {
+  Ref ref;
+  std::vector<int> buffers;
+};
+inline int64_t bytes_of(const Type& t) { return product(t.shape).value() * byte_size(t.dtype); }
+
+class Planner {
+ public:
+  Planner(Plan& plan, WeightPool& weights, Diagnostics& diagnostics)
+      : plan_(plan), weights_(weights), diagnostics_(diagnostics), kernels_(plan.kernels) {}
+  void plan_root(const Graph& g);
+
+ private:
+  using Places = std::vector<std::optional<Place>>;  // by value of one graph
+  /// What planning knows of one graph, and where its values stand so far.
+  struct Frame : LoweredGraph {
+    Places places;
+    std::map<std::pair<ValueId, std::string>, Place> relays;  // copies in another layout
+  };
+
+  // ---- steps and buffers
+  int now() const { return static_cast<int>(plan_.steps.size()); }
+  Place new_buffer(int64_t bytes, std::string held);
+  const Ref& use(const Place& p);
+  Step& push(StepKind kind, std::vector<Ref> refs, const Origin& origin);
+  void copy(const Place& to, const Place& from, int64_t bytes, const Origin& origin);
+
+  // ---- one graph
+  void plan_graph(const Graph& g, const std::vector<Place>& inputs, const std::vector<Place>& outputs);
+  Frame open_frame(const Graph& g);
+  /// Runs `work`; what it finds wrong with the model is noted, and the cluster's values get places all the same.
+  void guarded(const Graph& g, const Cluster& c, Places& places, const std::function<void()>& work);
+  void plan_cluster(Frame& f, size_t number);
+
+  // ---- where values stand
+  /// In the layout that the value was made in.
+  Place place_of(Frame& f, ValueId v);
+  /// In the layout that a kernel asks for: a constant is laid out now, a value by a kernel.
+  Place place_operand(Frame& f, const Operand& o);
+  static Operand plain(const LoweredGraph& f, ValueId v);
+  /// Row-major, for what reads whole tensors: bodies, opaque kernels, scatters' operands.
+  Place place_plain(Frame& f, ValueId v) { return place_operand(f, plain(f, v)); }
+  /// Where a value is to be written: its own buffer, or the one that it is a window of.
+  Place place_output(Frame& f, ValueId v);
+  void relay(Frame& f, const Operand& o, const Place& to);
+  void add_border(const Frame& f, const Operand& o, const Place& to);
+
+  // ---- kernels
+  void plan_scatter(Frame& f, const Cluster& c, const Scatter& s);
+  void plan_opaque(Frame& f, const Cluster& c, const Opaque& o);
+  void add_parts(Frame& f, const Cluster& c, ValueId v, const Parts& parts);
+  void add_kernel(Frame& f, const Cluster& c, LoweredKernel l);
+  void push_kernel(Kernel k, const std::vector<Place>& at, const std::vector<ValueId>& written);
+  /// The last step says it: the ones before wrote a part, or a Scatter's start.
+  void tap(const Graph& g, const Operand& o, const Place& at);
+
+  // ---- control flow: plan_control.cpp
+  struct Loop;
+  void plan_loop(Frame& f, const Node& n);
+  void plan_if(Frame& f, const Node& n);
+  Loop open_loop(Frame& f, const Node& n);
+  void carry(Frame& f, Loop& loop);
+  void scan(Frame& f, Loop& loop);
+  int begin_loop(Frame& f, const Loop& loop);
+  void end_loop(const Loop& loop, int begin);
+  uint32_t new_slot(const Place& p, const Origin& origin);
+  void keep_alive(int begin, int end);
+
+  Plan& plan_;
+  WeightPool& weights_;
+  Diagnostics& diagnostics_;
+  const Graph* root_ = nullptr;
+  Origin reader_;  // of the kernel that is being added
+  KernelTable kernels_;
+  RelaidConstants constants_;
+};
+
+}  // namespace cameo
