@@ -94,8 +94,10 @@ class Builder {
     for (const std::string& a : plan_.target.architectures)
       if (a.starts_with("sm_") && ptxas_.empty())
         throw CompileError(
-            Code::E0603, fmt::format("code for {} needs ptxas, which is neither in PATH nor in /usr/local/cuda/bin", a),
-            "install the CUDA toolkit (Debian: nvidia-cuda-toolkit), or build for cuda:ptx, which the card's "
+            Code::E0603,
+            fmt::format("code for {} needs ptxas, which is neither in PATH nor in the toolkit's folder", a),
+            "install the CUDA toolkit (Debian: nvidia-cuda-toolkit) or set CUDA_HOME, or build for cuda:ptx, which the "
+            "card's "
             "driver compiles when it is first loaded");
   }
   std::vector<std::string> compile(CompileJob (*job_of)(const SourceFile&), std::string_view what) {

@@ -38,8 +38,8 @@ int run_tool(std::vector<std::string> words, const ScratchFile& output) {
 }  // namespace
 
 std::string find_ptxas() {
-  const char* path = std::getenv("PATH");
-  std::string folders = fmt::format("{}:/usr/local/cuda/bin", path ? path : "");
+  const char *path = std::getenv("PATH"), *toolkit = std::getenv("CUDA_HOME");
+  const std::string folders = fmt::format("{}:{}/bin", path ? path : "", toolkit ? toolkit : "/usr/local/cuda");
   for (size_t at = 0; at <= folders.size();) {
     const size_t end = std::min(folders.find(':', at), folders.size());
     const std::string file = folders.substr(at, end - at) + "/ptxas";

@@ -19,7 +19,7 @@ struct AssembleJob {
   }
 };
 
-// Of the toolkit in PATH or in /usr/local/cuda; empty: there is none.
+// Of the toolkit in PATH, in CUDA_HOME or else in /usr/local/cuda; empty: there is none.
 std::string find_ptxas();
 
 // The cubin; a failure says what ptxas did.

@@ -89,10 +89,20 @@ TEST_F(Build, SourcesForGpusAreWhatNvccTakes) {
   EXPECT_TRUE(has(read("src/kernels_cuda_0.cu"), "RT_KERNEL k000_"));
   const std::string nvcc = run_program("/bin/sh", {"-c", "command -v nvcc"}).out;
   if (nvcc.empty()) GTEST_SKIP() << "nvcc is not here: the sources were not compiled";
-  const Ended e = run_program("/bin/sh", {"-c", "make -s -C src cameo_cuda_ptx.bin"}, {.folder = folder_, .variables = {}});
+  const Ended e =
+      run_program("/bin/sh", {"-c", "make -s -C src cameo_cuda_ptx.bin"}, {.folder = folder_, .variables = {}});
   ASSERT_EQ(e.code, 0) << e.out << e.err;
   EXPECT_TRUE(has(read("src/cameo_cuda_ptx.bin"), ".visible .entry k000_"));
   EXPECT_EQ(read("src/cameo_cuda_ptx.bin").back(), 0);
+}
+
+TEST_F(Build, CubinsWithoutAToolkitAreRefusedBeforeAnythingIsBuilt) {
+  const Ended e = cameo({"build", digits_, "-o", "a.so", "--target=cuda:sm_80,ptx"},
+                        {.variables = {"PATH=/nowhere", "CUDA_HOME=/nowhere"}});
+  EXPECT_EQ(e.code, 4);
+  EXPECT_TRUE(has(e.err, "error[E0603]: code for sm_80 needs ptxas"));
+  EXPECT_TRUE(has(e.err, "build for cuda:ptx"));
+  EXPECT_EQ(files(), Words());
 }
 
 TEST_F(Build, WrongGpuArchitecturesAreSaid) {

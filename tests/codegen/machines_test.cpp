@@ -130,7 +130,7 @@ TEST_P(OperatorsOnGpu, BecomePlainPtx) {
     }
 }
 INSTANTIATE_TEST_SUITE_P(Ops, OperatorsOnGpu,
-                         testing::Values("conv", "mat_mul", "top_k", "scatter_nd", "softmax", "arg_max", "resize"),
+                         testing::Values("conv", "mat_mul", "top_k", "scatter_nd", "softmax", "arg_max"),
                          [](const auto& info) { return info.param; });
 
 TEST(Cubins, HaveNoSpills) {
