@@ -14,7 +14,8 @@ struct BlockContraction {
   static constexpr int kColumns = NV * kPanel, kRowGroups = kBlockThreads / kColumns / KG, kRows = MR * kRowGroups;
   static constexpr int kStage = 32, kTerms = kStage / KG;  // of a thread
   static_assert(kColumns * kRowGroups * KG == kBlockThreads && kTerms * KG == kStage);
-  using T = bare<decltype(*A::base)>;
+  using Memory = bare<decltype(*A::base)>;
+  using T = value_in<Memory>;  // 16-bit floats are summed as f32
 
   Extents<R> outer;
   Extents<S> segments;
@@ -27,12 +28,13 @@ struct BlockContraction {
   static RT_FN int row_group() { return thread() / kColumns % kRowGroups; }
   static RT_FN int term_group() { return thread() / kColumns / kRowGroups; }
 
-  RT_FN void stage(T (&to)[kStage][kRows], const T* from, i64 first, i64 rows) const {
+  RT_FN void stage(T (&to)[kStage][kRows], const Memory* from, i64 first, i64 rows) const {
     for (int i = thread(); i < kRows * kStage; i += threads()) {
       const i64 row = i / kStage, term = first + i % kStage;
       i64 s[S == 0 ? 1 : S];
       index_of<S>(term / k, segments, s);
-      to[i % kStage][row] = row < rows && term < terms ? from[row * a.row_stride + a.segment.at(s) + term % k] : T{};
+      to[i % kStage][row] =
+          row < rows && term < terms ? load(from, row * a.row_stride + a.segment.at(s) + term % k) : T{};
     }
   }
   template <int... I>
