@@ -15,7 +15,8 @@ int rank_of(std::string_view architecture) {
   if (!architecture.starts_with("sm_")) return 0;
   int number = 0;
   bool letter = false;
-  for (char c : architecture.substr(3)) std::isdigit(static_cast<unsigned char>(c)) ? number = number * 10 + (c - '0') : letter = true;
+  for (char c : architecture.substr(3))
+    std::isdigit(static_cast<unsigned char>(c)) ? number = number * 10 + (c - '0') : letter = true;
   return number * 10 + letter;
 }
 
@@ -51,13 +52,15 @@ bool is_gpu_architecture(std::string_view name) {
   if (!name.starts_with("sm_") || name.size() < 5 || name.size() > 7) return false;
   const std::string_view version = name.substr(3);
   const size_t digits = std::min(version.find_first_not_of("0123456789"), version.size());
-  return digits >= 2 && (digits == version.size() || (digits + 1 == version.size() && (version.back() == 'a' || version.back() == 'f')));
+  return digits >= 2 && (digits == version.size() ||
+                         (digits + 1 == version.size() && (version.back() == 'a' || version.back() == 'f')));
 }
 
 const Target& native_target() {
   __builtin_cpu_init();
-  bool v4 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd");
+  bool v4 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+            __builtin_cpu_supports("avx512cd");
   bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
   return *find_target(v4 ? "x86-64-v4" : v3 ? "x86-64-v3" : "x86-64-v2");
 }

@@ -1,5 +1,5 @@
-// Target: the machine model that every size rule asks: one row of a table for each named instruction set of a processor,
-// and one for GPUs, whose plan serves every architecture that code is wanted for.
+// Target: the machine model that every size rule asks: one row of a table for each named instruction set of a
+// processor, and one for GPUs, whose plan serves every architecture that code is wanted for.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -16,8 +16,8 @@ struct Target {
   int vector_registers = 16;
   int64_t l1_bytes = 32 << 10, l2_bytes = 1 << 20, l3_bytes = 8 << 20;
   std::vector<std::string> architectures{};  // of a GPU, what its code is for, the best first: sm_90a, sm_80, ptx, host
-  int block_threads = 1;  // that share a chunk
-  int processors = 1;     // of a GPU, that want a block each: a card has more or fewer
+  int block_threads = 1;                     // that share a chunk
+  int processors = 1;                        // of a GPU, that want a block each: a card has more or fewer
 
   bool is_gpu() const { return !architectures.empty(); }
   bool operator==(const Target&) const = default;
@@ -26,8 +26,8 @@ struct Target {
 /// The named targets, widest last: x86-64-v2, x86-64-v3, x86-64-v4.
 const std::vector<Target>& named_targets();
 const Target* find_target(std::string_view name);
-/// A GPU, with code for these architectures: `ptx`, which any card's driver compiles when it is first loaded; `sm_80` and
-/// newer, which need ptxas; `host`, which a mock driver runs on this machine.
+/// A GPU, with code for these architectures: `ptx`, which any card's driver compiles when it is first loaded; `sm_80`
+/// and newer, which need ptxas; `host`, which a mock driver runs on this machine.
 Target gpu_target(std::vector<std::string> architectures);
 bool is_gpu_architecture(std::string_view name);
 /// The named target that fits this machine's instruction set best.
