@@ -1,5 +1,4 @@
-// See lower_kernel.h. Collapsing is tried, not pattern-matched: two neighbouring axes become one variable f, with f / n
-// and f % n in their places, and the change stands when simplification leaves no division behind.
+// See lower_kernel.h: what a kernel reads and writes, as offsets in layouts; nests, scatters, copies and borders.
 #include "optimizer/plan/lower_kernel.h"
 
 #include <algorithm>
@@ -83,47 +82,6 @@ bool within_halo(const Graph& g, const Operand& o, Expr load) {
   return needed && covers(o, *needed);
 }
 
-namespace {
-
-// ---- collapsing -----------------------------------------------------------------------------------------------------
-
-bool divides(Expr root, Expr v) {  // a division or remainder of something that depends on `v` is left
-  bool found = false;
-  std::vector<Expr> roots{root};
-  visit(roots, [&](Expr e) {
-    if ((e.op() == Op::FloorDiv || e.op() == Op::Mod || e.op() == Op::Div || e.op() == Op::FMod) &&
-        e.type() == DType::i64)
-      found |= depends_on(e, v);
-  });
-  return found;
-}
-
-/// Two variables as one: the root with outer -> f / n, inner -> f % n, or null when divisions by n remain.
-struct Collapsed {
-  Expr f, quotient, rest;
-  Collapsed(Expr outer, Expr inner)
-      : f(var(outer.extent() * inner.extent())), quotient(floor_div(f, inner.extent())), rest(mod(f, inner.extent())) {}
-};
-
-bool collapse_pair(Kernel& k, size_t i) {
-  Expr outer = k.axes[i], inner = k.axes[i + 1];
-  if (!outer.extent().is_const() || !inner.extent().is_const()) return false;
-  Collapsed c(outer, inner);
-  std::vector<Expr> vars{outer, inner}, values{c.quotient, c.rest};
-  std::vector<Store> stores = k.stores;
-  for (Store& s : stores) {
-    s.offset = simplify_index(substitute(s.offset, vars, values));
-    s.value = simplify_index(substitute(s.value, vars, values));
-    if (divides(s.offset, c.f) || divides(s.value, c.f)) return false;
-  }
-  k.stores = std::move(stores);
-  k.axes[i] = c.f;
-  k.axes.erase(k.axes.begin() + static_cast<long>(i) + 1);
-  return true;
-}
-
-}  // namespace
-
 Expr guard_of(const Shape& shape, std::span<const Expr> index) {
   Expr guard = boolean(true);
   for (size_t d = 0; d < shape.size(); ++d) {
@@ -134,107 +92,6 @@ Expr guard_of(const Shape& shape, std::span<const Expr> index) {
 }
 Expr load_lowered(uint32_t operand, DType t, Expr offset, Expr guard, Expr outside, bool checked) {
   return make(Op::Load, t, {offset, guard, outside}, static_cast<uint64_t>(operand) << 1 | checked);
-}
-
-void collapse_axes(Kernel& k, size_t keep_last) {
-  for (size_t i = k.axes.size(); i-- > 1;)
-    if (i + keep_last < k.axes.size()) collapse_pair(k, i - 1);
-}
-
-Expr collapse_folds(Expr root) {
-  return rewrite(root, [](Expr e) -> Expr {
-    if (e.op() != Op::Fold || e.fold_kind() >= FoldKind::ArgMin) return e;
-    Expr inner = e.arg(1);
-    if (inner.op() != Op::Fold || inner.fold_kind() != e.fold_kind()) return e;
-    Expr outer_var = e.arg(0), inner_var = inner.arg(0);
-    if (!outer_var.extent().is_const() || !inner_var.extent().is_const()) return e;
-    if (inner_var.extent().is_const(1)) {
-      std::vector<Expr> v{inner_var}, z{integer(0)};
-      return fold(e.fold_kind(), outer_var, simplify_index(substitute(inner.arg(1), v, z)));
-    }
-    Collapsed c(outer_var, inner_var);
-    std::vector<Expr> vars{outer_var, inner_var}, values{c.quotient, c.rest};
-    Expr body = simplify_index(substitute(inner.arg(1), vars, values));
-    return divides(body, c.f) ? e : fold(e.fold_kind(), c.f, body);
-  });
-}
-
-Expr split_axis(Kernel& k, size_t i, int64_t block) {
-  Expr v = k.axes[i], q = var(integer(v.extent().int_value() / block)), r = var(integer(block));
-  std::vector<Expr> from{v}, to{q * integer(block) + r};
-  for (Store& s : k.stores) {
-    s.offset = simplify_index(substitute(s.offset, from, to));
-    s.value = simplify_index(substitute(s.value, from, to));
-  }
-  k.axes[i] = q;
-  k.axes.insert(k.axes.begin() + static_cast<long>(i) + 1, r);
-  return q;
-}
-
-namespace {
-/// A constant by which `v` itself is divided or its remainder taken, or 0.
-int64_t divisor_of(const Kernel& k, Expr v) {
-  int64_t d = 0;
-  std::vector<Expr> roots;
-  for (const Store& s : k.stores) roots.push_back(s.value);
-  visit(roots, [&](Expr e) {
-    if ((e.op() == Op::FloorDiv || e.op() == Op::Mod) && e.arg(0) == v && e.arg(1).is_const() &&
-        v.extent().int_value() % e.arg(1).int_value() == 0)
-      d = e.arg(1).int_value();
-  });
-  return d;
-}
-}  // namespace
-
-void split_axes(Kernel& k) {
-  for (size_t i = 0; i < k.axes.size(); ++i) {
-    Expr v = k.axes[i];
-    if (!v.extent().is_const()) continue;
-    int64_t d = divisor_of(k, v);
-    if (d <= 1 || d == v.extent().int_value()) continue;
-    split_axis(k, i, d);
-    --i;  // its quotient may be divided again
-  }
-}
-
-void drop_unit_axes(Kernel& k) {
-  std::vector<Expr> gone, zeros;
-  std::erase_if(k.axes, [&](Expr a) {
-    if (!a.extent().is_const(1)) return false;
-    gone.push_back(a);
-    zeros.push_back(integer(0));
-    return true;
-  });
-  for (Store& s : k.stores) {
-    s.offset = simplify_index(substitute(s.offset, gone, zeros));
-    s.value = simplify_index(substitute(s.value, gone, zeros));
-  }
-}
-
-// ---- lanes ----------------------------------------------------------------------------------------------------------
-
-Reads reads_along(std::span<const Expr> roots, Expr v) {
-  Reads r;
-  visit(roots, [&](Expr e) {
-    if (e.op() != Op::Load || !depends_on(e.arg(0), v)) return;
-    Affine a = affine(e.arg(0));
-    bool unit = a.coefficient_of(v) == 1;
-    for (const Affine::Term& t : a.terms) unit &= t.term == v || !depends_on(t.term, v);
-    ++(unit ? r.contiguous : r.strided);
-  });
-  return r;
-}
-
-std::vector<Expr> axes_in_memory(const OutputExpr& out, const Layout& layout) {
-  std::vector<Expr> axes;
-  for (int a : order_of(layout)) axes.push_back(out.index[a]);
-  return axes;
-}
-
-Expr last_moving(const std::vector<Expr>& axes) {
-  for (size_t i = axes.size(); i-- > 0;)
-    if (!axes[i].extent().is_const(1)) return axes[i];
-  return {};
 }
 
 namespace {
