@@ -37,8 +37,7 @@ std::string note_on_loading(const CompileOptions& options) {
   for (const Target& t : options.targets)
     if (t.is_gpu() && !t.architectures[0].starts_with("sm_") && t.architectures[0] != "host")
       return "  the driver compiles this PTX when it is first loaded, which takes it seconds, and keeps the result in "
-             "its own "
-             "cache; cuda:sm_80 and newer need ptxas and cost nothing then\n";
+             "its own cache; cuda:sm_80 and newer need ptxas and cost nothing then\n";
   return "";
 }
 

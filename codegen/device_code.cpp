@@ -97,8 +97,7 @@ class Builder {
             Code::E0603,
             fmt::format("code for {} needs ptxas, which is neither in PATH nor in the toolkit's folder", a),
             "install the CUDA toolkit (Debian: nvidia-cuda-toolkit) or set CUDA_HOME, or build for cuda:ptx, which the "
-            "card's "
-            "driver compiles when it is first loaded");
+            "card's driver compiles when it is first loaded");
   }
   std::vector<std::string> compile(CompileJob (*job_of)(const SourceFile&), std::string_view what) {
     std::vector<Job> jobs;

@@ -70,6 +70,10 @@ std::string manifest_of(const Module& m) {
 
 }  // namespace
 
+bool has_gpu(const Module& m) {
+  return std::ranges::any_of(m.plans, [](const Plan& p) { return p.target.is_gpu(); });
+}
+
 EmittedModule print_module(const Module& m, int files, const std::vector<GoldenCase>& goldens) {
   CAMEO_CHECK(!m.plans.empty() && goldens.size() < 1000, "a module with a plan");
   EmittedModule out;

@@ -19,4 +19,7 @@ struct EmittedModule {
 /// `files`: into how many files each plan's kernels are split. The result depends on the module and that number alone.
 EmittedModule print_module(const Module& m, int files, const std::vector<GoldenCase>& goldens = {});
 
+/// Whether one of its plans is for GPUs.
+bool has_gpu(const Module& m);
+
 }  // namespace cameo

@@ -79,8 +79,7 @@ class ProgramPrinter {
   std::string print(std::string_view manifest) {
     w_.line(fmt::format("// Program tables of {}.", comment_safe(module_.name)));
     w_.line("#include \"runtime/program.h\"");
-    if (std::ranges::any_of(module_.plans, [](const Plan& p) { return p.target.is_gpu(); }))
-      w_.line(fmt::format("#include \"{}\"", kDeviceHeader));
+    if (has_gpu(module_)) w_.line(fmt::format("#include \"{}\"", kDeviceHeader));
     w_.blank();
     print_declarations();
     w_.line("namespace rt {");

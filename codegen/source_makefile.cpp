@@ -25,9 +25,6 @@ std::string image_flags(const Target& t) {
 struct RuntimeFiles {
   std::vector<std::string> core, program;  // without the three that decide the kind of output
 };
-bool has_gpu(const Module& m) {
-  return std::ranges::any_of(m.plans, [](const Plan& p) { return p.target.is_gpu(); });
-}
 RuntimeFiles runtime_files(const Module& m) {
   RuntimeFiles files;
   for (const EmbeddedFile& f : embedded_under("runtime/")) {

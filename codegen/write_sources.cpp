@@ -150,7 +150,7 @@ void write_sources(const Module& m, const EmittedModule& text, const std::vector
   write("data.S", data_assembly(m, goldens));
   write("exports.map", fmt::format("{{ global: cameo_model_api; {}_api; local: *; }};\n", m.name));
   write("Makefile", source_makefile(m, text));
-  if (std::ranges::none_of(m.plans, [](const Plan& p) { return p.target.is_gpu(); }))  // make knows nvcc's part alone
+  if (!has_gpu(m))  // make knows nvcc's part alone
     write("CMakeLists.txt", source_cmake(m, text));
   if (m.weights.bytes) folder.write_pieces("weights.bin", pool_pieces(m));
   if (!goldens.empty()) folder.write_pieces("goldens.bin", golden_pieces(goldens));

@@ -107,6 +107,11 @@ void split_axes(Kernel& k) {
   }
 }
 
+int64_t points_of(std::span<const Expr> axes) {
+  int64_t points = 1;
+  for (Expr a : axes) points *= a.extent().int_value();
+  return points;
+}
 void drop_unit_axes(Kernel& k) {
   std::vector<Expr> gone, zeros;
   std::erase_if(k.axes, [&](Expr a) {

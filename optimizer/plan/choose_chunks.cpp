@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "optimizer/plan/lower_kernel.h"
 #include "runtime/kernels/contract_shape.h"
 
 namespace cameo {
@@ -46,12 +47,6 @@ int chunks_of_processor(const Kernel& k) {
   }
   constexpr double kWorthAThread = 50'000;  // operations, some 5 us
   return static_cast<int>(std::clamp(work / kWorthAThread, 1.0, 64.0));
-}
-
-int64_t points_of(std::span<const Expr> axes) {
-  int64_t points = 1;
-  for (Expr a : axes) points *= a.extent().int_value();
-  return points;
 }
 
 /// The tiles of a Contract, of which a block has one at a time.

@@ -87,9 +87,7 @@ void choose_team(Kernel& k, const Target& target) {
   const int64_t terms = longest_fold(k, of_rows);
   if (terms < kShort) return;
   if (!of_rows) {
-    int64_t points = 1;
-    for (Expr a : k.axes) points *= a.extent().int_value();
-    const bool idle = points * 8 < int64_t(target.processors) * target.block_threads && terms >= 8 * kShort;
+    const bool idle = points_of(k.axes) * 8 < int64_t(target.processors) * target.block_threads && terms >= 8 * kShort;
     if (!idle && !folds_are_read_in_order(k)) return;
   }
   if (!of_rows || k.axes.empty()) k.axes.push_back(var(integer(1)));

@@ -93,8 +93,7 @@ void choose_tile(Kernel& k, const Target& target, int64_t m, int64_t n, int64_t 
     c.vectors_per_tile = tile.vectors;
     return;
   }
-  int64_t points = 1;
-  for (size_t i = 0; i + (c.has_row ? 2 : 1) < k.axes.size(); ++i) points *= k.axes[i].extent().int_value();
+  const int64_t points = points_of(std::span(k.axes).first(k.axes.size() - (c.has_row ? 2 : 1)));
   const rt::BlockTile tile = rt::block_tile(target.block_threads, target.processors, points, m, n, k_total);
   c.rows_per_tile = tile.rows;
   c.vectors_per_tile = tile.vectors;

@@ -111,6 +111,7 @@ std::vector<Expr> axes_in_memory(const OutputExpr& out, const Layout& layout);
 Expr last_moving(const std::vector<Expr>& axes);
 Expr guard_of(const Shape& shape, std::span<const Expr> index);
 Expr load_lowered(uint32_t operand, DType t, Expr offset, Expr guard, Expr outside, bool checked = false);
+int64_t points_of(std::span<const Expr> axes);  // the product of their extents
 void drop_unit_axes(Kernel& k);
 void split_axes(Kernel& k);  // where an index is divided by a constant, so that what is left is affine
 void collapse_axes(Kernel& k,

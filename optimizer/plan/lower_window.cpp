@@ -73,8 +73,7 @@ std::optional<LoweredKernel> lower_window(const Graph& g, const Layouts& layouts
   bool guarded = false;
   visit(lowered, [&](Expr e) { guarded |= e.op() == Op::Load && (!e.arg(1).is_const(1) || e.checked()); });
   constexpr int64_t kFewest = 4;  // columns, and taps
-  int64_t taps = 1;
-  for (Expr t : m->taps) taps *= t.extent().int_value();
+  const int64_t taps = points_of(m->taps);
   if (guarded || along.strided || !along.contiguous || column.extent().int_value() < kFewest || taps < kFewest ||
       row.extent().int_value() < 2)
     return std::nullopt;
