@@ -17,10 +17,11 @@
 namespace cameo::test {
 namespace fs = std::filesystem;
 
-void build_graph(const Graph& g, const fs::path& path, const BuildOptions& options, const Target& target) {
+void build_graph(const Graph& g, const fs::path& path, const BuildOptions& options, const Target& target,
+                 const std::vector<GoldenCase>& goldens) {
   BuildOptions quiet = options;
   quiet.with_program = false;
-  compile_module(plan_graph(g, "model", target), {}, OutputKind::SharedLibrary, path, quiet);
+  compile_module(plan_graph(g, "model", target), goldens, OutputKind::SharedLibrary, path, quiet);
 }
 
 // ---- running --------------------------------------------------------------------------------------------------------

@@ -51,7 +51,9 @@ void* load_library(const void* image) {
   const int file = memfd_create("kernels", 0);
   const size_t bytes = elf_bytes(header);
   const bool written = write(file, image, bytes) == static_cast<ssize_t>(bytes);
-  void* library = written ? dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
+  static size_t serial = 0;  // of a path that no open library has: dlopen takes equal paths for one file
+  const std::string path = "/proc/self/fd" + std::string(1 + serial++ % 1000, '/') + std::to_string(file);
+  void* library = written ? dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
   close(file);
   return library;
 }

@@ -1,0 +1,101 @@
+// gpu_artifacts: the operator matrix and ONNX's backend suite as artifacts that carry their inputs, the interpreter's
+// outputs and their tolerances, to be judged where there is a GPU and no compiler. OPS.CASE.so of every case that the
+// matrix compiles; SUITE.NAME.so of a few of the suite's tests for each operator.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <regex>
+
+#include "codegen/goldens.h"
+#include "tests/suite/suite.h"
+#include "tests/support/artifact.h"
+#include "tests/support/case.h"
+
+using namespace cameo;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Packer {
+  fs::path folder;
+  Target target;
+
+  void add(const std::string& file, const Graph& g, std::span<const Tensor> inputs) const {
+    const GoldenCase golden = golden_case(g, "golden", {inputs.begin(), inputs.end()});
+    BuildOptions here;
+    here.jobs = 0;
+    test::build_graph(g, folder / (file + ".so"), here, target, {golden});
+  }
+};
+
+/// Nothing, or why there is no artifact of it.
+std::string write_case(const Packer& packer, const std::string& file, const test::Case& c) {
+  if (!c.graph || c.fail) return "must fail";
+  try {
+    packer.add(file, *c.graph, c.inputs);
+  } catch (const CompileError& e) { return std::string(code_name(e.diagnostic.code)); }
+  return "";
+}
+
+struct Counts {
+  int written = 0;
+  std::map<std::string, int> left_out;
+  void add(const std::string& why) { why.empty() ? ++written : ++left_out[why]; }
+  bool print(const char* what) const {
+    fmt::print("{}: {} artifacts", what, written);
+    for (auto& [why, n] : left_out) fmt::print(", {} without: {}", n, why);
+    fmt::print("\n");
+    return written > 0;
+  }
+};
+
+bool write_matrix(const Packer& packer, const std::regex& filter) {
+  Counts counts;
+  for (const fs::path& file : test::case_files(CAMEO_SOURCE_DIR "/tests/ops"))
+    for (const test::Case& c : test::load_case_file(file)) {
+      const std::string name = fmt::format("ops.{}.{}", file.stem().string(), c.name);
+      if (std::regex_search(name, filter)) counts.add(test::in_child([&] { return write_case(packer, name, c); }));
+    }
+  return counts.print("operator matrix");
+}
+
+bool write_suite(const Packer& packer, const std::regex& filter, int each, int jobs) {
+  std::string note;
+  std::vector<suite::Case> cases = suite::find_cases(CAMEO_SHARED, CAMEO_BINARY_DIR "/suite", note);
+  std::map<std::string, int> of_operator;
+  std::erase_if(cases, [&](const suite::Case& c) {
+    return !std::regex_search("suite." + c.name, filter) || ++of_operator[c.main_op] > each;
+  });
+  const auto engine = [&](const suite::Case& c, const Model& model, std::span<const Tensor> inputs) {
+    packer.add("suite." + c.name, model.graph, inputs);
+    return interpret(model.graph, inputs).rounded;
+  };
+  Counts counts;
+  suite::run_cases(cases, engine, jobs, std::chrono::seconds(120), [&](const suite::Case&, const suite::Verdict& v) {
+    counts.add(v.kind == suite::Verdict::Pass ? "" : std::string(suite::name(v.kind)));
+  });
+  return counts.print(note.c_str());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"the operator matrix and the backend suite as artifacts with golden cases"};
+  std::string folder, filter;
+  std::vector<std::string> architectures{"ptx"};
+  int each = 2, jobs = 2;
+  app.add_option("folder", folder, "where they go")->required();
+  app.add_option("--architectures", architectures, "of GPUs")->delimiter(',');
+  app.add_option("--filter", filter, "a regular expression that names (ops.add.scalars, suite.test_add) must contain");
+  app.add_option("--suite", each, "tests of the backend suite for each operator");
+  app.add_option("-j", jobs);
+  CLI11_PARSE(app, argc, argv);
+  const Packer packer{folder, gpu_target(architectures)};
+  const std::regex pattern(filter);
+  fs::create_directories(folder);
+  test::warm_up_compiler();
+  const bool some = write_matrix(packer, pattern);
+  if (each > 0) write_suite(packer, pattern, each, jobs);
+  return some ? 0 : 1;
+}

@@ -1,0 +1,254 @@
+#!/usr/bin/env python3
+"""One network as artifacts and in PyTorch, in turns, in one process; and what this machine could do at best.
+
+usage: bench.py FOLDER GROUP SECONDS DRY     (tests/gpu/run calls it; GROUP is a member of pack.json's `bench`)
+
+Inputs and outputs are on the card; a run is timed by the wall until its results are there, the median over all rounds.
+Weights are random on both sides, so only the artifact's own CPU code says whether its results are right. PyTorch runs in
+inference mode, images channels last, `torch.compile(mode="max-autotune")` with frozen weights and CUDA graphs; f32 is f32
+on both sides (no TF32).
+"""
+import json, os, statistics, subprocess, sys, time
+from pathlib import Path
+
+import numpy as np
+
+LARGEST_ERROR = {'f32': 1e-3, 'f16': 1e-2}  # of the output's largest magnitude, between the artifact's two targets
+
+
+def put(**row):
+    sys.stdout.write(json.dumps(row) + '\n')
+    sys.stdout.flush()
+
+
+def find_torch(name, dry):
+    try:
+        import torch
+    except ImportError:
+        return put(name=name, skip='there is no PyTorch')
+    return torch if dry or torch.cuda.is_available() else put(name=name, skip='PyTorch finds no GPU')
+
+
+def network(name):
+    """The same architecture as the ONNX file of that name."""
+    import torch
+    torch.manual_seed(1)
+    if name.startswith('bert_base'):
+        from transformers import BertConfig, BertModel
+        return BertModel(BertConfig()).eval()
+    import torchvision
+    return getattr(torchvision.models, name)(weights=None).eval()
+
+
+def example(io, numpy_type, random):
+    """An input as the network may get it: an image, tokens, a mask of some."""
+    name, shape = io.name.decode(), tuple(io.dims[:io.ndim])
+    if numpy_type.kind == 'f':
+        return random.standard_normal(shape).astype(numpy_type)
+    if 'mask' in name:
+        return np.broadcast_to(np.arange(shape[-1]) < 100, shape).astype(numpy_type)
+    return (random.integers(5, 30522, shape) if 'ids' in name and 'type' not in name else np.zeros(shape)).astype(numpy_type)
+
+
+def empty_outputs(artifact, numpy_type):
+    return [np.full(tuple(io.dims[:io.ndim]), 111, numpy_type(io.dtype)) for io in artifact.outputs]
+
+
+class Bench:
+    def __init__(self, folder, group, dry, torch):
+        self.torch, self.folder, self.group, self.dry = torch, folder, group, dry
+        self.on_card = torch.cuda.is_available()
+        self.place = 'cuda' if self.on_card else 'cpu'
+        self.set_precision()
+        self.engines, self.kept, self.sessions = {}, [], []
+
+    def set_precision(self):
+        self.torch.set_float32_matmul_precision('highest')
+        self.torch.backends.cudnn.allow_tf32 = False
+        self.torch.backends.cudnn.benchmark = True
+
+    def synchronize(self):
+        if self.on_card:
+            self.torch.cuda.synchronize()
+
+    # ---- artifacts
+    def on_place(self, arrays):
+        tensors = [self.torch.from_numpy(a).to(self.place) for a in arrays]
+        self.kept.append(tensors)
+        return tensors
+
+    def session(self, file, inputs, device):
+        """A session and the arrays that its runs write; on the CPU they are NumPy's."""
+        import cameo
+        from artifact import CPU, CUDA, Artifact, Session
+        artifact = Artifact(self.folder / file, device)
+        outputs = empty_outputs(artifact, cameo._numpy_type)
+        if device == CPU:
+            self.kept.append((inputs, outputs))
+            where, written = CPU, outputs
+            addresses = [[a.ctypes.data for a in arrays] for arrays in (inputs, outputs)]
+        else:
+            where, written = CUDA if self.on_card else CPU, self.on_place(outputs)
+            addresses = [[t.data_ptr() for t in tensors] for tensors in (self.on_place(inputs), written)]
+        self.sessions.append(Session(artifact, *addresses, where))
+        return self.sessions[-1], written
+
+    def close(self):
+        for session in self.sessions:
+            session.close()
+
+    def add_artifacts(self):
+        import cameo
+        from artifact import CPU, CUDA, Artifact
+        random = np.random.default_rng(1)
+        for name, file in self.group['files'].items():
+            if not self.kept:
+                self.inputs = [example(io, cameo._numpy_type(io.dtype), random) for io in Artifact(self.folder / file, CPU).inputs]
+            session, outputs = self.session(file, self.inputs, CUDA)
+            session.run()
+            self.synchronize()
+            self.engines[name] = session.run
+            if self.group['batch'] == 1:
+                self.compare(name, [t.cpu().numpy() for t in outputs], file)
+
+    def compare(self, name, got, file):
+        from artifact import CPU
+        session, want = self.session(file, self.inputs, CPU)
+        session.run()
+        errors = [float(np.max(np.abs(g.astype(np.float64) - w)) / np.max(np.abs(w))) for g, w in zip(got, want)]
+        wrong = not max(errors) <= LARGEST_ERROR[self.group['dtype']]
+        put(name=self.group['name'], engine=name, error_to_cpu=max(errors), **({'fail': f'{name}: the error is {max(errors):.3g}'} if wrong else {}))
+
+    def cold(self):
+        """Processes of their own, without the driver's cache: what a first user waits for; and the slowest steps."""
+        for name, file in self.group['files'].items():
+            words = ['--json', '--device=cuda:0', '--runs=1', '--warmup=0']
+            said = self.program(file, 'bench', *words)['cases'][0]
+            put(name=self.group['name'], engine=name, load_ms=said['load_ns'] / 1e6, first_run_ms=said['first_run_ns'] / 1e6,
+                bytes=os.path.getsize(self.folder / file))
+        if not self.dry:
+            steps = self.program(file, 'profile', '--json', '--device=cuda:0', '--runs=10', '--warmup=2')
+            top = sorted(steps['nodes'], key=lambda n: -n['ns'])[:12]
+            put(name=self.group['name'], steps_us=steps['total_ns'] / 1e3, count=len(steps['nodes']),
+                slowest=[[n['ns'] / 1e3, n['kernel'], ' '.join(n['names'])[:100]] for n in top])
+
+    def program(self, file, *words):
+        done = subprocess.run([self.folder / file, *words], capture_output=True, text=True, env={**os.environ, 'CUDA_CACHE_DISABLE': '1'})
+        if done.returncode:
+            raise RuntimeError(f'{file} {words[0]}: {done.stderr.strip()}')
+        return json.loads(done.stdout)
+
+    # ---- PyTorch
+    def add_eager(self):
+        self.model = network(self.group['network']).to(self.place)
+        tensors = self.on_place(self.inputs)
+        if self.group['dtype'] == 'f16':
+            self.model = self.model.half()
+        if tensors[0].dim() == 4:
+            self.model = self.model.to(memory_format=self.torch.channels_last)
+            tensors = [t.to(memory_format=self.torch.channels_last) for t in tensors]
+        self.tensors = tensors
+        self.add_torch('eager', self.model)
+
+    def add_torch(self, name, model):
+        def run():
+            model(*self.tensors)
+            self.synchronize()
+        run()
+        self.engines[name] = run
+
+    def add_compiled(self):
+        import torch._inductor.config
+        torch._inductor.config.freezing = True
+        begun = time.monotonic()
+        self.add_torch('compile', self.torch.compile(self.model, mode='default' if self.dry else 'max-autotune'))
+        put(name=self.group['name'], engine='compile', compile_s=time.monotonic() - begun)
+
+    # ---- rounds
+    def measure_all(self, time_left):
+        rounds = (1, 0) if self.dry else (5, 0.2)
+        self.cold()
+        self.add_artifacts()
+        try:
+            self.add_eager()
+        except (ImportError, AttributeError) as e:
+            put(name=self.group['name'], note=f'no PyTorch network: {e}')
+        self.measure(*rounds)  # also if the next step takes too long
+        if 'eager' in self.engines and time_left() > 30:
+            self.add_compiled()
+            self.measure(*rounds)
+
+    def measure(self, rounds, seconds):
+        times = {name: [] for name in self.engines}
+        for name, run in self.engines.items():
+            self.sample(run, seconds / 5)  # not counted
+        for _ in range(rounds):
+            for name, run in self.engines.items():
+                times[name].append(self.sample(run, seconds))
+        ms = {name: summary(of_rounds) for name, of_rounds in times.items()}
+        put(name=self.group['name'], ms=ms, gflop=self.group['gflop'], mbytes=self.group['mbytes'],
+            torch=self.torch.__version__, on=self.place)
+
+    def sample(self, run, seconds):
+        taken, end = [], time.perf_counter() + seconds
+        while not taken or not self.dry and (len(taken) < 3 or time.perf_counter() < end):
+            begun = time.perf_counter()
+            run()
+            taken.append(1e3 * (time.perf_counter() - begun))
+        return taken
+
+
+def summary(of_rounds):
+    """`spread`: how far the medians of the rounds lie apart, as a share; a difference below it is noise."""
+    taken = [t for one in of_rounds for t in one]
+    medians, median = [statistics.median(one) for one in of_rounds], statistics.median(taken)
+    return {'median': median, 'min': min(taken), 'runs': len(taken), 'spread': (max(medians) - min(medians)) / median}
+
+
+def ceilings():
+    """What copies and products reach through PyTorch, on random data; bytes are those read and those written."""
+    if not (torch := find_torch('ceilings', False)):
+        return
+
+    def seconds(run, times):
+        for _ in range(3):
+            run()
+        begun, ended = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        taken = []
+        for _ in range(times):
+            begun.record()
+            run()
+            ended.record()
+            ended.synchronize()
+            taken.append(begun.elapsed_time(ended) / 1e3)
+        return statistics.median(taken)
+
+    a = torch.randn(1 << 29, device='cuda')
+    b = torch.empty_like(a)
+    put(what='copy', value=2 * a.numel() * 4 / seconds(lambda: b.copy_(a), 20) / 1e9, unit='GB/s')
+    del a, b
+    n = 8192
+    for what, dtype, tf32 in (('f32', torch.float32, False), ('tf32', torch.float32, True), ('f16', torch.float16, False), ('bf16', torch.bfloat16, False)):
+        torch.set_float32_matmul_precision('high' if tf32 else 'highest')
+        x, y = (torch.randn(n, n, device='cuda', dtype=dtype) for _ in range(2))
+        put(what=f'{what} product', value=2 * n**3 / seconds(lambda: x @ y, 10) / 1e12, unit='TFLOP/s')
+    one = torch.zeros(1, device='cuda')
+    put(what='launch and wait', value=seconds(lambda: one.add_(1), 200) * 1e6, unit='us')
+
+
+def main(folder, group, seconds, dry):
+    folder, group = Path(folder), json.loads(group)
+    sys.path.insert(0, str(folder))
+    begun = time.monotonic()
+    if not (torch := find_torch(group['name'], dry)):
+        return
+    b = Bench(folder, group, dry, torch)
+    try:
+        with torch.inference_mode():
+            b.measure_all(lambda: seconds - (time.monotonic() - begun))
+    finally:
+        b.close()
+
+
+if __name__ == '__main__':
+    main(sys.argv[1], sys.argv[2], float(sys.argv[3]), sys.argv[4] == '1')

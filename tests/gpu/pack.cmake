@@ -1,0 +1,5 @@
+# What a GPU machine without a compiler needs: gpu_artifacts, and `ninja gpu_pack`, which packs them for tests/gpu/run.
+add_executable(gpu_artifacts ${CMAKE_CURRENT_LIST_DIR}/artifacts_main.cpp)
+target_link_libraries(gpu_artifacts PRIVATE test_suite test_artifact test_support)
+target_compile_definitions(gpu_artifacts PRIVATE CAMEO_SOURCE_DIR="${CMAKE_SOURCE_DIR}" CAMEO_BINARY_DIR="${CMAKE_BINARY_DIR}"
+  CAMEO_SHARED="${CMAKE_SOURCE_DIR}/../shared")
