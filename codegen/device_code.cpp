@@ -22,8 +22,6 @@ std::vector<std::string> bytes_of(std::vector<Outcome> outcomes, std::string_vie
   return bytes;
 }
 
-/// What stands outside of functions is not indented. A declaration: `.global .align 4 .b8 table[8] = {..};`
-bool is_declaration(std::string_view line) { return line.starts_with('.') && line.ends_with(';'); }
 bool is_header(std::string_view line) {
   return line.starts_with(".version") || line.starts_with(".target") || line.starts_with(".address_size");
 }
@@ -56,18 +54,24 @@ CompileJob fiber_job(const SourceFile& file) {
   return job;
 }
 
+/// What stands outside of functions is not indented: a header, a declaration up to its semicolon, or a function up to
+/// its brace. Of each there is one; what two modules call by one name, a function of the runtime, is the same function.
 std::string merge_ptx(std::span<const std::string> modules) {
-  std::string merged;
-  std::set<std::string_view> seen;
+  std::string merged, item, signature;
+  std::set<std::string> seen;
   for (const std::string& module : modules)
     for (size_t at = 0; at < module.size();) {
       const size_t end = std::min(module.find('\n', at), module.size());
       const std::string_view all(module.data() + at, end - at), line = words_of(all);
       at = end + 1;
-      if (line.empty() ||
-          (!all.starts_with('\t') && (is_header(line) || is_declaration(line)) && !seen.insert(line).second))
-        continue;
-      merged.append(line) += '\n';
+      if (line.empty()) continue;
+      if (all.starts_with('{')) signature = item;
+      item.append(line) += '\n';
+      const bool ends = signature.empty() ? is_header(line) || line.ends_with(';') : all.starts_with('}');
+      if (!ends) continue;
+      if (seen.insert(signature.empty() ? item : signature).second) merged += item;
+      item.clear();
+      signature.clear();
     }
   return merged;
 }

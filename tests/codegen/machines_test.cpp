@@ -113,11 +113,20 @@ TEST(Ptx, OfSeveralFilesIsOneModule) {
   expect_plain_kernels(m, three);
 }
 
-TEST(Ptx, MergingKeepsOneOfEqualDeclarations) {
-  const std::vector<std::string> modules{
-      "//\n.version 7.0\n.global .align 4 .b8 t[4] = {1, 2, 3, 4};\n{\n\tret; // x\n}\n",
-      ".version 7.0\n.global .align 4 .b8 t[4] = {1, 2, 3, 4};\n{\n\tret;\n}\n"};
-  EXPECT_EQ(merge_ptx(modules), ".version 7.0\n.global .align 4 .b8 t[4] = {1, 2, 3, 4};\n{\nret;\n}\n{\nret;\n}\n");
+TEST(Ptx, MergingKeepsOneOfEqualDeclarationsAndFunctions) {
+  const std::string
+      shared = ".func (.param .b64 r) f\n(\n\t.param .b64 p\n)\n;\n.global .align 4 .b8 t[4] = {1, 2, 3, 4};\n",
+      function = ".func (.param .b64 r) f(\n\t.param .b64 p\n)\n{\n$L__BB%_1:\n\t{ // a call\n\t}\n\tret;\n}\n";
+  const auto module = [&](char number) {
+    std::string text = "//\n.version 7.0\n" + shared + ".visible .entry k%()\n{\n\tret; // x\n}\n" + function;
+    std::replace(text.begin(), text.end(), '%', number);
+    return text;
+  };
+  EXPECT_EQ(
+      merge_ptx(std::vector<std::string>{module('1'), module('2')}),
+      ".version 7.0\n.func (.param .b64 r) f\n(\n.param .b64 p\n)\n;\n.global .align 4 .b8 t[4] = {1, 2, 3, 4};\n"
+      ".visible .entry k1()\n{\nret;\n}\n.func (.param .b64 r) f(\n.param .b64 p\n)\n{\n$L__BB1_1:\n{\n}\nret;\n}\n"
+      ".visible .entry k2()\n{\nret;\n}\n");
 }
 
 class OperatorsOnGpu : public testing::TestWithParam<const char*> {};
