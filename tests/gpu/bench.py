@@ -187,7 +187,7 @@ class Bench:
                 times[name].append(self.sample(run, seconds))
         ms = {name: summary(of_rounds) for name, of_rounds in times.items()}
         put(name=self.group['name'], ms=ms, gflop=self.group['gflop'], mbytes=self.group['mbytes'],
-            torch=self.torch.__version__, on=self.place)
+            torch=self.torch.__version__, on=self.place, clocks=clocks())
 
     def sample(self, run, seconds):
         taken, end = [], time.perf_counter() + seconds
@@ -196,6 +196,15 @@ class Bench:
             run()
             taken.append(1e3 * (time.perf_counter() - begun))
         return taken
+
+
+def clocks():
+    """Of the multiprocessors and of the memory, now."""
+    words = 'nvidia-smi', '-i', '0', '--query-gpu=clocks.sm,clocks.mem', '--format=csv,noheader'
+    try:
+        return subprocess.run(words, capture_output=True, text=True, timeout=20).stdout.strip()
+    except (OSError, subprocess.TimeoutExpired):
+        return ''
 
 
 def summary(of_rounds):

@@ -3,3 +3,9 @@ add_executable(gpu_artifacts ${CMAKE_CURRENT_LIST_DIR}/artifacts_main.cpp)
 target_link_libraries(gpu_artifacts PRIVATE test_suite test_artifact test_support)
 target_compile_definitions(gpu_artifacts PRIVATE CAMEO_SOURCE_DIR="${CMAKE_SOURCE_DIR}" CAMEO_BINARY_DIR="${CMAKE_BINARY_DIR}"
   CAMEO_SHARED="${CMAKE_SOURCE_DIR}/../shared")
+
+if(TARGET cameo)
+  add_custom_target(gpu_pack COMMAND ${CMAKE_CURRENT_LIST_DIR}/pack --build ${CMAKE_BINARY_DIR} DEPENDS cameo gpu_artifacts USES_TERMINAL)
+  add_test(NAME tools.gpu_run COMMAND ${CMAKE_SOURCE_DIR}/tests/tools/gpu_run ${CMAKE_BINARY_DIR})
+  set_tests_properties(tools.gpu_run PROPERTIES LABELS gpu TIMEOUT 300 SKIP_RETURN_CODE 77)
+endif()
