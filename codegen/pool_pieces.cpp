@@ -8,8 +8,9 @@ namespace {
 
 constexpr int64_t kWorthMakingUp = 1024;  // elements: biases and scales of norms are as they are
 
+bool can_make_up(DType t) { return t == DType::f32 || t == DType::f16 || t == DType::bf16; }
 bool is_made_up(const Module& m, const WeightPool::Entry& e) {
-  return m.made_up_seed && e.tensor->dtype() == DType::f32 && e.tensor->size() >= kWorthMakingUp;
+  return m.made_up_seed && can_make_up(e.tensor->dtype()) && e.tensor->size() >= kWorthMakingUp;
 }
 
 }  // namespace
@@ -34,12 +35,15 @@ std::vector<MadeUpTensor> made_up_tensors(const Module& m) {
   std::vector<MadeUpTensor> tensors;
   for (const WeightPool::Entry& e : m.weights.entries) {
     if (!is_made_up(m, e)) continue;
-    const std::span<const float> values = e.tensor->as<float>();
     double sum = 0, squares = 0;
-    for (float x : values) sum += x, squares += double{x} * x;
-    const double count = static_cast<double>(values.size()), mean = sum / count;
+    for (int64_t i = 0; i < e.tensor->size(); ++i) {
+      const double x = e.tensor->get(i);
+      sum += x, squares += x * x;
+    }
+    const double count = static_cast<double>(e.tensor->size()), mean = sum / count;
     const double deviation = std::sqrt(std::max(0.0, squares / count - mean * mean));
-    tensors.push_back({e.offset, e.tensor->size(), static_cast<float>(mean), static_cast<float>(deviation)});
+    tensors.push_back(
+        {e.offset, e.tensor->size(), e.tensor->dtype(), static_cast<float>(mean), static_cast<float>(deviation)});
   }
   return tensors;
 }

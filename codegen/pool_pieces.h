@@ -10,7 +10,8 @@ Pieces pool_pieces(const Module& m);
 
 /// A tensor that the artifact makes up, with the mean and the deviation of the real one.
 struct MadeUpTensor {
-  int64_t offset, count;  // bytes; elements, all f32
+  int64_t offset, count;  // bytes; elements
+  DType dtype;            // f32, f16 or bf16
   float mean, deviation;
 };
 std::vector<MadeUpTensor> made_up_tensors(const Module& m);  // by offset

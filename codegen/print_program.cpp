@@ -200,8 +200,8 @@ class ProgramPrinter {
   void print_made_up() {
     RowTable tensors;
     for (const MadeUpTensor& t : made_up_)
-      tensors.add(
-          fmt::format("{{{}ul, {}ul, {}f, {}f}}", t.offset, t.count, float_text(t.mean), float_text(t.deviation)));
+      tensors.add(fmt::format("{{{}ul, {}ul, {}, {}f, {}f}}", t.offset, t.count, static_cast<int>(t.dtype),
+                              float_text(t.mean), float_text(t.deviation)));
     if (!made_up_.empty()) tensors.print(w_, "MadeUp", "made_up");
   }
   static std::string float_text(float x) { return fmt::format("{:e}", std::isfinite(x) ? x : 0.f); }

@@ -3,6 +3,7 @@
 // The numbers are SplitMix64's (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", 2014).
 #include "runtime/libc.h"
 #include "runtime/model.h"
+#include "runtime/numbers.h"
 
 namespace rt {
 namespace {
@@ -14,12 +15,12 @@ uint64_t mixed(uint64_t x) {
   return x ^ (x >> 31);
 }
 
-void make_up(const MadeUp& tensor, uint64_t seed, float* to) {
+void make_up(const MadeUp& tensor, uint64_t seed, char* to) {
   constexpr float kRoot3 = 1.7320508f;  // a uniform number in [-1, 1] deviates by 1 / sqrt(3)
   for (uint64_t i = 0; i < tensor.count; ++i) {
     const int64_t number = static_cast<int64_t>(mixed(seed ^ mixed(tensor.offset + i)) >> 40);  // 24 bits
     const float unit = static_cast<float>(number - (1 << 23)) / (1 << 23);
-    to[i] = tensor.mean + tensor.deviation * kRoot3 * unit;
+    set_number(tensor.dtype, to, static_cast<int64_t>(i), tensor.mean + tensor.deviation * kRoot3 * unit);
   }
 }
 
@@ -35,8 +36,8 @@ void make_up_weights(const Program& program, char* to) {
   for (uint32_t i = 0; i < program.made_up_count; ++i) {
     const MadeUp& tensor = program.made_up[i];
     copy_until(tensor.offset);
-    make_up(tensor, program.made_up_seed, reinterpret_cast<float*>(to + tensor.offset));
-    at = tensor.offset + tensor.count * sizeof(float);
+    make_up(tensor, program.made_up_seed, to + tensor.offset);
+    at = tensor.offset + tensor.count * static_cast<uint64_t>(element_bytes(tensor.dtype));
   }
   copy_until(program.weights_bytes);
 }

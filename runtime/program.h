@@ -159,8 +159,9 @@ struct Golden {  // compact tensors of the program's own types and dims
   const double* tolerances = nullptr;  // absolute, one an output; null or negative: the default rule
 };
 
-struct MadeUp {                    // f32 weights that the file does not hold
+struct MadeUp {                    // weights that the file does not hold
   uint64_t offset = 0, count = 0;  // bytes; elements
+  uint32_t dtype = 0;              // f32, f16 or bf16
   float mean = 0, deviation = 0;
 };
 

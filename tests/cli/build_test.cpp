@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include "tests/cli/program.h"
+#include "tests/frontend/onnx_writer.h"
 
 namespace cameo {
 namespace {
@@ -196,6 +197,23 @@ TEST_F(Build, MadeUpWeightsTravelAsASeed) {
   EXPECT_TRUE(has(run(path("b.so"), {"inspect", "--json"}).out, "\"weights\":\"random:7\""));
   EXPECT_EQ(cameo({"build", digits_, "-o", "d.so", "--weights=random"}).code, 2);
   EXPECT_EQ(cameo({"build", digits_, "-o", "d.so", "--weights=random:1", "--golden=random:1"}).code, 2);
+}
+
+TEST_F(Build, MadeUpWeightsOf16BitsHaveTheMeanOfTheRealOnes) {
+  using namespace onnx_text;
+  constexpr int kHalf = 10;  // TensorProto.FLOAT16
+  GraphText g;
+  g.inputs = {value("x", kHalf, {1, 64})};
+  g.outputs = {value("y", kHalf, {1, 64})};
+  g.initializers = {tensor("w", kHalf, {64, 64}, std::vector<uint16_t>(64 * 64, 0x3800))};  // 0.5, without deviation
+  g.nodes = {node("MatMul", {"x", "w"}, {"y"})};
+  const std::string file = write("half.onnx", model(g));
+  ASSERT_EQ(cameo({"build", file, "-o", "a.so"}).code, 0);
+  ASSERT_EQ(cameo({"build", file, "-o", "b.so", "--weights=random:7"}).code, 0);
+  EXPECT_LT(fs::file_size(path("b.so")) + 4000, fs::file_size(path("a.so")));
+  const auto result = [&](const char* name) { return run(path(name), {"run", "-i", "x=iota", "-o", "-"}).out; };
+  EXPECT_EQ(result("b.so"), result("a.so"));
+  EXPECT_TRUE(has(result("b.so"), "1008"));
 }
 
 TEST_F(Build, ALibraryWithoutItsProgramIsSmallerAndLoads) {
