@@ -5,7 +5,11 @@ target_compile_definitions(gpu_artifacts PRIVATE CAMEO_SOURCE_DIR="${CMAKE_SOURC
   CAMEO_SHARED="${CMAKE_SOURCE_DIR}/../shared")
 
 if(TARGET cameo)
-  add_custom_target(gpu_pack COMMAND ${CMAKE_CURRENT_LIST_DIR}/pack --build ${CMAKE_BINARY_DIR} DEPENDS cameo gpu_artifacts USES_TERMINAL)
+  add_custom_target(gpu_pack COMMAND ${CMAKE_CURRENT_LIST_DIR}/pack --build ${CMAKE_BINARY_DIR} USES_TERMINAL)
+  add_dependencies(gpu_pack cameo gpu_artifacts)
+  if(TARGET gpu_primitives)
+    add_dependencies(gpu_pack gpu_primitives)
+  endif()
   add_test(NAME tools.gpu_run COMMAND ${CMAKE_SOURCE_DIR}/tests/tools/gpu_run ${CMAKE_BINARY_DIR})
   set_tests_properties(tools.gpu_run PROPERTIES LABELS gpu TIMEOUT 300 SKIP_RETURN_CODE 77)
 endif()
