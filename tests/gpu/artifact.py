@@ -1,5 +1,6 @@
 """An artifact through its C ABI, on raw addresses: what tests on a GPU need besides cameo.py, whose structures it uses."""
 import ctypes as c
+import math
 import os
 
 import cameo
@@ -29,8 +30,7 @@ class Artifact:
         checks = []
 
         def report(_, check):
-            values = {name: getattr(check.contents, name) for name, *_ in cameo._Check._fields_[1:]}
-            checks.append({**values, "case_name": values["case_name"].decode("utf-8", "replace")})
+            checks.append({name: _plain(getattr(check.contents, name)) for name, *_ in cameo._Check._fields_[1:]})
 
         cameo._call(self.api.selftest, c.byref(self.options), cameo._Report(report), None,
                     allowed=(cameo._OK, cameo._MISMATCH))
@@ -55,6 +55,13 @@ class Session:
     def close(self):
         self.api.context_release(self.context)
         self.api.model_release(self.model)
+
+
+def _plain(value):
+    """As JSON can say it."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _value(io, address, where):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """One network as artifacts and in PyTorch, in turns, in one process; and what this machine could do at best.
 
-usage: bench.py FOLDER GROUP SECONDS DRY     (tests/gpu/run calls it; GROUP is a member of pack.json's `bench`)
+usage: bench.py FOLDER GROUP [dry]     (tests/gpu/run calls it; GROUP is a member of pack.json's `bench`)
 
 Inputs and outputs are on the card; a run is timed by the wall until its results are there, the median over all rounds.
 Weights are random on both sides, so only the artifact's own CPU code says whether its results are right. PyTorch runs in
@@ -127,7 +127,7 @@ class Bench:
             put(name=self.group['name'], engine=name, load_ms=said['load_ns'] / 1e6, first_run_ms=said['first_run_ns'] / 1e6,
                 bytes=os.path.getsize(self.folder / file))
         if not self.dry:
-            steps = self.program(file, 'profile', '--json', '--device=cuda:0', '--runs=10', '--warmup=2')
+            steps = self.program(next(iter(self.group['files'].values())), 'profile', '--json', '--device=cuda:0', '--runs=10', '--warmup=2')
             top = sorted(steps['nodes'], key=lambda n: -n['ns'])[:12]
             put(name=self.group['name'], steps_us=steps['total_ns'] / 1e3, count=len(steps['nodes']),
                 slowest=[[n['ns'] / 1e3, n['kernel'], ' '.join(n['names'])[:100]] for n in top])
@@ -159,13 +159,17 @@ class Bench:
 
     def add_compiled(self):
         import torch._inductor.config
-        torch._inductor.config.freezing = True
-        begun = time.monotonic()
-        self.add_torch('compile', self.torch.compile(self.model, mode='default' if self.dry else 'max-autotune'))
-        put(name=self.group['name'], engine='compile', compile_s=time.monotonic() - begun)
+        for freezing in (True, False):
+            begun, torch._inductor.config.freezing = time.monotonic(), freezing
+            try:
+                self.add_torch('compile', torch.compile(self.model, mode='default' if self.dry else 'max-autotune'))
+                return put(name=self.group['name'], engine='compile', freezing=freezing, compile_s=time.monotonic() - begun)
+            except Exception as e:
+                put(name=self.group['name'], engine='compile', freezing=freezing, note=f'{type(e).__name__}: {str(e)[:500]}')
+                torch._dynamo.reset()
 
     # ---- rounds
-    def measure_all(self, time_left):
+    def measure_all(self):
         rounds = (1, 0) if self.dry else (5, 0.2)
         self.cold()
         self.add_artifacts()
@@ -173,10 +177,10 @@ class Bench:
             self.add_eager()
         except (ImportError, AttributeError) as e:
             put(name=self.group['name'], note=f'no PyTorch network: {e}')
-        self.measure(*rounds)  # also if the next step takes too long
-        if 'eager' in self.engines and time_left() > 30:
+        if 'eager' in self.engines:
+            self.measure(1, rounds[1] / 2)  # in case that the next step takes too long
             self.add_compiled()
-            self.measure(*rounds)
+        self.measure(*rounds)
 
     def measure(self, rounds, seconds):
         times = {name: [] for name in self.engines}
@@ -245,19 +249,18 @@ def ceilings():
     put(what='launch and wait', value=seconds(lambda: one.add_(1), 200) * 1e6, unit='us')
 
 
-def main(folder, group, seconds, dry):
+def main(folder, group, dry):
     folder, group = Path(folder), json.loads(group)
     sys.path.insert(0, str(folder))
-    begun = time.monotonic()
     if not (torch := find_torch(group['name'], dry)):
         return
     b = Bench(folder, group, dry, torch)
     try:
         with torch.inference_mode():
-            b.measure_all(lambda: seconds - (time.monotonic() - begun))
+            b.measure_all()
     finally:
         b.close()
 
 
 if __name__ == '__main__':
-    main(sys.argv[1], sys.argv[2], float(sys.argv[3]), sys.argv[4] == '1')
+    main(sys.argv[1], sys.argv[2], sys.argv[3:] == ['dry'])
