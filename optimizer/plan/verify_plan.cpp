@@ -38,7 +38,7 @@ std::vector<int64_t> extents_of(const Kernel& k) {
     values.push_back(s.value);
     values.push_back(s.offset);
   }
-  if (k.form == Form::Window) values.push_back(k.window.body);
+  if (k.window.body) values.push_back(k.window.body);
   visit(values, [&](Expr e) {
     if (e.op() == Op::Load && e.arg(1).is_const(1)) touch(e.operand(), e.arg(0));
   });
@@ -146,6 +146,7 @@ class PlanVerifier {
   }
   int64_t size_of(const Ref& r) const {
     if (r.base == Base::Weights) return weights_bytes_;
+    if (r.base == Base::Host) return plan_.host_bytes;
     const auto& list = r.base == Base::Input ? io_.inputs : io_.outputs;
     if (r.number >= list.size()) return -1;
     const Type& t = list[r.number].type;
