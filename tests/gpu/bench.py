@@ -241,8 +241,9 @@ def ceilings():
     put(what='copy', value=2 * a.numel() * 4 / seconds(lambda: b.copy_(a), 20) / 1e9, unit='GB/s')
     del a, b
     n = 8192
-    for what, dtype, tf32 in (('f32', torch.float32, False), ('tf32', torch.float32, True), ('f16', torch.float16, False), ('bf16', torch.bfloat16, False)):
-        torch.set_float32_matmul_precision('high' if tf32 else 'highest')
+    kinds = {'f32': torch.float32, 'tf32': torch.float32, 'f16': torch.float16, 'bf16': torch.bfloat16}
+    for what, dtype in kinds.items():
+        torch.set_float32_matmul_precision('high' if what == 'tf32' else 'highest')
         x, y = (torch.randn(n, n, device='cuda', dtype=dtype) for _ in range(2))
         put(what=f'{what} product', value=2 * n**3 / seconds(lambda: x @ y, 10) / 1e12, unit='TFLOP/s')
     one = torch.zeros(1, device='cuda')
