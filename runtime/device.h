@@ -6,9 +6,14 @@
 
 namespace rt {
 
+struct Graphs {                   // of Mode::ReduceOverhead
+  uint32_t count, steps, others;  // graphs, the launches and copies in them, and those outside
+};
+
 struct DeviceDriver {
   // Whether the image could be opened on that GPU.
   cameo_status (*probe)(const Device& device, int32_t ordinal, cameo_error* error);
+  Graphs (*graphs)(const Image& image);
   // On options.device. Moves the weights there: `weights` becomes an address of that memory.
   cameo_status (*open_model)(cameo_model* model, cameo_error* error);
   void (*close_model)(cameo_model* model);

@@ -20,6 +20,12 @@ struct Model {
 
 inline constexpr uint64_t kWordBytes = kAlign;
 
+struct Segment {  // of rows, and the graph that they are
+  uint32_t begin, end;
+  void *graph, *executable;
+  void** bases;  // with which its parameters were set
+};
+
 struct Context {
   Model* model;
   const DeviceEntry* entries;
@@ -29,7 +35,10 @@ struct Context {
   uint64_t* inputs;  // places; so are the next three
   uint64_t* outputs;
   uint64_t faults, word;
-  void** arguments;         // of one launch
+  void** arguments;   // of one launch
+  Segment* segments;  // in order of their rows
+  uint32_t segment_count;
+  void** nodes;             // of the graphs, by row
   const char* failed_call;  // of the driver, in this run; null: none
   int32_t failure;
   uint64_t bytes;  // of this
@@ -73,6 +82,20 @@ cameo_status report(const cameo_context* context, cameo_error* error);
 void hand_out(cameo_context* context, int32_t index, cameo_value& value);
 
 extern const DeviceRows kRows;
+
+// What launches the kernel of a row with the bases as they are. It points into itself and into the context.
+struct Launch {
+  KernelNode node;
+  size_t bytes;
+  void* extra[5];
+  Launch(Execution& run, const Row& row);
+  Launch(const Launch&) = delete;
+};
+
+Graphs graphs_of(const Image& image);
+void open_graphs(cameo_context* context, Calls& calls);  // of a context whose segments are there, empty
+void close_graphs(const Context& context);
+uint32_t launch_segment(Execution& run, uint32_t row);
 
 inline uint64_t fault_bytes(const Schedule& schedule) { return schedule.row_count * sizeof(Fault); }
 void wait(Execution& run);  // for all that is queued, copied faults included; the first row's fault becomes the run's

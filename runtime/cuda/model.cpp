@@ -47,6 +47,15 @@ cameo_status move_weights(Model* m, cameo_model* model, cameo_error* error) {
   return calls.status();
 }
 
+void log_graphs(const cameo_model& model) {
+  char text[120];
+  const Graphs g = graphs_of(*model.image);
+  if (!model.options.log || model.image->device->mode != Mode::ReduceOverhead) return;
+  libc::snprintf(text, sizeof text, "reduce-overhead: %u steps in %u graphs, %u launched one by one", g.steps, g.count,
+                 g.others);
+  model.options.log(model.options.user, 0, text);
+}
+
 }  // namespace
 
 cameo_status take_memory(const Model& model, void** memory, uint64_t bytes, cameo_error* error) {
@@ -83,7 +92,9 @@ cameo_status open_model(cameo_model* model, cameo_error* error) {
   cameo_status status = calls.status();
   if (!status) status = load_code(m, *code, error);
   if (!status) status = find_functions(m, *model, error);
-  return status ? status : move_weights(m, model, error);
+  if (!status) status = move_weights(m, model, error);
+  if (!status) log_graphs(*model);
+  return status;
 }
 
 void close_model(cameo_model* model) {
@@ -102,7 +113,8 @@ void close_model(cameo_model* model) {
 }  // namespace rt::cuda
 
 namespace rt {
-const DeviceDriver cuda_driver = {cuda::probe,        cuda::open_model,    cuda::close_model, cuda::context_bytes,
-                                  cuda::open_context, cuda::close_context, cuda::open_state,  cuda::close_state,
-                                  cuda::put_input,    cuda::walk,          cuda::report,      cuda::hand_out};
+const DeviceDriver cuda_driver = {cuda::probe,         cuda::graphs_of,    cuda::open_model,    cuda::close_model,
+                                  cuda::context_bytes, cuda::open_context, cuda::close_context, cuda::open_state,
+                                  cuda::close_state,   cuda::put_input,    cuda::walk,          cuda::report,
+                                  cuda::hand_out};
 }

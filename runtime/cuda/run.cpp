@@ -101,18 +101,10 @@ void queue_outputs(cameo_context* owner, const cameo_value* out) {
 // -------------------------------------------------------------------------------------------------------------
 
 void launch(Execution& run, const Row& row) {
-  Context& c = context_of(run);
-  const uint32_t index = static_cast<uint32_t>(&row - run.schedule->rows);
-  const Ref* ref = run.schedule->refs + row.refs;
-  const DeviceEntry& entry = c.entries[row.kernel];
-  for (uint32_t i = 0; i < entry.operands; ++i, ++ref)
-    c.arguments[i] = static_cast<char*>(run.bases[ref->base]) + ref->offset;
-  c.arguments[entry.operands] = c.device + c.faults + index * sizeof(Fault);
-  size_t bytes = (entry.operands + 1) * sizeof(void*);
-  void* extra[] = {reinterpret_cast<void*>(kParameters), c.arguments, reinterpret_cast<void*>(kParameterBytes), &bytes,
-                   nullptr};
-  queue(run, c.model->driver.cuLaunchKernel, c.model->functions[row.kernel], row.chunks ? row.chunks : 1u, 1u, 1u,
-        static_cast<uint32_t>(kBlockThreads), 1u, 1u, 0u, c.stream, nullptr, extra);
+  const Launch l(run, row);
+  const KernelNode& n = l.node;
+  queue(run, context_of(run).model->driver.cuLaunchKernel, n.function, n.grid_x, n.grid_y, n.grid_z, n.block_x,
+        n.block_y, n.block_z, n.shared_bytes, context_of(run).stream, n.parameters, n.extra);
 }
 
 void copy(Execution& run, void* to, const void* from, uint64_t bytes) {
@@ -154,7 +146,33 @@ uint64_t end_row(Execution& run) {
 
 }  // namespace
 
-const DeviceRows kRows = {launch, wait, copy, read, write, begin_row, end_row};
+const DeviceRows kRows = {launch, launch_segment, wait, copy, read, write, begin_row, end_row};
+
+Launch::Launch(Execution& run, const Row& row) {
+  const Context& c = context_of(run);
+  const uint32_t index = static_cast<uint32_t>(&row - run.schedule->rows);
+  const Ref* ref = run.schedule->refs + row.refs;
+  const DeviceEntry& entry = c.entries[row.kernel];
+  for (uint32_t i = 0; i < entry.operands; ++i, ++ref)
+    c.arguments[i] = static_cast<char*>(run.bases[ref->base]) + ref->offset;
+  c.arguments[entry.operands] = c.device + c.faults + index * sizeof(Fault);
+  bytes = (entry.operands + 1) * sizeof(void*);
+  void* const settings[] = {reinterpret_cast<void*>(kParameters), c.arguments, reinterpret_cast<void*>(kParameterBytes),
+                            &bytes, nullptr};
+  libc::memcpy(extra, settings, sizeof extra);
+  node = {c.model->functions[row.kernel],
+          row.chunks ? row.chunks : 1u,
+          1,
+          1,
+          kBlockThreads,
+          1,
+          1,
+          0,
+          nullptr,
+          extra,
+          nullptr,
+          nullptr};
+}
 
 void wait(Execution& run) {
   {  // the copy is queued when `down` ends

@@ -163,12 +163,14 @@ TEST(NoDriver, IsOneSentenceAndTheCpuNeverLooks) {
 // ---- every call fails once
 // --------------------------------------------------------------------------------------------
 
-/// A loop, timed, in a context of a model; then a state; then weights. What fails first.
+/// A loop, timed, in a context of a model; then a state; then weights; then graphs, one of them with a state. What
+/// fails first.
 cameo_status work() {
   constexpr cameo_api loop = rt::make_api<kGpuLoop>(), step = rt::make_api<kGpuStep>(),
-                      linear = rt::make_api<kGpuLinear>();
-  cameo_model* models[3] = {};
-  cameo_context* contexts[2] = {};
+                      linear = rt::make_api<kGpuLinear>(), chain = rt::make_api<kGraphChain>(),
+                      graph = rt::make_api<kGraphStep>();
+  cameo_model* models[5] = {};
+  cameo_context* contexts[4] = {};
   std::vector<int64_t> trips = {2}, scalar, four = {4}, one = {1};
   std::vector<float> x = {1, 2, 3, 4}, limit = {1e9f}, y(4), past(1);
   cameo_value in[] = {value(trips, scalar), value(x, four), value(limit, scalar)};
@@ -185,6 +187,13 @@ cameo_status work() {
   if (!status) status = step.run(contexts[1], &state, 1, &present, 1, nullptr, nullptr);
   EXPECT_TRUE(status || past[0] == 1);
   if (!status) status = linear.model_create(nullptr, &models[2], nullptr);
+  if (!status) status = chain.model_create(nullptr, &models[3], nullptr);
+  if (!status) status = chain.context_create(models[3], &contexts[2], nullptr);
+  if (!status) status = graph.model_create(nullptr, &models[4], nullptr);
+  if (!status) status = graph.context_create(models[4], &contexts[3], nullptr);
+  if (!status) status = graph.bind_state(contexts[3], 0, 0, nullptr);
+  if (!status) status = graph.run(contexts[3], &state, 1, &present, 1, nullptr, nullptr);
+  EXPECT_TRUE(status || past[0] == 2);
   for (cameo_context* context : contexts) loop.context_release(context);
   for (cameo_model* model : models) loop.model_release(model);
   return status;
