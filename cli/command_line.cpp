@@ -155,6 +155,9 @@ class CommandLine {
   void add_target(CLI::App* sub) {
     add_list(sub, "--target", model_.targets, "cpu:NAME,cuda:ARCH,..",
              "x86-64-v2, x86-64-v3, x86-64-v4 or native (default); ptx, sm_80 and newer; several at once");
+    sub->add_option("--mode", model_.mode,
+                    "default, or reduce-overhead: a GPU's kernels are launched as CUDA graphs, built once a context")
+        ->type_name("MODE");
     sub->add_option("-j", model_.jobs, "compile in N processes")->check(CLI::Range(1, 1024))->type_name("N");
     sub->add_option("--name", model_.name, "C identifier: the artifact exports IDENT_api")->type_name("IDENT");
   }

@@ -63,7 +63,9 @@ std::string manifest_of(const Module& m) {
                             {"arena_bytes", p.arena_bytes},
                             {"kernels", p.kernels.size()},
                             {"steps", p.steps.size()}});
-    if (p.target.is_gpu()) j["targets"].back()["architectures"] = p.target.architectures;
+    if (!p.target.is_gpu()) continue;
+    j["targets"].back()["architectures"] = p.target.architectures;
+    j["targets"].back()["mode"] = m.reduce_overhead ? "reduce-overhead" : "default";
   }
   return j.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
