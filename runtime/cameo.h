@@ -26,7 +26,7 @@ enum {
   CAMEO_FAILED_PRECONDITION = 9, /* a context in use by another run, strides that `prepare` has not seen ... */
   CAMEO_OUT_OF_RANGE = 11,       /* data asked for something outside a tensor; `node` names the ONNX node */
   CAMEO_UNIMPLEMENTED = 12,      /* in the table from the first day, not in this library */
-  CAMEO_INTERNAL = 13,           /* our bug */
+  CAMEO_INTERNAL = 13,           /* our bug, or a GPU or its driver failed: the message has the driver's words */
   CAMEO_UNAVAILABLE = 14,        /* no code in the library fits this processor or device */
   CAMEO_DATA_LOSS = 15,          /* weights could not be read */
   CAMEO_MISMATCH = 17            /* `selftest`: an output is outside its tolerance */

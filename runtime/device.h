@@ -10,9 +10,15 @@ struct Graphs {                   // of Mode::ReduceOverhead
   uint32_t count, steps, others;  // graphs, the launches and copies in them, and those outside
 };
 
+struct FoundDevice {
+  int32_t count;  // of the machine's GPUs; 0 before they could be counted
+  char name[64];
+  const DeviceCode* code;  // that runs there
+};
+
 struct DeviceDriver {
   // Whether the image could be opened on that GPU.
-  cameo_status (*probe)(const Device& device, int32_t ordinal, cameo_error* error);
+  cameo_status (*probe)(const Device& device, int32_t ordinal, FoundDevice* found, cameo_error* error);
   Graphs (*graphs)(const Image& image);
   // On options.device. Moves the weights there: `weights` becomes an address of that memory.
   cameo_status (*open_model)(cameo_model* model, cameo_error* error);

@@ -68,7 +68,7 @@ class Current {
 // Its failure says how much there is.
 cameo_status take_memory(const Model& model, void** memory, uint64_t bytes, cameo_error* error);
 
-cameo_status probe(const Device& device, int32_t ordinal, cameo_error* error);
+cameo_status probe(const Device& device, int32_t ordinal, FoundDevice* found, cameo_error* error);
 cameo_status open_model(cameo_model* model, cameo_error* error);
 void close_model(cameo_model* model);
 uint64_t context_bytes(const cameo_model& model);

@@ -84,7 +84,11 @@ enum : int32_t {  // CUresult
   kInvalidDevice = 101,
   kInvalidImage = 200,  // as drivers say of code of a newer toolkit
   kNoBinary = 209,
+  kInvalidPtx = 218,
+  kNoPtxCompiler = 221,  // a library beside the driver's
   kUnsupportedPtx = 222,
+  kPtxCompilerDisabled = 223,
+  kNotReady = 802,
   kSystemMismatch = 803,
   kNotOnThisDevice = 804,
 };

@@ -135,6 +135,79 @@ TEST_F(Driver, AutoFallsBackToTheCpuAndSaysWhy) {
   EXPECT_EQ(device_of({CAMEO_CUDA, 0}), -CAMEO_UNAVAILABLE);
 }
 
+// ---- code that the driver refuses
+// --------------------------------------------------------------------------------------
+
+/// `kGpuLinear` for a card of 8.9: an sm_89 that is none, and a library in the place of PTX.
+struct Refused : Driver {
+  static inline std::vector<rt::DeviceCode> codes;
+  static inline std::string notes;
+  static inline rt::Device device;
+  static inline rt::Image image;
+  static inline Program program;
+
+  Refused() {
+    std::snprintf(mock.name, sizeof mock.name, "NVIDIA L4");
+    notes.clear();
+  }
+  static cameo_status run(std::vector<rt::DeviceCode> given, Error& error, std::vector<float>& y) {
+    static constexpr cameo_api api = rt::make_api<program>();
+    codes = std::move(given);
+    device = *kGpuLinear.images[0].device;
+    device.codes = codes.data();
+    device.code_count = static_cast<uint32_t>(codes.size());
+    image = kGpuLinear.images[0];
+    image.device = &device;
+    program = kGpuLinear;
+    program.images = &image;
+    cameo_options options = rt::default_options();
+    options.log = [](void*, int32_t level, const char* message) { notes += level ? std::string(message) + "\n" : ""; };
+    cameo_model* model = nullptr;
+    cameo_context* context = nullptr;
+    std::vector<float> x = {1, 2, 3, -1, 0, 1};
+    std::vector<int64_t> x_dims = {2, 3}, y_dims = {2, 4};
+    cameo_value in = value(x, x_dims), out[] = {value(y, y_dims), none()};
+    cameo_status status = api.model_create(&options, &model, &error);
+    if (!status) status = api.context_create(model, &context, &error);
+    if (!status) status = api.run(context, &in, 1, out, 2, nullptr, &error);
+    api.context_release(context);
+    api.model_release(model);
+    return status;
+  }
+  static rt::DeviceCode good(const char* architecture) {
+    const rt::DeviceCode& host = kGpuLinear.images[0].device->codes[0];
+    return {architecture, host.data, host.bytes};
+  }
+  static rt::DeviceCode bad(const char* architecture) { return {architecture, "\177NONE\0..", 8}; }
+};
+
+TEST_F(Refused, ACubinFallsBackToPtxAndSaysSo) {
+  Error error;
+  std::vector<float> y(8);
+  EXPECT_EQ(run({bad("sm_89"), bad("sm_86"), good("ptx")}, error, y), CAMEO_OK) << error.message;
+  EXPECT_EQ(y[0], 10.5f);
+  EXPECT_EQ(notes,
+            "it runs its code for `sm_86`, not that for `sm_89`: NVIDIA's driver does not take the code for `sm_89`: "
+            "the mock takes x86-64 libraries\n"
+            "it runs its code for `ptx`, not that for `sm_86`: NVIDIA's driver does not take the code for `sm_86`: the "
+            "mock takes x86-64 libraries\n");
+}
+
+TEST_F(Refused, WithNothingElseItIsAnError) {
+  Error error;
+  std::vector<float> y(8);
+  EXPECT_EQ(run({bad("sm_89"), bad("ptx")}, error, y), CAMEO_UNAVAILABLE);
+  EXPECT_STREQ(error.message, "NVIDIA's driver does not take the code for `ptx`: the mock takes x86-64 libraries");
+}
+
+TEST_F(Refused, OtherFailuresAreNoReasonToTryAnother) {
+  Error error;
+  std::vector<float> y(8);
+  std::snprintf(mock.fail, sizeof mock.fail, "cuModuleLoadDataEx");
+  EXPECT_EQ(run({good("sm_89"), good("ptx")}, error, y), CAMEO_INTERNAL);
+  EXPECT_EQ(notes, "");
+}
+
 // ---- no driver: in a process that never loaded the mock
 // ---------------------------------------------------------------
 

@@ -47,7 +47,7 @@ TEST_F(Graph, TheLogSaysWhatIsInGraphs) {
   options.log = [](void*, int32_t level, const char* message) { notes += std::to_string(level) + message + "\n"; };
   const Session<kGraphChain> chain(options);
   const Session<kGraphLoop> loop(options);
-  EXPECT_NE(notes.find("0reduce-overhead: 3 steps in 1 graphs, 1 launched one by one\n"), notes.npos) << notes;
+  EXPECT_NE(notes.find("0reduce-overhead: 3 steps in 1 graph, 1 launched one by one\n"), notes.npos) << notes;
   EXPECT_NE(notes.find("0reduce-overhead: 4 steps in 2 graphs, 6 launched one by one\n"), notes.npos) << notes;
 }
 
