@@ -70,7 +70,7 @@ void list_target(Tool& tool, const Image& image) {
   for (uint32_t i = 0; i < device.code_count; ++i) tool.out.format(i ? ", %s" : ": %s", device.codes[i].architecture);
   const Graphs graphs = device.driver->graphs(image);
   tool.out.format("; mode %s", mode_name(device));
-  if (graphs.count)
+  if (device.mode != Mode::Default)
     tool.out.format(", %u steps in %u graph%s and %u others", graphs.steps, graphs.count, graphs.count == 1 ? "" : "s",
                     graphs.others);
   tool.out.format("; arena %lu bytes\n", image.schedule->arena_bytes);
