@@ -100,6 +100,7 @@ cameo_status open_context(cameo_context* owner, cameo_error* error) {
   return calls.status();
 }
 
+// Freeing the device's memory waits for all that uses it, a run that was left queued too.
 void close_context(cameo_context* owner) {
   Context* c = static_cast<Context*>(owner->run.device_state);
   if (!c) return;

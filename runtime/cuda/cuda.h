@@ -30,7 +30,8 @@ struct Context {
   Model* model;
   const DeviceEntry* entries;
   void *own_stream, *stream;  // `stream`: of the run in progress
-  void *begun, *ended;        // events around a row that is timed
+  void *begun, *ended;        // events around a row that is timed; `ended` also behind a run that did not wait
+  bool pending;               // there is one
   char *host, *device;
   uint64_t* inputs;  // places; so are the next three
   uint64_t* outputs;
@@ -77,7 +78,8 @@ void close_context(cameo_context* context);
 cameo_status open_state(cameo_context* context, Binding* binding, cameo_error* error);
 void close_state(cameo_context* context, const Binding& binding);
 void put_input(cameo_context* context, int32_t index, const cameo_tensor& tensor);
-Outcome walk(cameo_context* context, const cameo_value* out, void* stream);
+Outcome walk(cameo_context* context, const cameo_value* out, const cameo_run_options* options);
+Outcome settle(cameo_context* context);
 cameo_status report(const cameo_context* context, cameo_error* error);
 void hand_out(cameo_context* context, int32_t index, cameo_value& value);
 

@@ -35,6 +35,7 @@
   ENTRY(cuStreamDestroy, void* stream)                                                                              \
   ENTRY(cuEventCreate, void** event, uint32_t flags)                                                                \
   ENTRY(cuEventRecord, void* event, void* stream)                                                                   \
+  ENTRY(cuEventSynchronize, void* event)                                                                            \
   ENTRY(cuEventElapsedTime, float* milliseconds, void* begun, void* ended)                                          \
   ENTRY(cuEventDestroy, void* event)                                                                                \
   ENTRY(cuLaunchKernel, void* function, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z, uint32_t block_x,        \

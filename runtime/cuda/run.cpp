@@ -66,6 +66,26 @@ void synchronize(Execution& run) {
   take_fault(run);
 }
 
+// While it lives the card's context is the thread's, and the run's calls begin anew.
+class Entered {
+ public:
+  explicit Entered(Execution& run) : driver_(context_of(run).model->driver) {
+    Context& c = context_of(run);
+    c.failed_call = nullptr;
+    queue(run, driver_.cuCtxPushCurrent, c.model->primary);
+    pushed_ = !c.failed_call;
+  }
+  Entered(const Entered&) = delete;
+  ~Entered() {
+    void* popped = nullptr;
+    if (pushed_) driver_.cuCtxPopCurrent.call(&popped);
+  }
+
+ private:
+  const Driver& driver_;
+  bool pushed_;
+};
+
 bool is_on_device(const cameo_value& value) { return value.tensor.device.device_type == CAMEO_CUDA; }
 
 void queue_inputs(cameo_context* owner) {
@@ -193,20 +213,31 @@ void put_input(cameo_context* owner, int32_t index, const cameo_tensor& tensor) 
   owner->run.bases[kFirstIo + static_cast<uint32_t>(index)] = c.device + c.inputs[index];
 }
 
-Outcome walk(cameo_context* owner, const cameo_value* out, void* stream) {
+Outcome walk(cameo_context* owner, const cameo_value* out, const cameo_run_options* options) {
   Execution& run = owner->run;
   Context& c = context_of(run);
-  c.stream = stream ? stream : c.own_stream;
-  c.failed_call = nullptr;
-  queue(run, c.model->driver.cuCtxPushCurrent, c.model->primary);
-  const bool pushed = !c.failed_call;
+  c.stream = options && options->stream ? options->stream : c.own_stream;
+  const Entered entered(run);
   queue_inputs(owner);
   Outcome outcome = execute(run);
   if (outcome == Outcome::Done) queue_outputs(owner, out);
-  outcome == Outcome::Done ? synchronize(run) : wait(run);
-  void* popped = nullptr;
-  if (pushed) c.model->driver.cuCtxPopCurrent.call(&popped);
+  c.pending = outcome == Outcome::Done && options && options->flags & CAMEO_RUN_ASYNC;
+  if (c.pending) queue(run, c.model->driver.cuEventRecord, c.ended, c.stream);
+  if (!c.pending || c.failed_call) outcome == Outcome::Done ? synchronize(run) : wait(run);
   return run.fault.code ? Outcome::Fault : outcome;
+}
+
+Outcome settle(cameo_context* owner) {
+  Execution& run = owner->run;
+  if (!run.device_state || !context_of(run).pending) return Outcome::Done;
+  Context& c = context_of(run);
+  c.pending = false;
+  c.stream = c.own_stream;  // the caller's may be gone
+  run.fault = {};
+  const Entered entered(run);
+  queue(run, c.model->driver.cuEventSynchronize, c.ended);
+  take_fault(run);
+  return run.fault.code ? Outcome::Fault : Outcome::Done;
 }
 
 cameo_status report(const cameo_context* owner, cameo_error* error) {

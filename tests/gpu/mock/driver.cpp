@@ -44,6 +44,7 @@ struct Stream {
 };
 struct Event {
   uint64_t at = 0;
+  void* stream = nullptr;  // on which it was recorded last
 };
 struct Module {
   void* library;
@@ -377,10 +378,16 @@ int32_t cuEventCreate(void** event, uint32_t) {
 }
 int32_t cuEventRecord(void* event, void* stream) {
   if (!driver().events.contains(event)) return kInvalidValue;
+  static_cast<Event*>(event)->stream = stream;
   return enqueue(stream, [event] {
     if (driver().events.contains(event)) static_cast<Event*>(event)->at = driver().time;
     return 0;
   });
+}
+int32_t cuEventSynchronize(void* event) {
+  if (!driver().events.contains(event)) return kInvalidValue;
+  void* stream = static_cast<Event*>(event)->stream;
+  return driver().streams.contains(stream) ? drain(*static_cast<Stream*>(stream)) : driver().failed;  // gone: drained
 }
 int32_t cuEventElapsedTime(float* milliseconds, void* begun, void* ended) {
   const uint64_t ns = static_cast<Event*>(ended)->at - static_cast<Event*>(begun)->at;
