@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kExits =
     "exit codes: 0 ok, 1 our bug, 2 usage, 3 model invalid or unsupported, 4 toolchain, 5 accuracy, 7 bad input data,\n"
-    "8 device or instruction set missing, 9 out of memory, 130 interrupted";
+    "8 device or instruction set missing or failing, 9 out of memory, 130 interrupted";
 
 struct Verb {
   CLI::App* app;
