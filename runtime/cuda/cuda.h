@@ -48,13 +48,13 @@ struct Context {
 inline Model& model_of(const cameo_model& model) { return *static_cast<Model*>(model.device_state); }
 inline Context& context_of(const Execution& run) { return *static_cast<Context*>(run.device_state); }
 
-// The card's context is the thread's while this lives; the one before comes back.
+// The card's context is the thread's while this lives; the one before comes back. `call(entry, argument)` makes the
+// call and says whether it went well.
 class Current {
  public:
-  Current(const Model& model, Calls& calls) : driver_(model.driver) {
-    calls(driver_.cuCtxPushCurrent, model.primary);
-    pushed_ = !calls.status();
-  }
+  template <class F>
+  Current(const Model& model, F&& call)
+      : driver_(model.driver), pushed_(call(model.driver.cuCtxPushCurrent, model.primary)) {}
   Current(const Current&) = delete;
   ~Current() {
     void* popped = nullptr;
@@ -63,7 +63,7 @@ class Current {
 
  private:
   const Driver& driver_;
-  bool pushed_;
+  const bool pushed_;
 };
 
 // Its failure says how much there is.
@@ -102,15 +102,16 @@ uint32_t launch_segment(Execution& run, uint32_t row);
 inline uint64_t fault_bytes(const Schedule& schedule) { return schedule.row_count * sizeof(Fault); }
 void wait(Execution& run);  // for all that is queued, copied faults included; the first row's fault becomes the run's
 
-// A call of a run: its failure is the run's fault, and nothing is called after one.
+// A call of a run: its failure is the run's fault, and nothing is called after one. Whether none has failed.
 template <class... P, class... A>
-void queue(Execution& run, const Entry<P...>& entry, A... arguments) {
+bool queue(Execution& run, const Entry<P...>& entry, A... arguments) {
   Context& c = context_of(run);
-  if (c.failed_call) return;
+  if (c.failed_call) return false;
   c.failure = entry.call(arguments...);
-  if (!c.failure) return;
+  if (!c.failure) return true;
   c.failed_call = entry.name;
   run.fault.code = kDeviceFault;
+  return false;
 }
 
 }  // namespace rt::cuda

@@ -122,9 +122,10 @@ class Calls {
  public:
   Calls(const Driver& driver, cameo_error* error) : driver_(driver), error_(error) {}
   template <class... P, class... A>
-  void operator()(const Entry<P...>& entry, A... arguments) {
-    if (status_) return;
+  bool operator()(const Entry<P...>& entry, A... arguments) {
+    if (status_) return false;
     if (const int32_t result = entry.call(arguments...)) status_ = failed_call(driver_, entry.name, result, error_);
+    return !status_;
   }
   cameo_status status() const { return status_; }
 

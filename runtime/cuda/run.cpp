@@ -66,25 +66,11 @@ void synchronize(Execution& run) {
   take_fault(run);
 }
 
-// While it lives the card's context is the thread's, and the run's calls begin anew.
-class Entered {
- public:
-  explicit Entered(Execution& run) : driver_(context_of(run).model->driver) {
-    Context& c = context_of(run);
-    c.failed_call = nullptr;
-    queue(run, driver_.cuCtxPushCurrent, c.model->primary);
-    pushed_ = !c.failed_call;
-  }
-  Entered(const Entered&) = delete;
-  ~Entered() {
-    void* popped = nullptr;
-    if (pushed_) driver_.cuCtxPopCurrent.call(&popped);
-  }
-
- private:
-  const Driver& driver_;
-  bool pushed_;
-};
+// The run's calls begin anew.
+auto calls_of(Execution& run) {
+  context_of(run).failed_call = nullptr;
+  return [&run](const auto& entry, auto argument) { return queue(run, entry, argument); };
+}
 
 bool is_on_device(const cameo_value& value) { return value.tensor.device.device_type == CAMEO_CUDA; }
 
@@ -217,7 +203,7 @@ Outcome walk(cameo_context* owner, const cameo_value* out, const cameo_run_optio
   Execution& run = owner->run;
   Context& c = context_of(run);
   c.stream = options && options->stream ? options->stream : c.own_stream;
-  const Entered entered(run);
+  const Current current(*c.model, calls_of(run));
   queue_inputs(owner);
   Outcome outcome = execute(run);
   if (outcome == Outcome::Done) queue_outputs(owner, out);
@@ -234,7 +220,7 @@ Outcome settle(cameo_context* owner) {
   c.pending = false;
   c.stream = c.own_stream;  // the caller's may be gone
   run.fault = {};
-  const Entered entered(run);
+  const Current current(*c.model, calls_of(run));
   queue(run, c.model->driver.cuEventSynchronize, c.ended);
   take_fault(run);
   return run.fault.code ? Outcome::Fault : Outcome::Done;
