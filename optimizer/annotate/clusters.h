@@ -13,6 +13,7 @@ struct Cluster {
   std::vector<NodeId> nodes;     // in execution order
   std::vector<ValueId> outputs;  // what other clusters, or the graph's outputs, read
   std::string why;               // answers `explain`: what was fused, and what stopped it
+  bool on_host = false;          // of a GPU's plan: the processor runs it
 };
 
 /// Greedy from anchors; every node stands in exactly one cluster, and clusters stand in execution order.
