@@ -92,6 +92,22 @@ constexpr BlockTile block_tile(int threads, int processors, i64 points, i64 m, i
   return t;
 }
 
+// A block's tile on tensor cores: 16 bytes of k by cp.async want whole warps, so that the smallest is 32 by 32. As
+// large as still gives each of a card's processors a tile of the `batches` products, unless half of it would lie
+// outside.
+struct MmaTile {
+  int rows, vectors;
+};
+constexpr i64 mma_tiles(MmaTile t, i64 m, i64 n) {
+  return round_up_div(m, t.rows) * round_up_div(panels_of(n), t.vectors);
+}
+constexpr MmaTile mma_tile(int processors, i64 batches, i64 m, i64 n) {
+  constexpr MmaTile kTiles[] = {{128, 4}, {64, 4}, {64, 2}, {32, 4}, {32, 2}};
+  for (const MmaTile t : kTiles)
+    if (m > t.rows / 2 && panels_of(n) > t.vectors / 2 && batches * mma_tiles(t, m, n) >= processors) return t;
+  return {32, 2};
+}
+
 // A sum of more products is taken in blocks of so many, so that its error grows with their number and not with the
 // whole length; the totals stand in memory (24 loads and stores beside thousands of products), and the epilogue is one
 // copy in a loop over them. Below, the sums never leave the registers, and each vector of the tile has its own copy
