@@ -68,6 +68,7 @@ class Printer {
     if (k_.form == Form::Serial) return print_serial(w);
     if (k_.form == Form::Contract) return print_contract(w);
     if (k_.form == Form::Window) return print_window(w);
+    if (k_.form == Form::Transpose) return print_transpose(w);
     size_t outer = k_.axes.empty() ? 0 : k_.axes.size() - 1;
     std::string extents, names;
     for (size_t i = 0; i < outer; ++i) {
@@ -176,20 +177,7 @@ class Printer {
     w.line(fmt::format("rt::window<{}, rt::FoldKind::{}>(call, {}, {}, {}, {}, {},", f.rows_per_tile, fold_name(f.kind),
                        extents_of(outer), extents_of(taps), constant_of(row.extent()), constant_of(column.extent()),
                        constant_of(f.taps.back().extent())));
-    auto lambda = [&](std::string_view arguments, std::string_view end, auto body) {
-      w.open(fmt::format("             [&]({}) __attribute__((always_inline)) {{", arguments));
-      push_scope(w.indent() - 1);
-      push_scope(w.indent());
-      for (size_t i = 0; i < outer.size(); ++i) bind(outer[i], fmt::format("i{}", i));
-      bind(row, "row");
-      bind(column, "col");
-      body();
-      std::string text = pop_scope();
-      w.append(pop_scope());
-      w.append(text);
-      w.close(end);
-    };
-    lambda(names + "rt::i64 row, auto col" + tap_names, "},", [&] {
+    print_tile_lambda(w, names + "rt::i64 row, auto col" + tap_names, "},", [&] {
       for (size_t i = 0; i < f.taps.size(); ++i) bind(f.taps[i], fmt::format("r{}", i));
       bool product = f.kind == FoldKind::Sum && f.body.op() == Op::Mul;
       constexpr std::string_view joins[] = {"add", "mul", "min", "max"};
@@ -197,15 +185,45 @@ class Printer {
                                  : fmt::format("rt::{}(acc, {})", joins[static_cast<int>(f.kind)], name(f.body));
       scopes_.back().text.line(fmt::format("return {};", next));
     });
-    lambda(names + "rt::i64 row, auto col", "});", [&] {
-      scopes_.back().text.line("(void)row;");
-      for (const Store& s : k_.stores) print_store(s);
+    print_tile_lambda(w, names + "rt::i64 row, auto col", "});", [&] { print_epilogue(); });
+  }
+  void print_transpose(Writer& w) {
+    std::span<const Expr> outer = std::span(k_.axes).first(k_.axes.size() - 2);
+    std::string names;
+    for (size_t i = 0; i < outer.size(); ++i) names += fmt::format("rt::i64 i{}, ", i);
+    w.line(fmt::format("rt::transpose(call, {}, {}, {},", extents_of(outer),
+                       constant_of(k_.axes[k_.axes.size() - 2].extent()), constant_of(k_.axes.back().extent())));
+    print_tile_lambda(w, names + "rt::i64 row, rt::i64 col", "},", [&] {
+      const std::string element = name(k_.window.body);
+      scopes_.back().text.line(fmt::format("return {};", element));
     });
+    print_tile_lambda(w, "auto acc, " + names + "rt::i64 row, rt::i64 col", "});", [&] { print_epilogue(); });
+  }
+  void print_epilogue() {
+    scopes_.back().text.line("(void)row;");
+    for (const Store& s : k_.stores) print_store(s);
+  }
+  /// A lambda over the outer axes, a row and a column.
+  void print_tile_lambda(Writer& w, std::string_view arguments, std::string_view end, auto body) {
+    std::span<const Expr> outer = std::span(k_.axes).first(k_.axes.size() - 2);
+    w.open(fmt::format("             [&]({}) __attribute__((always_inline)) {{", arguments));
+    push_scope(w.indent() - 1);
+    push_scope(w.indent());
+    for (size_t i = 0; i < outer.size(); ++i) bind(outer[i], fmt::format("i{}", i));
+    bind(k_.axes[k_.axes.size() - 2], "row");
+    bind(k_.axes.back(), "col");
+    body();
+    std::string text = pop_scope();
+    w.append(pop_scope());
+    w.append(text);
+    w.close(end);
   }
   void print_store(const Store& s) {
     std::string offset = name(s.offset), value = name(s.value), check;
     if (!s.guard.is_const(1)) check = fmt::format("if (rt::check(call, {}, {})) ", name(s.guard), offset);
-    scopes_.back().text.line(fmt::format("{}rt::store(x{}, {}, {});", check, s.operand, offset, value));
+    const bool shared = k_.form == Form::Serial && k_.owners == 0;
+    scopes_.back().text.line(
+        fmt::format("{}rt::store{}x{}, {}, {});", check, shared ? "_own(call, " : "(", s.operand, offset, value));
   }
 
   // ---- scopes -------------------------------------------------------------------------------------------------------
@@ -224,7 +242,7 @@ class Printer {
   }
   /// The number of the outermost scope that has all free variables of `e`.
   size_t home(Expr e) {
-    size_t depth = k_.form == Form::Contract || k_.form == Form::Window ? 1 : 0;  // an epilogue is one scope
+    size_t depth = k_.form == Form::Nest || k_.form == Form::Serial ? 0 : 1;  // an epilogue is one scope
     for (uint64_t v : free_vars(e))
       for (size_t i = scopes_.size(); i-- > 0;)
         if (scopes_[i].vars.count(v)) {
@@ -285,9 +303,9 @@ class Printer {
     std::string result = name(e.arg(1));
     std::string body = pop_scope();
     const std::string_view kind = fold_name(e.fold_kind());
-    std::string head = folds_in_lanes(k_, e) ? fmt::format("rt::fold_lanes<rt::FoldKind::{}, {}>", kind, k_.fold_lanes)
-                       : k_.team > 1 && at == 0 ? fmt::format("rt::fold_team<rt::FoldKind::{}, {}>", kind, k_.team)
-                                                : fmt::format("rt::fold<rt::FoldKind::{}>", kind);
+    std::string head = folds_in_lanes(k_, e)  ? fmt::format("rt::fold_lanes<rt::FoldKind::{}, {}>", kind, k_.fold_lanes)
+                       : folds_by_team(k_, e) ? fmt::format("rt::fold_team<rt::FoldKind::{}, {}>", kind, k_.team)
+                                              : fmt::format("rt::fold<rt::FoldKind::{}>", kind);
     std::string pad(static_cast<size_t>(indent) * 2, ' ');
     return fmt::format("{}({}, [&](auto {}) __attribute__((always_inline)) {{\n{}{}  return {};\n{}}})", head, extent,
                        r, body, pad, result, pad);
@@ -328,6 +346,8 @@ void open_gpu_function(Writer& w, const Kernel& k) {
     parameters += fmt::format("{}* const x{}, ", type, std::ranges::count(parameters, ','));
   w.open(fmt::format("RT_KERNEL {}({}rt::Fault* const fault) {{", k.symbol, parameters));
   w.line("const rt::Call call = rt::block_call(fault);");
+  for (size_t i = 0; i < k.aligned.size(); ++i)
+    if (k.lanes > 1 && k.aligned[i]) w.line(fmt::format("rt::assume_aligned(x{});", i));
 }
 
 }  // namespace
@@ -350,6 +370,7 @@ std::string kernel_includes(const std::vector<Kernel>& kernels) {
     if (k.form == Form::Opaque) families.insert(k.opaque);
     if (k.form == Form::Contract) families.insert("contract");
     if (k.form == Form::Window) families.insert("window");
+    if (k.form == Form::Transpose) families.insert("transpose");
   }
   std::string s;
   for (auto& f : families) s += fmt::format("#include \"runtime/kernels/{}.h\"\n", f);

@@ -51,6 +51,7 @@ struct Control {
 struct Opaque {
   std::string_view kernel;            // the function rt::KERNEL of runtime/kernels/KERNEL.h
   std::vector<int64_t> numbers = {};  // its arguments known when compiling: extents, modes
+  int64_t units = 1;                  // of work, that a GPU's threads share
   bool host_only = false;
 };
 using Meaning = std::variant<Compute, View, Scatter, Compact, Composite, Control, Opaque>;

@@ -27,6 +27,9 @@ struct Ref {  // address = bases[base] + offset
 // Then one base for each graph input, one for each graph output, then the slots that rows set.
 enum : uint32_t { kWeights = 0, kArena = 1, kFirstIo = 2 };
 
+// Bytes that a GPU's thread moves at once. Weights, arena, inputs and outputs begin at a multiple of it.
+inline constexpr int64_t kAlignment = 16;
+
 enum : int32_t { kNoFault = 0, kIndexFault = 1 /* an index outside [-limit, limit) */, kValueFault = 2 };
 
 struct Fault {
@@ -65,6 +68,9 @@ RT_FN void raise_fault(const Call& call, int32_t code, int64_t index, int64_t li
 
 #if defined(RT_KERNEL)
 RT_FN Call block_call(Fault* fault) { return {fault, nullptr, block(), blocks()}; }
+RT_FN void assume_aligned(const void* operand) {
+  __builtin_assume(reinterpret_cast<uint64_t>(operand) % kAlignment == 0);
+}
 #endif
 
 }  // namespace rt

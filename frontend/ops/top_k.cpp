@@ -42,6 +42,7 @@ Meaning top_k(const MeaningView& n) {
     kernel.numbers.push_back(d.value());
   }
   kernel.numbers.push_back(n.attr_int("largest"));
+  kernel.units = product(n.shape()).value();
   return kernel;
 }
 

@@ -155,6 +155,8 @@ class Assigner {
       orders_[v] = order_for_copies(v, m->n_axis);
     else if (auto rows = row_order(out))
       orders_[v] = *rows;
+    else if (std::ranges::count(readers_[v.index], nullptr) == std::ranges::ssize(readers_[v.index]))
+      return;  // what only leaves the graph is made as it leaves
     else if (auto order = order_of_largest(out))
       orders_[v] = *order;
   }

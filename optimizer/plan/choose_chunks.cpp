@@ -7,6 +7,7 @@
 
 #include "optimizer/plan/lower_kernel.h"
 #include "runtime/kernels/contract_shape.h"
+#include "runtime/kernels/transpose_shape.h"
 
 namespace cameo {
 namespace {
@@ -64,19 +65,27 @@ int64_t tiles_of(const Kernel& k, int threads) {
   return points * rt::block_tiles(tile, threads, m, n);
 }
 
+constexpr int64_t kMostWalks = 8;  // blocks that walk the same updates: finding one's own is most of the work by then
+
 int64_t units_of(const Kernel& k, int threads) {
   const std::span<const Expr> axes(k.axes);
   switch (k.form) {
     case Form::Contract: return tiles_of(k, threads);
     case Form::Nest:
       if (k.team > 1) return rt::round_up_div(points_of(axes.first(axes.size() - 1)), threads / k.team);
-      return rt::round_up_div(points_of(axes), threads);
+      return rt::round_up_div(points_of(axes) / k.lanes, threads);
     case Form::Window: {
       const int64_t rows = axes[axes.size() - 2].extent().int_value();
       return rt::round_up_div(points_of(axes) / rows * rt::round_up_div(rows, k.window.rows_per_tile), threads);
     }
-    case Form::Serial: return rt::round_up_div(points_of(axes.first(static_cast<size_t>(k.owners))), threads);
-    case Form::Opaque: break;
+    case Form::Transpose: {
+      const auto tiles = [](Expr axis) { return rt::round_up_div(axis.extent().int_value(), rt::kTransposeTile); };
+      return points_of(axes.first(axes.size() - 2)) * tiles(axes[axes.size() - 2]) * tiles(axes.back());
+    }
+    case Form::Serial:
+      if (k.owners == 0) return std::min<int64_t>(rt::round_up_div(points_of(axes), threads), kMostWalks);
+      return rt::round_up_div(points_of(axes.first(static_cast<size_t>(k.owners))), threads);
+    case Form::Opaque: return rt::round_up_div(k.opaque_units, threads);
   }
   return 1;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "optimizer/plan/lower_kernel.h"
+#include "runtime/call.h"
 
 namespace cameo {
 namespace {
@@ -94,6 +95,37 @@ void choose_team(Kernel& k, const Target& target) {
   k.team = terms < kLong ? kWarp : target.block_threads;
 }
 
+/// A thread takes as many neighbours as one access of rt::kAlignment bytes moves, where all accesses are such and
+/// threads enough are left for the whole card.
+int lanes_of_thread(const Kernel& k, const Target& target) {
+  int64_t widest = 1;
+  for (DType t : k.operands) widest = std::max<int64_t>(widest, byte_size(t));
+  const int64_t lanes = rt::kAlignment / widest;
+  if (k.axes.empty() || lanes < 2 || k.axes.back().extent().int_value() % lanes) return 1;
+  if (points_of(k.axes) / lanes < int64_t(target.processors) * target.block_threads) return 1;
+  const Expr last = k.axes.back();
+  bool together = true;
+  const auto reach = [&](Expr offset) {  // the first of a thread's neighbours stands at a multiple of them
+    if (!depends_on(offset, last)) return;
+    const Affine a = affine(offset);
+    together &= a.constant % lanes == 0 && std::ranges::all_of(a.terms, [&](const Affine::Term& t) {
+                  return t.term == last ? t.coefficient == 1 : t.coefficient % lanes == 0 && !depends_on(t.term, last);
+                });
+  };
+  std::vector<Expr> roots;
+  for (const Store& s : k.stores) {
+    reach(s.offset);
+    together &= depends_on(s.offset, last) && s.guard.is_const(1);
+    roots.push_back(s.value);
+  }
+  visit(roots, [&](Expr e) {
+    if (e.op() != Op::Load) return;
+    reach(e.arg(0));
+    together &= !depends_on(e.arg(1), last);
+  });
+  return together ? static_cast<int>(lanes) : 1;
+}
+
 }  // namespace
 
 void rotate_lanes(Kernel& k) {
@@ -131,6 +163,19 @@ void choose_lanes(Kernel& k, const Target& target) {
   if (!target.is_gpu()) return;
   k.fold_lanes = 1;
   choose_team(k, target);
+  if (k.team == 1) k.lanes = lanes_of_thread(k, target);
+}
+
+bool folds_by_team(const Kernel& k, Expr e) {
+  if (k.team == 1 || depends_on(e, k.axes.back())) return false;
+  std::vector<Expr> vars, bound, roots{e};
+  visit(roots, [&](Expr x) {
+    if (x.op() == Op::Var) vars.push_back(x);
+    if (x.op() == Op::Fold) bound.push_back(x.arg(0));
+  });
+  return std::ranges::all_of(vars, [&](Expr v) {
+    return std::ranges::find(bound, v) != bound.end() || std::ranges::find(k.axes, v) != k.axes.end();
+  });
 }
 
 bool folds_in_lanes(const Kernel& k, Expr e) {

@@ -31,7 +31,7 @@ std::string body_text(const Kernel& k) {
     roots.insert(roots.end(), k.sum.segments.begin(), k.sum.segments.end());
     roots.insert(roots.end(), {k.sum.k, k.sum.a_offset, k.sum.b_offset});
   }
-  if (k.form == Form::Window) {
+  if (k.window.body) {
     s += fmt::format("{},{},", static_cast<int>(k.window.kind), k.window.rows_per_tile);
     roots.insert(roots.end(), k.window.taps.begin(), k.window.taps.end());
     roots.push_back(k.window.body);
@@ -50,7 +50,7 @@ std::string body_text(const Kernel& k) {
     for (Expr a : k.sum.segments) s += fmt::format("|{}", nodes.at(a.id()));
     s += fmt::format("|{} {} {}", nodes.at(k.sum.k.id()), nodes.at(k.sum.a_offset.id()), nodes.at(k.sum.b_offset.id()));
   }
-  if (k.form == Form::Window) {
+  if (k.window.body) {
     for (Expr t : k.window.taps) s += fmt::format("|{}", nodes.at(t.id()));
     s += fmt::format("|{}", nodes.at(k.window.body.id()));
   }

@@ -120,6 +120,13 @@ bool only_copies(const Graph& g, const OutputPart& part) {
   return true;
 }
 
+void finish_nest(Kernel& k, const Target& target) {
+  collapse_axes(k, 0);
+  if (target.is_gpu() && lower_transpose(k)) return;
+  rotate_lanes(k);
+  choose_lanes(k, target);
+}
+
 }  // namespace
 
 Layout layout_within(const OutputPart& part, const Layout& whole) {
@@ -146,9 +153,7 @@ LoweredKernel lower_nest(const Graph& g, const Layouts& layouts, ValueId output,
   l.alias_offset = alias_offset(l, layouts);
   if (only_copies(g, part)) l.copies_to = part;
   split_axes(k);
-  collapse_axes(k, 0);
-  rotate_lanes(k);
-  choose_lanes(k, target);
+  finish_nest(k, target);
   return l;
 }
 
@@ -196,9 +201,7 @@ LoweredKernel lower_relay(const Graph& g, const Layouts& layouts, const Operand&
   k.stores.push_back({0, physical(to.layout, index), boolean(true),
                       load_lowered(1, t, physical(layouts[to.value.index], index), boolean(true), zero(t))});
   drop_unit_axes(k);
-  collapse_axes(k, 0);
-  rotate_lanes(k);
-  choose_lanes(k, target);
+  finish_nest(k, target);
   return l;
 }
 

@@ -82,6 +82,7 @@ void Planner::plan_root(const Graph& g) {
   };
   for (Step& s : plan_.steps) std::ranges::for_each(s.refs, place);
   for (Tap& t : plan_.taps) place(t.at);
+  note_alignment(plan_);
 }
 
 Place Planner::new_buffer(int64_t bytes, std::string held) {
@@ -264,6 +265,7 @@ void Planner::plan_opaque(Frame& f, const Cluster& c, const Opaque& o) {
   l.kernel.form = Form::Opaque;
   l.kernel.opaque = o.kernel;
   l.kernel.opaque_numbers = o.numbers;
+  l.kernel.opaque_units = o.units;
   l.kernel.node = std::make_shared<const Graph>(alone(f.g, n));
   for (auto* list : {&n.outputs, &n.inputs})
     for (ValueId v : *list) {

@@ -81,7 +81,7 @@ bool may_overwrite(const Kernel& k, uint32_t operand) {
   if (operand == s.operand || !s.guard.is_const(1)) return false;
   if (byte_size(k.operands[operand]) != byte_size(k.operands[s.operand])) return false;
   if (k.form == Form::Contract && (operand == k.sum.a || operand == k.sum.b)) return false;
-  if (k.form == Form::Window && loads(k.window.body, operand)) return false;
+  if (k.window.body && loads(k.window.body, operand)) return false;
   bool own = !loads(s.offset, operand);
   std::vector<Expr> roots{s.value};
   visit(roots, [&](Expr e) { own &= e.op() != Op::Load || e.operand() != operand || e.arg(0) == s.offset; });

@@ -19,11 +19,12 @@ struct Store {
 };
 
 enum class Form : uint8_t {
-  Nest,      // any loop nest: the last axis in lanes, folds inside
-  Contract,  // a sum of products, tiled; what stands above the sum is its epilogue
-  Window,    // a fold for a tile of rows at a time, columns in lanes; what stands above the fold is its epilogue
-  Serial,    // a nest whose points run one after another: scatters
-  Opaque,    // a kernel of its own
+  Nest,       // any loop nest: the last axis in lanes, folds inside
+  Contract,   // a sum of products, tiled; what stands above the sum is its epilogue
+  Window,     // a fold for a tile of rows at a time, columns in lanes; what stands above the fold is its epilogue
+  Transpose,  // for GPUs: what is read along the rows and written along the columns goes through shared memory
+  Serial,     // a nest whose points run one after another: scatters
+  Opaque,     // a kernel of its own
 };
 std::string_view name(Form f);
 
@@ -43,11 +44,12 @@ struct ContractSum {
       false;  // until the epilogue has them; else the sums pass through memory, the epilogue is one copy
 };
 
-/// The fold of a Window: out(.., row, col) = epilogue(fold of `body` over the taps, outermost first).
+/// The fold of a Window: out(.., row, col) = epilogue(fold of `body` over the taps, outermost first). A Transpose has
+/// no taps: `body` is the Load that moves along the rows by one element.
 struct WindowFold {
   FoldKind kind = FoldKind::Sum;
   std::vector<Expr> taps;
-  Expr body;
+  Expr body;  // null in other forms
   int rows_per_tile = 1;
 };
 
@@ -60,22 +62,27 @@ struct Kernel {
   std::vector<Expr> axes;
   std::vector<Store> stores;
   std::vector<DType> operands;
+  std::vector<bool> aligned;  // by operand: whether it begins at a multiple of rt::kAlignment in every step
   int lanes = 1;
   int fold_lanes = 16;                  // of folds that read memory in order (`folds_in_lanes`); 1: none run in lanes
   int team = 1;                         // threads of a GPU's block that share the folds of a row
-  int owners = 0;                       // of Form::Serial: the first axes, whose points write different elements each
+  int owners = 0;                       // of Form::Serial: the first axes, whose points write different elements each;
+                                        //   0: each thread of a GPU walks all points and writes the elements it owns
   ContractSum sum;                      // of Form::Contract; the stores' values stand above an Acc
-  WindowFold window;                    // of Form::Window, likewise
+  WindowFold window;                    // of Form::Window and Form::Transpose, likewise
   bool small = false;                   // compiled for size: it takes next to no time
   int64_t scratch_bytes = 0;            // a thread needs
   std::string opaque;                   // of Form::Opaque: the function in runtime/kernels
   std::vector<int64_t> opaque_numbers;  // and its compile-time arguments
+  int64_t opaque_units = 1;             // and how many threads of a GPU find work in it
   std::shared_ptr<const Graph> node;    // alone in a graph: what its reference function takes
   Origin origin;
 };
 
 /// Whether a Fold runs in `fold_lanes` lanes: its body does not depend on the kernel's lanes and reads memory in order.
 bool folds_in_lanes(const Kernel& k, Expr fold);
+/// Whether a Fold is shared by a team: all points of a row need it.
+bool folds_by_team(const Kernel& k, Expr fold);
 
 // ---- where values stand ---------------------------------------------------------------------------------------------
 enum class Base : uint8_t { Weights, Arena, Input, Output, Slot };
@@ -169,6 +176,9 @@ bool may_overwrite(const Kernel& k, uint32_t operand);
 /// Before buffers are placed: one that is read for the last time where another one is made becomes the other one, where
 /// the kernel may overwrite it.
 void overwrite_operands(Plan& plan);
+
+/// When all is placed: which operands of which kernels are always aligned.
+void note_alignment(Plan& plan);
 
 /// Gives every buffer an offset such that buffers which live at once do not overlap; returns the arena's size.
 /// Greedy by size, lowest offset that fits (as in "Efficient Memory Management for Deep Neural Net Inference", 2020).

@@ -6,7 +6,7 @@
 namespace cameo {
 
 std::string_view name(Form f) {
-  constexpr std::string_view names[] = {"nest", "contract", "window", "serial", "opaque"};
+  constexpr std::string_view names[] = {"nest", "contract", "window", "transpose", "serial", "opaque"};
   return names[static_cast<int>(f)];
 }
 std::string to_string(const Ref& r) {

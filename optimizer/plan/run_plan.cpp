@@ -103,7 +103,7 @@ struct KernelCode {
       }
       sum = sum_of(k, panels[0]);
     }
-    if (k.form == Form::Window) {
+    if (k.window.body) {
       sum = k.window.body;
       for (size_t i = k.window.taps.size(); i-- > 0;) sum = fold(k.window.kind, k.window.taps[i], sum);
     }

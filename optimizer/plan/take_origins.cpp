@@ -19,7 +19,7 @@ void each_offset(const Kernel& k, F f) {
     f(k.sum.a, k.sum.a_offset);
     if (!k.sum.packed) f(k.sum.b, k.sum.b_offset);
   }
-  if (k.form == Form::Window) roots.push_back(k.window.body);
+  if (k.window.body) roots.push_back(k.window.body);
   visit(roots, [&](Expr e) {
     if (e.op() == Op::Load) f(e.operand(), e.arg(0));
   });
@@ -53,7 +53,7 @@ std::vector<int64_t> take_origins(Kernel& k) {
     k.sum.a_offset = less(k.sum.a_offset, origins[k.sum.a]);
     if (!k.sum.packed) k.sum.b_offset = less(k.sum.b_offset, origins[k.sum.b]);
   }
-  if (k.form == Form::Window) k.window.body = moved(k.window.body);
+  if (k.window.body) k.window.body = moved(k.window.body);
   return origins;
 }
 

@@ -38,7 +38,7 @@ std::vector<int64_t> extents_of(const Kernel& k) {
     values.push_back(s.value);
     values.push_back(s.offset);
   }
-  if (k.form == Form::Window) values.push_back(k.window.body);
+  if (k.window.body) values.push_back(k.window.body);
   visit(values, [&](Expr e) {
     if (e.op() == Op::Load && e.arg(1).is_const(1)) touch(e.operand(), e.arg(0));
   });

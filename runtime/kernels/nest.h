@@ -1,6 +1,6 @@
 // nest: any loop nest. The outer axes run as scalars; for each of their points `row(i0, ..)` computes what does not
 // depend on the last axis and returns `element(at)`, which is called with W consecutive indices at a time and with
-// single ones for the rest. On a GPU a thread takes a point, or a team of threads a row, whose folds it shares
+// single ones for the rest. On a GPU a thread takes W points, or a team of threads a row, whose folds it shares
 // (fold_team). serial: points one after another, for updates that must keep their order. The naive family:
 // specification and fallback of every other one.
 #pragma once
@@ -86,13 +86,20 @@ RT_FN i64 first_unit(const Call& call) { return i64(call.chunk) * threads() + th
 RT_FN i64 next_unit(const Call& call) { return i64(call.chunks) * threads(); }
 
 #if defined(RT_KERNEL)
-template <int R, class Row>
-RT_FN void run_points(const Call& call, i64 inner, const Extents<R>& outer, Row& row) {
-  const i64 points = outer.points() * inner;
+template <int W, int R, class Inner, class Row>
+RT_FN void run_points(const Call& call, Inner, const Extents<R>& outer, Row& row) {
+  static_assert(Inner::value % W == 0);
+  constexpr i64 kInner = Inner::value / W;
+  const i64 units = outer.points() * kInner;
   i64 index[R == 0 ? 1 : R];
-  for (i64 p = first_unit(call); p < points; p += next_unit(call)) {
-    split_index<R>(p / inner, outer, index);
-    call_at<0, R>(index, row)(p % inner);
+  for (i64 u = first_unit(call); u < units; u += next_unit(call)) {
+    split_index<R>(u / kInner, outer, index);
+    const auto element = call_at<0, R>(index, row);
+    if constexpr (W == 1) {
+      element(u % kInner);
+    } else {
+      element(Lanes<W>{u % kInner * W});
+    }
   }
 }
 // Teams that have no row left run one along: they too come to what a block does together.
@@ -117,7 +124,7 @@ template <int W, int Team = 1, int R, class Inner, class Row>
 RT_FN void nest(const Call& call, Inner inner, Extents<R> outer, Row row) {
 #if defined(RT_KERNEL)
   if constexpr (Team == 1) {
-    detail::run_points<R>(call, inner, outer, row);
+    detail::run_points<W, R>(call, inner, outer, row);
   } else {
     detail::run_rows<Team, R>(call, inner, outer, row);
   }
@@ -138,11 +145,13 @@ RT_FN void nest(const Call& call, Inner inner, Extents<R> outer, Row row) {
 #endif
 }
 
-// Points of different owners write different elements, so owners may run at once.
+// Points of different owners write different elements, so owners may run at once. Without owners all threads of a GPU
+// walk all points in order, and each stores the elements that it owns (store_own).
 template <int P, int R, class Point>
 RT_FN void serial(const Call& call, Extents<P> owners, Extents<R> ordered, Point point) {
   const i64 all = owners.points(), points = ordered.points();
-  for (i64 o = detail::first_unit(call); o < all; o += detail::next_unit(call)) {
+  constexpr bool kOwnWalk = kBlocks && P == 0;
+  for (i64 o = kOwnWalk ? 0 : detail::first_unit(call); o < all; o += kOwnWalk ? 1 : detail::next_unit(call)) {
     i64 index[P + R == 0 ? 1 : P + R] = {};
     detail::split_index<P>(o, owners, index);
     for (i64 p = 0; p < points; ++p) {
@@ -150,6 +159,13 @@ RT_FN void serial(const Call& call, Extents<P> owners, Extents<R> ordered, Point
       detail::next_index<R>(ordered, index + P);
     }
   }
+}
+
+template <class T, class X>
+RT_FN void store_own(const Call& call, T* p, i64 index, X value) {
+  if constexpr (kBlocks)
+    if (u32(index) % u32(detail::next_unit(call)) != u32(detail::first_unit(call))) return;
+  store(p, index, value);
 }
 
 // A condition that only the data can break: false ends the run with CAMEO_OUT_OF_RANGE.

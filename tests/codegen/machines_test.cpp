@@ -80,7 +80,9 @@ std::string entry_of(const std::string& ptx, const std::string& symbol) {
 
 std::vector<std::string> parts_of(const Kernel& k) {
   if (k.form == Form::Contract) return {"fma.rn.f32", "bar.sync", "ld.shared", "st.global.f32"};
+  if (k.form == Form::Transpose) return {"st.shared", "bar.sync", "ld.shared"};
   if (k.team > 1) return {"shfl.sync.bfly"};
+  if (k.form == Form::Nest && k.lanes > 1) return {"ld.global.v4", "st.global.v4"};
   return {};
 }
 
@@ -130,7 +132,7 @@ TEST_P(OperatorsOnGpu, BecomePlainPtx) {
     }
 }
 INSTANTIATE_TEST_SUITE_P(Ops, OperatorsOnGpu,
-                         testing::Values("conv", "mat_mul", "top_k", "scatter_nd", "softmax", "arg_max"),
+                         testing::Values("add", "arg_max", "conv", "mat_mul", "scatter_nd", "softmax", "top_k", "transpose"),
                          [](const auto& info) { return info.param; });
 
 TEST(Cubins, HaveNoSpills) {
