@@ -36,8 +36,9 @@ RT_EXCHANGE(u64, "b64", "l")
 #else  // fibers: no other thread runs in between
 template <class T>
 RT_FN T atomic_add(T* at, T v) {
+  using U = unsigned_of<T>;
   const T old = *at;
-  *at = static_cast<T>(static_cast<unsigned_of<T> >(old) + static_cast<unsigned_of<T> >(v));
+  *at = static_cast<T>(static_cast<U>(old) + static_cast<U>(v));
   return old;
 }
 template <class T>

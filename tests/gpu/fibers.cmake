@@ -1,6 +1,7 @@
 # Kernel families over fibers in the test's own process, whose operands are plain memory; once more with an address
 # sanitizer, which sees what kernels read and write beyond operands and shared memory.
-set(fibers_sources ${CMAKE_CURRENT_SOURCE_DIR}/gpu/fibers/contract_mma.cpp ${CMAKE_CURRENT_SOURCE_DIR}/support/fibers.cpp)
+file(GLOB fibers_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/fibers/*.cpp)
+list(APPEND fibers_sources ${CMAKE_CURRENT_SOURCE_DIR}/support/fibers.cpp)
 function(add_fibers_test name)
   add_executable(${name} ${fibers_sources})
   target_link_libraries(${name} PRIVATE cameo_flags GTest::gtest_main)
