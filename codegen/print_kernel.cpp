@@ -131,7 +131,7 @@ class Printer {
     return fmt::format("rt::extents({})", s);
   }
   static std::string contract_family(const ContractSum& c) {
-    if (c.tensor_cores) return fmt::format("contract_mma<{}, {}>", c.rows_per_tile, c.vectors_per_tile);
+    if (c.staged) return fmt::format("contract_staged<{}, {}>", c.rows_per_tile, c.vectors_per_tile);
     const std::string groups = c.term_groups > 1 ? fmt::format(", {}", c.term_groups) : "";
     return fmt::format("contract<{}, {}, {}{}>", c.rows_per_tile, c.vectors_per_tile, c.in_registers, groups);
   }

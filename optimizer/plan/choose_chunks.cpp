@@ -57,9 +57,9 @@ int64_t tiles_of(const Kernel& k, int threads) {
   const int64_t m = k.sum.has_row ? axes[axes.size() - 2].extent().int_value() : 1,
                 n = axes.back().extent().int_value();
   const int64_t points = points_of(axes.first(axes.size() - inner));
-  if (k.sum.tensor_cores) {
-    const rt::MmaTile tile{k.sum.rows_per_tile, k.sum.vectors_per_tile};
-    return k.sum.packed ? rt::mma_tiles(tile, points * m, n) : points * rt::mma_tiles(tile, m, n);
+  if (k.sum.staged) {
+    const rt::StagedTile tile{k.sum.rows_per_tile, k.sum.vectors_per_tile};
+    return k.sum.packed ? rt::staged_tiles(tile, points * m, n) : points * rt::staged_tiles(tile, m, n);
   }
   const rt::BlockTile tile{k.sum.rows_per_tile, k.sum.vectors_per_tile, k.sum.term_groups};
   return points * rt::block_tiles(tile, threads, m, n);

@@ -1,7 +1,8 @@
 // lower_contract: the sum of products becomes two affine offsets. `a` is asked for in a layout whose innermost axis is
 // summed, with a halo of zeros as wide as the window reaches out, so that no guard is left; a constant `b` is packed in
 // panels, its k running over the folds in the order in which they walk `a`. A processor widens `a` where it is made; a
-// GPU reads 16-bit floats as they stand, and has tensor cores for products of two alike.
+// GPU reads 16-bit floats as they stand, and has tensor cores for products of two alike. Its tile is one that both
+// operands are brought to, through shared memory, where that is large both ways.
 #include <algorithm>
 #include <map>
 
@@ -86,10 +87,12 @@ bool affine_in(Expr offset, const std::vector<Expr>& vars) {
   return true;
 }
 
-/// Few rows are a matter of reading `b` once, which many threads do better.
-bool fits_tensor_cores(const Kernel& k, const Target& target, int64_t m, int64_t n, int64_t k_total) {
+/// Few rows are a matter of reading `b` once, which many threads do better. Tensor cores are worth a tile that is
+/// partly empty.
+bool worth_staging(const Kernel& k, int64_t m, int64_t n, int64_t k_total) {
   const DType a = k.operands[k.sum.a];
-  return target.has_tensor_cores() && a != DType::f32 && a == k.operands[k.sum.b] && m > 4 && n >= 8 && k_total >= 16;
+  if (a != k.operands[k.sum.b]) return false;
+  return a == DType::f32 ? m >= 16 && n >= 24 && k_total >= 16 : m > 4 && n >= 8 && k_total >= 16;
 }
 
 void choose_tile(Kernel& k, const Target& target, int64_t m, int64_t n, int64_t k_total) {
@@ -102,11 +105,12 @@ void choose_tile(Kernel& k, const Target& target, int64_t m, int64_t n, int64_t 
   }
   const int64_t points = points_of(std::span(k.axes).first(k.axes.size() - (c.has_row ? 2 : 1)));
   const int64_t batches = c.packed ? 1 : points, rows = c.packed ? points * m : m;
-  if (fits_tensor_cores(k, target, rows, n, k_total)) {
-    const rt::MmaTile tile = rt::mma_tile(target.processors, batches, rows, n);
+  if (worth_staging(k, rows, n, k_total)) {
+    const int bytes = byte_size(k.operands[c.a]);
+    const rt::StagedTile tile = rt::staged_tile(target.processors, batches, rows, n, bytes);
     c.rows_per_tile = tile.rows;
     c.vectors_per_tile = tile.vectors;
-    c.tensor_cores = true;
+    c.staged = true;
     return;
   }
   const rt::BlockTile tile = rt::block_tile(target.block_threads, target.processors, points, m, n, k_total);

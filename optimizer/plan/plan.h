@@ -38,8 +38,8 @@ struct ContractSum {
   bool packed = false;         // b is [n/16][segments * k][16]
   bool has_row = false;        // the output has an axis besides the column's
   int rows_per_tile = 6, vectors_per_tile = 4;
-  int term_groups = 1;        // of a GPU's block, that split the sum
-  bool tensor_cores = false;  // of 16-bit floats, with tiles for a GPU's tensor cores
+  int term_groups = 1;  // of a GPU's block, that split the sum
+  bool staged = false;  // for a GPU: both operands come through shared memory, 16-bit ones to its tensor cores
   bool in_registers =
       false;  // until the epilogue has them; else the sums pass through memory, the epilogue is one copy
 };

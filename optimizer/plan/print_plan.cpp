@@ -38,7 +38,8 @@ std::string details(const Kernel& k) {
                      join(c.segments, [](Expr a) { return to_string(a.extent()) + " x "; }) + to_string(c.k.extent()),
                      c.packed ? " packed" : "", c.rows_per_tile, c.vectors_per_tile,
                      c.term_groups > 1 ? fmt::format(" by {}", c.term_groups) : "",
-                     c.tensor_cores ? " on tensor cores" : "", c.in_registers ? " in registers" : "");
+                     c.staged ? k.operands[c.a] == DType::f32 ? " staged" : " on tensor cores" : "",
+                     c.in_registers ? " in registers" : "");
 }
 }  // namespace
 

@@ -5,9 +5,9 @@
 // depends on the chunks.
 #pragma once
 #include "runtime/kernels/contract_block.h"
-#include "runtime/kernels/contract_mma.h"
 #include "runtime/kernels/contract_operands.h"
 #include "runtime/kernels/contract_shape.h"
+#include "runtime/kernels/contract_staged.h"
 #include "runtime/kernels/contract_tile.h"
 #include "runtime/kernels/nest.h"
 

@@ -18,10 +18,11 @@ struct MatrixA {  // (i.., row, s.., k) at base + i * outer + row * row_stride +
   i64 row_stride;
   Strides<S> segment;
 
-  // Whether aligned runs of 8 elements make up its rows; k is a segment's.
+  // Whether aligned runs of so many elements make up its rows; k is a segment's.
+  template <int Run>
   RT_FN bool has_runs(i64 k) const {
-    return detail::is_aligned(base) && row_stride % 8 == 0 && outer.template all_multiples_of<8>() &&
-           segment.template all_multiples_of<8>() && (S == 0 || k % 8 == 0);
+    return detail::is_aligned(base) && row_stride % Run == 0 && outer.template all_multiples_of<Run>() &&
+           segment.template all_multiples_of<Run>() && (S == 0 || k % Run == 0);
   }
 };
 template <class T, int R, int S>
@@ -34,9 +35,13 @@ struct PackedB {  // panels, `outer` elements apart for each outer axis
   const T* base;
   Strides<R> outer;
 
-  // Runs of 8 elements for a GPU's copies: whether they go along k, whether they are aligned, the columns they cover.
+  // Runs of elements, 16 bytes, for a GPU's copies: whether they go along k, whether they are aligned, the columns they
+  // cover.
   RT_FN bool runs_along_k() const { return false; }
-  RT_FN bool has_runs() const { return detail::is_aligned(base) && outer.template all_multiples_of<8>(); }
+  template <int Run>
+  RT_FN bool has_runs() const {
+    return detail::is_aligned(base) && outer.template all_multiples_of<Run>();
+  }
   RT_FN i64 columns(i64 n) const { return panels_of(n) * kPanel; }
 
   static constexpr bool kDots = false;
@@ -120,9 +125,10 @@ struct StridedB {  // (i.., k, col) at base + i * outer + k * k_stride + col * n
   i64 k_stride, n_stride;
 
   RT_FN bool runs_along_k() const { return k_stride == 1; }
+  template <int Run>
   RT_FN bool has_runs() const {
-    const bool strides = k_stride == 1 ? n_stride % 8 == 0 : n_stride == 1 && k_stride % 8 == 0;
-    return strides && detail::is_aligned(base) && outer.template all_multiples_of<8>();
+    const bool strides = k_stride == 1 ? n_stride % Run == 0 : n_stride == 1 && k_stride % Run == 0;
+    return strides && detail::is_aligned(base) && outer.template all_multiples_of<Run>();
   }
   RT_FN i64 columns(i64 n) const { return n; }
 

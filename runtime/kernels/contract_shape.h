@@ -92,19 +92,20 @@ constexpr BlockTile block_tile(int threads, int processors, i64 points, i64 m, i
   return t;
 }
 
-// A block's tile on tensor cores: 16 bytes of k by cp.async want whole warps, so that the smallest is 32 by 32. As
-// large as still gives each of a card's processors a tile of the `batches` products, unless half of it would lie
-// outside.
-struct MmaTile {
+// A block's tile where both operands come through shared memory. As large as still gives each of a card's processors a
+// tile of the `batches` products, unless half of it would lie outside; f32 has no registers for the largest.
+struct StagedTile {
   int rows, vectors;
 };
-constexpr i64 mma_tiles(MmaTile t, i64 m, i64 n) {
+constexpr i64 staged_tiles(StagedTile t, i64 m, i64 n) {
   return round_up_div(m, t.rows) * round_up_div(panels_of(n), t.vectors);
 }
-constexpr MmaTile mma_tile(int processors, i64 batches, i64 m, i64 n) {
-  constexpr MmaTile kTiles[] = {{128, 4}, {64, 4}, {64, 2}, {32, 4}, {32, 2}};
-  for (const MmaTile t : kTiles)
-    if (m > t.rows / 2 && panels_of(n) > t.vectors / 2 && batches * mma_tiles(t, m, n) >= processors) return t;
+constexpr StagedTile staged_tile(int processors, i64 batches, i64 m, i64 n, int element_bytes) {
+  constexpr StagedTile kTiles[] = {{128, 4}, {64, 4}, {64, 2}, {32, 4}};
+  for (const StagedTile t : kTiles) {
+    const bool fits = m > t.rows / 2 && panels_of(n) > t.vectors / 2 && t.rows * element_bytes <= 256;
+    if (fits && batches * staged_tiles(t, m, n) >= processors) return t;
+  }
   return {32, 2};
 }
 

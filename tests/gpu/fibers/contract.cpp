@@ -1,5 +1,5 @@
-// contract on tensor cores over fibers, against a product in double: shapes with edges in every axis, both element
-// types, each way in which operands may stand, several orders of threads.
+// contract with both operands in shared memory over fibers, against a product in double: shapes with edges in every
+// axis, every element type, each way in which operands may stand, several orders of threads.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -20,10 +20,20 @@ enum class B { Packed, AlongColumns, AlongTerms, Strided };
 
 template <class T>
 T narrow(float x) {
-  if constexpr (rt::kSame<T, rt::half>) {
+  if constexpr (rt::kSame<T, float>) {
+    return x;
+  } else if constexpr (rt::kSame<T, rt::half>) {
     return rt::to_half(x);
   } else {
     return rt::to_bfloat(x);
+  }
+}
+template <class T>
+double widened(T x) {
+  if constexpr (rt::kSame<T, float>) {
+    return x;
+  } else {
+    return rt::to_float(x);
   }
 }
 /// Some numbers that 8 bits hold.
@@ -56,12 +66,12 @@ struct Product {
   i64 n_stride() const { return b_stands == B::AlongTerms ? terms : b_stands == B::Strided ? 2 : 1; }
   double a_at(i64 point, i64 row, i64 t) const {
     const i64 at = misplaced + (point * s.m + row) * s.gap + t / s.k * s.step + t % s.k;
-    return rt::to_float(a[static_cast<size_t>(at)]);
+    return widened(a[static_cast<size_t>(at)]);
   }
   double b_at(i64 point, i64 t, i64 col) const {
     const i64 at = b_stands == B::Packed ? (col / 16 * terms + t) * 16 + col % 16
                                          : point * b_size + t * k_stride() + col * n_stride();
-    return rt::to_float(b[static_cast<size_t>(at)]);
+    return widened(b[static_cast<size_t>(at)]);
   }
   /// sum + 100 row + col, where the kernel has written it; NaN elsewhere.
   template <int Rows, int NV>
@@ -79,7 +89,7 @@ struct Product {
           const rt::Call call{nullptr, nullptr, words.block, words.blocks};
           const auto of_a = rt::matrix_a(a.data() + misplaced, rt::strides(s.m * s.gap), s.gap, rt::strides(s.step));
           const auto run = [&](auto of_b) {
-            rt::contract_mma<Rows, NV>(call, rt::extents(s.points), rt::extents(s.segments), s.m, s.n, s.k, of_a, of_b,
+            rt::contract_staged<Rows, NV>(call, rt::extents(s.points), rt::extents(s.segments), s.m, s.n, s.k, of_a, of_b,
                                        epilogue);
           };
           if (b_stands == B::Packed) return run(rt::packed_b(b.data(), rt::strides(i64{0})));
@@ -112,32 +122,43 @@ void check(Shape s, B b, bool misplaced, int blocks = 2, uint64_t seed = 1) {
   product.check(product.template multiplied<Rows, NV>(blocks, seed));
 }
 
-TEST(ContractMma, TilesOfEverySize) {
+TEST(ContractStaged, TilesOfEverySize) {
   const Shape s{2, 70, 80, 1, 40, 40, 0};
   check<rt::half, 32, 2>(s, B::Packed, false);
   check<rt::half, 32, 4>(s, B::Packed, false);
   check<rt::half, 64, 4>(s, B::Packed, false);
   check<rt::bfloat, 128, 4>(s, B::Packed, false);
+  check<float, 32, 2>(s, B::Packed, false);
+  check<float, 32, 4>(s, B::AlongTerms, false);
+  check<float, 64, 2>(s, B::AlongTerms, false);
+  check<float, 64, 4>(s, B::Packed, false);
 }
-TEST(ContractMma, Edges) {
+TEST(ContractStaged, Edges) {
   for (const Shape& s : {Shape{1, 1, 1, 1, 1, 1, 0}, Shape{3, 5, 17, 1, 9, 9, 0}, Shape{1, 33, 31, 1, 33, 48, 0},
                          Shape{1, 64, 64, 1, 32, 32, 0}, Shape{2, 31, 65, 1, 100, 104, 0}})
     for (const B b : {B::Packed, B::AlongColumns, B::AlongTerms, B::Strided}) {
       check<rt::half, 32, 2>(s, b, false);
       check<rt::bfloat, 32, 4>(s, b, true);
+      check<float, 32, 2>(s, b, true);
+      check<float, 64, 4>(s, b, false);
     }
 }
-TEST(ContractMma, RunsOfColumnsAndOfTermsInBatches) {
-  for (const B b : {B::AlongColumns, B::AlongTerms}) check<rt::half, 64, 4>({3, 72, 72, 1, 72, 72, 0}, b, false, 5);
+TEST(ContractStaged, RunsOfColumnsAndOfTermsInBatches) {
+  for (const B b : {B::AlongColumns, B::AlongTerms}) {
+    check<rt::half, 64, 4>({3, 72, 72, 1, 72, 72, 0}, b, false, 5);
+    check<float, 64, 4>({3, 72, 72, 1, 172, 172, 0}, b, false, 5);
+  }
 }
-TEST(ContractMma, SegmentsOfConvolutions) {
+TEST(ContractStaged, SegmentsOfConvolutions) {
   check<rt::half, 32, 4>({7, 9, 40, 3, 24, 8, 88}, B::Packed, false);    // runs: rows overlap, as pixels do
+  check<float, 32, 4>({7, 9, 40, 3, 24, 8, 88}, B::Packed, false);
   check<rt::bfloat, 64, 2>({5, 11, 24, 5, 9, 3, 39}, B::Packed, false);  // none: three channels
 }
-TEST(ContractMma, AnyOrderOfThreads) {
+TEST(ContractStaged, AnyOrderOfThreads) {
   for (uint64_t seed = 1; seed <= 8; ++seed) {
     check<rt::half, 32, 2>({2, 40, 40, 1, 136, 136, 0}, B::Packed, false, 1, seed);
     check<rt::half, 32, 2>({2, 40, 40, 1, 136, 136, 0}, B::AlongTerms, true, 1, seed);
+    check<float, 32, 2>({2, 40, 40, 1, 136, 136, 0}, B::Packed, false, 1, seed);
   }
 }
 

@@ -302,10 +302,10 @@ const std::vector<Fixture>& fixtures() {
       {"to_half", [](Card& c) { narrowing(c, "floats_to_halves", kHalf); }},
       {"to_bfloat", [](Card& c) { narrowing(c, "floats_to_bfloats", kBfloat); }},
       {"functions of f32", functions},
-      {"contract_mma: f16, 32x32", [](Card& c) { tensor_cores(c, "tensor_cores_32", kHalf, B::Panels); }},
-      {"contract_mma: bf16, 64x64", [](Card& c) { tensor_cores(c, "tensor_cores_64", kBfloat, B::Panels); }},
-      {"contract_mma: f16, 128x64", [](Card& c) { tensor_cores(c, "tensor_cores_128", kHalf, B::Columns); }},
-      {"contract_mma: misaligned", [](Card& c) { tensor_cores(c, "tensor_cores_misaligned", kHalf, B::Panels, 1); }},
+      {"contract_staged: f16, 32x32", [](Card& c) { tensor_cores(c, "tensor_cores_32", kHalf, B::Panels); }},
+      {"contract_staged: bf16, 64x64", [](Card& c) { tensor_cores(c, "tensor_cores_64", kBfloat, B::Panels); }},
+      {"contract_staged: f16, 128x64", [](Card& c) { tensor_cores(c, "tensor_cores_128", kHalf, B::Columns); }},
+      {"contract_staged: misaligned", [](Card& c) { tensor_cores(c, "tensor_cores_misaligned", kHalf, B::Panels, 1); }},
       {"contract: f32",
        [](Card& c) {
          product_of_matrices<float>(
