@@ -153,6 +153,7 @@ class CommandLine {
         ->type_name("each");
   }
   void add_target(CLI::App* sub) {
+    add_list(sub, "--on-host", model_.on_host, "NODE,..", "for GPUs: the kernels of these nodes run on the processor");
     add_list(sub, "--target", model_.targets, "cpu:NAME,cuda:ARCH,..",
              "x86-64-v2, x86-64-v3, x86-64-v4 or native (default); ptx, sm_80 and newer; several at once");
     sub->add_option("-j", model_.jobs, "compile in N processes")->check(CLI::Range(1, 1024))->type_name("N");

@@ -122,6 +122,17 @@ void watch_passes(PassContext& context, const CompileOptions& options, Console& 
   };
 }
 
+void check_on_host(const CompileOptions& options, const Sources& sources, Diagnostics& diagnostics) {
+  for (const std::string& name : options.on_host)
+    if (std::ranges::none_of(sources, [&](const SourceNode& n) { return is_called(n, name); }))
+      diagnostics.add({Code::E0502,
+                       fmt::format("`--on-host {}` names no node of the model", printable(name)),
+                       {},
+                       {},
+                       {},
+                       "a node is called by its name or by its first output's; --emit=graph prints them"});
+}
+
 }  // namespace
 
 Planned plan_model(const Model& model, const CompileOptions& options, Console& console, Diagnostics& diagnostics) {
@@ -131,6 +142,7 @@ Planned plan_model(const Model& model, const CompileOptions& options, Console& c
   m.name = options.name.empty() ? identifier_of(options.output.empty() ? options.model : options.output) : options.name;
   m.sources = model.graph.shared_sources();
   m.made_up_seed = options.made_up_seed;
+  check_on_host(options, *m.sources, diagnostics);
   PassContext context = pass_context(options);
   watch_passes(context, options, console);
   p.graph = optimize(model.graph, context);
@@ -139,7 +151,7 @@ Planned plan_model(const Model& model, const CompileOptions& options, Console& c
     console.begin("plan");
     for (const Target& target : options.targets) {
       Diagnostics found;
-      m.plans.push_back(make_plan(p.graph, target, m.weights, found));
+      m.plans.push_back(make_plan(p.graph, target, m.weights, found, options.on_host));
       if (m.plans.size() == 1)  // each target meets the same problems
         for (const Diagnostic& d : found.all()) diagnostics.add(d);
     }

@@ -182,6 +182,9 @@ CompileOptions read_model_flags(const ModelFlags& flags) {
   for (const std::string& text : flags.constants) read_constant(text, options.import);
   options.import.outputs = split_list(flags.outputs);
   options.targets = read_targets(flags.targets);
+  options.on_host = split_list(flags.on_host);
+  if (!options.on_host.empty() && std::ranges::none_of(options.targets, &Target::is_gpu))
+    throw Failure(kUsage, "`--on-host` is for GPUs, and no target is one", "--target=cuda:ptx");
   options.skip = split_list(flags.skip);
   for (const std::string& pass : options.skip) check_pass("--skip", pass, false);
   options.rewrite_limit = flags.rewrite_limit;

@@ -12,7 +12,7 @@ namespace cameo {
 /// Of every verb that takes a model.
 struct ModelFlags {
   std::string model;
-  std::vector<std::string> dims, shapes, constants, outputs, targets, skip;
+  std::vector<std::string> dims, shapes, constants, outputs, targets, on_host, skip;
   std::string name, verify;
   int64_t rewrite_limit = INT64_MAX;
   int jobs = 0;  // 0: as many as there are processors

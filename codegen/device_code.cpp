@@ -113,7 +113,8 @@ class Builder {
     for (std::string& bytes : compile(fiber_job, "fibers"))
       objects.push_back({fmt::format("{}.o", objects.size()), std::move(bytes), {}});
     std::vector<std::string> names{"cameo_fibers"};
-    for (const Kernel& k : plan_.kernels) names.push_back(k.symbol);
+    for (const Kernel& k : plan_.kernels)
+      if (!k.on_host) names.push_back(k.symbol);
     const Job link = link_shared(std::move(objects), "kernels.so", "", std::move(names));
     return bytes_of(pool_.run(std::span(&link, 1), progress_), kHost)[0];
   }

@@ -20,6 +20,7 @@ SourceFile print_gpu_kernels(const Module& m, const Plan& p, size_t file, size_t
   w.line(fmt::format("// Kernels of {}, part {} of {}, for GPUs.", comment_safe(m.name), file + 1, files));
   w.append(kernel_includes(p.kernels));
   for (size_t k = file; k < p.kernels.size(); k += files) {
+    if (p.kernels[k].on_host) continue;
     w.blank();
     print_kernel(w, p.kernels[k], *m.sources, Frame::Gpu);
   }
@@ -28,20 +29,29 @@ SourceFile print_gpu_kernels(const Module& m, const Plan& p, size_t file, size_t
 
 constexpr std::string_view kHidden = "__attribute__((visibility(\"hidden\")))";
 
+void print_cpu_kernel(Writer& w, const Module& m, const Plan& p, const Kernel& kernel) {
+  w.blank();
+  print_kernel(w, kernel, *m.sources);
+  w.line(fmt::format("extern \"C\" {} void {}(const rt::RowCall& call) {{ {}(call); }}", kHidden,
+                     external_name(kernel, p), kernel.symbol));
+}
+
 SourceFile print_kernels(const Module& m, const Plan& p, size_t file, size_t files) {
   if (p.target.is_gpu()) return print_gpu_kernels(m, p, file, files);
   Writer w;
   w.line(fmt::format("// Kernels of {}, part {} of {}, for {}.", comment_safe(m.name), file + 1, files, p.target.name));
   w.append(kernel_includes(p.kernels));
-  w.blank();
-  for (size_t k = file; k < p.kernels.size(); k += files) {
-    const Kernel& kernel = p.kernels[k];
-    print_kernel(w, kernel, *m.sources);
-    w.line(fmt::format("extern \"C\" {} void {}(const rt::RowCall& call) {{ {}(call); }}", kHidden,
-                       external_name(kernel, p), kernel.symbol));
-    w.blank();
-  }
+  for (size_t k = file; k < p.kernels.size(); k += files) print_cpu_kernel(w, m, p, p.kernels[k]);
   return {fmt::format("kernels_{}_{}.cpp", image_name(p), file), w.take()};
+}
+
+SourceFile print_host_kernels(const Module& m, const Plan& p) {
+  Writer w;
+  w.line(fmt::format("// What the processor runs of {}'s plan for GPUs.", comment_safe(m.name)));
+  w.append(kernel_includes(p.kernels));
+  for (const Kernel& k : p.kernels)
+    if (k.on_host) print_cpu_kernel(w, m, p, k);
+  return {fmt::format("kernels_{}_host.cpp", image_name(p)), w.take()};
 }
 
 std::string manifest_of(const Module& m) {
@@ -63,7 +73,9 @@ std::string manifest_of(const Module& m) {
                             {"arena_bytes", p.arena_bytes},
                             {"kernels", p.kernels.size()},
                             {"steps", p.steps.size()}});
-    if (p.target.is_gpu()) j["targets"].back()["architectures"] = p.target.architectures;
+    if (!p.target.is_gpu()) continue;
+    j["targets"].back()["architectures"] = p.target.architectures;
+    j["targets"].back()["steps_on_host"] = steps_on_host(p);
   }
   return j.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
@@ -81,6 +93,7 @@ EmittedModule print_module(const Module& m, int files, const std::vector<GoldenC
     const size_t n = std::clamp<size_t>(p.kernels.size(), 1, static_cast<size_t>(files));
     std::vector<SourceFile>& sources = out.kernels.emplace_back();
     for (size_t f = 0; f < n; ++f) sources.push_back(print_kernels(m, p, f, n));
+    if (steps_on_host(p)) out.host.push_back(print_host_kernels(m, p));
   }
   out.program = {"program.cpp", print_program(m, goldens, manifest_of(m))};
   return out;

@@ -103,9 +103,10 @@ class ProgramPrinter {
   void print_declarations() {
     w_.line("extern \"C\" {");
     for (const Plan& p : module_.plans)
-      for (const Kernel& k : host_kernels(p))
-        w_.line(fmt::format("__attribute__((visibility(\"hidden\"))) void {}(const rt::RowCall& call);",
-                            external_name(k, p)));
+      for (const Kernel& k : p.kernels)
+        if (runs_on_host(p, k))
+          w_.line(fmt::format("__attribute__((visibility(\"hidden\"))) void {}(const rt::RowCall& call);",
+                              external_name(k, p)));
     w_.line("const struct cameo_api* cameo_program_api(rt::uint32_t abi_major);");
     w_.line(
         fmt::format("__attribute__((visibility(\"default\"))) const struct cameo_api* {}_api(rt::uint32_t abi_major) "
@@ -136,7 +137,7 @@ class ProgramPrinter {
     const Plan& p = module_.plans[plan];
     size_t i = 0;
     while (i < plan && !(module_.plans[i].steps == p.steps && module_.plans[i].taps == p.taps &&
-                         module_.plans[i].arena_bytes == p.arena_bytes))
+                         module_.plans[i].arena_bytes == p.arena_bytes && module_.plans[i].host_bytes == p.host_bytes))
       ++i;
     return i;
   }
@@ -151,11 +152,12 @@ class ProgramPrinter {
     refs.print(w_, "Ref", fmt::format("refs{}", number));
     taps.print(w_, "Tap", fmt::format("taps{}", number));
     axes.print(w_, "TapAxis", fmt::format("tap_axes{}", number));
-    w_.line(
-        fmt::format("const Schedule schedule{0} = {{.rows = rows{0}, .row_count = {1}, .refs = refs{0}, .taps = "
-                    "taps{0}, .tap_count = {2}, .tap_axes = tap_axes{0}, .base_count = {3}, .loop_count = {4}, "
-                    ".arena_bytes = {5}, .scratch_bytes = {6}}};",
-                    number, rows.size(), p.taps.size(), slot_base(p.slots), p.loops, p.arena_bytes, scratch_bytes));
+    w_.line(fmt::format(
+        "const Schedule schedule{0} = {{.rows = rows{0}, .row_count = {1}, .refs = refs{0}, .taps = "
+        "taps{0}, .tap_count = {2}, .tap_axes = tap_axes{0}, .base_count = {3}, .loop_count = {4}, "
+        ".arena_bytes = {5}, .scratch_bytes = {6}{7}}};",
+        number, rows.size(), p.taps.size(), host_base(p) + (p.host_bytes > 0), p.loops, p.arena_bytes, scratch_bytes,
+        p.host_bytes ? fmt::format(", .host_bytes = {}, .host_base = {}", p.host_bytes, host_base(p)) : ""));
   }
   void add_steps(const Plan& p, RowTable& rows, RowTable& refs) {
     for (const Step& s : p.steps) {
@@ -163,7 +165,7 @@ class ProgramPrinter {
       const uint64_t b = s.kind == StepKind::Swap ? slot_base(s.b) : s.b;
       rows.add(fmt::format("{{RowKind::{}, 1, {}, {}, {}, 0, {}, {}, {}ul, {}, {}}}", kind_name(s.kind), s.chunks,
                            s.kernel, refs.size(), node_of(p, s), s.jump, s.bytes, a, b));
-      for (const Ref& r : s.refs) refs.add(ref_text(r));
+      for (const Ref& r : s.refs) refs.add(ref_text(p, r));
     }
     rows.add("{RowKind::End, 1, 1, 0, 0, 0, 0, -1, 0, 0, 0}");
   }
@@ -173,16 +175,14 @@ class ProgramPrinter {
       std::vector<std::string> of_tap;
       for (size_t d = 0; d < t.dims.size(); ++d)
         of_tap.push_back(fmt::format("{{{}, {}, nullptr}}", t.dims[d], t.pitch[d]));
-      taps.add(fmt::format("{{{}, {}, {}, {}, {}, {}}}", t.step, refs.add(ref_text(t.at)), text_.place_of(t.name),
+      taps.add(fmt::format("{{{}, {}, {}, {}, {}, {}}}", t.step, refs.add(ref_text(p, t.at)), text_.place_of(t.name),
                            static_cast<int>(t.dtype), t.dims.size(), axes.add_once(of_tap)));
     }
   }
-  static std::span<const Kernel> host_kernels(const Plan& p) {  // every form has a body on a GPU
-    return p.target.is_gpu() ? std::span<const Kernel>() : std::span(p.kernels);
-  }
+  static bool runs_on_host(const Plan& p, const Kernel& k) { return !p.target.is_gpu() || k.on_host; }
   void print_kernels(const Plan& p) {
     RowTable kernels;
-    for (const Kernel& k : p.kernels) kernels.add(external_name(k, p));
+    for (const Kernel& k : p.kernels) kernels.add(runs_on_host(p, k) ? external_name(k, p) : "nullptr");
     kernels.print(w_, "Kernel", "kernels_" + image_name(p));
   }
   void print_images() {
@@ -190,10 +190,11 @@ class ProgramPrinter {
     for (size_t i = 0; i < module_.plans.size(); ++i) {
       const Plan& p = module_.plans[i];
       const std::string name = image_name(p);
-      p.target.is_gpu() ? print_device(p) : print_kernels(p);
-      const bool gpu = p.target.is_gpu();
+      const bool gpu = p.target.is_gpu(), host = !gpu || p.host_bytes;
+      if (gpu) print_device(p);
+      if (host) print_kernels(p);
       images.add(fmt::format("{{\"{}\", {}, {}, &schedule{}, {}}}", p.target.name, p.target.features,
-                             gpu ? "nullptr" : "kernels_" + name, first_like(i), gpu ? "&device_" + name : "nullptr"));
+                             host ? "kernels_" + name : "nullptr", first_like(i), gpu ? "&device_" + name : "nullptr"));
     }
     images.print(w_, "Image", "images");
   }
@@ -213,7 +214,7 @@ class ProgramPrinter {
       codes.add(fmt::format("{{\"{}\", {}, {}_bytes}}", a, symbol, symbol));
     }
     for (const Kernel& k : p.kernels)
-      entries.add(fmt::format("{{{}, {}}}", text_.place_of(k.symbol), k.operands.size()));
+      entries.add(k.on_host ? "{}" : fmt::format("{{{}, {}}}", text_.place_of(k.symbol), k.operands.size()));
     codes.print(w_, "DeviceCode", "codes_" + name);
     entries.print(w_, "DeviceEntry", "entries_" + name);
     w_.line(fmt::format("const Device device_{0} = {{&cuda_driver, codes_{0}, {1}, entries_{0}, {2}}};", name,
@@ -242,19 +243,22 @@ class ProgramPrinter {
   }
 
   // ---- parts of rows ------------------------------------------------------------------------------------------------
-  uint64_t base_of(const Ref& r) const {
-    const uint64_t in = module_.io.inputs.size(), out = module_.io.outputs.size();
+  uint64_t base_of(const Plan& p, const Ref& r) const {
     switch (r.base) {
       case Base::Weights: return 0;
       case Base::Arena: return 1;
       case Base::Input: return 2 + r.number;
-      case Base::Output: return 2 + in + r.number;
-      case Base::Slot: return 2 + in + out + r.number;
+      case Base::Output: return 2 + module_.io.inputs.size() + r.number;
+      case Base::Slot: return slot_base(r.number);
+      case Base::Host: return host_base(p);
     }
     return 0;
   }
-  uint64_t slot_base(uint32_t slot) const { return base_of({Base::Slot, slot, 0}); }
-  std::string ref_text(const Ref& r) const { return fmt::format("{{{}, 0, {}ul}}", base_of(r), r.offset); }
+  uint64_t slot_base(uint32_t slot) const { return 2 + module_.io.inputs.size() + module_.io.outputs.size() + slot; }
+  uint64_t host_base(const Plan& p) const { return slot_base(p.slots); }  // behind the slots
+  std::string ref_text(const Plan& p, const Ref& r) const {
+    return fmt::format("{{{}, 0, {}ul}}", base_of(p, r), r.offset);
+  }
 
   /// Steps name ONNX nodes through a table with one row for each distinct (origin, kernel).
   size_t node_of(const Plan& p, const Step& s) {

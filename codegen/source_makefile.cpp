@@ -63,7 +63,7 @@ FLAGS += -fno-gnu-unique -Wno-psabi -Wno-aggressive-loop-optimizations
 endif
 
 @KERNEL_LISTS@KERNELS := @KERNEL_NAMES@
-MODEL := program.o data.o $(KERNELS)
+MODEL := program.o data.o@HOST_KERNELS@ $(KERNELS)
 CORE :=@CORE@
 PROGRAM :=@PROGRAM@
 
@@ -190,6 +190,7 @@ std::string source_makefile(const Module& m, const EmittedModule& text) {
   return fill(kMakefile, {{"NAME", m.name},
                           {"FLAGS", std::string(kFlags)},
                           {"KERNEL_LISTS", lists},
+                          {"HOST_KERNELS", objects(paths(text.host))},
                           {"KERNEL_NAMES", names},
                           {"KERNEL_RULES", rules},
                           {"DEVICE_RULES", device_rules(m, text)},

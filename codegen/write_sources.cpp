@@ -145,6 +145,7 @@ void write_sources(const Module& m, const EmittedModule& text, const std::vector
     for (const SourceFile& f : text.kernels[p]) write(f.path, f.text), all += fmt::format("#include \"{}\"\n", f.path);
     if (m.plans[p].target.is_gpu()) write(device_source(m.plans[p]), all);
   }
+  for (const SourceFile& f : text.host) write(f.path, f.text);
   for (const EmbeddedFile& f : embedded_under("runtime/")) write(fs::path(f.path), f.contents);
   write(m.name + ".h", header_of(m));
   write("data.S", data_assembly(m, goldens));

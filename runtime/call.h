@@ -69,7 +69,7 @@ RT_FN void raise_fault(const Call& call, int32_t code, int64_t index, int64_t li
 #if defined(RT_KERNEL)
 RT_FN Call block_call(Fault* fault) { return {fault, nullptr, block(), blocks()}; }
 RT_FN void assume_aligned(const void* operand) {
-  if (reinterpret_cast<uint64_t>(operand) % kAlignment != 0) __builtin_unreachable();
+  if (reinterpret_cast<uint64_t>(operand) % kAlignment) __builtin_unreachable();
 }
 #endif
 

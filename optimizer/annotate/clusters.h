@@ -13,6 +13,7 @@ struct Cluster {
   std::vector<NodeId> nodes;     // in execution order
   std::vector<ValueId> outputs;  // what other clusters, or the graph's outputs, read
   std::string why;               // answers `explain`: what was fused, and what stopped it
+  bool on_host = false;          // of a GPU's plan: the processor runs it
 };
 
 enum class Widening { WithMaker, WithProduct };  // of 16-bit floats that only sums of products read

@@ -17,8 +17,8 @@ std::string symbol_of(size_t number, std::string_view title) {
 
 /// A canonical text of a kernel: variables and nodes numbered in order of appearance.
 std::string body_text(const Kernel& k) {
-  std::string s = fmt::format("{} {} {} {} {} {} {}|", static_cast<int>(k.form), k.lanes, k.fold_lanes, k.team,
-                              k.owners, k.small, k.opaque);
+  std::string s = fmt::format("{} {} {} {} {} {} {} {}|", static_cast<int>(k.form), k.lanes, k.fold_lanes, k.team,
+                              k.owners, k.on_host, k.small, k.opaque);
   for (DType t : k.operands) s += fmt::format("{},", name(t));
   for (int64_t n : k.opaque_numbers) s += fmt::format("{},", n);
   std::map<uint64_t, size_t> vars;

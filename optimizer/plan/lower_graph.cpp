@@ -10,7 +10,7 @@ namespace {
 
 Parts lower_ahead(const LoweredGraph& f, const FusedCluster& c, const Target& target) {
   if (c.outputs.size() != 1 || product(f.g.type(c.cluster.outputs[0]).shape).is_static(0)) return {};
-  return lower_output(f, c.cluster.outputs[0], c.outputs[0], target);
+  return lower_output(f, c.cluster.outputs[0], c.outputs[0], machine_of(c.cluster, target));
 }
 
 /// The order of the axes that have more than one index.
@@ -113,6 +113,10 @@ Parts lower_output(const LoweredGraph& f, ValueId v, const OutputExpr& out, cons
   if (parts.size() > 1 || f.layouts.haloed.count(v) || f.windows.count(v))  // its own buffer, or a part of one
     for (LoweredKernel& l : parts) l.alias_offset.reset();
   return parts;
+}
+
+const Target& machine_of(const Cluster& c, const Target& target) {
+  return c.on_host ? *find_target("x86-64-v2") : target;
 }
 
 LoweredGraph lower_graph(const Graph& g, std::vector<FusedCluster> clusters, const Target& target) {

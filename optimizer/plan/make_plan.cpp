@@ -10,6 +10,7 @@
 #include "optimizer/plan/planner.h"
 #include "optimizer/plan/verify_plan.h"
 #include "optimizer/verify.h"
+#include "runtime/kernels/contract_shape.h"
 
 namespace cameo {
 namespace {
@@ -116,6 +117,7 @@ Planner::Frame Planner::open_frame(const Graph& g) {
   Places places(g.values().size());
   for (Cluster& c : form_clusters(g, plan_.target.has_tensor_cores() ? Widening::WithProduct : Widening::WithMaker)) {
     FusedCluster fused{std::move(c), {}};
+    fused.cluster.on_host = runs_on_host(g, fused.cluster);
     guarded(g, fused.cluster, places, [&] {
       for (NodeId n : fused.cluster.nodes) check_types(g, g[n]);
       if (fuses(g, fused.cluster)) fused.outputs = fuse(g, fused.cluster);
@@ -237,7 +239,7 @@ void Planner::plan_cluster(Frame& f, size_t number) {
       if (product(f.g.type(v).shape).is_static(0))
         place_output(f, v);
       else
-        add_parts(f, c.cluster, v, lower_output(f, v, c.outputs[i], plan_.target));
+        add_parts(f, c.cluster, v, lower_output(f, v, c.outputs[i], machine_of(c.cluster, plan_.target)));
     }
     return;
   }
@@ -255,8 +257,9 @@ void Planner::plan_scatter(Frame& f, const Cluster& c, const Scatter& s) {
   if (product(f.g.type(n.outputs[0]).shape).is_static(0)) return void(place_output(f, n.outputs[0]));
   OutputExpr start = s.start;
   start.value = on_values(n, start.value);
-  add_kernel(f, c, lower_nest(f.g, f.layouts, n.outputs[0], {start, start.index}, plan_.target));
-  add_kernel(f, c, lower_scatter(f.g, f.layouts, n, s, plan_.target));
+  const Target& machine = machine_of(c, plan_.target);
+  add_kernel(f, c, lower_nest(f.g, f.layouts, n.outputs[0], {start, start.index}, machine));
+  add_kernel(f, c, lower_scatter(f.g, f.layouts, n, s, machine));
 }
 
 void Planner::plan_opaque(Frame& f, const Cluster& c, const Opaque& o) {
@@ -294,7 +297,10 @@ void Planner::add_kernel(Frame& f, const Cluster& c, LoweredKernel l) {
     bool output = std::find(c.outputs.begin(), c.outputs.end(), o.value) != c.outputs.end();
     at.push_back(output ? place_output(f, o.value) : place_operand(f, o));
   }
-  push_kernel(std::move(l.kernel), at, c.outputs);
+  if (c.on_host)
+    push_host_kernel(f.g, std::move(l.kernel), l.operands, at, c.outputs);
+  else
+    push_kernel(std::move(l.kernel), at, c.outputs);
   for (size_t i = 0; i < at.size(); ++i)
     if (std::ranges::find(c.outputs, l.operands[i].value) != c.outputs.end()) tap(f.g, l.operands[i], at[i]);
 }
@@ -314,7 +320,7 @@ void Planner::push_kernel(Kernel k, const std::vector<Place>& at, const std::vec
   const std::vector<int64_t> origins = take_origins(k);
   for (size_t i = 0; i < refs.size(); ++i) refs[i].offset += origins[i] * byte_size(k.operands[i]);
   Origin origin = k.origin;
-  int chunks = chunks_of(k, plan_.target);
+  int chunks = chunks_of(k, k.on_host ? *find_target("x86-64-v2") : plan_.target);
   plan_.scratch_bytes = std::max(plan_.scratch_bytes, k.scratch_bytes);
   uint32_t number = kernels_.intern(std::move(k));
   Step& s = push(StepKind::Kernel, std::move(refs), origin);
@@ -323,10 +329,55 @@ void Planner::push_kernel(Kernel k, const std::vector<Place>& at, const std::vec
   s.written = written;
 }
 
-Plan make_plan(const Graph& g, const Target& target, WeightPool& weights, Diagnostics& diagnostics) {
+bool Planner::runs_on_host(const Graph& g, const Cluster& c) const {
+  if (!plan_.target.is_gpu()) return false;
+  return std::ranges::any_of(c.nodes, [&](NodeId n) {
+    const Meaning meaning = meaning_of(g, g[n]);
+    const auto* opaque = std::get_if<Opaque>(&meaning);
+    const auto is_named = [&](uint32_t source) {
+      return source < g.sources().size() &&
+             std::ranges::any_of(on_host_, [&](const auto& s) { return is_called(g.sources()[source], s); });
+    };
+    return (opaque && opaque->host_only) || std::ranges::any_of(g[n].origin, is_named);
+  });
+}
+
+namespace {
+bool writes_all(const Kernel& k, uint32_t operand, const Layout& layout) {
+  const auto is_whole = [&](const Store& s) {
+    return s.operand == operand && s.guard.is_const(1) && points_of(k.axes) == layout.elements;
+  };
+  return k.form != Form::Serial && std::ranges::any_of(k.stores, is_whole);
+}
+}  // namespace
+
+void Planner::push_host_kernel(const Graph& g, Kernel k, const std::vector<Operand>& operands,
+                               const std::vector<Place>& at, const std::vector<ValueId>& written) {
+  std::vector<Place> down;
+  std::vector<int64_t> bytes;
+  int64_t end = 0;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const Operand& o = operands[i];
+    const Value& value = g[o.value];
+    const int64_t size = byte_size(value.type.dtype);
+    bytes.push_back(
+        size * (o.packing ? rt::packed_b_elements(o.packing->column.extent, o.packing->k_total()) : o.layout.elements));
+    down.push_back({{Base::Host, 0, end}, {}});
+    end += rt::round_up_div(bytes[i], 64) * 64;
+    if (!writes_all(k, static_cast<uint32_t>(i), o.layout)) copy(down[i], at[i], bytes[i], k.origin);
+  }
+  plan_.host_bytes = std::max(plan_.host_bytes, end);
+  k.on_host = true;
+  const Kernel stored = k;
+  push_kernel(std::move(k), down, written);
+  for (const Store& s : stored.stores) copy(at[s.operand], down[s.operand], bytes[s.operand], stored.origin);
+}
+
+Plan make_plan(const Graph& g, const Target& target, WeightPool& weights, Diagnostics& diagnostics,
+               const std::vector<std::string>& on_host) {
   Plan plan;
   plan.target = target;
-  Planner(plan, weights, diagnostics).plan_root(g);
+  Planner(plan, weights, diagnostics, on_host).plan_root(g);
   if (!diagnostics.has_errors()) require_sound(verify_plan(plan, interface_of(g), weights.bytes), "the plan");
   return plan;
 }

@@ -70,6 +70,7 @@ struct Kernel {
                                         //   0: each thread of a GPU walks all points and writes the elements it owns
   ContractSum sum;                      // of Form::Contract; the stores' values stand above an Acc
   WindowFold window;                    // of Form::Window and Form::Transpose, likewise
+  bool on_host = false;                 // of a GPU's plan: the processor runs it, on operands of Base::Host
   bool small = false;                   // compiled for size: it takes next to no time
   int64_t scratch_bytes = 0;            // a thread needs
   std::string opaque;                   // of Form::Opaque: the function in runtime/kernels
@@ -85,7 +86,7 @@ bool folds_in_lanes(const Kernel& k, Expr fold);
 bool folds_by_team(const Kernel& k, Expr fold);
 
 // ---- where values stand ---------------------------------------------------------------------------------------------
-enum class Base : uint8_t { Weights, Arena, Input, Output, Slot };
+enum class Base : uint8_t { Weights, Arena, Input, Output, Slot, Host };
 struct Ref {
   Base base = Base::Arena;
   uint32_t number = 0;  // of an input, output or slot
@@ -152,6 +153,7 @@ struct Plan {
   std::vector<Buffer> buffers;
   std::vector<Tap> taps;  // by step
   int64_t arena_bytes = 0, scratch_bytes = 0;
+  int64_t host_bytes = 0;  // of the processor's memory in which a GPU's plan has steps on it work, one after another
   uint32_t slots = 0, loops = 0;
 };
 
@@ -165,9 +167,15 @@ struct Module {
 };
 
 std::string to_string(const Plan& plan, const Sources& sources);
+/// How many steps of a GPU's plan the processor runs.
+int64_t steps_on_host(const Plan& plan);
 
-/// fuse -> lower -> order -> place. What has no kernel yet is added to `diagnostics`, all of it in one pass.
-Plan make_plan(const Graph& g, const Target& target, WeightPool& weights, Diagnostics& diagnostics);
+/// By its name, or by its first output's: not every exporter names nodes.
+inline bool is_called(const SourceNode& n, std::string_view name) { return n.name == name || n.output == name; }
+/// fuse -> lower -> order -> place. What has no kernel yet is added to `diagnostics`, all of it in one pass. `on_host`
+/// names ONNX nodes: the kernels of a GPU's plan that they are part of run on the processor, as host-only operators do.
+Plan make_plan(const Graph& g, const Target& target, WeightPool& weights, Diagnostics& diagnostics,
+               const std::vector<std::string>& on_host = {});
 Interface interface_of(const Graph& g);
 
 /// Whether a kernel may write where this operand stands: each element of its output is computed from the one at its own

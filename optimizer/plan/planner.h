@@ -20,8 +20,8 @@ inline int64_t bytes_of(const Type& t) { return product(t.shape).value() * byte_
 
 class Planner {
  public:
-  Planner(Plan& plan, WeightPool& weights, Diagnostics& diagnostics)
-      : plan_(plan), weights_(weights), diagnostics_(diagnostics), kernels_(plan.kernels) {}
+  Planner(Plan& plan, WeightPool& weights, Diagnostics& diagnostics, const std::vector<std::string>& on_host)
+      : plan_(plan), weights_(weights), diagnostics_(diagnostics), on_host_(on_host), kernels_(plan.kernels) {}
   void plan_root(const Graph& g);
 
  private:
@@ -65,6 +65,10 @@ class Planner {
   void add_parts(Frame& f, const Cluster& c, ValueId v, const Parts& parts);
   void add_kernel(Frame& f, const Cluster& c, LoweredKernel l);
   void push_kernel(Kernel k, const std::vector<Place>& at, const std::vector<ValueId>& written);
+  /// Between copies: what it takes goes down, an output too if it writes a part of it; outputs come up again.
+  void push_host_kernel(const Graph& g, Kernel k, const std::vector<Operand>& operands, const std::vector<Place>& at,
+                        const std::vector<ValueId>& written);
+  bool runs_on_host(const Graph& g, const Cluster& c) const;
   /// The last step says it: the ones before wrote a part, or a Scatter's start.
   void tap(const Graph& g, const Operand& o, const Place& at);
 
@@ -83,6 +87,7 @@ class Planner {
   Plan& plan_;
   WeightPool& weights_;
   Diagnostics& diagnostics_;
+  const std::vector<std::string>& on_host_;
   const Graph* root_ = nullptr;
   Origin reader_;  // of the kernel that is being added
   KernelTable kernels_;

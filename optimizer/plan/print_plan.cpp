@@ -1,6 +1,8 @@
 // The text of a plan: kernels with their bodies, steps with their operands, buffers with their life and place.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "optimizer/plan/plan.h"
 
 namespace cameo {
@@ -10,10 +12,10 @@ std::string_view name(Form f) {
   return names[static_cast<int>(f)];
 }
 std::string to_string(const Ref& r) {
-  constexpr std::string_view names[] = {"weights", "arena", "input", "output", "slot"};
+  constexpr std::string_view names[] = {"weights", "arena", "input", "output", "slot", "host"};
   std::string s(names[static_cast<int>(r.base)]);
-  if (r.base >= Base::Input) s += fmt::format("{}", r.number);
-  return r.offset || r.base <= Base::Arena ? fmt::format("{}+{}", s, r.offset) : s;
+  if (r.base >= Base::Input && r.base != Base::Host) s += fmt::format("{}", r.number);
+  return r.offset || r.base <= Base::Arena || r.base == Base::Host ? fmt::format("{}+{}", s, r.offset) : s;
 }
 namespace {
 std::string_view name(StepKind k) {
@@ -43,13 +45,22 @@ std::string details(const Kernel& k) {
 }
 }  // namespace
 
+int64_t steps_on_host(const Plan& plan) {
+  return std::ranges::count_if(
+      plan.steps, [&](const Step& s) { return s.kind == StepKind::Kernel && plan.kernels[s.kernel].on_host; });
+}
+
 std::string to_string(const Plan& plan, const Sources& sources) {
   const std::string architectures =
       plan.target.is_gpu() ? fmt::format(" for {}", fmt::join(plan.target.architectures, ", ")) : "";
   std::string s = fmt::format("target {}{}\narena {} bytes\n", plan.target.name, architectures, plan.arena_bytes);
+  if (plan.host_bytes) s += fmt::format("host {} bytes, steps on host: {}\n", plan.host_bytes, steps_on_host(plan));
   for (const Kernel& k : plan.kernels) {
     s += fmt::format("kernel {} {} [{}] lanes {}{} operands [{}]{}\n", k.symbol, name(k.form),
-                     join(k.axes, [](Expr a) { return to_string(a.extent()); }), k.lanes, k.small ? " small" : "",
+                     join(k.axes, [](Expr a) { return to_string(a.extent()); }), k.lanes,
+                     k.on_host ? " on host"
+                     : k.small ? " small"
+                               : "",
                      join(k.operands, [](DType t) { return cameo::name(t); }), details(k));
   }
   for (size_t i = 0; i < plan.steps.size(); ++i) {

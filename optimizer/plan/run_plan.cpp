@@ -143,10 +143,12 @@ class PlanRun {
       : plan_(p),
         arena_(DType::u8, {p.arena_bytes}),
         weights_(DType::u8, {m.weights.bytes}),
+        host_(DType::u8, {p.host_bytes}),
         slots_(p.slots),
         loops_(p.loops) {
     poison(region_of(arena_, true));
     poison(region_of(weights_, true));
+    poison(region_of(host_, true));
     for (const WeightPool::Entry& e : m.weights.entries)
       if (!e.tensor->bytes().empty())
         std::memcpy(weights_.mutable_bytes().data() + e.offset, e.tensor->bytes().data(), e.tensor->bytes().size());
@@ -196,6 +198,7 @@ class PlanRun {
       case Base::Weights: return region_of(weights_, false).after(r.offset);
       case Base::Input: return region_of(inputs_.at(r.number), false).after(r.offset);
       case Base::Output: return region_of(outputs_.at(r.number), true).after(r.offset);
+      case Base::Host: return region_of(host_, true).after(r.offset);
       case Base::Slot: return slots_.at(r.number).after(r.offset);
       case Base::Arena: break;
     }
@@ -289,7 +292,7 @@ class PlanRun {
   }
 
   const Plan& plan_;
-  Tensor arena_, weights_;
+  Tensor arena_, weights_, host_;
   std::vector<Tensor> inputs_, outputs_;
   std::vector<Region> slots_;
   std::vector<LoopState> loops_;

@@ -146,6 +146,7 @@ class PlanVerifier {
   }
   int64_t size_of(const Ref& r) const {
     if (r.base == Base::Weights) return weights_bytes_;
+    if (r.base == Base::Host) return plan_.host_bytes;
     const auto& list = r.base == Base::Input ? io_.inputs : io_.outputs;
     if (r.number >= list.size()) return -1;
     const Type& t = list[r.number].type;

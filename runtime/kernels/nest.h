@@ -86,6 +86,12 @@ RT_FN i64 first_unit(const Call& call) { return i64(call.chunk) * threads() + th
 RT_FN i64 next_unit(const Call& call) { return i64(call.chunks) * threads(); }
 
 #if defined(RT_KERNEL)
+#if defined(RT_CUDA) && !defined(__clang__)
+inline constexpr bool kThreadsHaveLanes = false;  // nvcc has no vectors in device code: a point after the other
+#else
+inline constexpr bool kThreadsHaveLanes = true;
+#endif
+
 template <int W, int R, class Inner, class Row>
 RT_FN void run_points(const Call& call, Inner, const Extents<R>& outer, Row& row) {
   static_assert(Inner::value % W == 0);
@@ -124,7 +130,7 @@ template <int W, int Team = 1, int R, class Inner, class Row>
 RT_FN void nest(const Call& call, Inner inner, Extents<R> outer, Row row) {
 #if defined(RT_KERNEL)
   if constexpr (Team == 1) {
-    detail::run_points<W, R>(call, inner, outer, row);
+    detail::run_points<detail::kThreadsHaveLanes ? W : 1, R>(call, inner, outer, row);
   } else {
     detail::run_rows<Team, R>(call, inner, outer, row);
   }

@@ -96,6 +96,14 @@ TEST_F(Build, SourcesForGpusAreWhatNvccTakes) {
   EXPECT_EQ(read("src/cameo_cuda_ptx.bin").back(), 0);
 }
 
+TEST_F(Build, SourcesForGpusHoldWhatRunsOnTheHost) {
+  ASSERT_EQ(cameo({"build", digits_, "-o", "src/", "--target=cuda:host", "--on-host=/fc", "--name=digits"}).code, 0);
+  ASSERT_EQ(run_program("/bin/sh", {"-c", "make -s -j2 -C src"}, {.folder = folder_, .variables = {}}).code, 0);
+  const Ended e = run_program(path("src/digits.so"), {"test", golden_},
+                              {.folder = folder_, .variables = {"LD_LIBRARY_PATH=" CAMEO_BINARY_DIR "/mock"}});
+  EXPECT_EQ(e.code, 0) << e.out << e.err;
+}
+
 TEST_F(Build, CubinsWithoutAToolkitAreRefusedBeforeAnythingIsBuilt) {
   const Ended e = cameo({"build", digits_, "-o", "a.so", "--target=cuda:sm_80,ptx"},
                         {.variables = {"PATH=/nowhere", "CUDA_HOME=/nowhere"}});

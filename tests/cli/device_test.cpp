@@ -40,6 +40,18 @@ TEST_F(Device, WithBothTargetsTheArtifactChooses) {
   EXPECT_TRUE(e.err.starts_with("note: it runs on the CPU: NVIDIA's driver supports CUDA 11.8")) << e.err;
 }
 
+TEST_F(Device, NodesRunOnTheProcessorWhereAsked) {
+  ASSERT_EQ(cameo({"build", digits_, "-o", "gpu.so", "--target=cuda:host", "--on-host=/conv2,/fc"}).code, 0);
+  const Ended e = on_mock("gpu.so", {"test", golden_});
+  EXPECT_EQ(e.code, 0) << e.out << e.err;
+  const Ended unknown = cameo({"build", digits_, "-o", "no.so", "--target=cuda:host", "--on-host=nothing"});
+  EXPECT_NE(unknown.code, 0);
+  EXPECT_TRUE(has(unknown.err, "E0502") && has(unknown.err, "`--on-host nothing` names no node")) << unknown.err;
+  const Ended no_gpu = cameo({"build", digits_, "-o", "no.so", "--target=cpu", "--on-host=/fc"});
+  EXPECT_EQ(no_gpu.code, 2);
+  EXPECT_TRUE(has(no_gpu.err, "`--on-host` is for GPUs")) << no_gpu.err;
+}
+
 TEST_F(Device, AFailureOfAnyFunctionOfTheDriverIsAnExitCode) {
   ASSERT_EQ(cameo({"build", digits_, "-o", "gpu.so", "--target=cuda:host"}).code, 0);
   int failed = 0;

@@ -145,13 +145,17 @@ INSTANTIATE_TEST_SUITE_P(Ops, OperatorsOnGpu,
                                          "transpose"),
                          [](const auto& info) { return info.param; });
 
+void written(const std::string& file, const std::string& text) {
+  Status status;
+  OutputFile out = OutputFile::create(file, false, status);
+  EXPECT_TRUE(status.ok() && out.write(as_bytes(text)).ok() && out.commit().ok()) << file;
+}
+
 TEST(Cubins, HaveNoSpills) {
   const std::string ptxas = find_ptxas();
   if (ptxas.empty()) GTEST_SKIP() << "ptxas is not here: no cubins";
   const std::string ptx = ptx_of(for_gpu(digits())), file = testing::TempDir() + "digits.ptx";
-  Status status;
-  OutputFile out = OutputFile::create(file, false, status);
-  ASSERT_TRUE(status.ok() && out.write(as_bytes(ptx)).ok() && out.commit().ok());
+  written(file, ptx);
   for (const char* architecture : {"sm_80", "sm_90a"}) {
     const Outcome cubin = run_one(AssembleJob{ptxas, architecture, ptx});
     EXPECT_TRUE(cubin.ok && cubin.bytes.starts_with("\177ELF")) << cubin.message;
@@ -167,6 +171,41 @@ TEST(Cubins, WhatPtxasSaysIsTheMessage) {
   const Outcome outcome = run_one(AssembleJob{ptxas, "sm_80", ".version 7.0\n.target sm_80\nnonsense\n"});
   EXPECT_FALSE(outcome.ok);
   EXPECT_NE(outcome.message.find("error"), std::string::npos) << outcome.message;
+}
+
+/// The plan of the first case that has such a kernel.
+template <class Has>
+Module module_with(const char* file, Has has) {
+  for (const Case& c : load_case_file(fs::path(CAMEO_SOURCE_DIR) / fmt::format("tests/ops/{}.case", file)))
+    if (c.graph && !c.fail)
+      if (Module m = for_gpu(*c.graph); std::ranges::any_of(m.plans[0].kernels, has)) return m;
+  ADD_FAILURE() << "no case of " << file << " has it";
+  return for_gpu(digits());
+}
+
+// Emitted sources go to nvcc, which knows no vectors and is no clang: a kernel of each family.
+TEST(Nvcc, TakesEveryForm) {
+  const fs::path nvcc = fs::path(find_ptxas()).parent_path() / "nvcc";
+  if (!fs::exists(nvcc)) GTEST_SKIP() << "nvcc is not here: emitted sources are not compiled";
+  struct Wanted {
+    const char* file;
+    bool (*has)(const Kernel&);
+  };
+  for (const Wanted& w : {Wanted{"add", [](const Kernel& k) { return k.form == Form::Nest && k.lanes > 1; }},
+                          {"softmax", [](const Kernel& k) { return k.form == Form::Nest && k.team > 1; }},
+                          {"transpose", [](const Kernel& k) { return k.form == Form::Transpose; }},
+                          {"scatter_nd", [](const Kernel& k) { return k.form == Form::Serial && !k.owners; }},
+                          {"top_k", [](const Kernel& k) { return k.form == Form::Opaque; }},
+                          {"max_pool", [](const Kernel& k) { return k.form == Form::Window; }},
+                          {"conv", [](const Kernel& k) { return k.form == Form::Contract; }}}) {
+    SCOPED_TRACE(w.file);
+    const std::string file = testing::TempDir() + "kernels.cu";
+    written(file, print_module(module_with(w.file, w.has), 1, {}).kernels[0][0].text);
+    const Ran said =
+        ran(fmt::format("{} -std=c++20 -fmad=false --expt-relaxed-constexpr -I{} -arch=compute_80 -ptx {} -o {}.ptx",
+                        nvcc.string(), CAMEO_SOURCE_DIR, file, file));
+    EXPECT_EQ(said.status, 0) << said.output.substr(0, 4000);
+  }
 }
 
 // ---- what a block's threads do together -----------------------------------------------------------------------------

@@ -29,6 +29,7 @@ struct Golden {
   std::vector<std::string> passes, print;
   int64_t limit = INT64_MAX;
   std::string target = "x86-64-v3";
+  std::vector<std::string> on_host;
 };
 
 Golden read_golden(const fs::path& file) {
@@ -45,6 +46,8 @@ Golden read_golden(const fs::path& file) {
       g.limit = to_int(rest);
     else if (word == "target")
       g.target = rest;
+    else if (word == "on_host")
+      g.on_host.push_back(rest);
     else if (word == "print")
       g.print = split_values(rest);
     else if (!word.empty())
@@ -170,7 +173,7 @@ std::string run_golden(const Golden& golden) {
     for (const Section& s : kSections) {
       if (std::ranges::find(golden.print, s.name) == golden.print.end()) continue;
       if (s.planned && !module) {
-        module = plan_optimized(g, "", target_of(golden));
+        module = plan_optimized(g, "", target_of(golden), golden.on_host);
         EXPECT_EQ(differences(run_plan(*module, module->plans[0], model.inputs), want), "");
       }
       if (golden.print.size() > 1) text += fmt::format("-- {}\n", s.name);

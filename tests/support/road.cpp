@@ -8,18 +8,20 @@
 
 namespace cameo::test {
 
-Module plan_graph(const Graph& g, const std::string& name, const Target& target) {
+Module plan_graph(const Graph& g, const std::string& name, const Target& target,
+                  const std::vector<std::string>& on_host) {
   PassContext context;
-  return plan_optimized(optimize(g, context), name, target);
+  return plan_optimized(optimize(g, context), name, target, on_host);
 }
 
-Module plan_optimized(const Graph& g, const std::string& name, const Target& target) {
+Module plan_optimized(const Graph& g, const std::string& name, const Target& target,
+                      const std::vector<std::string>& on_host) {
   Module m;
   m.name = name;
   m.sources = g.shared_sources();
   m.io = interface_of(g);
   Diagnostics diagnostics;
-  m.plans.push_back(make_plan(g, target, m.weights, diagnostics));
+  m.plans.push_back(make_plan(g, target, m.weights, diagnostics, on_host));
   for (const Diagnostic& d : diagnostics.all())
     if (!is_warning(d.code)) throw CompileError(d);
   return m;

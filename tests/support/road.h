@@ -9,8 +9,10 @@
 namespace cameo::test {
 
 /// Throw the first CompileError.
-Module plan_graph(const Graph& g, const std::string& name = "model", const Target& target = native_target());
-Module plan_optimized(const Graph& g, const std::string& name, const Target& target);
+Module plan_graph(const Graph& g, const std::string& name = "model", const Target& target = native_target(),
+                  const std::vector<std::string>& on_host = {});
+Module plan_optimized(const Graph& g, const std::string& name, const Target& target,
+                      const std::vector<std::string>& on_host = {});
 
 /// What is wrong with computed outputs, by the rule of frontend/compare.h; empty when nothing is.
 std::string differences(std::span<const Tensor> got, const Interpretation& want);
