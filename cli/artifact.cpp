@@ -28,7 +28,7 @@ std::string flags_text(const CompileOptions& o) {
   for (const auto& [name, value] : o.import.constants) s += fmt::format("const {}={}|", name, value);
   for (const std::string& name : o.import.outputs) s += fmt::format("output {}|", name);
   for (const std::string& pass : o.skip) s += fmt::format("skip {}|", pass);
-  s += fmt::format("rewrites {}|", o.rewrite_limit);
+  s += fmt::format("rewrites {}|mode {}|", o.rewrite_limit, o.reduce_overhead);
   for (const Target& t : o.targets)
     s += fmt::format("target {} {} {} {}|", t.name, t.cpu, t.vector_bytes, fmt::join(t.architectures, "+"));
   return s;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kExits =
     "exit codes: 0 ok, 1 our bug, 2 usage, 3 model invalid or unsupported, 4 toolchain, 5 accuracy, 7 bad input data,\n"
-    "8 device or instruction set missing, 9 out of memory, 130 interrupted";
+    "8 device or instruction set missing or failing, 9 out of memory, 130 interrupted";
 
 struct Verb {
   CLI::App* app;
@@ -156,6 +156,9 @@ class CommandLine {
     add_list(sub, "--on-host", model_.on_host, "NODE,..", "for GPUs: the kernels of these nodes run on the processor");
     add_list(sub, "--target", model_.targets, "cpu:NAME,cuda:ARCH,..",
              "x86-64-v2, x86-64-v3, x86-64-v4 or native (default); ptx, sm_80 and newer; several at once");
+    sub->add_option("--mode", model_.mode,
+                    "default, or reduce-overhead: a GPU's kernels are launched as CUDA graphs, built once a context")
+        ->type_name("MODE");
     sub->add_option("-j", model_.jobs, "compile in N processes")->check(CLI::Range(1, 1024))->type_name("N");
     sub->add_option("--name", model_.name, "C identifier: the artifact exports IDENT_api")->type_name("IDENT");
   }

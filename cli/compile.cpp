@@ -142,6 +142,7 @@ Planned plan_model(const Model& model, const CompileOptions& options, Console& c
   m.name = options.name.empty() ? identifier_of(options.output.empty() ? options.model : options.output) : options.name;
   m.sources = model.graph.shared_sources();
   m.made_up_seed = options.made_up_seed;
+  m.reduce_overhead = options.reduce_overhead;
   check_on_host(options, *m.sources, diagnostics);
   PassContext context = pass_context(options);
   watch_passes(context, options, console);

@@ -20,6 +20,7 @@ struct CompileOptions {
   std::filesystem::path model, output;
   ImportOptions import;
   std::vector<Target> targets{native_target()};
+  bool reduce_overhead = false;          // --mode
   std::vector<std::string> on_host;      // nodes
   std::string name;                      // of the artifact's symbols; empty: from the output's file name
   std::optional<uint64_t> made_up_seed;  // --weights=random:SEED

@@ -98,6 +98,16 @@ std::optional<std::string> read_architecture(const std::string& word) {
   return name;
 }
 
+bool read_mode(const std::string& text, const std::vector<Target>& targets) {
+  if (text.empty() || text == "default") return false;
+  if (text != "reduce-overhead")
+    throw Failure(kUsage, fmt::format("there is no `--mode={}`{}", printable(text),
+                                      suggestion(text, {"default", "reduce-overhead"})));
+  if (std::ranges::none_of(targets, &Target::is_gpu))
+    throw Failure(kUsage, "`--mode=reduce-overhead` is of GPUs, and no target is one", "--target=cuda:ptx,cpu");
+  return true;
+}
+
 bool is_identifier(std::string_view s) {
   const auto word = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
   return !s.empty() && s.size() <= 200 && std::ranges::all_of(s, word) &&
@@ -182,6 +192,7 @@ CompileOptions read_model_flags(const ModelFlags& flags) {
   for (const std::string& text : flags.constants) read_constant(text, options.import);
   options.import.outputs = split_list(flags.outputs);
   options.targets = read_targets(flags.targets);
+  options.reduce_overhead = read_mode(flags.mode, options.targets);
   options.on_host = split_list(flags.on_host);
   if (!options.on_host.empty() && std::ranges::none_of(options.targets, &Target::is_gpu))
     throw Failure(kUsage, "`--on-host` is for GPUs, and no target is one", "--target=cuda:ptx");

@@ -13,7 +13,7 @@ namespace cameo {
 struct ModelFlags {
   std::string model;
   std::vector<std::string> dims, shapes, constants, outputs, targets, on_host, skip;
-  std::string name, verify;
+  std::string name, verify, mode;
   int64_t rewrite_limit = INT64_MAX;
   int jobs = 0;  // 0: as many as there are processors
 };

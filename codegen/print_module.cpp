@@ -75,6 +75,7 @@ std::string manifest_of(const Module& m) {
                             {"steps", p.steps.size()}});
     if (!p.target.is_gpu()) continue;
     j["targets"].back()["architectures"] = p.target.architectures;
+    j["targets"].back()["mode"] = m.reduce_overhead ? "reduce-overhead" : "default";
     j["targets"].back()["steps_on_host"] = steps_on_host(p);
   }
   return j.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);

@@ -217,8 +217,8 @@ class ProgramPrinter {
       entries.add(k.on_host ? "{}" : fmt::format("{{{}, {}}}", text_.place_of(k.symbol), k.operands.size()));
     codes.print(w_, "DeviceCode", "codes_" + name);
     entries.print(w_, "DeviceEntry", "entries_" + name);
-    w_.line(fmt::format("const Device device_{0} = {{&cuda_driver, codes_{0}, {1}, entries_{0}, {2}}};", name,
-                        codes.size(), entries.size()));
+    w_.line(fmt::format("const Device device_{0} = {{&cuda_driver, codes_{0}, {1}, entries_{0}, {2}, Mode::{3}}};",
+                        name, codes.size(), entries.size(), module_.reduce_overhead ? "ReduceOverhead" : "Default"));
   }
   void print_cameo_program(std::string_view manifest) {
     const Interface& io = module_.io;

@@ -65,6 +65,7 @@ constexpr cameo_api make_api() {
   api.selftest = [](const cameo_options* options, void (*report)(void*, const cameo_check*), void* user,
                     cameo_error* error) { return selftest(kProgram, options, report, user, error); };
   api.status_string = status_string;
+  api.synchronize = synchronize;
   return api;
 }
 

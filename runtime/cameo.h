@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 #define CAMEO_ABI_MAJOR 1u
-#define CAMEO_ABI_MINOR 0u
+#define CAMEO_ABI_MINOR 1u
 
 /* Status numbers never change; those up to 16 are gRPC's and Abseil's. */
 typedef int32_t cameo_status;
@@ -26,7 +26,7 @@ enum {
   CAMEO_FAILED_PRECONDITION = 9, /* a context in use by another run, strides that `prepare` has not seen ... */
   CAMEO_OUT_OF_RANGE = 11,       /* data asked for something outside a tensor; `node` names the ONNX node */
   CAMEO_UNIMPLEMENTED = 12,      /* in the table from the first day, not in this library */
-  CAMEO_INTERNAL = 13,           /* our bug */
+  CAMEO_INTERNAL = 13,           /* our bug, or a GPU or its driver failed: the message has the driver's words */
   CAMEO_UNAVAILABLE = 14,        /* no code in the library fits this processor or device */
   CAMEO_DATA_LOSS = 15,          /* weights could not be read */
   CAMEO_MISMATCH = 17            /* `selftest`: an output is outside its tolerance */
@@ -123,10 +123,17 @@ typedef struct cameo_options {
   void (*log)(void* user, int32_t level, const char* message); /* 0 note, 1 warning */
 } cameo_options;
 
+enum {
+  /* On a GPU: `run` returns when all is queued. What inputs and outputs of the GPU hold is then a matter of the stream;
+   * no output may be the CPU's. What fails is answered by the next call that waits: `synchronize`, or `run`, which then
+   * does nothing else. On the CPU it does nothing. */
+  CAMEO_RUN_ASYNC = 1
+};
+
 typedef struct cameo_run_options {
   uint32_t struct_size;
   uint32_t reserved;
-  uint64_t flags; /* none defined yet: 0 */
+  uint64_t flags; /* CAMEO_RUN_ASYNC; others are refused */
   void* stream;   /* CUDA: the caller's stream, of the GPU's primary context; null: the context's own */
 } cameo_run_options;
 
@@ -219,6 +226,10 @@ typedef struct cameo_api {
   cameo_status (*selftest)(const cameo_options* options, void (*report)(void* user, const cameo_check* check),
                            void* user, cameo_error* error);
   const char* (*status_string)(cameo_status status);
+
+  /* Since minor version 1. */
+  /* Waits for the run that CAMEO_RUN_ASYNC left queued, if there is one, and answers what became of it. */
+  cameo_status (*synchronize)(cameo_context* context, cameo_error* error);
 } cameo_api;
 
 typedef const cameo_api* (*cameo_get_api)(uint32_t abi_major); /* null: another major version */

@@ -6,9 +6,20 @@
 
 namespace rt {
 
+struct Graphs {                   // of Mode::ReduceOverhead
+  uint32_t count, steps, others;  // graphs, the launches and copies in them, and those outside
+};
+
+struct FoundDevice {
+  int32_t count;  // of the machine's GPUs; 0 before they could be counted
+  char name[64];
+  const DeviceCode* code;  // that runs there
+};
+
 struct DeviceDriver {
   // Whether the image could be opened on that GPU.
-  cameo_status (*probe)(const Device& device, int32_t ordinal, cameo_error* error);
+  cameo_status (*probe)(const Device& device, int32_t ordinal, FoundDevice* found, cameo_error* error);
+  Graphs (*graphs)(const Image& image);
   // On options.device. Moves the weights there: `weights` becomes an address of that memory.
   cameo_status (*open_model)(cameo_model* model, cameo_error* error);
   void (*close_model)(cameo_model* model);
@@ -20,8 +31,10 @@ struct DeviceDriver {
   void (*close_state)(cameo_context* context, const Binding& binding);
 
   void (*put_input)(cameo_context* context, int32_t index, const cameo_tensor& tensor);  // which the CPU holds
-  Outcome (*walk)(cameo_context* context, const cameo_value* out, void* stream);         // and wait
-  cameo_status (*report)(const cameo_context* context, cameo_error* error);              // a kDeviceFault
+  // `options` null: the defaults. Waits for the end, but for CAMEO_RUN_ASYNC.
+  Outcome (*walk)(cameo_context* context, const cameo_value* out, const cameo_run_options* options);
+  Outcome (*settle)(cameo_context* context);  // waits for a walk that did not; its faults are the run's
+  cameo_status (*report)(const cameo_context* context, cameo_error* error);  // a kDeviceFault
   void (*hand_out)(cameo_context* context, int32_t index, cameo_value& value);
 };
 

@@ -128,6 +128,11 @@ void tap_row(Execution& run, uint32_t index) {
     run.tap(run.tap_user, schedule.taps[low], at(run, schedule.refs[schedule.taps[low].ref]));
 }
 
+uint32_t next_unobserved(Execution& run, uint32_t index) {
+  const uint32_t behind = run.device ? run.device->launch_segment(run, index) : index;
+  return behind == index ? next(run, index) : behind;
+}
+
 uint32_t next_observed(Execution& run, uint32_t index) {
   if (run.device) run.device->begin_row(run);
   const uint64_t start = now_ns();
@@ -150,7 +155,7 @@ Outcome execute(Execution& run) {
   for (uint32_t index = 0; run.schedule->rows[index].kind != RowKind::End;) {
     if (__atomic_load_n(&run.cancelled, __ATOMIC_RELAXED)) return Outcome::Cancelled;
     const uint32_t row = index;
-    index = run.observed ? next_observed(run, index) : next(run, index);
+    index = run.observed ? next_observed(run, index) : next_unobserved(run, index);
     if (__atomic_load_n(&run.fault.code, __ATOMIC_ACQUIRE)) {
       if (!run.device) run.fault.row = row;  // else it is there
       return Outcome::Fault;

@@ -18,6 +18,8 @@ struct Execution;
 // something waits.
 struct DeviceRows {
   void (*launch)(Execution& run, const Row& row);
+  // Launches all rows of the graph that begins at `row` and returns the row behind them; `row` where none does.
+  uint32_t (*launch_segment)(Execution& run, uint32_t row);
   void (*wait)(Execution& run);
   void (*copy)(Execution& run, void* to, const void* from, uint64_t bytes);
   void (*read)(Execution& run, void* to, const void* from, uint64_t bytes);  // to the CPU's memory

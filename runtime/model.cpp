@@ -71,7 +71,7 @@ cameo_status check_options(const Program& program, const cameo_options& options,
 
 cameo_status check_program(const Program& program, cameo_error* error) {
   if (program.version != kProgramVersion)
-    return fail(error, CAMEO_INTERNAL, -1, -1, "the program's tables have version %u, the runtime reads %u",
+    return fail(error, CAMEO_UNIMPLEMENTED, -1, -1, "the program's tables have version %u, the runtime reads %u",
                 program.version, kProgramVersion);
   cameo_status status = check_static(program.inputs, program.input_count, "input", error);
   return status ? status : check_static(program.outputs, program.output_count, "output", error);

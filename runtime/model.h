@@ -77,6 +77,7 @@ cameo_status bind_state(cameo_context* context, int32_t output, int32_t input, c
 cameo_status prepare(cameo_context* context, const cameo_value* in, int32_t count, cameo_error* error);
 cameo_status run(cameo_context* context, const cameo_value* in, int32_t in_count, cameo_value* out, int32_t out_count,
                  const cameo_run_options* options, cameo_error* error);
+cameo_status synchronize(cameo_context* context, cameo_error* error);
 cameo_status set_tap(cameo_context* context, void (*callback)(void*, const cameo_tap*), void* user, cameo_error* error);
 cameo_status set_profile(cameo_context* context, uint64_t* nanoseconds, int32_t count, cameo_error* error);
 cameo_status selftest(const Program& program, const cameo_options* options, void (*report)(void*, const cameo_check*),

@@ -136,12 +136,19 @@ struct DeviceEntry {      // the function of one Row::kernel; it takes the row's
 struct DeviceDriver;                                                          // device.h
 extern __attribute__((visibility("hidden"))) const DeviceDriver cuda_driver;  // linked where a table names it
 
+// How a GPU's rows are launched; `--mode`.
+enum class Mode : uint32_t {
+  Default,         // one by one
+  ReduceOverhead,  // stretches of them as graphs, which are built when a context is opened
+};
+
 struct Device {  // of an image whose kernels run on a GPU
   const DeviceDriver* driver = nullptr;
   const DeviceCode* codes = nullptr;  // 8-byte aligned
   uint32_t code_count = 0;
   const DeviceEntry* entries = nullptr;
   uint32_t entry_count = 0;
+  Mode mode = Mode::Default;
 };
 
 struct Image {  // a plan for one machine, and its code; a program lists the best first

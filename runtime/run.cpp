@@ -107,14 +107,18 @@ cameo_status bind_values(cameo_context* context, const cameo_value* in, int32_t 
   return status ? status : check_overlap(program, in, out, error);
 }
 
-void* stream_of(const cameo_run_options* options) {
-  return options && options->struct_size >= sizeof *options ? options->stream : nullptr;
-}
-
-cameo_status check_run_options(const cameo_run_options* options, cameo_error* error) {
-  if (!options || options->struct_size < sizeof *options) return CAMEO_OK;
-  if (options->flags)
-    return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "run flags 0x%lx are not defined", options->flags);
+cameo_status check_run_options(const cameo_context* context, const cameo_run_options* options, const cameo_value* out,
+                               cameo_error* error) {
+  if (!options) return CAMEO_OK;
+  if (options->flags & ~uint64_t{CAMEO_RUN_ASYNC})
+    return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "run flags 0x%lx are not defined",
+                options->flags & ~uint64_t{CAMEO_RUN_ASYNC});
+  if (!options->flags || !context->run.device) return CAMEO_OK;
+  const int32_t count = static_cast<int32_t>(context->model->program->output_count);
+  for (int32_t i = 0; i < count; ++i)
+    if (value_at(out, i).kind != CAMEO_KIND_NONE && !is_here(context, value_at(out, i).tensor))
+      return fail(error, CAMEO_INVALID_ARGUMENT, i, -1,
+                  "output %d is the CPU's; a run that does not wait writes to the GPU's memory alone", i);
   return CAMEO_OK;
 }
 
@@ -145,10 +149,15 @@ cameo_status walk(cameo_context* context, const cameo_value* out, const cameo_ru
                   cameo_error* error) {
   const DeviceDriver* driver = driver_of(*context->model);
   context->run.fault = {};
-  const Outcome outcome = driver ? driver->walk(context, out, stream_of(options)) : walk_here(context);
+  const Outcome outcome = driver ? driver->walk(context, out, options) : walk_here(context);
   if (outcome == Outcome::Done) return CAMEO_OK;
   if (outcome == Outcome::Fault) return report_fault(context, error);
   return fail(error, CAMEO_CANCELLED, -1, -1, "the run was cancelled");
+}
+
+cameo_status settle(cameo_context* context, cameo_error* error) {
+  const DeviceDriver* driver = driver_of(*context->model);
+  return driver && driver->settle(context) == Outcome::Fault ? report_fault(context, error) : CAMEO_OK;
 }
 
 void hand_out(cameo_context* context, cameo_value* out) {
@@ -237,11 +246,21 @@ cameo_status run(cameo_context* context, const cameo_value* in, int32_t in_count
                  const cameo_run_options* options, cameo_error* error) {
   if (!context) return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "run: `context` is null");
   if (!enter(context)) return in_use(error);
+  if (options && options->struct_size < sizeof *options) options = nullptr;
   __atomic_store_n(&context->run.cancelled, 0, __ATOMIC_RELAXED);
-  cameo_status status = check_run_options(options, error);
+  cameo_status status = settle(context, error);
   if (!status) status = bind_values(context, in, in_count, out, out_count, error);
+  if (!status) status = check_run_options(context, options, out, error);
   if (!status) status = walk(context, out, options, error);
   if (!status) hand_out(context, out);
+  leave(context);
+  return status;
+}
+
+cameo_status synchronize(cameo_context* context, cameo_error* error) {
+  if (!context) return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "synchronize: `context` is null");
+  if (!enter(context)) return in_use(error);
+  const cameo_status status = settle(context, error);
   leave(context);
   return status;
 }

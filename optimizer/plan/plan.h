@@ -163,6 +163,7 @@ struct Module {
   WeightPool weights;
   std::vector<Plan> plans;
   std::optional<uint64_t> made_up_seed;  // large weights do not ship: they are made up of it when a model is created
+  bool reduce_overhead = false;          // rows of GPUs' plans are launched as graphs
   std::shared_ptr<const Sources> sources;
 };
 

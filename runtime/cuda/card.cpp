@@ -40,12 +40,12 @@ int32_t fitness(const DeviceCode& code, const Card& card) {
 }  // namespace
 
 cameo_status find_card(const Driver& driver, int32_t ordinal, Card* card, cameo_error* error) {
-  int32_t count = 0, major = 0, minor = 0;
+  int32_t major = 0, minor = 0;
   Calls calls(driver, error);
-  calls(driver.cuDeviceGetCount, &count);
-  if (!calls.status() && (ordinal < 0 || ordinal >= count))
+  calls(driver.cuDeviceGetCount, &card->count);
+  if (!calls.status() && (ordinal < 0 || ordinal >= card->count))
     return fail(error, CAMEO_UNAVAILABLE, -1, -1, "there is no GPU %d; this machine has %d, counted from 0", ordinal,
-                count);
+                card->count);
   card->ordinal = ordinal;
   calls(driver.cuDeviceGet, &card->device, ordinal);
   calls(driver.cuDeviceGetName, card->name, static_cast<int32_t>(sizeof card->name), card->device);
@@ -56,11 +56,12 @@ cameo_status find_card(const Driver& driver, int32_t ordinal, Card* card, cameo_
   return calls.status();
 }
 
-const DeviceCode* choose_code(const Device& device, const Card& card) {
+const DeviceCode* choose_code(const Device& device, const Card& card, const DeviceCode* refused) {
   const DeviceCode* best = nullptr;
+  const int32_t limit = refused ? fitness(*refused, card) : __INT32_MAX__;
   int32_t most = 0;
   for (const DeviceCode* code = device.codes; code < device.codes + device.code_count; ++code)
-    if (const int32_t fit = fitness(*code, card); fit > most) most = fit, best = code;
+    if (const int32_t fit = fitness(*code, card); fit > most && fit < limit) most = fit, best = code;
   return best;
 }
 

@@ -37,17 +37,25 @@ uint32_t most_operands(const Device& device) {
 Context* new_context(cameo_context* owner, Places* places, cameo_error* error) {
   const cameo_model& model = *owner->model;
   const uint64_t inputs = model.program->input_count, outputs = model.program->output_count;
-  const uint64_t words = inputs + outputs + most_operands(*model.image->device) + 1;
-  const uint64_t bytes = sizeof(Context) + words * sizeof(uint64_t);
+  const uint64_t operands = most_operands(*model.image->device) + 1, segments = graphs_of(*model.image).count;
+  const Schedule& schedule = *model.image->schedule;
+  const uint64_t words =
+      inputs + outputs + operands + (segments ? schedule.row_count + segments * schedule.base_count : 0);
+  const uint64_t bytes = sizeof(Context) + segments * sizeof(Segment) + words * sizeof(uint64_t);
   Context* c = static_cast<Context*>(allocate(model.options, bytes));
   if (!c) return fail(error, CAMEO_OUT_OF_MEMORY, -1, -1, "cannot allocate %lu bytes for a context", bytes), nullptr;
   libc::memset(c, 0, bytes);
   c->model = &model_of(model);
   c->entries = model.image->device->entries;
   c->bytes = bytes;
-  c->inputs = reinterpret_cast<uint64_t*>(c + 1);
+  c->segments = reinterpret_cast<Segment*>(c + 1);
+  c->segment_count = static_cast<uint32_t>(segments);
+  c->inputs = reinterpret_cast<uint64_t*>(c->segments + segments);
   c->outputs = c->inputs + inputs;
   c->arguments = reinterpret_cast<void**>(c->outputs + outputs);
+  c->nodes = c->arguments + operands;
+  for (uint64_t i = 0; i < segments; ++i)
+    c->segments[i].bases = c->nodes + schedule.row_count + i * schedule.base_count;
   *places = plan_places(model, c->inputs, c->outputs);
   c->faults = places->faults;
   c->word = places->word;
@@ -86,11 +94,13 @@ cameo_status open_context(cameo_context* owner, cameo_error* error) {
   calls(driver.cuEventCreate, &c->begun, 0u);
   calls(driver.cuEventCreate, &c->ended, 0u);
   calls(driver.cuMemsetD8Async, c->device + c->faults, uint8_t{0}, fault_bytes(*owner->run.schedule), c->own_stream);
-  calls(driver.cuStreamSynchronize, c->own_stream);
   set_bases(owner, *c, places);
+  open_graphs(owner, calls);
+  calls(driver.cuStreamSynchronize, c->own_stream);
   return calls.status();
 }
 
+// Freeing the device's memory waits for all that uses it, a run that was left queued too.
 void close_context(cameo_context* owner) {
   Context* c = static_cast<Context*>(owner->run.device_state);
   if (!c) return;
@@ -98,6 +108,7 @@ void close_context(cameo_context* owner) {
   Calls calls(driver, nullptr);
   {
     const Current current(*c->model, calls);
+    close_graphs(*c);
     if (c->begun) driver.cuEventDestroy.call(c->begun);
     if (c->ended) driver.cuEventDestroy.call(c->ended);
     if (c->own_stream) driver.cuStreamDestroy.call(c->own_stream);

@@ -20,16 +20,26 @@ struct Model {
 
 inline constexpr uint64_t kWordBytes = kAlign;
 
+struct Segment {  // of rows, and the graph that they are
+  uint32_t begin, end;
+  void *graph, *executable;
+  void** bases;  // with which its parameters were set
+};
+
 struct Context {
   Model* model;
   const DeviceEntry* entries;
   void *own_stream, *stream;  // `stream`: of the run in progress
-  void *begun, *ended;        // events around a row that is timed
+  void *begun, *ended;        // events around a row that is timed; `ended` also behind a run that did not wait
+  bool pending;               // there is one
   char *host, *device;
   uint64_t* inputs;  // places; so are the next three
   uint64_t* outputs;
   uint64_t faults, word;
-  void** arguments;         // of one launch
+  void** arguments;   // of one launch
+  Segment* segments;  // in order of their rows
+  uint32_t segment_count;
+  void** nodes;             // of the graphs, by row
   const char* failed_call;  // of the driver, in this run; null: none
   int32_t failure;
   uint64_t bytes;  // of this
@@ -38,13 +48,13 @@ struct Context {
 inline Model& model_of(const cameo_model& model) { return *static_cast<Model*>(model.device_state); }
 inline Context& context_of(const Execution& run) { return *static_cast<Context*>(run.device_state); }
 
-// The card's context is the thread's while this lives; the one before comes back.
+// The card's context is the thread's while this lives; the one before comes back. `call(entry, argument)` makes the
+// call and says whether it went well.
 class Current {
  public:
-  Current(const Model& model, Calls& calls) : driver_(model.driver) {
-    calls(driver_.cuCtxPushCurrent, model.primary);
-    pushed_ = !calls.status();
-  }
+  template <class F>
+  Current(const Model& model, F&& call)
+      : driver_(model.driver), pushed_(call(model.driver.cuCtxPushCurrent, model.primary)) {}
   Current(const Current&) = delete;
   ~Current() {
     void* popped = nullptr;
@@ -53,13 +63,13 @@ class Current {
 
  private:
   const Driver& driver_;
-  bool pushed_;
+  const bool pushed_;
 };
 
 // Its failure says how much there is.
 cameo_status take_memory(const Model& model, void** memory, uint64_t bytes, cameo_error* error);
 
-cameo_status probe(const Device& device, int32_t ordinal, cameo_error* error);
+cameo_status probe(const Device& device, int32_t ordinal, FoundDevice* found, cameo_error* error);
 cameo_status open_model(cameo_model* model, cameo_error* error);
 void close_model(cameo_model* model);
 uint64_t context_bytes(const cameo_model& model);
@@ -68,24 +78,40 @@ void close_context(cameo_context* context);
 cameo_status open_state(cameo_context* context, Binding* binding, cameo_error* error);
 void close_state(cameo_context* context, const Binding& binding);
 void put_input(cameo_context* context, int32_t index, const cameo_tensor& tensor);
-Outcome walk(cameo_context* context, const cameo_value* out, void* stream);
+Outcome walk(cameo_context* context, const cameo_value* out, const cameo_run_options* options);
+Outcome settle(cameo_context* context);
 cameo_status report(const cameo_context* context, cameo_error* error);
 void hand_out(cameo_context* context, int32_t index, cameo_value& value);
 
 extern const DeviceRows kRows;
 
+// What launches the kernel of a row with the bases as they are. It points into itself and into the context.
+struct Launch {
+  KernelNode node;
+  size_t bytes;
+  void* extra[5];
+  Launch(Execution& run, const Row& row);
+  Launch(const Launch&) = delete;
+};
+
+Graphs graphs_of(const Image& image);
+void open_graphs(cameo_context* context, Calls& calls);  // of a context whose segments are there, empty
+void close_graphs(const Context& context);
+uint32_t launch_segment(Execution& run, uint32_t row);
+
 inline uint64_t fault_bytes(const Schedule& schedule) { return schedule.row_count * sizeof(Fault); }
 void wait(Execution& run);  // for all that is queued, copied faults included; the first row's fault becomes the run's
 
-// A call of a run: its failure is the run's fault, and nothing is called after one.
+// A call of a run: its failure is the run's fault, and nothing is called after one. Whether none has failed.
 template <class... P, class... A>
-void queue(Execution& run, const Entry<P...>& entry, A... arguments) {
+bool queue(Execution& run, const Entry<P...>& entry, A... arguments) {
   Context& c = context_of(run);
-  if (c.failed_call) return;
+  if (c.failed_call) return false;
   c.failure = entry.call(arguments...);
-  if (!c.failure) return;
+  if (!c.failure) return true;
   c.failed_call = entry.name;
   run.fault.code = kDeviceFault;
+  return false;
 }
 
 }  // namespace rt::cuda

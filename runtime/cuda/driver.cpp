@@ -41,7 +41,11 @@ cameo_status status_of(int32_t result) {
     case kInvalidDevice:
     case kInvalidImage:
     case kNoBinary:
+    case kInvalidPtx:
+    case kNoPtxCompiler:
     case kUnsupportedPtx:
+    case kPtxCompilerDisabled:
+    case kNotReady:
     case kSystemMismatch:
     case kNotOnThisDevice: return CAMEO_UNAVAILABLE;
     default: return CAMEO_INTERNAL;

@@ -35,12 +35,43 @@
   ENTRY(cuStreamDestroy, void* stream)                                                                              \
   ENTRY(cuEventCreate, void** event, uint32_t flags)                                                                \
   ENTRY(cuEventRecord, void* event, void* stream)                                                                   \
+  ENTRY(cuEventSynchronize, void* event)                                                                            \
   ENTRY(cuEventElapsedTime, float* milliseconds, void* begun, void* ended)                                          \
   ENTRY(cuEventDestroy, void* event)                                                                                \
   ENTRY(cuLaunchKernel, void* function, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z, uint32_t block_x,        \
-        uint32_t block_y, uint32_t block_z, uint32_t shared_bytes, void* stream, void** parameters, void** extra)
+        uint32_t block_y, uint32_t block_z, uint32_t shared_bytes, void* stream, void** parameters, void** extra)   \
+  ENTRY(cuGraphCreate, void** graph, uint32_t flags)                                                                \
+  ENTRY(cuGraphAddKernelNode, void** node, void* graph, void* const* after, size_t count, const KernelNode* kernel) \
+  ENTRY(cuGraphAddMemcpyNode, void** node, void* graph, void* const* after, size_t count, const CopyNode* copy,     \
+        void* context)                                                                                              \
+  ENTRY(cuGraphInstantiateWithFlags, void** executable, void* graph, uint64_t flags)                                \
+  ENTRY(cuGraphUpload, void* executable, void* stream)                                                              \
+  ENTRY(cuGraphExecKernelNodeSetParams, void* executable, void* node, const KernelNode* kernel)                     \
+  ENTRY(cuGraphLaunch, void* executable, void* stream)                                                              \
+  ENTRY(cuGraphExecDestroy, void* executable)                                                                       \
+  ENTRY(cuGraphDestroy, void* graph)
 
 namespace rt::cuda {
+
+struct KernelNode {  // CUDA_KERNEL_NODE_PARAMS_v2
+  void* function;
+  uint32_t grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes;
+  void** parameters;
+  void** extra;
+  void *kernel, *context;  // instead of `function`
+};
+
+struct CopyNode {  // CUDA_MEMCPY3D_v2
+  struct Side {
+    size_t x, y, z, level;
+    int32_t memory_type;
+    const void *host, *device;
+    void *array, *reserved;
+    size_t pitch, height;
+  };
+  Side from, to;
+  size_t width, height, depth;
+};
 
 inline constexpr int32_t kNeededDriver = 12000;
 inline constexpr char kLibraryName[] = "libcuda.so.1";
@@ -54,12 +85,17 @@ enum : int32_t {  // CUresult
   kInvalidDevice = 101,
   kInvalidImage = 200,  // as drivers say of code of a newer toolkit
   kNoBinary = 209,
+  kInvalidPtx = 218,
+  kNoPtxCompiler = 221,  // a library beside the driver's
   kUnsupportedPtx = 222,
+  kPtxCompilerDisabled = 223,
+  kNotReady = 802,
   kSystemMismatch = 803,
   kNotOnThisDevice = 804,
 };
 enum : int32_t { kComputeMajor = 75, kComputeMinor = 76 };       // CUdevice_attribute
 enum : int32_t { kErrorLog = 5, kErrorLogBytes = 6 };            // CUjit_option
+inline constexpr int32_t kDeviceMemory = 2;                      // CUmemorytype
 inline constexpr uint64_t kParameters = 1, kParameterBytes = 2;  // CU_LAUNCH_PARAM_BUFFER_*
 
 template <class... P>
@@ -86,9 +122,10 @@ class Calls {
  public:
   Calls(const Driver& driver, cameo_error* error) : driver_(driver), error_(error) {}
   template <class... P, class... A>
-  void operator()(const Entry<P...>& entry, A... arguments) {
-    if (status_) return;
+  bool operator()(const Entry<P...>& entry, A... arguments) {
+    if (status_) return false;
     if (const int32_t result = entry.call(arguments...)) status_ = failed_call(driver_, entry.name, result, error_);
+    return !status_;
   }
   cameo_status status() const { return status_; }
 

@@ -25,6 +25,29 @@ cameo_status load_code(Model* m, const DeviceCode& code, cameo_error* error) {
   return fail(error, status, -1, -1, "NVIDIA's driver does not take the code for `%s`: %s", code.architecture, log);
 }
 
+void log_refusal(const cameo_model& model, const DeviceCode& refused, const DeviceCode& next, const char* why) {
+  char text[640];
+  if (!model.options.log) return;
+  libc::snprintf(text, sizeof text, "it runs its code for `%s`, not that for `%s`: %s", next.architecture,
+                 refused.architecture, why);
+  model.options.log(model.options.user, 1, text);
+}
+
+// The best code first. An image that the driver refuses may have a sibling that it takes: PTX beside cubins of a
+// toolkit that is newer than the driver.
+cameo_status load_best_code(Model* m, const cameo_model& model, const DeviceCode* code, cameo_error* error) {
+  const Device& device = *model.image->device;
+  for (;;) {
+    cameo_error reason;
+    reason.struct_size = sizeof reason;
+    const cameo_status status = load_code(m, *code, &reason);
+    const DeviceCode* next = status == CAMEO_UNAVAILABLE ? choose_code(device, m->card, code) : nullptr;
+    if (!next) return status ? fail(error, status, -1, -1, "%s", reason.message) : CAMEO_OK;
+    log_refusal(model, *code, *next, reason.message);
+    code = next;
+  }
+}
+
 cameo_status find_functions(Model* m, const cameo_model& model, cameo_error* error) {
   const Device& device = *model.image->device;
   Calls calls(m->driver, error);
@@ -47,6 +70,15 @@ cameo_status move_weights(Model* m, cameo_model* model, cameo_error* error) {
   return calls.status();
 }
 
+void log_graphs(const cameo_model& model) {
+  char text[120];
+  const Graphs g = graphs_of(*model.image);
+  if (!model.options.log || model.image->device->mode != Mode::ReduceOverhead) return;
+  libc::snprintf(text, sizeof text, "reduce-overhead: %u steps in %u graph%s, %u launched one by one", g.steps, g.count,
+                 g.count == 1 ? "" : "s", g.others);
+  model.options.log(model.options.user, 0, text);
+}
+
 }  // namespace
 
 cameo_status take_memory(const Model& model, void** memory, uint64_t bytes, cameo_error* error) {
@@ -58,11 +90,14 @@ cameo_status take_memory(const Model& model, void** memory, uint64_t bytes, came
               bytes, model.card.ordinal, model.card.name, free, total);
 }
 
-cameo_status probe(const Device& device, int32_t ordinal, cameo_error* error) {
+cameo_status probe(const Device& device, int32_t ordinal, FoundDevice* found, cameo_error* error) {
   Driver driver;
   Card card;
-  const DeviceCode* code = nullptr;
-  return find_code(device, ordinal, &driver, &card, &code, error);
+  *found = {};
+  const cameo_status status = find_code(device, ordinal, &driver, &card, &found->code, error);
+  found->count = card.count;
+  libc::memcpy(found->name, card.name, sizeof found->name);
+  return status;
 }
 
 cameo_status open_model(cameo_model* model, cameo_error* error) {
@@ -81,9 +116,11 @@ cameo_status open_model(cameo_model* model, cameo_error* error) {
   calls(m->driver.cuDevicePrimaryCtxRetain, &m->primary, m->card.device);
   const Current current(*m, calls);
   cameo_status status = calls.status();
-  if (!status) status = load_code(m, *code, error);
+  if (!status) status = load_best_code(m, *model, code, error);
   if (!status) status = find_functions(m, *model, error);
-  return status ? status : move_weights(m, model, error);
+  if (!status) status = move_weights(m, model, error);
+  if (!status) log_graphs(*model);
+  return status;
 }
 
 void close_model(cameo_model* model) {
@@ -102,7 +139,8 @@ void close_model(cameo_model* model) {
 }  // namespace rt::cuda
 
 namespace rt {
-const DeviceDriver cuda_driver = {cuda::probe,        cuda::open_model,    cuda::close_model, cuda::context_bytes,
-                                  cuda::open_context, cuda::close_context, cuda::open_state,  cuda::close_state,
-                                  cuda::put_input,    cuda::walk,          cuda::report,      cuda::hand_out};
+const DeviceDriver cuda_driver = {cuda::probe,         cuda::graphs_of,    cuda::open_model,    cuda::close_model,
+                                  cuda::context_bytes, cuda::open_context, cuda::close_context, cuda::open_state,
+                                  cuda::close_state,   cuda::put_input,    cuda::walk,          cuda::settle,
+                                  cuda::report,        cuda::hand_out};
 }

@@ -66,6 +66,12 @@ void synchronize(Execution& run) {
   take_fault(run);
 }
 
+// The run's calls begin anew.
+auto calls_of(Execution& run) {
+  context_of(run).failed_call = nullptr;
+  return [&run](const auto& entry, auto argument) { return queue(run, entry, argument); };
+}
+
 bool is_on_device(const cameo_value& value) { return value.tensor.device.device_type == CAMEO_CUDA; }
 
 void queue_inputs(cameo_context* owner) {
@@ -101,18 +107,10 @@ void queue_outputs(cameo_context* owner, const cameo_value* out) {
 // -------------------------------------------------------------------------------------------------------------
 
 void launch(Execution& run, const Row& row) {
-  Context& c = context_of(run);
-  const uint32_t index = static_cast<uint32_t>(&row - run.schedule->rows);
-  const Ref* ref = run.schedule->refs + row.refs;
-  const DeviceEntry& entry = c.entries[row.kernel];
-  for (uint32_t i = 0; i < entry.operands; ++i, ++ref)
-    c.arguments[i] = static_cast<char*>(run.bases[ref->base]) + ref->offset;
-  c.arguments[entry.operands] = c.device + c.faults + index * sizeof(Fault);
-  size_t bytes = (entry.operands + 1) * sizeof(void*);
-  void* extra[] = {reinterpret_cast<void*>(kParameters), c.arguments, reinterpret_cast<void*>(kParameterBytes), &bytes,
-                   nullptr};
-  queue(run, c.model->driver.cuLaunchKernel, c.model->functions[row.kernel], row.chunks ? row.chunks : 1u, 1u, 1u,
-        static_cast<uint32_t>(kBlockThreads), 1u, 1u, 0u, c.stream, nullptr, extra);
+  const Launch l(run, row);
+  const KernelNode& n = l.node;
+  queue(run, context_of(run).model->driver.cuLaunchKernel, n.function, n.grid_x, n.grid_y, n.grid_z, n.block_x,
+        n.block_y, n.block_z, n.shared_bytes, context_of(run).stream, n.parameters, n.extra);
 }
 
 void copy(Execution& run, void* to, const void* from, uint64_t bytes) {
@@ -154,7 +152,33 @@ uint64_t end_row(Execution& run) {
 
 }  // namespace
 
-const DeviceRows kRows = {launch, wait, copy, read, write, begin_row, end_row};
+const DeviceRows kRows = {launch, launch_segment, wait, copy, read, write, begin_row, end_row};
+
+Launch::Launch(Execution& run, const Row& row) {
+  const Context& c = context_of(run);
+  const uint32_t index = static_cast<uint32_t>(&row - run.schedule->rows);
+  const Ref* ref = run.schedule->refs + row.refs;
+  const DeviceEntry& entry = c.entries[row.kernel];
+  for (uint32_t i = 0; i < entry.operands; ++i, ++ref)
+    c.arguments[i] = static_cast<char*>(run.bases[ref->base]) + ref->offset;
+  c.arguments[entry.operands] = c.device + c.faults + index * sizeof(Fault);
+  bytes = (entry.operands + 1) * sizeof(void*);
+  void* const settings[] = {reinterpret_cast<void*>(kParameters), c.arguments, reinterpret_cast<void*>(kParameterBytes),
+                            &bytes, nullptr};
+  libc::memcpy(extra, settings, sizeof extra);
+  node = {c.model->functions[row.kernel],
+          row.chunks ? row.chunks : 1u,
+          1,
+          1,
+          kBlockThreads,
+          1,
+          1,
+          0,
+          nullptr,
+          extra,
+          nullptr,
+          nullptr};
+}
 
 void wait(Execution& run) {
   {  // the copy is queued when `down` ends
@@ -175,20 +199,31 @@ void put_input(cameo_context* owner, int32_t index, const cameo_tensor& tensor) 
   owner->run.bases[kFirstIo + static_cast<uint32_t>(index)] = c.device + c.inputs[index];
 }
 
-Outcome walk(cameo_context* owner, const cameo_value* out, void* stream) {
+Outcome walk(cameo_context* owner, const cameo_value* out, const cameo_run_options* options) {
   Execution& run = owner->run;
   Context& c = context_of(run);
-  c.stream = stream ? stream : c.own_stream;
-  c.failed_call = nullptr;
-  queue(run, c.model->driver.cuCtxPushCurrent, c.model->primary);
-  const bool pushed = !c.failed_call;
+  c.stream = options && options->stream ? options->stream : c.own_stream;
+  const Current current(*c.model, calls_of(run));
   queue_inputs(owner);
   Outcome outcome = execute(run);
   if (outcome == Outcome::Done) queue_outputs(owner, out);
-  outcome == Outcome::Done ? synchronize(run) : wait(run);
-  void* popped = nullptr;
-  if (pushed) c.model->driver.cuCtxPopCurrent.call(&popped);
+  c.pending = outcome == Outcome::Done && options && options->flags & CAMEO_RUN_ASYNC;
+  if (c.pending) queue(run, c.model->driver.cuEventRecord, c.ended, c.stream);
+  if (!c.pending || c.failed_call) outcome == Outcome::Done ? synchronize(run) : wait(run);
   return run.fault.code ? Outcome::Fault : outcome;
+}
+
+Outcome settle(cameo_context* owner) {
+  Execution& run = owner->run;
+  if (!run.device_state || !context_of(run).pending) return Outcome::Done;
+  Context& c = context_of(run);
+  c.pending = false;
+  c.stream = c.own_stream;  // the caller's may be gone
+  run.fault = {};
+  const Current current(*c.model, calls_of(run));
+  queue(run, c.model->driver.cuEventSynchronize, c.ended);
+  take_fault(run);
+  return run.fault.code ? Outcome::Fault : Outcome::Done;
 }
 
 cameo_status report(const cameo_context* owner, cameo_error* error) {

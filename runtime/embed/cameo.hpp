@@ -5,6 +5,10 @@
 //   cameo::Context context(model);
 //   std::vector<float> scores = context.run({pixels}).at(0).to_vector<float>();
 //
+//   cameo::Context on_gpu(cameo::Model("digits.so", cameo::Options().on("cuda:0")));
+//   on_gpu.set_stream(stream);
+//   on_gpu.run({{pixels_there, 64, cameo::cuda(0)}}, {{scores_there, 10, cameo::cuda(0)}});
+//
 // A model may be used by any number of threads, a context by one at a time; a context keeps its model loaded.
 #ifndef CAMEO_HPP
 #define CAMEO_HPP
@@ -69,6 +73,9 @@ inline std::string to_string(cameo_dtype type) {
   return kind + std::to_string(type.bits);
 }
 
+/// Where numbers stand: in the memory of the GPU with this number. Without it they are the CPU's.
+inline cameo_device cuda(int number = 0) { return {CAMEO_CUDA, number}; }
+
 /// An input or output as the model declares it; a dim of -1 is known only at run time.
 struct Io {
   std::string name;
@@ -122,9 +129,10 @@ class Numbers {
 
  protected:
   Numbers() = default;
-  Numbers(const void* data, size_t count, cameo_dtype type) : kind_(Kind::Counted), count_(count) {
+  Numbers(const void* data, size_t count, cameo_dtype type, cameo_device device = {CAMEO_CPU, 0})
+      : kind_(Kind::Counted), count_(count) {
     tensor_.data = const_cast<void*>(data);
-    tensor_.device = {CAMEO_CPU, 0};
+    tensor_.device = device;
     tensor_.dtype = type;
   }
   Numbers(const void* data, std::initializer_list<int64_t> shape, cameo_dtype type) : Numbers(data, 0, type) {
@@ -173,7 +181,8 @@ class Input : public detail::Numbers {
                   std::to_string(numbers.size()) + " elements given for a shape of " + std::to_string(count));
   }
   template <class T>
-  Input(const T* data, size_t count) : Numbers(data, count, dtype_of<T>()) {}
+  Input(const T* data, size_t count, cameo_device device = {CAMEO_CPU, 0})
+      : Numbers(data, count, dtype_of<T>(), device) {}
   template <class T>
   Input(const T* data, std::initializer_list<int64_t> shape) : Numbers(data, shape, dtype_of<T>()) {}
   Input(const cameo_tensor& tensor) : Numbers(tensor) {}
@@ -187,7 +196,7 @@ class Output : public detail::Numbers {
             class = std::enable_if_t<detail::is_contiguous<C>::value && !std::is_const_v<detail::element_of<C>>>>
   Output(C& numbers) : Numbers(numbers.data(), numbers.size(), dtype_of<detail::element_of<C>>()) {}
   template <class T>
-  Output(T* data, size_t count) : Numbers(data, count, dtype_of<T>()) {}
+  Output(T* data, size_t count, cameo_device device = {CAMEO_CPU, 0}) : Numbers(data, count, dtype_of<T>(), device) {}
   Output(const cameo_tensor& tensor) : Numbers(tensor) {}
 };
 
@@ -227,6 +236,17 @@ struct Options : cameo_options {
     struct_size = sizeof(cameo_options);
     num_threads = threads;
     device = {CAMEO_AUTO, 0};
+  }
+  /// "cpu", "cuda" (the first GPU), "cuda:1" .., or "auto", the default: the first GPU if the library has code for it,
+  /// else the CPU.
+  Options& on(const std::string& where) {
+    const std::string number = where.substr(where.compare(0, 5, "cuda:") == 0 ? 5 : where.size());
+    if (where == "auto") return device = {CAMEO_AUTO, 0}, *this;
+    if (where == "cpu") return device = {CAMEO_CPU, 0}, *this;
+    if (where == "cuda") return device = cuda(), *this;
+    if (number.empty() || number.size() > 6 || number.find_first_not_of("0123456789") != number.npos)
+      throw Error(CAMEO_INVALID_ARGUMENT, "there is no device `" + where + "`; there are auto, cpu, cuda, cuda:1");
+    return device = cuda(std::stoi(number)), *this;
   }
 };
 
@@ -360,6 +380,7 @@ class Context {
     in_.swap(other.in_);
     out_.swap(other.out_);
     results_.swap(other.results_);
+    std::swap(stream_, other.stream_);
   }
 
   const Model& model() const { return model_; }
@@ -377,8 +398,13 @@ class Context {
   /// The ABI's own values, and its status in place of an exception.
   cameo_status run(const cameo_value* in, int32_t in_count, cameo_value* out, int32_t out_count,
                    cameo_error* error) noexcept {
-    return api().run(handle(), in, in_count, out, out_count, nullptr, error);
+    cameo_run_options options{};
+    options.struct_size = sizeof options;
+    options.stream = stream_;
+    return api().run(handle(), in, in_count, out, out_count, &options, error);
   }
+  /// On a GPU, runs are queued on this CUstream of its primary context; null: on the context's own.
+  void set_stream(void* stream) noexcept { stream_ = stream; }
 
   /// From the next run on, an empty Input at `input` reads what `output` held; zeros at first.
   void bind_state(const std::string& output, const std::string& input) {
@@ -446,6 +472,7 @@ class Context {
 
   Model model_;
   cameo_context* handle_ = nullptr;
+  void* stream_ = nullptr;
   std::vector<cameo_value> in_, out_;
   std::vector<Tensor> results_;
 };

@@ -4,9 +4,12 @@
     model = cameo.load("digits.so")
     probabilities = model(image)               # one array, or a tuple where the model has several outputs
     outputs = model.run({"image": image})      # a dict of arrays by name
+    model = cameo.load("digits.so", device="cuda:1")
+    model.run({"image": tensor}, out={"probabilities": other})  # tensors of that GPU (DLPack), in place
 
 Arrays must have the declared element type and shape (lists and scalars are converted); results are new arrays. bf16
-travels as uint16. A model may be used by any number of threads. Every failure is a cameo.Error with one sentence.
+travels as uint16. Tensors of the model's GPU are those of any library that speaks DLPack; they must be compact, and what
+was queued for them is waited for. A run has ended when it returns. A model may be used by any number of threads. Every failure is a cameo.Error with one sentence.
 """
 import _ctypes
 import collections
@@ -19,7 +22,8 @@ import numpy as np
 __all__ = ["load", "Model", "Session", "Io", "Check", "Error"]
 
 _ABI_MAJOR = 1
-_AUTO, _CPU, _NONE, _TENSOR = 0, 1, 0, 1
+_CPU, _CUDA, _NONE, _TENSOR = 1, 2, 0, 1
+_DEVICES = {"auto": 0, "cpu": _CPU, "cuda": _CUDA}
 _OK, _INVALID_ARGUMENT, _NOT_FOUND, _FAILED_PRECONDITION, _UNIMPLEMENTED, _MISMATCH = 0, 3, 5, 9, 12, 17
 _KINDS = {0: "int", 1: "uint", 2: "float", 6: "bool"}  # DLPack's codes, of which 4 is bf16
 
@@ -78,6 +82,10 @@ class _Options(c.Structure):
                 ("read_weights", c.c_void_p), ("log", c.c_void_p)]
 
 
+class _RunOptions(c.Structure):
+    _fields_ = [("struct_size", c.c_uint32), ("reserved", c.c_uint32), ("flags", c.c_uint64), ("stream", c.c_void_p)]
+
+
 class _Check(c.Structure):
     _fields_ = [("struct_size", c.c_uint32), ("passed", c.c_int32), ("case_name", c.c_char_p), ("output", c.c_int32),
                 ("reserved", c.c_int32), ("max_error", c.c_double), ("magnitude", c.c_double),
@@ -104,12 +112,17 @@ class _Api(c.Structure):
         ("context_release", c.CFUNCTYPE(None, _Handle)),
         ("bind_state", c.CFUNCTYPE(_Status, _Handle, c.c_int32, c.c_int32, _ErrorPtr)),
         ("workspace_size", c.c_void_p), ("output_types", c.c_void_p), ("prepare", c.c_void_p),
-        ("run", c.CFUNCTYPE(_Status, _Handle, _Values, c.c_int32, _Values, c.c_int32, c.c_void_p, _ErrorPtr)),
+        ("run", c.CFUNCTYPE(_Status, _Handle, _Values, c.c_int32, _Values, c.c_int32, c.POINTER(_RunOptions),
+                            _ErrorPtr)),
         ("cancel", c.CFUNCTYPE(None, _Handle)),
         ("weights_get", c.c_void_p), ("weights_set", c.c_void_p), ("weights_commit", c.c_void_p),
         ("node_count", c.c_void_p), ("node_get", c.c_void_p), ("tap", c.c_void_p), ("profile", c.c_void_p),
         ("selftest", c.CFUNCTYPE(_Status, c.POINTER(_Options), _Report, c.c_void_p, _ErrorPtr)),
         ("status_string", c.c_void_p)]
+
+
+_capsule_pointer = c.pythonapi.PyCapsule_GetPointer
+_capsule_pointer.restype, _capsule_pointer.argtypes = c.c_void_p, [c.py_object, c.c_char_p]
 
 
 def _call(function, *arguments, allowed=(_OK,)):
@@ -131,16 +144,25 @@ def _numpy_type(t):
 
 
 # ---- what users see --------------------------------------------------------------------------------------------------
-def load(path, threads=0):
-    """The model in a shared library that `cameo build MODEL -o x.so` wrote; threads=0 takes its default."""
-    return Model(path, threads)
+def load(path, threads=0, device="auto"):
+    """The model in a shared library that `cameo build MODEL -o x.so` wrote; threads=0 takes its default. `device` is
+    "cpu", "cuda" (the first GPU), "cuda:1" .., or "auto": the first GPU if the library has code for it, else the CPU."""
+    return Model(path, threads, device)
+
+
+def _device(text):
+    kind, colon, number = str(text).partition(":")
+    if kind not in _DEVICES or bool(colon) != number.isdecimal() or (colon and kind != "cuda"):
+        raise Error("there is no device `%s`; there are auto, cpu, cuda, cuda:1" % text)
+    return _Device(_DEVICES[kind], int(number or 0))
 
 
 class _Loaded:
     """The library and the model in it. Whoever uses them refers to this; with the last of them both go."""
     model = library = None
 
-    def __init__(self, path, threads):
+    def __init__(self, path, threads, device):
+        device = _device(device)
         path = os.path.abspath(os.fspath(path))
         try:
             self.library = c.CDLL(path)
@@ -157,7 +179,7 @@ class _Loaded:
             raise Error("the model has another major version of the ABI than %d; build it anew" % _ABI_MAJOR,
                         _UNIMPLEMENTED)
         self.api = table.contents
-        self.options = _Options(struct_size=c.sizeof(_Options), num_threads=threads, device=_Device(_AUTO, 0))
+        self.options = _Options(struct_size=c.sizeof(_Options), num_threads=threads, device=device)
         handle = _Handle()
         _call(self.api.model_create, c.byref(self.options), c.byref(handle))
         self.model = handle
@@ -184,14 +206,15 @@ class _Loaded:
 class Model:
     """Code and weights of one library. `inputs` and `outputs` are lists of Io."""
 
-    def __init__(self, path, threads=0):
-        self._loaded = loaded = _Loaded(path, threads)
+    def __init__(self, path, threads=0, device="auto"):
+        self._loaded = loaded = _Loaded(path, threads, device)
         self._free = collections.deque()  # sessions that no call uses; append and pop are atomic
         self.inputs, self.outputs = loaded.inputs, loaded.outputs
 
-    def run(self, inputs):
-        """A dict of arrays by input name to a dict of arrays by output name."""
-        return self._borrow(lambda session: session.run(inputs))
+    def run(self, inputs, out=None, stream=None):
+        """A dict of arrays by input name to a dict of arrays by output name. Outputs in the dict `out` are written into
+        those arrays; `stream` is the address of a CUDA stream to run on."""
+        return self._borrow(lambda session: session.run(inputs, out, stream))
 
     def __call__(self, *arrays, **named):
         """Inputs in the model's order or by name; one array, or a tuple of arrays."""
@@ -269,12 +292,14 @@ class Session:
             _call(loaded.api.bind_state, self._context, o, i)
             self._bound.add(i)
 
-    def run(self, inputs):
+    def run(self, inputs, out=None, stream=None):
         model = self._open()
-        given = [None] * len(model.inputs)
+        given, wanted = [None] * len(model.inputs), [None] * len(model.outputs)
         for name, array in inputs.items():
             given[_index(model.inputs, name, "input")] = array
-        return dict(zip((io.name for io in model.outputs), self._run(given)))
+        for name, array in (out or {}).items():
+            wanted[_index(model.outputs, name, "output")] = array
+        return dict(zip((io.name for io in model.outputs), self._run(given, wanted, stream)))
 
     def __call__(self, *arrays, **named):
         inputs = self._open().inputs
@@ -309,7 +334,7 @@ class Session:
             raise Error("the session is closed", _FAILED_PRECONDITION)
         return self._loaded
 
-    def _run(self, given):
+    def _run(self, given, wanted=None, stream=None):
         model = self._open()
         values_in, values_out = (_Value * len(given))(), (_Value * len(model.outputs))()
         kept = []
@@ -320,18 +345,20 @@ class Session:
             if array is None:
                 missing = [m.name for m, a in zip(model.inputs, given) if a is None]
                 raise Error("no value for input `%s`" % "`, `".join(missing), arg=i)
-            array = _converted(array, io, i)
-            kept.append(_fill(values_in[i], array, model.input_types[i]))
-        results = []
-        for i, io in enumerate(model.outputs):
-            array = None
-            if None not in io.shape:
-                array = np.empty(io.shape, io.dtype)
-                kept.append(_fill(values_out[i], array, model.output_types[i]))
+            if not _is_on_gpu(array):
+                array = _converted(array, io, i)
+            kept.append(_fill(values_in[i], array, model.input_types[i], stream))
+        results = list(wanted or [None] * len(model.outputs))
+        for i, (io, array) in enumerate(zip(model.outputs, results)):
+            if array is None and None not in io.shape:
+                array = results[i] = np.empty(io.shape, io.dtype)
+            if array is not None:
+                _check_output(array, io, i)
+                kept.append(_fill(values_out[i], array, model.output_types[i], stream))
             else:
                 values_out[i].struct_size, values_out[i].kind = c.sizeof(_Value), _TENSOR
-            results.append(array)
-        _call(model.api.run, self._context, values_in, len(given), values_out, len(results), None)
+        options = _RunOptions(struct_size=c.sizeof(_RunOptions), stream=stream)
+        _call(model.api.run, self._context, values_in, len(given), values_out, len(results), c.byref(options))
         return [_copy(values_out[i].tensor, model.outputs[i].dtype) if r is None else r for i, r in enumerate(results)]
 
 
@@ -362,10 +389,29 @@ def _converted(array, io, index):
     return np.require(array, io.dtype, ["C", "A"])
 
 
-def _fill(value, array, dtype):
+def _is_on_gpu(array):
+    return hasattr(array, "__dlpack_device__") and array.__dlpack_device__()[0] == _CUDA
+
+
+def _check_output(array, io, index):
+    """What the library cannot know of an array of NumPy's; of a GPU's it checks all."""
+    if _is_on_gpu(array):
+        return
+    if not isinstance(array, np.ndarray) or array.dtype != io.dtype or array.shape != io.shape:
+        raise Error("output `%s` cannot be written into %s; it takes a NumPy array of %s%s" %
+                    (io.name, getattr(array, "dtype", type(array).__name__), io.dtype, list(io.shape)), arg=index)
+    if not (array.flags.c_contiguous and array.flags.writeable and array.flags.aligned):
+        raise Error("output `%s` is not contiguous, or cannot be written" % io.name, arg=index)
+
+
+def _fill(value, array, dtype, stream):
     """What must live as long as the value."""
-    shape = (c.c_int64 * max(array.ndim, 1))(*array.shape)
     value.struct_size, value.kind = c.sizeof(_Value), _TENSOR
+    if _is_on_gpu(array):  # 1 is the default stream, which the context's own is in order with
+        capsule = array.__dlpack__(stream=stream or 1)
+        value.tensor = c.cast(_capsule_pointer(capsule, b"dltensor"), c.POINTER(_Tensor)).contents
+        return capsule, array
+    shape = (c.c_int64 * max(array.ndim, 1))(*array.shape)
     value.tensor = _Tensor(array.ctypes.data, _Device(_CPU, 0), array.ndim, dtype, shape, None, 0)
     return shape, array
 

@@ -35,35 +35,85 @@ void print_ios_json(Tool& tool, const Io* ios, uint32_t count) {
   }
 }
 
-// Whether it runs on this machine's processor or its first GPU; else `why` says what is missing.
-bool runs_here(const Image& image, Text* why) {
-  if (image.device) {
+// Each GPU of this machine: body(found, null), or why the image does not run there; once, where there are none to
+// count.
+template <class F>
+void for_each_gpu(const Device& device, F body) {
+  FoundDevice found = {};
+  int32_t ordinal = 0;
+  do {
     cameo_error error = new_error();
-    if (!image.device->driver->probe(*image.device, 0, &error)) return true;
-    why->format("does not run here: %s", error.message);
-    return false;
-  }
-  const uint64_t missing = image.cpu_features & ~host_cpu_features();
-  if (missing) why->format("lacks here: %s", FeatureNames(missing).text);
-  return !missing;
+    body(found, device.driver->probe(device, ordinal, &found, &error) ? error.message : nullptr);
+  } while (++ordinal < found.count);
+}
+
+const char* mode_name(const Device& device) { return device.mode == Mode::Default ? "default" : "reduce-overhead"; }
+
+void list_gpus(Tool& tool, const Device& device) {
+  int32_t ordinal = 0;
+  for_each_gpu(device, [&](const FoundDevice& found, const char* why) {
+    tool.out.add("    ");
+    if (!why) tool.out.format("GPU %d (", ordinal), tool.out.plain(found.name), tool.out.add(") takes its code for ");
+    if (why) tool.out.add("does not run here: ");
+    tool.out.plain(why ? why : found.code->architecture);
+    tool.out.add('\n');
+    ++ordinal;
+  });
 }
 
 void list_target(Tool& tool, const Image& image) {
-  Text why(tool.arena);
+  const uint64_t missing = image.cpu_features & ~host_cpu_features();
   tool.out.add("  "), tool.out.plain(image.name);
-  for (uint32_t i = 0; image.device && i < image.device->code_count; ++i)
-    tool.out.format(i ? ", %s" : ": %s", image.device->codes[i].architecture);
-  if (!runs_here(image, &why)) tool.out.add(", "), tool.out.plain(why.c_str());
-  tool.out.add('\n');
+  if (missing) tool.out.format(", lacks here: %s", FeatureNames(missing).text);
+  if (!image.device) return tool.out.add('\n');
+  const Device& device = *image.device;
+  for (uint32_t i = 0; i < device.code_count; ++i) tool.out.format(i ? ", %s" : ": %s", device.codes[i].architecture);
+  const Graphs graphs = device.driver->graphs(image);
+  tool.out.format("; mode %s", mode_name(device));
+  if (device.mode != Mode::Default)
+    tool.out.format(", %u steps in %u graph%s and %u others", graphs.steps, graphs.count, graphs.count == 1 ? "" : "s",
+                    graphs.others);
+  tool.out.format("; arena %lu bytes\n", image.schedule->arena_bytes);
+  list_gpus(tool, device);
+}
+
+void list_gpus_json(Tool& tool, const Device& device) {
+  bool runs = false;
+  int32_t ordinal = 0;
+  tool.out.add(",\"gpus\":[");
+  for_each_gpu(device, [&](const FoundDevice& found, const char* why) {
+    runs |= !why;
+    if (!found.count) return;
+    tool.out.format(ordinal ? ",{\"number\":%d,\"name\":" : "{\"number\":%d,\"name\":", ordinal);
+    tool.out.json(Slice(found.name));
+    tool.out.add(why ? ",\"why_not\":" : ",\"code\":"), tool.out.json(Slice(why ? why : found.code->architecture));
+    tool.out.add('}');
+    ++ordinal;
+  });
+  tool.out.format("],\"runs_here\":%s", runs ? "true" : "false");
 }
 
 void list_target_json(Tool& tool, const Image& image) {
-  Text why(tool.arena);
   tool.out.add("{\"name\":"), tool.out.json(Slice(image.name));
-  if (image.device) tool.out.add(",\"architectures\":[");
-  for (uint32_t i = 0; image.device && i < image.device->code_count; ++i)
-    tool.out.format(i ? ",\"%s\"" : "\"%s\"", image.device->codes[i].architecture);
-  tool.out.format("%s,\"runs_here\":%s}", image.device ? "]" : "", runs_here(image, &why) ? "true" : "false");
+  if (const Device* device = image.device) {
+    const Graphs graphs = device->driver->graphs(image);
+    tool.out.format(",\"arena_bytes\":%lu,\"mode\":\"%s\",\"graphs\":%u,\"steps_in_graphs\":%u,\"architectures\":[",
+                    image.schedule->arena_bytes, mode_name(*device), graphs.count, graphs.steps);
+    for (uint32_t i = 0; i < device->code_count; ++i)
+      tool.out.format(i ? ",\"%s\"" : "\"%s\"", device->codes[i].architecture);
+    tool.out.add(']');
+    list_gpus_json(tool, *device);
+  } else {
+    tool.out.format(",\"runs_here\":%s", image.cpu_features & ~host_cpu_features() ? "false" : "true");
+  }
+  tool.out.add('}');
+}
+
+// Those of processors first: theirs are the figures of the whole.
+const Image& image_at(const Program& p, uint32_t number) {
+  uint32_t gpus = 0;
+  while (gpus < p.image_count && p.images[gpus].device) ++gpus;
+  return p.images[(gpus + number) % p.image_count];
 }
 
 // Of the image that runs here, or would on a better processor.
@@ -84,7 +134,7 @@ void inspect_json(Tool& tool) {
   out.add("],\"targets\":[");
   for (uint32_t i = 0; i < p.image_count; ++i) {
     if (i) out.add(",");
-    list_target_json(tool, p.images[i]);
+    list_target_json(tool, image_at(p, i));
   }
   out.format("],\"weights_bytes\":%lu,\"arena_bytes\":%lu,\"scratch_bytes\":%lu,\"steps\":%u,\"goldens\":%u",
              p.weights_bytes, schedule.arena_bytes, schedule.scratch_bytes, schedule.row_count, p.golden_count);
@@ -184,7 +234,7 @@ void print_help(Tool& tool, Verb verb) {
       "  - | stats | top5[:labels.txt]           as text; `-` prints every element\n"
       "\nexit codes: 0 ok, 1 our bug, 2 usage, 3 unsupported, 5 outside a tolerance, 7 bad input data, 8 processor or "
       "device\n"
-      "missing, 9 out of memory, 130 interrupted\n");
+      "missing or failing, 9 out of memory, 130 interrupted\n");
 }
 
 bool inspect_verb(Tool& tool, const Flags& flags) {
@@ -198,7 +248,7 @@ bool inspect_verb(Tool& tool, const Flags& flags) {
   out.add("outputs\n");
   print_values(tool, p.outputs, p.output_count);
   out.add("targets\n");
-  for (uint32_t i = 0; i < p.image_count; ++i) list_target(tool, p.images[i]);
+  for (uint32_t i = 0; i < p.image_count; ++i) list_target(tool, image_at(p, i));
   print_bytes(&out, "weights", p.weights_bytes);
   print_bytes(&out, "arena", schedule.arena_bytes);
   print_bytes(&out, "scratch", schedule.scratch_bytes);

@@ -1,6 +1,8 @@
 // See tool.h.
 #include "runtime/program/tool.h"
 
+#include "runtime/cpu.h"
+#include "runtime/model.h"
 #include "runtime/program/file.h"
 
 namespace rt::program {
@@ -18,7 +20,8 @@ bool Tool::fail(int exit_code, const char* format, ...) {
 }
 
 bool Tool::fail(cameo_status status, const cameo_error& error) {
-  if (error.code) return fail(exit_code(status), "%s", error.message);
+  const bool without = status == CAMEO_INTERNAL && choose_image(*program, host_cpu_features());
+  if (error.code) return fail(exit_code(status), "%s%s", error.message, without ? "; `--device cpu` does without" : "");
   return fail(exit_code(status), "%s", api->status_string(status));
 }
 
@@ -53,7 +56,8 @@ int exit_code(cameo_status status) {
     case CAMEO_INVALID_ARGUMENT:
     case CAMEO_OUT_OF_RANGE:
     case CAMEO_DATA_LOSS: return kBadData;
-    case CAMEO_UNAVAILABLE: return kDeviceMissing;
+    case CAMEO_INTERNAL:  // all that the runtime calls so is an error of a GPU's driver
+    case CAMEO_UNAVAILABLE: return kDevice;
     case CAMEO_OUT_OF_MEMORY: return kMemory;
     case CAMEO_UNIMPLEMENTED: return kUnsupported;
     case CAMEO_NOT_FOUND: return kUsage;

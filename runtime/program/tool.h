@@ -14,7 +14,7 @@ enum Exit : int {
   kUnsupported = 3,
   kAccuracy = 5,
   kBadData = 7,
-  kDeviceMissing = 8,
+  kDevice = 8,
   kMemory = 9,
   kInterrupted = 130,
 };

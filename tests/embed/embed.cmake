@@ -23,13 +23,13 @@ if(TARGET cameo)
   embed_test(cpp COMMAND ${CMAKE_CTEST_COMMAND} --build-and-test ${embed_source}/cpp ${embed_build}/cpp
     --build-generator Ninja --build-options -DCMAKE_PREFIX_PATH=${embed_prefix} -DMODEL=${embed_model}
     -DGOLDEN=${CMAKE_SOURCE_DIR}/models/digits_golden -DPICTURE=${embed_picture}
-    --test-command ${CMAKE_CTEST_COMMAND} --output-on-failure)
+    -DMOCK=${CMAKE_BINARY_DIR}/mock --test-command ${CMAKE_CTEST_COMMAND} --output-on-failure)
   # The model compiled anew when its file changes, and only then.
   embed_test(rebuild COMMAND ${CMAKE_COMMAND} -DSOURCE=${embed_source}/cpp -DBUILD=${embed_build}/rebuild
     -DPREFIX=${embed_prefix} -DMODELS=${CMAKE_SOURCE_DIR}/models -P ${embed_source}/cpp/rebuild.cmake)
 
   # Python with NumPy, whichever python3 has it.
   embed_test(python COMMAND ${embed_source}/python/check ${embed_prefix} ${embed_build}/python ${embed_model}
-    ${embed_picture} ${CMAKE_SOURCE_DIR}/models/digits_golden)
+    ${embed_picture} ${CMAKE_SOURCE_DIR}/models/digits_golden ${CMAKE_BINARY_DIR}/mock)
   set_tests_properties(embed.python PROPERTIES SKIP_RETURN_CODE 77)
 endif()

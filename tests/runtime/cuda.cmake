@@ -8,3 +8,13 @@ set_target_properties(cuda_kernels PROPERTIES PREFIX "" CXX_VISIBILITY_PRESET hi
 target_link_libraries(test_runtime PRIVATE test_cuda_mock)
 target_compile_definitions(test_runtime PRIVATE CAMEO_CUDA_KERNELS="${CMAKE_BINARY_DIR}/mock/cuda_kernels.so")
 add_dependencies(test_runtime cuda_kernels)
+# The header alone, where there is a toolkit: the driver's interface is checked against it.
+find_path(CAMEO_CUDA_HEADER cuda.h PATHS ENV CUDA_PATH PATH_SUFFIXES include)
+if(NOT CAMEO_CUDA_HEADER)
+  find_package(CUDAToolkit QUIET)
+  set(CAMEO_CUDA_HEADER ${CUDAToolkit_INCLUDE_DIRS})
+endif()
+if(CAMEO_CUDA_HEADER)
+  set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/runtime/cuda/header_test.cpp PROPERTIES COMPILE_OPTIONS
+    -isystem${CAMEO_CUDA_HEADER})
+endif()

@@ -19,9 +19,13 @@ def refused(code, sentence, call):
         raise AssertionError("was not refused: " + sentence)
 
 
+def read_picture(path):
+    with open(path) as file:
+        return np.array(file.read().split()[4:], np.float32).reshape(1, 1, 8, 8) / np.float32(255)
+
+
 def main(picture, library):
-    with open(picture) as file:
-        image = np.array(file.read().split()[4:], np.float32).reshape(1, 1, 8, 8) / np.float32(255)
+    image = read_picture(picture)
     model = cameo.load(library)
     assert str(model) == "cameo.Model(image: float32[1, 1, 8, 8] -> probabilities: float32[1, 10])", model
     assert model.inputs[0].shape == (1, 1, 8, 8) and model.outputs[0].dtype == np.float32
@@ -60,4 +64,5 @@ def main(picture, library):
         assert library not in maps.read(), "a closed model's library is unloaded"
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

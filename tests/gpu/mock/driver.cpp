@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -43,16 +44,30 @@ struct Stream {
 };
 struct Event {
   uint64_t at = 0;
+  void* stream = nullptr;  // on which it was recorded last
 };
 struct Module {
   void* library;
+};
+/// What a node does is copied when it is added or set: nothing of the caller's is kept.
+struct Node {
+  std::function<int32_t()> operation;
+  std::vector<size_t> after;
+  bool is_kernel;
+};
+struct Graph {
+  std::vector<Node> nodes;
+};
+struct Executable {
+  void* graph;
+  std::vector<Node> nodes;
 };
 
 struct Driver {
   std::recursive_mutex mutex;
   Mock mock;
   Memory memory;
-  std::set<void*> streams, events, modules;
+  std::set<void*> streams, events, modules, graphs, executables;
   std::vector<Kernel*> functions;
   std::string complaint;
   int32_t retained = 0;
@@ -156,6 +171,54 @@ int32_t run_kernel(const Kernel& kernel, int blocks, const std::vector<void*>& p
     kernel.run(blocks, parameters);
   } catch (const std::exception& e) { return complain(kLaunchFailed, e.what()); }
   return 0;
+}
+
+std::function<int32_t()> launch_of(void* function, uint32_t blocks, void* const* extra) {
+  void* const* values = static_cast<void* const*>(extra[1]);
+  const size_t bytes = *static_cast<const size_t*>(extra[3]);
+  return [blocks, kernel = *static_cast<Kernel*>(function), p = std::vector(values, values + bytes / 8)] {
+    return run_kernel(kernel, static_cast<int>(blocks), p);
+  };
+}
+
+bool is_plain(const rt::cuda::KernelNode& n) {
+  const bool one_axis =
+      n.grid_x && n.grid_y * n.grid_z == 1 && n.block_x == rt::kBlockThreads && n.block_y * n.block_z == 1;
+  return one_axis && n.function && !n.shared_bytes && !n.parameters && n.extra;
+}
+
+// ---- graphs: a node's handle is its number and one
+// -----------------------------------------------------------------
+
+size_t number_of(void* node) { return reinterpret_cast<size_t>(node) - 1; }
+
+int32_t add_node(void** node, void* graph, void* const* after, size_t count, bool is_kernel,
+                 std::function<int32_t()> operation) {
+  if (!driver().graphs.contains(graph)) return complain(kInvalidValue, "no such graph");
+  std::vector<Node>& nodes = static_cast<Graph*>(graph)->nodes;
+  Node fresh = {std::move(operation), {}, is_kernel};
+  for (size_t i = 0; i < count; ++i) {
+    if (number_of(after[i]) >= nodes.size()) return complain(kInvalidValue, "a node after one that there is not");
+    fresh.after.push_back(number_of(after[i]));
+  }
+  nodes.push_back(std::move(fresh));
+  return *node = reinterpret_cast<void*>(nodes.size()), kSuccess;
+}
+
+/// Of all legal orders the one that is the farthest from that in which the nodes were added.
+int32_t run_nodes(const std::vector<Node>& nodes) {
+  std::vector<bool> done(nodes.size());
+  const auto is_ready = [&](size_t i) {
+    return !done[i] && std::ranges::all_of(nodes[i].after, [&](size_t before) { return done[before]; });
+  };
+  for (size_t left = nodes.size(); left; --left) {
+    size_t i = nodes.size() - 1;
+    while (!is_ready(i)) --i;
+    done[i] = true;
+    driver().time += 1000;
+    if (const int32_t result = nodes[i].operation()) return result;
+  }
+  return kSuccess;
 }
 
 }  // namespace
@@ -315,10 +378,16 @@ int32_t cuEventCreate(void** event, uint32_t) {
 }
 int32_t cuEventRecord(void* event, void* stream) {
   if (!driver().events.contains(event)) return kInvalidValue;
+  static_cast<Event*>(event)->stream = stream;
   return enqueue(stream, [event] {
     if (driver().events.contains(event)) static_cast<Event*>(event)->at = driver().time;
     return 0;
   });
+}
+int32_t cuEventSynchronize(void* event) {
+  if (!driver().events.contains(event)) return kInvalidValue;
+  void* stream = static_cast<Event*>(event)->stream;
+  return driver().streams.contains(stream) ? drain(*static_cast<Stream*>(stream)) : driver().failed;  // gone: drained
 }
 int32_t cuEventElapsedTime(float* milliseconds, void* begun, void* ended) {
   const uint64_t ns = static_cast<Event*>(ended)->at - static_cast<Event*>(begun)->at;
@@ -333,15 +402,74 @@ int32_t cuEventDestroy(void* event) {
 int32_t cuLaunchKernel(void* function, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z, uint32_t block_x,
                        uint32_t block_y, uint32_t block_z, uint32_t shared_bytes, void* stream, void** parameters,
                        void** extra) {
-  const bool one_axis = grid_x && grid_y * grid_z == 1 && block_x == rt::kBlockThreads && block_y * block_z == 1;
-  if (!one_axis || shared_bytes || parameters || !extra)
+  if (!is_plain({function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, parameters, extra, {}, {}}))
     return complain(kInvalidValue, "the mock launches grids of one axis, with a buffer of parameters");
-  void* const* values = static_cast<void* const*>(extra[1]);
-  const size_t bytes = *static_cast<const size_t*>(extra[3]);
   ++driver().mock.launches;
-  return enqueue(stream, [=, kernel = *static_cast<Kernel*>(function), p = std::vector(values, values + bytes / 8)] {
-    return run_kernel(kernel, static_cast<int>(grid_x), p);
+  return enqueue(stream, launch_of(function, grid_x, extra));
+}
+
+int32_t cuGraphCreate(void** graph, uint32_t flags) {
+  if (flags) return kInvalidValue;
+  *graph = new Graph;
+  driver().graphs.insert(*graph);
+  return ++driver().mock.live, kSuccess;
+}
+int32_t cuGraphAddKernelNode(void** node, void* graph, void* const* after, size_t count,
+                             const rt::cuda::KernelNode* n) {
+  if (!is_plain(*n)) return complain(kInvalidValue, "the mock takes nodes of one axis, with a buffer of parameters");
+  return add_node(node, graph, after, count, true, launch_of(n->function, n->grid_x, n->extra));
+}
+int32_t cuGraphAddMemcpyNode(void** node, void* graph, void* const* after, size_t count, const rt::cuda::CopyNode* c,
+                             void* context) {
+  rt::cuda::CopyNode plain;  // what a copy of `width` bytes within the device's memory says
+  std::memset(&plain, 0, sizeof plain);
+  plain.from.memory_type = plain.to.memory_type = 2;
+  plain.from.device = c->from.device, plain.to.device = c->to.device;
+  plain.width = c->width, plain.height = plain.depth = 1;
+  if (context != &driver().primary) return kInvalidContext;
+  if (std::memcmp(&plain, c, sizeof plain) != 0 || !on_device(c->from.device, c->width) ||
+      !on_device(c->to.device, c->width))
+    return complain(kInvalidValue, "the mock's graphs copy bytes within the device's memory");
+  return add_node(node, graph, after, count, false, [to = c->to.device, from = c->from.device, bytes = c->width] {
+    if (!on_device(to, bytes) || !on_device(from, bytes)) return complain(kInvalidValue, "memory of a copy was freed");
+    std::memcpy(const_cast<void*>(to), from, bytes);
+    return 0;
   });
+}
+int32_t cuGraphInstantiateWithFlags(void** executable, void* graph, uint64_t flags) {
+  if (current.empty()) return kInvalidContext;
+  if (flags || !driver().graphs.contains(graph)) return kInvalidValue;
+  *executable = new Executable{graph, static_cast<Graph*>(graph)->nodes};
+  driver().executables.insert(*executable);
+  return ++driver().mock.live, kSuccess;
+}
+int32_t cuGraphUpload(void* executable, void* stream) {
+  if (!driver().executables.contains(executable)) return kInvalidValue;
+  return enqueue(stream, [] { return 0; });
+}
+// Launches that are queued keep what was set before.
+int32_t cuGraphExecKernelNodeSetParams(void* executable, void* node, const rt::cuda::KernelNode* n) {
+  if (!driver().executables.contains(executable)) return kInvalidValue;
+  Executable& e = *static_cast<Executable*>(executable);
+  if (!driver().graphs.contains(e.graph)) return complain(kInvalidValue, "the graph of these nodes is gone");
+  if (number_of(node) >= e.nodes.size() || !e.nodes[number_of(node)].is_kernel || !is_plain(*n))
+    return complain(kInvalidValue, "no kernel's node");
+  return e.nodes[number_of(node)].operation = launch_of(n->function, n->grid_x, n->extra), kSuccess;
+}
+int32_t cuGraphLaunch(void* executable, void* stream) {
+  if (!driver().executables.contains(executable)) return kInvalidValue;
+  ++driver().mock.graph_launches;
+  return enqueue(stream, [nodes = static_cast<Executable*>(executable)->nodes] { return run_nodes(nodes); });
+}
+int32_t cuGraphExecDestroy(void* executable) {
+  if (!driver().executables.erase(executable)) return kInvalidValue;
+  delete static_cast<Executable*>(executable);
+  return --driver().mock.live, kSuccess;
+}
+int32_t cuGraphDestroy(void* graph) {
+  if (!driver().graphs.erase(graph)) return kInvalidValue;
+  delete static_cast<Graph*>(graph);
+  return --driver().mock.live, kSuccess;
 }
 
 }  // namespace mock

@@ -16,8 +16,8 @@ struct Mock {
   size_t memory = size_t{4} << 30;   // CAMEO_MOCK_MEMORY: of the device, in bytes
                                      // CAMEO_MOCK_SEED: of the order in which threads run (tests/support/fibers.h)
   size_t used = 0;
-  int32_t live = 0;  // allocations, streams, events, modules, retained contexts
-  int32_t calls = 0, launches = 0, copies = 0;
+  int32_t live = 0;  // allocations, streams, events, modules, graphs, retained contexts
+  int32_t calls = 0, launches = 0, copies = 0, graph_launches = 0;
 };
 
 /// Of the library at build/mock/libcuda.so.1, which it loads, so that whoever then loads `libcuda.so.1` gets it.

@@ -22,7 +22,7 @@ enum class Images { Gpu, Both };
 
 /// `text_bytes` of the program's text are in use. What a program points to lives as long as the process.
 inline Program with_gpu(Program program, size_t text_bytes, const Schedule& schedule,
-                        std::initializer_list<GpuKernel> kernels, Images images) {
+                        std::initializer_list<GpuKernel> kernels, Images images, rt::Mode mode = rt::Mode::Default) {
   std::stringstream library;
   library << std::ifstream(CAMEO_CUDA_KERNELS, std::ios::binary).rdbuf();
   const std::string& bytes = *new std::string(library.str());
@@ -34,7 +34,7 @@ inline Program with_gpu(Program program, size_t text_bytes, const Schedule& sche
     text += std::string(k.name) + '\0';
   }
   const auto* code = new rt::DeviceCode{"host", bytes.data(), bytes.size()};
-  const auto* device = new rt::Device{&rt::cuda_driver, code, 1, entries, count};
+  const auto* device = new rt::Device{&rt::cuda_driver, code, 1, entries, count, mode};
   program.text = text.data();
   program.images = new rt::Image[2]{{"cuda", 0, nullptr, &schedule, device}, program.images[program.image_count - 1]};
   program.image_count = images == Images::Both ? 2 : 1;
@@ -90,6 +90,42 @@ inline const Program kGpuMixed = [] {
   const_cast<rt::Image&>(p.images[0]).kernels = kMixedKernels;
   return p;
 }();
+
+// ---- as graphs: the loop; linear with a copy within the arena; past + 1 + 1, where every base is an input or output
+inline constexpr rt::Mode kGraphs = rt::Mode::ReduceOverhead;
+inline const Program kGraphLoop =
+    with_gpu(kLoop, 1, kLoopSchedule, {{"zero", 1}, {"count", 1}, {"twice", 3}, {"below", 3}}, Images::Gpu, kGraphs);
+inline const Ref kChainRefs[] = {{2, 0, 0}, {0, 0, 0},   {0, 0, 48}, {1, 0, 64}, {1, 0, 128}, {1, 0, 64},
+                                 {0, 0, 0}, {1, 0, 128}, {4, 0, 0},  {0, 0, 0},  {3, 0, 0},   {1, 0, 128}};
+inline const Row kChainRows[] = {{.kind = RowKind::Kernel, .chunks = 2, .kernel = 0, .refs = 0},
+                                 {.kind = RowKind::Copy, .refs = 4, .bytes = 32},
+                                 {.kind = RowKind::Kernel, .kernel = 1, .refs = 7, .node = 1},
+                                 {.kind = RowKind::Copy, .refs = 10, .bytes = 32},
+                                 {.kind = RowKind::End}};
+inline constexpr Schedule kChainSchedule = {.rows = kChainRows,
+                                            .row_count = 5,
+                                            .refs = kChainRefs,
+                                            .taps = kLinearTaps,
+                                            .tap_count = 1,
+                                            .tap_axes = kLinearTapAxes,
+                                            .base_count = 5,
+                                            .arena_bytes = 192};
+inline const Program kGraphChain =
+    with_gpu(kLinear, sizeof kLinearText, kChainSchedule, {{"linear", 4}, {"sum", 2}}, Images::Gpu, kGraphs);
+inline const Ref kTwiceRefs[] = {{2, 0, 0}, {1, 0, 0}, {1, 0, 0}, {3, 0, 0}};
+inline const Row kTwiceRows[] = {{.kind = RowKind::Kernel, .kernel = 0, .refs = 0},
+                                 {.kind = RowKind::Kernel, .kernel = 0, .refs = 2},
+                                 {.kind = RowKind::End}};
+inline constexpr Schedule kTwiceSchedule = {
+    .rows = kTwiceRows, .row_count = 3, .refs = kTwiceRefs, .base_count = 4, .arena_bytes = 64};
+inline const Program kGraphStep = with_gpu(kStep, 1, kTwiceSchedule, {{"add_one", 2}}, Images::Gpu, kGraphs);
+inline const Row kPickBothRows[] = {{.kind = RowKind::Kernel, .chunks = 2, .kernel = 0, .refs = 0, .node = 0},
+                                    {.kind = RowKind::Kernel, .kernel = 1, .refs = 1, .node = 1},
+                                    {.kind = RowKind::End}};
+inline constexpr Schedule kPickBothSchedule = {
+    .rows = kPickBothRows, .row_count = 3, .refs = kPickRefs, .base_count = 5};
+inline const Program kGraphPick =
+    with_gpu(kPick, 6, kPickBothSchedule, {{"pick", 2}, {"increment", 1}}, Images::Gpu, kGraphs);
 
 /// Memory of the device, as a host that uses the driver itself would have it.
 class DeviceMemory {

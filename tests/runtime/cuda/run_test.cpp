@@ -241,4 +241,104 @@ TEST_F(Cuda, SelftestComparesOnTheDevice) {
   EXPECT_EQ(mock.launches, 2);
 }
 
+// ---- runs that do not wait
+// -------------------------------------------------------------------------------------------
+
+struct Async : Cuda {
+  Floats past = {4}, other = {7};
+  cameo_run_options options = {sizeof options, 0, CAMEO_RUN_ASYNC, nullptr};
+
+  template <class S>
+  cameo_status run(S& s, cameo_value in, cameo_value out) {
+    return s.api.run(s.context, &in, 1, &out, 1, &options, &s.error);
+  }
+};
+
+TEST_F(Async, ARunIsQueuedOnTheStreamOfTheCaller) {
+  Session<kGpuStep> s;
+  DeviceMemory from(4), to(4);
+  from.write(past.data(), 4);
+  to.write(other.data(), 4);
+  options.stream = to.stream();
+  const cameo_value in = on_gpu(value(past, one), from.get()), out = on_gpu(value(past, one), to.get());
+  const int32_t before = mock.calls;
+  ASSERT_EQ(run(s, in, out), CAMEO_OK) << s.error.message;
+  EXPECT_EQ(mock.calls - before, 5) << "push, a kernel, faults, an event, pop";
+  Floats seen(1);
+  from.read(seen.data(), 4);
+  EXPECT_EQ(seen[0], 4) << "another stream";
+  to.read(seen.data(), 4);
+  EXPECT_EQ(seen[0], 5);
+  EXPECT_EQ(s.api.synchronize(s.context, &s.error), CAMEO_OK);
+  EXPECT_EQ(s.api.synchronize(s.context, &s.error), CAMEO_OK) << "nothing to wait for";
+}
+
+TEST_F(Async, TheNextRunWaitsForIt) {
+  Session<kGpuStep> s;
+  DeviceMemory first(4), second(4);
+  Floats input(1), seen(1);
+  for (DeviceMemory* to : {&first, &second}) {
+    input[0] += 10;  // on the host: the second one takes the first one's place
+    ASSERT_EQ(run(s, value(input, one), on_gpu(value(past, one), to->get())), CAMEO_OK) << s.error.message;
+  }
+  EXPECT_EQ(s.api.synchronize(s.context, &s.error), CAMEO_OK);
+  first.read(seen.data(), 4);
+  EXPECT_EQ(seen[0], 11);
+  second.read(seen.data(), 4);
+  EXPECT_EQ(seen[0], 21);
+}
+
+TEST_F(Async, WhatFailedIsAnsweredByTheNextCall) {
+  Session<kGpuPick> branch;
+  Session<kGraphPick> graph;
+  DeviceMemory to(8);
+  const auto start = [&](auto& s, std::vector<int64_t> index) {
+    std::vector<unsigned char> flag = {0};
+    cameo_value in[] = {value(index, two), value(flag, scalar)}, out = on_gpu(value(x, two), to.get());
+    return s.api.run(s.context, in, 2, &out, 1, &options, &s.error);
+  };
+  EXPECT_EQ(start(branch, {0, 7}), CAMEO_OUT_OF_RANGE) << "a branch waits";
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_EQ(start(graph, {0, 7}), CAMEO_OK) << graph.error.message;
+    EXPECT_EQ(graph.api.synchronize(graph.context, &graph.error), CAMEO_OUT_OF_RANGE);
+    EXPECT_STREQ(graph.error.message, "node `gather??[31m`: index 7 is outside a dim of 5");
+    EXPECT_EQ(start(graph, {0, 9}), CAMEO_OK);
+    EXPECT_EQ(start(graph, {0, 1}), CAMEO_OUT_OF_RANGE) << "of the run before";
+    EXPECT_EQ(start(graph, {0, 1}), CAMEO_OK);
+    EXPECT_EQ(graph.api.synchronize(graph.context, &graph.error), CAMEO_OK);
+  }
+}
+
+TEST_F(Async, OutputsOfTheHostAreRefused) {
+  Session<kGpuStep> s;
+  EXPECT_EQ(run(s, value(past, one), value(other, one)), CAMEO_INVALID_ARGUMENT);
+  EXPECT_STREQ(s.error.message, "output 0 is the CPU's; a run that does not wait writes to the GPU's memory alone");
+  EXPECT_EQ(run(s, value(past, one), owned()), CAMEO_INVALID_ARGUMENT);
+  EXPECT_EQ(run(s, value(past, one), none()), CAMEO_OK);
+  options.flags = 6;
+  EXPECT_EQ(run(s, value(past, one), none()), CAMEO_INVALID_ARGUMENT);
+  EXPECT_STREQ(s.error.message, "run flags 0x6 are not defined");
+}
+
+TEST_F(Async, ReleasingItsContextWaitsForIt) {
+  DeviceMemory to(4), stream(4);
+  {
+    Session<kGpuStep> s;
+    options.stream = stream.stream();
+    ASSERT_EQ(run(s, value(past, one), on_gpu(value(past, one), to.get())), CAMEO_OK);
+  }
+  Floats seen(1);
+  to.read(seen.data(), 4);
+  EXPECT_EQ(seen[0], 5);
+}
+
+TEST_F(Async, OnTheCpuARunHasEnded) {
+  Session<kLinear> s;
+  Floats y(8);
+  std::vector<cameo_value> in = {value(x, x_dims)}, out = {value(y, y_dims), none()};
+  EXPECT_EQ(s.api.run(s.context, in.data(), 1, out.data(), 2, &options, &s.error), CAMEO_OK);
+  EXPECT_EQ(y, kY);
+  EXPECT_EQ(s.api.synchronize(s.context, &s.error), CAMEO_OK);
+}
+
 }  // namespace

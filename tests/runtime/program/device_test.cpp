@@ -16,6 +16,7 @@ struct OnDevice : ProgramTest<kProgram> {
 };
 using Both = OnDevice<programs::kBothLinear>;
 using GpuOnly = OnDevice<programs::kGpuLinear>;
+using Graphs = OnDevice<programs::kGraphChain>;
 
 const char kInput[] = "x=[[1,2,3],[-1,0,1]]";
 const char kResult[] =
@@ -62,13 +63,51 @@ TEST_F(GpuOnly, ExitsWith8WhereThereIsNoGpu) {
   EXPECT_EQ(call({"run", "-i", kInput, "--device=cpu"}).code, 8);
 }
 
-TEST_F(GpuOnly, InspectSaysWhetherItRunsHere) {
-  EXPECT_NE(call({"inspect"}).out.find("targets\n  cuda: host\n"), std::string::npos) << call({"inspect"}).out;
-  EXPECT_NE(call({"inspect", "--json"}).out.find("{\"name\":\"cuda\",\"architectures\":[\"host\"],\"runs_here\":true}"),
-            std::string::npos);
+TEST_F(GpuOnly, InspectSaysWhichGpusItRunsOn) {
+  mock.devices = 2;
+  EXPECT_TRUE(has(call({"inspect"}).out,
+                  "targets\n  cuda: host; mode default; arena 96 bytes\n    GPU 0 (cameo emulator) takes its code for "
+                  "host\n    GPU 1 (cameo emulator) takes its code for host\n"))
+      << call({"inspect"}).out;
+  EXPECT_TRUE(has(call({"inspect", "--json"}).out,
+                  R"("gpus":[{"number":0,"name":"cameo emulator","code":"host"},{"number":1,"name":"cameo emulator",)"
+                  R"("code":"host"}],"runs_here":true})"))
+      << call({"inspect", "--json"}).out;
+  std::snprintf(mock.name, sizeof mock.name, "NVIDIA H200");
+  EXPECT_TRUE(has(call({"inspect"}).out, "    does not run here: GPU 1 (NVIDIA H200) has compute capability 8.9, and"));
+  EXPECT_TRUE(has(call({"inspect", "--json"}).out, R"("name":"NVIDIA H200","why_not":"GPU 0 (NVIDIA H200) has)"));
+  mock = Mock();
   mock.version = 11080;
-  EXPECT_NE(call({"inspect"}).out.find(std::string("  cuda: host, does not run here: ") + kOld), std::string::npos);
-  EXPECT_NE(call({"inspect", "--json"}).out.find("\"runs_here\":false}"), std::string::npos);
+  EXPECT_TRUE(has(call({"inspect"}).out, std::string("    does not run here: ") + kOld));
+  EXPECT_TRUE(has(call({"inspect", "--json"}).out, R"("gpus":[],"runs_here":false})"));
+}
+
+TEST_F(Both, InspectNamesProcessorsFirst) {
+  EXPECT_TRUE(has(call({"inspect"}).out, "targets\n  baseline\n  cuda: host; mode default;")) << call({"inspect"}).out;
+}
+
+TEST_F(Graphs, InspectSaysWhatIsLaunchedAsGraphs) {
+  EXPECT_TRUE(has(call({"inspect"}).out, "  cuda: host; mode reduce-overhead, 3 steps in 1 graph and 1 others; arena"))
+      << call({"inspect"}).out;
+  EXPECT_TRUE(has(call({"inspect", "--json"}).out, R"("mode":"reduce-overhead","graphs":1,"steps_in_graphs":3)"));
+  EXPECT_EQ(call({"run", "-i", kInput}).out, kResult);
+  EXPECT_EQ(mock.graph_launches, 1);
+  EXPECT_EQ(call({"bench", "--runs=3", "--warmup=0", "--seconds=0"}).code, 0);
+}
+
+TEST_F(Both, AFailureOfTheGpuIsNoBugAndNamesTheWayAround) {
+  std::snprintf(mock.fail, sizeof mock.fail, "cuStreamSynchronize");
+  mock.fail_at = 2;
+  const Result r = call({"run", "-i", kInput});
+  EXPECT_EQ(r.code, 8);
+  EXPECT_EQ(r.err, "error: NVIDIA's driver failed: cuStreamSynchronize: injected (999); `--device cpu` does without\n");
+}
+
+TEST_F(GpuOnly, AFailureOfTheGpuIsNoBug) {
+  std::snprintf(mock.fail, sizeof mock.fail, "cuLaunchKernel");
+  const Result r = call({"run", "-i", kInput});
+  EXPECT_EQ(r.code, 8);
+  EXPECT_EQ(r.err, "error: NVIDIA's driver failed: cuLaunchKernel: injected (999)\n");
 }
 
 TEST_F(Both, RefusesDevicesThatThereCannotBe) {

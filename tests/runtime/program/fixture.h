@@ -44,6 +44,8 @@ inline const Program kTypes = {.name = "types",
 
 namespace rt::program {
 
+inline bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
 inline std::string string_of(Slice s) { return {s.data, s.size}; }
 inline Slice slice_of(const std::string& s) { return {s.data(), s.size()}; }
 template <size_t kCount>

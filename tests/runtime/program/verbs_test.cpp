@@ -12,8 +12,6 @@ using Pick = ProgramTest<programs::kPick>;
 using Endless = ProgramTest<programs::kEndless>;
 using Loops = ProgramTest<programs::kLoop>;
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 const char kInput[] = "x=[[1,2,3],[-1,0,1]]";
 
 TEST_F(Verbs, CalledBareItShowsALineToPaste) {
