@@ -130,6 +130,11 @@ class Printer {
     for (Expr v : vars) s += fmt::format("{}{}", s.empty() ? "" : ", ", literal(v.extent()));
     return fmt::format("rt::extents({})", s);
   }
+  static std::string contract_family(const ContractSum& c) {
+    if (c.staged) return fmt::format("contract_staged<{}, {}>", c.rows_per_tile, c.vectors_per_tile);
+    const std::string groups = c.term_groups > 1 ? fmt::format(", {}", c.term_groups) : "";
+    return fmt::format("contract<{}, {}, {}{}>", c.rows_per_tile, c.vectors_per_tile, c.in_registers, groups);
+  }
   void print_contract(Writer& w) {
     const ContractSum& c = k_.sum;
     std::span<const Expr> axes(k_.axes);
@@ -138,11 +143,9 @@ class Printer {
     Affine a = affine(c.a_offset), b = affine(c.b_offset);
     std::string names;
     for (size_t i = 0; i < outer.size(); ++i) names += fmt::format("rt::i64 i{}, ", i);
-    const std::string groups = c.term_groups > 1 ? fmt::format(", {}", c.term_groups) : "";
-    w.line(fmt::format("rt::contract<{}, {}, {}{}>(call, {}, {}, {}, {}, {},", c.rows_per_tile, c.vectors_per_tile,
-                       c.in_registers, groups, extents_of(outer), extents_of(c.segments),
-                       row ? constant_of(row.extent()) : "rt::c<1>", constant_of(column.extent()),
-                       constant_of(c.k.extent())));
+    w.line(fmt::format("rt::{}(call, {}, {}, {}, {}, {},", contract_family(c), extents_of(outer),
+                       extents_of(c.segments), row ? constant_of(row.extent()) : "rt::c<1>",
+                       constant_of(column.extent()), constant_of(c.k.extent())));
     w.line(fmt::format("             rt::matrix_a(x{} + {}l, {}, {}l, {}),", c.a, a.constant, strides(a, outer),
                        row ? a.coefficient_of(row) : 0, strides(a, c.segments)));
     if (c.packed)

@@ -20,6 +20,7 @@ struct Target {
   int processors = 1;                        // of a GPU, that want a block each: a card has more or fewer
 
   bool is_gpu() const { return !architectures.empty(); }
+  bool has_tensor_cores() const { return is_gpu(); }  // f16 and bf16 products, summed in f32: from sm_80 on
   bool operator==(const Target&) const = default;
 };
 

@@ -16,8 +16,11 @@ struct Cluster {
   bool on_host = false;          // of a GPU's plan: the processor runs it
 };
 
-/// Greedy from anchors; every node stands in exactly one cluster, and clusters stand in execution order.
-std::vector<Cluster> form_clusters(const Graph& g);
+enum class Widening { WithMaker, WithProduct };  // of 16-bit floats that only sums of products read
+
+/// Greedy from anchors; every node stands in exactly one cluster, but for casts that join all their readers, and
+/// clusters stand in execution order.
+std::vector<Cluster> form_clusters(const Graph& g, Widening widening = Widening::WithMaker);
 
 /// The fused meaning of Computes and Views: one OutputExpr a cluster output. The operand of a Load is the number of a
 /// value of the graph; constants of one element have become Consts.

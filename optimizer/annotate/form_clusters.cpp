@@ -2,7 +2,8 @@
 // cluster made join it, as long as in the end one value leaves it (so a GELU of 22 nodes, or a residual, becomes an
 // epilogue). Where the cluster holds no sum but reductions of the last axis, what computes with a row's results joins
 // too, and further reductions of the same rows: softmax and the norms, composite or written out, become one kernel.
-// Then a fold-free cluster whose value is read once, each element once, is substituted into its reader.
+// Then a fold-free cluster whose value is read once, each element once, is substituted into its reader. For targets
+// that multiply 16-bit floats, casts that widen them for products are no part of what makes them, but of each product.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -23,7 +24,7 @@ struct NodeFacts {
 
 class Clusterer {
  public:
-  explicit Clusterer(const Graph& g)
+  Clusterer(const Graph& g, Widening widening)
       : g_(g),
         facts_(g.nodes().size()),
         owner_(g.nodes().size(), -1),
@@ -42,12 +43,18 @@ class Clusterer {
       visit(roots, [&](Expr e) { facts_[i].folds |= e.op() == Op::Fold; });
     }
     for (const Port& p : g.outputs()) is_output_[p.value.index] = true;
+    widens_.resize(g.nodes().size());
+    if (widening == Widening::WithProduct)
+      for (uint32_t i = 0; i < g.nodes().size(); ++i) widens_[i] = widens_for_products(i);
   }
 
   std::vector<Cluster> run() {
     for (uint32_t i = 0; i < g_.nodes().size(); ++i)
-      if (owner_[i] < 0) add(facts_[i].out ? grow(i) : std::vector<uint32_t>{i});
-    for (size_t c = 0; c < clusters_.size(); ++c) absorb_into_reader(c);
+      if (owner_[i] < 0) add(facts_[i].out && !widens_[i] ? grow(i) : std::vector<uint32_t>{i});
+    for (uint32_t i = 0; i < g_.nodes().size(); ++i)
+      if (widens_[i]) join_all_readers(i);
+    for (size_t c = 0; c < clusters_.size(); ++c)
+      if (!clusters_[c].nodes.empty()) absorb_into_reader(c);
     std::erase_if(clusters_, [](const Cluster& c) { return c.nodes.empty(); });
     std::stable_sort(clusters_.begin(), clusters_.end(),
                      [](const Cluster& a, const Cluster& b) { return a.nodes.back() < b.nodes.back(); });
@@ -148,7 +155,7 @@ class Clusterer {
         late |= v && tainted.count(v);
       }
       if (!reads && !late) continue;
-      if (late || owner_[i] >= 0 || !may_join(i, inside, rows)) {
+      if (late || owner_[i] >= 0 || widens_[i] || !may_join(i, inside, rows)) {
         for (ValueId v : n.outputs) tainted.insert(v);
         continue;
       }
@@ -168,6 +175,27 @@ class Clusterer {
           is_output_[v.index] || std::ranges::any_of(users_[v.index], [&](uint32_t u) { return !members.count(u); });
     }
     return count;
+  }
+
+  /// A cast of 16-bit floats to f32 that nothing reads but folds which could not join what makes them.
+  bool widens_for_products(uint32_t i) {
+    if (!facts_[i].out) return false;
+    const Expr value = facts_[i].out->value;
+    if (value.op() != Op::Cast || value.type() != DType::f32 || value.arg(0).op() != Op::Load) return false;
+    const DType narrow = value.arg(0).type();
+    const ValueId v = g_.nodes()[i].outputs[0];
+    if ((narrow != DType::f16 && narrow != DType::bf16) || is_output_[v.index] || !is_static(g_.type(v).shape))
+      return false;
+    return std::ranges::all_of(users_[v.index], [&](uint32_t u) { return facts_[u].folds && !reduces_rows(u); });
+  }
+  void join_all_readers(uint32_t i) {
+    Cluster& own = clusters_[static_cast<size_t>(owner_[i])];
+    for (uint32_t u : users_[g_.nodes()[i].outputs[0].index]) {
+      Cluster& to = clusters_[static_cast<size_t>(owner_[u])];
+      to.nodes.insert(std::ranges::lower_bound(to.nodes, NodeId{i}), NodeId{i});
+      owner_[i] = owner_[u];
+    }
+    own.nodes.clear();
   }
 
   /// How often the reader evaluates a Load of `v`: its points times the extents of the folds around the Load.
@@ -200,6 +228,7 @@ class Clusterer {
     uint32_t reader = users_[v.index][0];
     Cluster& to = clusters_[static_cast<size_t>(owner_[reader])];
     if (!facts_[reader].out || to.nodes.size() + from.nodes.size() > kMaxNodes) return;
+    if (widens_[reader] && (!moves_constant(from) || users_[g_.nodes()[reader].outputs[0].index].size() != 1)) return;
     if (moves_constant(from)) return join(from, to, owner_[reader]);
     bool checked = false;
     std::vector<Expr> roots{facts_[reader].out->value};
@@ -230,11 +259,12 @@ class Clusterer {
   std::vector<int> owner_;
   std::vector<std::vector<uint32_t>> users_;
   std::vector<bool> is_output_;
+  std::vector<bool> widens_;  // by node: casts that join their readers
   std::vector<Cluster> clusters_;
 };
 
 }  // namespace
 
-std::vector<Cluster> form_clusters(const Graph& g) { return Clusterer(g).run(); }
+std::vector<Cluster> form_clusters(const Graph& g, Widening widening) { return Clusterer(g, widening).run(); }
 
 }  // namespace cameo

@@ -2,6 +2,7 @@
 // Index expressions are simplified as they form, so that reshapes and transposes vanish into the index.
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "frontend/check.h"
 #include "optimizer/annotate/clusters.h"
@@ -78,9 +79,22 @@ class Fuser {
       Expr guard = boolean(true);
       for (size_t d = 0; d < index.size(); ++d)
         guard = logical_and(guard, bounds(index[d], value.type.shape[d].extent()));
+      if (auto narrow = widened(value, index, outside)) return *narrow;
       return select(guard, at(v, index), outside);
     }
     return load(v.index, value.type.dtype, index, outside, checked);
+  }
+  /// Of a cast of 16-bit floats the zeros outside are those of what it reads: a Load of that says it all.
+  std::optional<Expr> widened(const Value& value, std::span<const Expr> index, Expr outside) {
+    const Node& node = g_[value.producer];
+    auto* compute = std::get_if<Compute>(&meaning(value.producer));
+    if (!compute || !outside.is_const() || outside.type() != DType::f32 || outside.float_value() != 0)
+      return std::nullopt;
+    const Expr cast_of = compute->outputs[0].value;
+    if (cast_of.op() != Op::Cast || cast_of.arg(0).op() != Op::Load || byte_size(cast_of.arg(0).type()) != 2 ||
+        !is_float(cast_of.arg(0).type()))
+      return std::nullopt;
+    return cast(read(node.inputs[0], index, zero(cast_of.arg(0).type()), cast_of.arg(0).checked()), DType::f32);
   }
   static Expr bounds(Expr i, Expr extent) {
     return logical_and(simplify_index(le(integer(0), i)), simplify_index(lt(i, extent)));

@@ -56,8 +56,13 @@ int64_t tiles_of(const Kernel& k, int threads) {
   const size_t inner = k.sum.has_row ? 2 : 1;
   const int64_t m = k.sum.has_row ? axes[axes.size() - 2].extent().int_value() : 1,
                 n = axes.back().extent().int_value();
+  const int64_t points = points_of(axes.first(axes.size() - inner));
+  if (k.sum.staged) {
+    const rt::StagedTile tile{k.sum.rows_per_tile, k.sum.vectors_per_tile};
+    return k.sum.packed ? rt::staged_tiles(tile, points * m, n) : points * rt::staged_tiles(tile, m, n);
+  }
   const rt::BlockTile tile{k.sum.rows_per_tile, k.sum.vectors_per_tile, k.sum.term_groups};
-  return points_of(axes.first(axes.size() - inner)) * rt::block_tiles(tile, threads, m, n);
+  return points * rt::block_tiles(tile, threads, m, n);
 }
 
 constexpr int64_t kMostWalks = 8;  // blocks that walk the same updates: finding one's own is most of the work by then

@@ -26,8 +26,8 @@ std::string body_text(const Kernel& k) {
   std::vector<Expr> roots(k.axes.begin(), k.axes.end());
   for (const Store& st : k.stores) roots.insert(roots.end(), {st.offset, st.guard, st.value});
   if (k.form == Form::Contract) {
-    s += fmt::format("{},{},{},{},{},{},", k.sum.a, k.sum.b, k.sum.packed, k.sum.rows_per_tile, k.sum.vectors_per_tile,
-                     k.sum.term_groups);
+    s += fmt::format("{},{},{},{},{},{},{},", k.sum.a, k.sum.b, k.sum.packed, k.sum.rows_per_tile,
+                     k.sum.vectors_per_tile, k.sum.term_groups, k.sum.staged);
     roots.insert(roots.end(), k.sum.segments.begin(), k.sum.segments.end());
     roots.insert(roots.end(), {k.sum.k, k.sum.a_offset, k.sum.b_offset});
   }

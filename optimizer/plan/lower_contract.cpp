@@ -1,6 +1,8 @@
 // lower_contract: the sum of products becomes two affine offsets. `a` is asked for in a layout whose innermost axis is
 // summed, with a halo of zeros as wide as the window reaches out, so that no guard is left; a constant `b` is packed in
-// panels, its k running over the folds in the order in which they walk `a`.
+// panels, its k running over the folds in the order in which they walk `a`. A processor widens `a` where it is made; a
+// GPU reads 16-bit floats as they stand, and has tensor cores for products of two alike. Its tile is one that both
+// operands are brought to, through shared memory, where that is large both ways.
 #include <algorithm>
 #include <map>
 
@@ -85,6 +87,14 @@ bool affine_in(Expr offset, const std::vector<Expr>& vars) {
   return true;
 }
 
+/// Few rows are a matter of reading `b` once, which many threads do better. Tensor cores are worth a tile that is
+/// partly empty.
+bool worth_staging(const Kernel& k, int64_t m, int64_t n, int64_t k_total) {
+  const DType a = k.operands[k.sum.a];
+  if (a != k.operands[k.sum.b]) return false;
+  return a == DType::f32 ? m >= 16 && n >= 24 && k_total >= 16 : m > 4 && n >= 8 && k_total >= 16;
+}
+
 void choose_tile(Kernel& k, const Target& target, int64_t m, int64_t n, int64_t k_total) {
   ContractSum& c = k.sum;
   if (!target.is_gpu()) {
@@ -94,6 +104,15 @@ void choose_tile(Kernel& k, const Target& target, int64_t m, int64_t n, int64_t 
     return;
   }
   const int64_t points = points_of(std::span(k.axes).first(k.axes.size() - (c.has_row ? 2 : 1)));
+  const int64_t batches = c.packed ? 1 : points, rows = c.packed ? points * m : m;
+  if (worth_staging(k, rows, n, k_total)) {
+    const int bytes = byte_size(k.operands[c.a]);
+    const rt::StagedTile tile = rt::staged_tile(target.processors, batches, rows, n, bytes);
+    c.rows_per_tile = tile.rows;
+    c.vectors_per_tile = tile.vectors;
+    c.staged = true;
+    return;
+  }
   const rt::BlockTile tile = rt::block_tile(target.block_threads, target.processors, points, m, n, k_total);
   c.rows_per_tile = tile.rows;
   c.vectors_per_tile = tile.vectors;
@@ -138,7 +157,7 @@ std::optional<LoweredKernel> lower_contract(const Graph& g, const Layouts& layou
   }
   int64_t n = column.extent().int_value();
   auto a = layout_of_a(g, layouts, m);
-  if (!a || m.a.type() != DType::f32) return std::nullopt;
+  if (!a || (m.a.type() != DType::f32 && !target.is_gpu())) return std::nullopt;
   Expr loads_a = m.a, loads_b = m.b;
   turn_folds(m, *a);
   Expr a_offset = physical(a->layout, m.a.index());
@@ -151,7 +170,7 @@ std::optional<LoweredKernel> lower_contract(const Graph& g, const Layouts& layou
   Expr b_offset = physical(b_operand.layout, m.b.index());
   if (g[b].constant) b_operand.packing = packing_of(b_offset, column, m.folds);
   bool packed = b_operand.packing.has_value();
-  if (!packed && m.b.type() != DType::f32) return std::nullopt;
+  if (!packed && m.b.type() != DType::f32 && !target.is_gpu()) return std::nullopt;
   if (!worth_tiles(n, k_total, m.folds.back().extent().int_value(), packed)) return std::nullopt;
   if (packed) b_offset = column * integer(k_total) + linear(m.folds);
 
@@ -167,9 +186,10 @@ std::optional<LoweredKernel> lower_contract(const Graph& g, const Layouts& layou
   const Layout& y_layout = layouts[output.index];
   uint32_t y = operand({output, y_layout, {}, {}, {}, {}, {}});
   uint32_t a_number = operand(*a), b_number = operand(b_operand);
-  Expr yes = boolean(true), none = zero(DType::f32);
+  Expr yes = boolean(true);
   Expr weight = load_lowered(b_number, m.b.type(), b_offset, yes, zero(m.b.type()));
-  Expr sum = load_lowered(a_number, DType::f32, a_offset, yes, none) * cast(weight, DType::f32);
+  Expr element = load_lowered(a_number, m.a.type(), a_offset, yes, zero(m.a.type()));
+  Expr sum = cast(element, DType::f32) * cast(weight, DType::f32);
   for (size_t i = m.folds.size(); i-- > 0;) sum = fold(FoldKind::Sum, m.folds[i], sum);
   Expr value = rewrite(out.value, [&](Expr e) -> Expr {
     if (e == m.sum) return sum;

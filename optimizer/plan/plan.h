@@ -39,6 +39,7 @@ struct ContractSum {
   bool has_row = false;        // the output has an axis besides the column's
   int rows_per_tile = 6, vectors_per_tile = 4;
   int term_groups = 1;  // of a GPU's block, that split the sum
+  bool staged = false;  // for a GPU: both operands come through shared memory, 16-bit ones to its tensor cores
   bool in_registers =
       false;  // until the epilogue has them; else the sums pass through memory, the epilogue is one copy
 };

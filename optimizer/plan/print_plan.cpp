@@ -36,10 +36,11 @@ std::string details(const Kernel& k) {
     return fmt::format(" taps [{}] tile {}", join(k.window.taps, [](Expr a) { return to_string(a.extent()); }),
                        k.window.rows_per_tile);
   if (k.form != Form::Contract) return "";
-  return fmt::format(" sum [{}]{} tile {}x{}{}{}",
+  return fmt::format(" sum [{}]{} tile {}x{}{}{}{}",
                      join(c.segments, [](Expr a) { return to_string(a.extent()) + " x "; }) + to_string(c.k.extent()),
                      c.packed ? " packed" : "", c.rows_per_tile, c.vectors_per_tile,
                      c.term_groups > 1 ? fmt::format(" by {}", c.term_groups) : "",
+                     c.staged ? k.operands[c.a] == DType::f32 ? " staged" : " on tensor cores" : "",
                      c.in_registers ? " in registers" : "");
 }
 }  // namespace

@@ -80,7 +80,7 @@ Expr sum_of(const Kernel& k, Expr column) {
     DType t = k.operands[operand];
     return make(Op::Load, t, {offset, boolean(true), zero(t)}, static_cast<uint64_t>(operand) << 1);
   };
-  Expr sum = element(c.a, c.a_offset) * cast(element(c.b, b_offset), DType::f32);
+  Expr sum = cast(element(c.a, c.a_offset), DType::f32) * cast(element(c.b, b_offset), DType::f32);
   for (size_t i = folds.size(); i-- > 0;) sum = fold(FoldKind::Sum, folds[i], sum);
   return sum;
 }

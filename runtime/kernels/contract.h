@@ -7,6 +7,7 @@
 #include "runtime/kernels/contract_block.h"
 #include "runtime/kernels/contract_operands.h"
 #include "runtime/kernels/contract_shape.h"
+#include "runtime/kernels/contract_staged.h"
 #include "runtime/kernels/contract_tile.h"
 #include "runtime/kernels/nest.h"
 

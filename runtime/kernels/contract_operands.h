@@ -7,12 +7,23 @@
 
 namespace rt {
 
+namespace detail {
+RT_FN bool is_aligned(const void* p) { return reinterpret_cast<u64>(p) % 16 == 0; }
+}  // namespace detail
+
 template <class T, int R, int S>
 struct MatrixA {  // (i.., row, s.., k) at base + i * outer + row * row_stride + s * segment + k
   const T* base;
   Strides<R> outer;
   i64 row_stride;
   Strides<S> segment;
+
+  // Whether aligned runs of so many elements make up its rows; k is a segment's.
+  template <int Run>
+  RT_FN bool has_runs(i64 k) const {
+    return detail::is_aligned(base) && row_stride % Run == 0 && outer.template all_multiples_of<Run>() &&
+           segment.template all_multiples_of<Run>() && (S == 0 || k % Run == 0);
+  }
 };
 template <class T, int R, int S>
 RT_FN MatrixA<T, R, S> matrix_a(const T* base, Strides<R> outer, i64 row_stride, Strides<S> segment) {
@@ -24,11 +35,23 @@ struct PackedB {  // panels, `outer` elements apart for each outer axis
   const T* base;
   Strides<R> outer;
 
+  // Runs of elements, 16 bytes, for a GPU's copies: whether they go along k, whether they are aligned, the columns they
+  // cover.
+  RT_FN bool runs_along_k() const { return false; }
+  template <int Run>
+  RT_FN bool has_runs() const {
+    return detail::is_aligned(base) && outer.template all_multiples_of<Run>();
+  }
+  RT_FN i64 columns(i64 n) const { return panels_of(n) * kPanel; }
+
   static constexpr bool kDots = false;
   RT_FN bool shared() const { return outer.all_zero(); }
   RT_FN bool dots(i64) const { return false; }
+  RT_FN const T* address(const i64* index, i64 k, i64 col, i64 k_total) const {
+    return base + outer.at(index) + (col / kPanel * k_total + k) * kPanel + col % kPanel;
+  }
   RT_FN auto at(const i64* index, i64 k, i64 col, i64 k_total) const {
-    return load(base, outer.at(index) + (col / kPanel * k_total + k) * kPanel + col % kPanel);
+    return load(address(index, k, col, k_total), 0);
   }
   template <int W>
   RT_FN Panels<T> panels(const Call&, const i64* index, i64 panel, i64, i64, i64 k_total) const {
@@ -101,12 +124,23 @@ struct StridedB {  // (i.., k, col) at base + i * outer + k * k_stride + col * n
   Strides<R> outer;
   i64 k_stride, n_stride;
 
+  RT_FN bool runs_along_k() const { return k_stride == 1; }
+  template <int Run>
+  RT_FN bool has_runs() const {
+    const bool strides = k_stride == 1 ? n_stride % Run == 0 : n_stride == 1 && k_stride % Run == 0;
+    return strides && detail::is_aligned(base) && outer.template all_multiples_of<Run>();
+  }
+  RT_FN i64 columns(i64 n) const { return n; }
+
   static constexpr bool kDots = true;
   RT_FN bool shared() const { return false; }
   // Where columns are contiguous and the rows few, bringing them into panels costs more than adding up across lanes.
   RT_FN bool dots(i64 m) const { return k_stride == 1 && m <= 4; }
-  RT_FN auto at(const i64* index, i64 k, i64 col, i64) const {
-    return load(base, outer.at(index) + k * k_stride + col * n_stride);
+  RT_FN const T* address(const i64* index, i64 k, i64 col, i64) const {
+    return base + outer.at(index) + k * k_stride + col * n_stride;
+  }
+  RT_FN auto at(const i64* index, i64 k, i64 col, i64 k_total) const {
+    return load(address(index, k, col, k_total), 0);
   }
 #if !defined(RT_KERNEL)
   // Rows of B that are contiguous can be read where they stand; for many rows of A packing them is worth its price.

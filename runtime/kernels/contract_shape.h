@@ -92,6 +92,23 @@ constexpr BlockTile block_tile(int threads, int processors, i64 points, i64 m, i
   return t;
 }
 
+// A block's tile where both operands come through shared memory. As large as still gives each of a card's processors a
+// tile of the `batches` products, unless half of it would lie outside; f32 has no registers for the largest.
+struct StagedTile {
+  int rows, vectors;
+};
+constexpr i64 staged_tiles(StagedTile t, i64 m, i64 n) {
+  return round_up_div(m, t.rows) * round_up_div(panels_of(n), t.vectors);
+}
+constexpr StagedTile staged_tile(int processors, i64 batches, i64 m, i64 n, int element_bytes) {
+  constexpr StagedTile kTiles[] = {{128, 4}, {64, 4}, {64, 2}, {32, 4}};
+  for (const StagedTile t : kTiles) {
+    const bool fits = m > t.rows / 2 && panels_of(n) > t.vectors / 2 && t.rows * element_bytes <= 256;
+    if (fits && batches * staged_tiles(t, m, n) >= processors) return t;
+  }
+  return {32, 2};
+}
+
 // A sum of more products is taken in blocks of so many, so that its error grows with their number and not with the
 // whole length; the totals stand in memory (24 loads and stores beside thousands of products), and the epilogue is one
 // copy in a loop over them. Below, the sums never leave the registers, and each vector of the tile has its own copy

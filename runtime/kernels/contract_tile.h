@@ -25,6 +25,14 @@ struct Strides {
       return true;
     }
   }
+  template <int N, int D = 0>
+  RT_FN bool all_multiples_of() const {
+    if constexpr (D < R) {
+      return n[D] % N == 0 && all_multiples_of<N, D + 1>();
+    } else {
+      return true;
+    }
+  }
 };
 template <class... N>
 RT_FN Strides<sizeof...(N)> strides(N... n) {

@@ -20,11 +20,16 @@ inline constexpr bool kBlocks = true;
 #else
 inline constexpr bool kBlocks = false;
 #endif
-inline constexpr int kBlockThreads = 128;
+inline constexpr int kBlockThreads = 128, kWarpThreads = 32;
 
 struct Fibers {  // what the host program says of the thread that it runs
   i32 thread, block, blocks;
-  void (*barrier)();  // runs the others until they have come to it too
+  void (*barrier)();       // runs the others until they have come to it too
+  void (*warp_barrier)();  // likewise those of its warp
+  // What tensor_core.h says of copies that run on their own: the host program has what is under way.
+  void (*begin_copy)(void* to, const void* from, i32 bytes, i32 source_bytes);
+  void (*commit_copies)();
+  void (*wait_for_copies)(i32 groups);
 };
 
 #if defined(RT_CUDA)
@@ -74,19 +79,23 @@ RT_FN constexpr i32 thread() { return 0; }
 RT_FN constexpr i32 threads() { return kBlocks ? kBlockThreads : 1; }  // of a chunk
 
 #if defined(RT_KERNEL)
-inline constexpr int kWarpThreads = 32;
-
-// What the thread whose number differs in the bits of `mask` gives, of the same warp. All of a block's threads come
+// What the thread whose number differs in the bits of `mask` gives, of the same warp. All of a warp's threads come
 // here.
 #if defined(RT_CUDA)
 RT_FN u32 shuffle_word(u32 v, int mask) { return detail::shuffle_register(v, mask); }
 #else
+// What each thread of the own warp has given, as all of them read it before one goes on.
+template <class T, class Read>
+RT_FN void exchange_in_warp(const T& own, Read read) {
+  RT_SHARED T given[kBlockThreads];
+  given[thread()] = own;
+  cameo_fibers.warp_barrier();
+  read(given + thread() / kWarpThreads * kWarpThreads);
+  cameo_fibers.warp_barrier();
+}
 RT_FN u32 shuffle_word(u32 v, int mask) {
-  RT_SHARED u32 words[kBlockThreads];
-  words[thread()] = v;
-  barrier();
-  const u32 other = words[thread() ^ mask];
-  barrier();
+  u32 other;
+  exchange_in_warp(v, [&](const u32* given) RT_INLINE { other = given[thread() % kWarpThreads ^ mask]; });
   return other;
 }
 #endif

@@ -24,6 +24,13 @@
 #define RT_ROLLED
 #endif
 
+// In front of a loop of a few steps over an array that is to stay in registers.
+#if defined(__clang__) || defined(__CUDACC__)
+#define RT_UNROLLED _Pragma("unroll")
+#else
+#define RT_UNROLLED
+#endif
+
 // For a function that takes next to no time. (For aarch64 it would have clang outline parts of it.)
 #if defined(__clang__) && defined(__x86_64__)
 #define RT_SMALL __attribute__((minsize, noinline))

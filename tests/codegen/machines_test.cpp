@@ -45,7 +45,8 @@ std::string bodies(const std::string& text) {
   for (size_t at = 0, end; (end = text.find('\n', at)) != std::string::npos; at = end + 1) {
     const std::string_view line(text.data() + at, end + 1 - at);
     const bool frame = line.find("static void k") != line.npos || line.starts_with("RT_KERNEL k") ||
-                       line.find("rt::address<") != line.npos || line.find("rt::block_call(") != line.npos;
+                       line.find("rt::address<") != line.npos || line.find("rt::block_call(") != line.npos ||
+                       line.find("rt::assume_aligned(") != line.npos;
     if (!frame) kept += line;
   }
   return kept;
@@ -78,8 +79,16 @@ std::string entry_of(const std::string& ptx, const std::string& symbol) {
   return entry == std::string::npos ? "" : ptx.substr(entry, ptx.find(".visible .entry", entry + 1) - entry);
 }
 
+std::vector<std::string> parts_of_contract(const Kernel& k) {
+  const bool narrow = k.operands[k.sum.a] != DType::f32;
+  std::vector<std::string> parts{"bar.sync", "ld.shared", narrow ? "st.global" : "st.global.f32"};
+  parts.push_back(narrow && k.sum.staged ? "mma.sync.aligned.m16n8k16" : "fma.rn.f32");
+  if (k.sum.staged) parts.push_back("cp.async.wait_group");
+  if (narrow && k.sum.staged) parts.push_back("ldmatrix");
+  return parts;
+}
 std::vector<std::string> parts_of(const Kernel& k) {
-  if (k.form == Form::Contract) return {"fma.rn.f32", "bar.sync", "ld.shared", "st.global.f32"};
+  if (k.form == Form::Contract) return parts_of_contract(k);
   if (k.form == Form::Transpose) return {"st.shared", "bar.sync", "ld.shared"};
   if (k.team > 1) return {"shfl.sync.bfly"};
   if (k.form == Form::Nest && k.lanes > 1) return {"ld.global.v4", "st.global.v4"};

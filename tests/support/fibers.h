@@ -1,5 +1,6 @@
 // Blocks of GPU threads on a CPU: each thread of a block is a fiber that runs until it comes to a barrier or to its
-// end, then another one does. The order changes from barrier to barrier, so that a missing barrier shows.
+// end, then another one does. The order is drawn anew between barriers, so that a missing one shows, sooner or later:
+// it is the same for the same seed.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -8,8 +9,11 @@
 
 namespace cameo::test {
 
+/// CAMEO_MOCK_SEED, or 1.
+uint64_t fiber_seed();
+
 /// Runs `kernel` once for each thread of each block; `words` is the `cameo_fibers` of the kernel's library. Throws
-/// std::runtime_error where some threads of a block end while others wait at a barrier.
-void run_blocks(rt::Fibers& words, int blocks, const std::function<void()>& kernel);
+/// std::runtime_error where threads wait at a barrier that the others do not come to, or end before their copies do.
+void run_blocks(rt::Fibers& words, int blocks, const std::function<void()>& kernel, uint64_t seed = fiber_seed());
 
 }  // namespace cameo::test
