@@ -48,7 +48,7 @@ typedef struct cameo_dtype {
 } cameo_dtype;
 
 typedef struct cameo_tensor {
-  void* data; /* at least element-aligned, after byte_offset; null is fine where there are no elements */
+  void* data; /* element-aligned, on a GPU to 16 bytes, after byte_offset; null is fine where there are no elements */
   cameo_device device;
   int32_t ndim;
   cameo_dtype dtype;

@@ -96,6 +96,10 @@ cameo_status check_tensor(const Io& io, const cameo_tensor& tensor, cameo_device
   if (reinterpret_cast<uint64_t>(data_of(tensor)) % static_cast<uint64_t>(element_bytes(io.dtype)))
     return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "%s %d %s: data is not aligned to its %u-bit elements", what,
                 index, Quoted(io.name).text, type.bits);
+  if (tensor.device.device_type != CAMEO_CPU && reinterpret_cast<uint64_t>(data_of(tensor)) % kAlignment)
+    return fail(error, CAMEO_INVALID_ARGUMENT, index, -1,
+                "%s %d %s: data on a GPU is not aligned to %d bytes, as its kernels need it", what, index,
+                Quoted(io.name).text, static_cast<int>(kAlignment));
   return CAMEO_OK;
 }
 

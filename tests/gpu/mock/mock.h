@@ -14,6 +14,7 @@ struct Mock {
   int32_t capability = 89;  // CAMEO_MOCK_CAPABILITY
   char name[64] = "cameo emulator";  // CAMEO_MOCK_NAME
   size_t memory = size_t{4} << 30;   // CAMEO_MOCK_MEMORY: of the device, in bytes
+                                     // CAMEO_MOCK_SEED: of the order in which threads run (tests/support/fibers.h)
   size_t used = 0;
   int32_t live = 0;  // allocations, streams, events, modules, graphs, retained contexts
   int32_t calls = 0, launches = 0, copies = 0, graph_launches = 0;

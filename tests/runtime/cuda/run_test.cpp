@@ -81,6 +81,10 @@ TEST_F(Cuda, UsesTheDevicesMemoryInPlace) {
   EXPECT_EQ(s.run(in, out), CAMEO_INVALID_ARGUMENT);
   EXPECT_STREQ(s.error.message,
                "input 0 `x` is on device 1 of type 2, expected the CPU (type 1) or device 0 of type 2");
+  in[0].tensor.device.device_id = 0;
+  in[0].tensor.byte_offset = 4;
+  EXPECT_EQ(s.run(in, out), CAMEO_INVALID_ARGUMENT);
+  EXPECT_STREQ(s.error.message, "input 0 `x`: data on a GPU is not aligned to 16 bytes, as its kernels need it");
 }
 
 TEST_F(Cuda, AHostPointerThatIsSaidToBeTheDevicesFails) {
