@@ -26,32 +26,31 @@ const std::vector<Column>& columns() {
   static const std::vector<Column> all{
       {"optimised interpreter", false,
        [](const Graph& g, std::span<const Tensor> in) {
-    PassContext context;
-    return interpret(optimize(g, context), in).rounded;
+         PassContext context;
+         return interpret(optimize(g, context), in).rounded;
        }},
       {"fused interpreter", true,
        [](const Graph& g, std::span<const Tensor> in) {
-    PassContext context;
-    Graph optimized = optimize(g, context);
-    for (const Value& v : optimized.values())  // kernels are fused once every extent is known
-      if (v.type.kind == Kind::Tensor && !is_static(v.type.shape))
-        throw CompileError(Code::E0404, "an extent is not known when compiling");
-    return interpret_fused(optimized, in).rounded;
+         PassContext context;
+         Graph optimized = optimize(g, context);
+         for (const Value& v : optimized.values())  // kernels are fused once every extent is known
+           if (v.type.kind == Kind::Tensor && !is_static(v.type.shape))
+             throw CompileError(Code::E0404, "an extent is not known when compiling");
+         return interpret_fused(optimized, in).rounded;
        }},
       {"plan", true,
        [](const Graph& g, std::span<const Tensor> in) {
-    Module m = plan_graph(g);
-    return run_plan(m, m.plans[0], in);
+         Module m = plan_graph(g);
+         return run_plan(m, m.plans[0], in);
        }},
       {"GPU plan, on the host", true,
        [](const Graph& g, std::span<const Tensor> in) {
-    std::vector<std::string> all;
-    for (const SourceNode& n : g.sources()) all.push_back(n.output);
-    Module m = plan_graph(g, "model", gpu_target({"ptx"}), all);
-    return run_plan(m, m.plans[0], in);
+         std::vector<std::string> all;
+         for (const SourceNode& n : g.sources()) all.push_back(n.output);
+         Module m = plan_graph(g, "model", gpu_target({"ptx"}), all);
+         return run_plan(m, m.plans[0], in);
        }},
-      {"artifact", true, [](const Graph& g, std::span<const Tensor> in) {
-    return run_through_artifact(g, in); }},
+      {"artifact", true, [](const Graph& g, std::span<const Tensor> in) { return run_through_artifact(g, in); }},
       {"CUDA (emulated)", true, run_on_emulated_gpu},
   };
   return all;

@@ -1,11 +1,12 @@
 // contract with both operands in shared memory over fibers, against a product in double: shapes with edges in every
 // axis, every element type, each way in which operands may stand, several orders of threads.
+#include "runtime/kernels/contract.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <vector>
 
-#include "runtime/kernels/contract.h"
 #include "tests/support/fibers.h"
 
 namespace {
@@ -89,8 +90,8 @@ struct Product {
           const rt::Call call{nullptr, nullptr, words.block, words.blocks};
           const auto of_a = rt::matrix_a(a.data() + misplaced, rt::strides(s.m * s.gap), s.gap, rt::strides(s.step));
           const auto run = [&](auto of_b) {
-            rt::contract_staged<Rows, NV>(call, rt::extents(s.points), rt::extents(s.segments), s.m, s.n, s.k, of_a, of_b,
-                                       epilogue);
+            rt::contract_staged<Rows, NV>(call, rt::extents(s.points), rt::extents(s.segments), s.m, s.n, s.k, of_a,
+                                          of_b, epilogue);
           };
           if (b_stands == B::Packed) return run(rt::packed_b(b.data(), rt::strides(i64{0})));
           run(rt::strided_b(b.data(), rt::strides(b_size), k_stride(), n_stride()));
@@ -150,7 +151,7 @@ TEST(ContractStaged, RunsOfColumnsAndOfTermsInBatches) {
   }
 }
 TEST(ContractStaged, SegmentsOfConvolutions) {
-  check<rt::half, 32, 4>({7, 9, 40, 3, 24, 8, 88}, B::Packed, false);    // runs: rows overlap, as pixels do
+  check<rt::half, 32, 4>({7, 9, 40, 3, 24, 8, 88}, B::Packed, false);  // runs: rows overlap, as pixels do
   check<float, 32, 4>({7, 9, 40, 3, 24, 8, 88}, B::Packed, false);
   check<rt::bfloat, 64, 2>({5, 11, 24, 5, 9, 3, 39}, B::Packed, false);  // none: three channels
 }
