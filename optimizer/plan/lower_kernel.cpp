@@ -238,7 +238,26 @@ LoweredKernel lower_sides(const Graph& g, const Operand& to, size_t i, int64_t r
 }
 }  // namespace
 
+namespace {
+/// All of a value, which is made behind this.
+LoweredKernel lower_fill(const Graph& g, const Operand& to, const Target& target) {
+  LoweredKernel l;
+  l.operands = {to};
+  Kernel& k = l.kernel;
+  k.operands = {g.type(to.value).dtype};
+  k.title = "Border";
+  k.axes.push_back(var(integer(to.layout.elements)));
+  k.stores.push_back({0, k.axes[0], boolean(true), to.around});
+  choose_lanes(k, target);
+  return l;
+}
+}  // namespace
+
 std::vector<LoweredKernel> lower_border(const Graph& g, const Operand& to, const Target& target) {
+  // for a GPU one launch more costs more than these bytes
+  constexpr int64_t kElementsOfAThread = 64;
+  if (target.is_gpu() && to.layout.elements <= int64_t(target.processors) * target.block_threads * kElementsOfAThread)
+    return {lower_fill(g, to, target)};
   std::vector<LoweredKernel> kernels;
   for (size_t i = 0; i < to.order.size(); ++i) {
     auto a = static_cast<size_t>(to.order[i]);

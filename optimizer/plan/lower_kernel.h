@@ -81,7 +81,7 @@ LoweredKernel lower_scatter(const Graph& g, const Layouts& layouts, const Node& 
                             const Target& target);
 /// A copy of a value into another layout; what stands around it there is the business of `lower_border`.
 LoweredKernel lower_relay(const Graph& g, const Layouts& layouts, const Operand& to, const Target& target);
-/// What stands around a value, a kernel for each side.
+/// What stands around a value, before that is made: a kernel for each side, or one that fills all of its place.
 std::vector<LoweredKernel> lower_border(const Graph& g, const Operand& to, const Target& target);
 
 // Shared by the forms.

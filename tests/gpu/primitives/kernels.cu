@@ -174,7 +174,7 @@ RT_FN void multiply_matrices(const T* from, f32* to, i64 skipped) {
                             RT_INLINE { to[row * 80 + col] = acc + static_cast<f32>(col); };
   const auto run = [&](auto of_b) RT_INLINE {
     contract_staged<Rows, NV>(call, extents(), extents(), c<150>, c<80>, c<72>, matrix_a(a, strides(), 72, strides()),
-                           of_b, epilogue);
+                              of_b, epilogue);
   };
   if constexpr (Packed)
     run(packed_b(b, strides()));
