@@ -32,6 +32,10 @@ add_test(NAME models.cuda COMMAND golden_models --engine=cuda byte_sb_bidi_lstm 
          micro_kws_fp32 mujoco_go1_policy polygraphy_loop polygraphy_scan silero_vad_op18_ifless ten_vad
          xfeat_gridsample_bicubic)
 set_tests_properties(models.cuda PROPERTIES LABELS codegen TIMEOUT 300 SKIP_RETURN_CODE 77)
+# Of the suite what has a kernel of each form, control flow, and every element type.
+add_test(NAME suite.cuda_sample COMMAND backend_suite --engine=cuda -j 2 --least 256 --report ${CMAKE_BINARY_DIR}/backend_suite_cuda_sample.json
+         --filter "^test_(softmax|conv_|convtranspose|transpose|scatter|top_k|maxpool|gemm|matmul|reduce_(sum|max)|lstm|gru|loop|if|layer_norm|attention_4d_(causal|gqa)|gather|concat|cumsum|argmax|cast_FLOAT16)")
+set_tests_properties(suite.cuda_sample PROPERTIES LABELS suite TIMEOUT 600 PROCESSORS 2 SKIP_RETURN_CODE 77 DEPENDS suite.artifact)
 function(slow_cuda_test name seconds)
   add_test(NAME ${name} COMMAND ${ARGN} CONFIGURATIONS slow)
   set_tests_properties(${name} PROPERTIES LABELS "slow" TIMEOUT ${seconds} SKIP_RETURN_CODE 77)
