@@ -161,16 +161,22 @@ Planned plan_model(const Model& model, const CompileOptions& options, Console& c
   return p;
 }
 
-void write_module(const Module& module, const std::vector<GoldenCase>& goldens, const CompileOptions& options,
-                  Console& console) {
+namespace {
+BuildOptions build_options(const CompileOptions& options, Console& console) {
   BuildOptions how;
   how.jobs = options.jobs;
   how.with_program = options.with_program;
   how.progress = [&](std::string_view stage, size_t done, size_t total) {
     return console.progress(stage, done, total);
   };
+  return how;
+}
+}  // namespace
+
+void write_module(const Module& module, const std::vector<GoldenCase>& goldens, const CompileOptions& options,
+                  Console& console) {
   const DeferInterrupts defer;
-  compile_module(module, goldens, options.kind, options.output, how);
+  compile_module(module, goldens, options.kind, options.output, build_options(options, console));
   console.end();
 }
 
@@ -209,6 +215,10 @@ bool compile(const CompileOptions& options, Console& console, Diagnostics& diagn
   if (options.stop == Stop::Plan) {
     for (const Plan& p : planned.module.plans) console.print(to_string(p, *planned.module.sources));
     return true;
+  }
+  if (options.stop == Stop::Ptx) {
+    const DeferInterrupts defer;
+    return console.print(ptx_of_module(planned.module, build_options(options, console))), true;
   }
   if (options.stop == Stop::Sources && options.output.empty()) return print_sources(planned.module, console), true;
   write_module(planned.module, golden_cases(*model, options, console), options, console);

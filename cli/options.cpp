@@ -131,6 +131,7 @@ const EmitRow kEmits[] = {
     {"graph", Stop::Graph, {}},
     {"optimized", Stop::Optimized, {}},
     {"plan", Stop::Plan, {}},
+    {"ptx", Stop::Ptx, {}},
     {"sources", Stop::Sources, OutputKind::Sources},
     {"object", Stop::Artifact, OutputKind::Object},
     {"so", Stop::Artifact, OutputKind::SharedLibrary},
@@ -158,6 +159,8 @@ void read_emit(const BuildFlags& flags, CompileOptions& options) {
     if (row.name != flags.emit) continue;
     options.stop = row.stop;
     options.kind = row.kind.value_or(OutputKind::SharedLibrary);
+    if (row.stop == Stop::Ptx && std::ranges::none_of(options.targets, &Target::is_gpu))
+      throw Failure(kUsage, "`--emit=ptx` is of GPUs, and no target is one", "--target=cuda:ptx");
     if (row.stop < Stop::Sources && !flags.output.empty())
       throw Failure(kUsage, fmt::format("`--emit={}` prints to stdout and takes no `-o`", flags.emit));
     return;

@@ -95,12 +95,19 @@ void write_header(const Module& m, const std::filesystem::path& library) {
 
 }  // namespace
 
+namespace {
+int files_of(const Module& m) { return static_cast<int>(std::clamp<size_t>(m.plans[0].kernels.size() / 12, 1, 16)); }
+}  // namespace
+
+std::string ptx_of_module(const Module& m, const BuildOptions& options) {
+  WorkerPool pool(options.jobs);
+  return print_ptx(m, print_module(m, files_of(m)), pool, progress_of(options, "device"));
+}
+
 void compile_module(const Module& m, const std::vector<GoldenCase>& goldens, OutputKind kind,
                     const std::filesystem::path& path, const BuildOptions& options) {
-  size_t kernels = m.plans[0].kernels.size();
-  int files = static_cast<int>(std::clamp<size_t>(kernels / 12, 1, 16));
   go_on(options, "print", 0, 1);
-  EmittedModule text = print_module(m, files, goldens);
+  EmittedModule text = print_module(m, files_of(m), goldens);
   if (kind == OutputKind::Sources)
     return write_sources(m, text, goldens, path, [&] { return go_on(options, "write", 0, 1); });
   WorkerPool pool(options.jobs);

@@ -20,4 +20,7 @@ struct BuildOptions {
 void compile_module(const Module& m, const std::vector<GoldenCase>& goldens, OutputKind kind,
                     const std::filesystem::path& path, const BuildOptions& options);
 
+/// The PTX of a module's GPU plans. Throws CompileError (E0601).
+std::string ptx_of_module(const Module& m, const BuildOptions& options);
+
 }  // namespace cameo

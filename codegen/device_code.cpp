@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "codegen/pack_code.h"
 #include "codegen/print_program.h"
 #include "frontend/diagnostic.h"
 
@@ -89,7 +90,16 @@ class Builder {
     for (const std::string& a : plan_.target.architectures)
       images.push_back({device_symbol(plan_, a), a == kHost ? library() : a == kPtx ? ptx() + '\0' : std::string()});
     add_cubins(images);
+    for (DeviceImage& image : images) {
+      image.unpacked_bytes = image.bytes.size();
+      image.bytes = pack_code(image.bytes);
+    }
     return images;
+  }
+
+  const std::string& ptx() {
+    if (ptx_.empty()) ptx_ = merge_ptx(compile(ptx_job, "GPUs"));
+    return ptx_;
   }
 
  private:
@@ -107,10 +117,6 @@ class Builder {
     std::vector<Job> jobs;
     for (const SourceFile& f : files_) jobs.emplace_back(job_of(f));
     return bytes_of(pool_.run(jobs, progress_), what);
-  }
-  const std::string& ptx() {
-    if (ptx_.empty()) ptx_ = merge_ptx(compile(ptx_job, "GPUs"));
-    return ptx_;
   }
   std::string library() {
     std::vector<LinkInput> objects;
@@ -151,12 +157,20 @@ std::vector<DeviceImage> compile_device_code(const Module& m, const EmittedModul
   return all;
 }
 
+std::string print_ptx(const Module& m, const EmittedModule& text, WorkerPool& pool, const Progress& progress) {
+  std::string all;
+  for (size_t p = 0; p < m.plans.size(); ++p)
+    if (m.plans[p].target.is_gpu()) all += Builder(m.plans[p], text.kernels[p], pool, progress).ptx();
+  return all;
+}
+
 SourceFile device_header(const std::vector<DeviceImage>& images) {
   std::string s = "// Kernels of GPUs as bytes.\n";
   for (const DeviceImage& image : images)
     s += fmt::format(
-        "extern \"C\" __attribute__((visibility(\"hidden\"))) const unsigned char {0}[];\n#define {0}_bytes {1}ul\n",
-        image.symbol, image.bytes.size());
+        "extern \"C\" __attribute__((visibility(\"hidden\"))) const unsigned char {0}[];\n#define {0}_bytes {1}ul\n"
+        "#define {0}_unpacked_bytes {2}ul\n",
+        image.symbol, image.bytes.size(), image.unpacked_bytes);
   return {std::string(kDeviceHeader), s};
 }
 

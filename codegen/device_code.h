@@ -7,16 +7,20 @@
 
 namespace cameo {
 
-struct DeviceImage {
-  std::string symbol, bytes;  // of one architecture
+struct DeviceImage {  // of one architecture
+  std::string symbol;
+  std::string bytes;  // packed (pack_code.h)
+  size_t unpacked_bytes = 0;
 };
 
-/// What the program's tables include: how many bytes each symbol has, as `SYMBOL_bytes`.
+/// What the program's tables include: how many bytes each symbol has, as `SYMBOL_bytes` and `SYMBOL_unpacked_bytes`.
 inline constexpr std::string_view kDeviceHeader = "device_code.h";
 
 /// For each architecture of each GPU plan, in their order. Throws CompileError.
 std::vector<DeviceImage> compile_device_code(const Module& m, const EmittedModule& text, WorkerPool& pool,
                                              const Progress& progress);
+/// The PTX of all GPU plans, as text.
+std::string print_ptx(const Module& m, const EmittedModule& text, WorkerPool& pool, const Progress& progress);
 SourceFile device_header(const std::vector<DeviceImage>& images);
 ElfObject device_object(const std::vector<DeviceImage>& images);
 

@@ -211,7 +211,7 @@ class ProgramPrinter {
     RowTable codes, entries;
     for (const std::string& a : p.target.architectures) {
       const std::string symbol = device_symbol(p, a);
-      codes.add(fmt::format("{{\"{}\", {}, {}_bytes}}", a, symbol, symbol));
+      codes.add(fmt::format("{{\"{0}\", {1}, {1}_bytes, {1}_unpacked_bytes}}", a, symbol));
     }
     for (const Kernel& k : p.kernels)
       entries.add(k.on_host ? "{}" : fmt::format("{{{}, {}}}", text_.place_of(k.symbol), k.operands.size()));

@@ -98,7 +98,7 @@ clean:
 )";
 
 constexpr std::string_view kDeviceRules = R"(device_code.h: $(DEVICE)
-	for f in $^; do printf 'extern "C" __attribute__((visibility("hidden"))) const unsigned char %s[];\n#define %s_bytes %dul\n' $${f%.bin} $${f%.bin} $$(wc -c <$$f); done >$@
+	for f in $^; do printf 'extern "C" __attribute__((visibility("hidden"))) const unsigned char %s[];\n#define %s_bytes %dul\n#define %s_unpacked_bytes 0ul\n' $${f%.bin} $${f%.bin} $$(wc -c <$$f) $${f%.bin}; done >$@
 program.o: device_code.h
 data.o: $(DEVICE)
 

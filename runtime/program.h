@@ -125,7 +125,8 @@ struct Schedule {
 struct DeviceCode {                    // kernels for one GPU architecture
   const char* architecture = nullptr;  // sm_80, sm_90a: a cubin; ptx: text that the driver compiles; host: a library
   const void* data = nullptr;
-  uint64_t bytes = 0;
+  uint64_t bytes = 0;           // at `data`
+  uint64_t unpacked_bytes = 0;  // of the code, of which `data` is a block of LZ4; 0: it stands there as it is
 };
 
 struct DeviceEntry {      // the function of one Row::kernel; it takes the row's refs, then a Fault*

@@ -1,6 +1,7 @@
 // A code's fitness is a number: 0 where it does not run, and the larger the better.
 #include "runtime/cuda/card.h"
 
+#include "runtime/cuda/unpack.h"
 #include "runtime/libc.h"
 
 namespace rt::cuda {
@@ -19,9 +20,10 @@ int32_t number_after(const char*& text, const char* prefix) {  // -1: it does no
   return value;
 }
 
-int32_t ptx_target(const DeviceCode& code) {  // of `.target sm_80`
-  const char* text = static_cast<const char*>(code.data);
-  for (const char* end = text + code.bytes; text < end && *text; ++text)
+int32_t ptx_target(const DeviceCode& code) {  // of `.target sm_80`, which stands at its beginning
+  char head[256] = {};
+  unpack(code, head, sizeof head - 1);
+  for (const char* text = head; *text; ++text)
     if (*text == '.')
       if (const int32_t target = number_after(text, ".target sm_"); target >= 0) return target;
   return 0;

@@ -1,5 +1,6 @@
 // A model on a GPU: the driver, the card's primary context, the code that fits it, its functions and the weights.
 #include "runtime/cuda/cuda.h"
+#include "runtime/cuda/unpack.h"
 #include "runtime/libc.h"
 
 namespace rt::cuda {
@@ -14,11 +15,16 @@ cameo_status find_code(const Device& device, int32_t ordinal, Driver* driver, Ca
   return *code ? CAMEO_OK : no_code(device, *card, error);
 }
 
-cameo_status load_code(Model* m, const DeviceCode& code, cameo_error* error) {
+cameo_status load_code(Model* m, const cameo_options& options, const DeviceCode& code, cameo_error* error) {
   char log[256] = "";
   const int32_t names[] = {kErrorLog, kErrorLogBytes};
   void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
-  const int32_t result = m->driver.cuModuleLoadDataEx.call(&m->module, code.data, 2, names, values);
+  const uint64_t bytes = code_bytes(code);
+  char* unpacked = static_cast<char*>(allocate(options, bytes));
+  if (!unpacked) return fail(error, CAMEO_OUT_OF_MEMORY, -1, -1, "cannot allocate %lu bytes for code", bytes);
+  unpack(code, unpacked, bytes);
+  const int32_t result = m->driver.cuModuleLoadDataEx.call(&m->module, unpacked, 2, names, values);
+  deallocate(options, unpacked, bytes);
   if (!result) return CAMEO_OK;
   const cameo_status status = failed_call(m->driver, "cuModuleLoadDataEx", result, error);
   if (!log[0]) return status;
@@ -40,7 +46,7 @@ cameo_status load_best_code(Model* m, const cameo_model& model, const DeviceCode
   for (;;) {
     cameo_error reason;
     reason.struct_size = sizeof reason;
-    const cameo_status status = load_code(m, *code, &reason);
+    const cameo_status status = load_code(m, model.options, *code, &reason);
     const DeviceCode* next = status == CAMEO_UNAVAILABLE ? choose_code(device, m->card, code) : nullptr;
     if (!next) return status ? fail(error, status, -1, -1, "%s", reason.message) : CAMEO_OK;
     log_refusal(model, *code, *next, reason.message);

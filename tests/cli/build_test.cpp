@@ -65,9 +65,10 @@ TEST_F(Build, OneImageServesAllGpuArchitectures) {
   EXPECT_EQ(targets[0]["name"], "cuda");
   EXPECT_EQ(targets[0].value("architectures", Words()), (Words{"ptx", "host"}));
   EXPECT_EQ(targets[1]["name"], "x86-64-v2");
-  const std::string bytes = read("a.so");
-  EXPECT_NE(bytes.find(".target sm_80"), std::string::npos);
-  EXPECT_EQ(bytes.find(".version 7.0"), bytes.rfind(".version 7.0")) << "the files' PTX is one module";
+  const std::string ptx = cameo({"build", digits_, "--target=cuda:ptx", "--emit=ptx"}).out;
+  EXPECT_TRUE(ptx.starts_with(".version 7.0\n.target sm_80\n")) << ptx.substr(0, 100);
+  EXPECT_EQ(ptx.rfind(".version"), 0u) << "the files' PTX is one module";
+  EXPECT_TRUE(has(cameo({"build", digits_, "--emit=ptx"}).err, "`--emit=ptx` is of GPUs")) << "the default is the CPU";
 }
 
 TEST_F(Build, ThePlanOfAGpuIsPrinted) {

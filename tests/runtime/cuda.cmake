@@ -18,3 +18,5 @@ if(CAMEO_CUDA_HEADER)
   set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/runtime/cuda/header_test.cpp PROPERTIES COMPILE_OPTIONS
     -isystem${CAMEO_CUDA_HEADER})
 endif()
+find_library(LZ4_LIBRARY lz4 REQUIRED)  # unpack_test.cpp packs
+target_link_libraries(test_runtime PRIVATE ${LZ4_LIBRARY})
