@@ -27,6 +27,7 @@ std::string flags_text(const CompileOptions& o) {
   for (const auto& [name, dims] : o.import.shapes) s += fmt::format("shape {}={}|", name, fmt::join(dims, "x"));
   for (const auto& [name, value] : o.import.constants) s += fmt::format("const {}={}|", name, value);
   for (const std::string& name : o.import.outputs) s += fmt::format("output {}|", name);
+  for (const std::string& node : o.on_host) s += fmt::format("host {}|", node);
   for (const std::string& pass : o.skip) s += fmt::format("skip {}|", pass);
   s += fmt::format("rewrites {}|mode {}|", o.rewrite_limit, o.reduce_overhead);
   for (const Target& t : o.targets)

@@ -7,7 +7,7 @@
 
 #include "cli/artifact.h"
 #include "cli/verbs.h"
-#include "optimizer/annotate/clusters.h"
+#include "optimizer/plan/lower_graph.h"
 
 namespace cameo {
 namespace {
@@ -125,7 +125,7 @@ class Explainer {
   }
 
   void explain_clusters(const auto& is_of) {
-    for (const Cluster& c : form_clusters(graph_)) {
+    for (const Cluster& c : clusters_for(graph_, plan_.target)) {
       std::string ops;
       bool here = false;
       for (NodeId n : c.nodes) {

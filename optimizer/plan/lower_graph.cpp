@@ -115,6 +115,10 @@ Parts lower_output(const LoweredGraph& f, ValueId v, const OutputExpr& out, cons
   return parts;
 }
 
+std::vector<Cluster> clusters_for(const Graph& g, const Target& target) {
+  return form_clusters(g, target.has_tensor_cores() ? Widening::WithProduct : Widening::WithMaker);
+}
+
 const Target& machine_of(const Cluster& c, const Target& target) {
   return c.on_host ? *find_target("x86-64-v2") : target;
 }

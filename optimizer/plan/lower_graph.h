@@ -18,6 +18,8 @@ struct LoweredGraph {
   std::map<ValueId, size_t> maker;     // the cluster that makes a value
   std::map<ValueId, ValueId> windows;  // values that are made where another one wants them: parts of its buffer
 };
+/// As the target wants them.
+std::vector<Cluster> clusters_for(const Graph& g, const Target& target);
 /// The machine that runs a cluster: the target, or the processor beside it.
 const Target& machine_of(const Cluster& c, const Target& target);
 LoweredGraph lower_graph(const Graph& g, std::vector<FusedCluster> clusters, const Target& target);
