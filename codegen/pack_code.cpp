@@ -1,3 +1,4 @@
+// See pack_code.h. The block format alone: the table says how long the code is.
 #include "codegen/pack_code.h"
 
 #include <lz4hc.h>
