@@ -10,7 +10,6 @@
 #include "optimizer/plan/planner.h"
 #include "optimizer/plan/verify_plan.h"
 #include "optimizer/verify.h"
-#include "runtime/kernels/contract_shape.h"
 
 namespace cameo {
 namespace {
@@ -327,50 +326,6 @@ void Planner::push_kernel(Kernel k, const std::vector<Place>& at, const std::vec
   s.kernel = number;
   s.chunks = chunks;
   s.written = written;
-}
-
-bool Planner::runs_on_host(const Graph& g, const Cluster& c) const {
-  if (!plan_.target.is_gpu()) return false;
-  return std::ranges::any_of(c.nodes, [&](NodeId n) {
-    const Meaning meaning = meaning_of(g, g[n]);
-    const auto* opaque = std::get_if<Opaque>(&meaning);
-    const auto is_named = [&](uint32_t source) {
-      return source < g.sources().size() &&
-             std::ranges::any_of(on_host_, [&](const auto& s) { return is_called(g.sources()[source], s); });
-    };
-    return (opaque && opaque->host_only) || std::ranges::any_of(g[n].origin, is_named);
-  });
-}
-
-namespace {
-bool writes_all(const Kernel& k, uint32_t operand, const Layout& layout) {
-  const auto is_whole = [&](const Store& s) {
-    return s.operand == operand && s.guard.is_const(1) && points_of(k.axes) == layout.elements;
-  };
-  return k.form != Form::Serial && std::ranges::any_of(k.stores, is_whole);
-}
-}  // namespace
-
-void Planner::push_host_kernel(const Graph& g, Kernel k, const std::vector<Operand>& operands,
-                               const std::vector<Place>& at, const std::vector<ValueId>& written) {
-  std::vector<Place> down;
-  std::vector<int64_t> bytes;
-  int64_t end = 0;
-  for (size_t i = 0; i < operands.size(); ++i) {
-    const Operand& o = operands[i];
-    const Value& value = g[o.value];
-    const int64_t size = byte_size(value.type.dtype);
-    bytes.push_back(
-        size * (o.packing ? rt::packed_b_elements(o.packing->column.extent, o.packing->k_total()) : o.layout.elements));
-    down.push_back({{Base::Host, 0, end}, {}});
-    end += rt::round_up_div(bytes[i], 64) * 64;
-    if (!writes_all(k, static_cast<uint32_t>(i), o.layout)) copy(down[i], at[i], bytes[i], k.origin);
-  }
-  plan_.host_bytes = std::max(plan_.host_bytes, end);
-  k.on_host = true;
-  const Kernel stored = k;
-  push_kernel(std::move(k), down, written);
-  for (const Store& s : stored.stores) copy(at[s.operand], down[s.operand], bytes[s.operand], stored.origin);
 }
 
 Plan make_plan(const Graph& g, const Target& target, WeightPool& weights, Diagnostics& diagnostics,
