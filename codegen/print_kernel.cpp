@@ -130,8 +130,8 @@ class Printer {
     for (Expr v : vars) s += fmt::format("{}{}", s.empty() ? "" : ", ", literal(v.extent()));
     return fmt::format("rt::extents({})", s);
   }
-  static std::string contract_family(const ContractSum& c) {
-    if (c.staged) return fmt::format("contract_staged<{}, {}>", c.rows_per_tile, c.vectors_per_tile);
+  std::string contract_family(const ContractSum& c) const {
+    if (c.staged) return fmt::format("contract_staged<{}, {}, {}>", c.rows_per_tile, c.vectors_per_tile, k_.lanes);
     const std::string groups = c.term_groups > 1 ? fmt::format(", {}", c.term_groups) : "";
     return fmt::format("contract<{}, {}, {}{}>", c.rows_per_tile, c.vectors_per_tile, c.in_registers, groups);
   }

@@ -103,6 +103,12 @@ int lanes_of_thread(const Kernel& k, const Target& target) {
   const int64_t lanes = rt::kAlignment / widest;
   if (k.axes.empty() || lanes < 2 || k.axes.back().extent().int_value() % lanes) return 1;
   if (points_of(k.axes) / lanes < int64_t(target.processors) * target.block_threads) return 1;
+  return moves_together(k, lanes) ? static_cast<int>(lanes) : 1;
+}
+
+}  // namespace
+
+bool moves_together(const Kernel& k, int64_t lanes) {
   const Expr last = k.axes.back();
   bool together = true;
   const auto reach = [&](Expr offset) {  // the first of a thread's neighbours stands at a multiple of them
@@ -123,10 +129,8 @@ int lanes_of_thread(const Kernel& k, const Target& target) {
     reach(e.arg(0));
     together &= !depends_on(e.arg(1), last);
   });
-  return together ? static_cast<int>(lanes) : 1;
+  return together;
 }
-
-}  // namespace
 
 void rotate_lanes(Kernel& k) {
   bool folds = false;

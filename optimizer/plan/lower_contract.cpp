@@ -95,6 +95,13 @@ bool worth_staging(const Kernel& k, int64_t m, int64_t n, int64_t k_total) {
   return a == DType::f32 ? m >= 16 && n >= 24 && k_total >= 16 : m > 4 && n >= 8 && k_total >= 16;
 }
 
+/// Neighbouring columns that a thread of a staged tile takes from its sums at once: 16 bytes of f32.
+int lanes_of_epilogue(const Kernel& k) {
+  constexpr int kLanes = 4;
+  const bool wide = std::ranges::any_of(k.operands, [](DType t) { return byte_size(t) > 4; });
+  return !wide && k.axes.back().extent().int_value() % kLanes == 0 && moves_together(k, kLanes) ? kLanes : 1;
+}
+
 void choose_tile(Kernel& k, const Target& target, int64_t m, int64_t n, int64_t k_total) {
   ContractSum& c = k.sum;
   if (!target.is_gpu()) {
@@ -245,7 +252,7 @@ std::optional<LoweredKernel> lower_contract(const Graph& g, const Layouts& layou
   for (Store& s : k.stores)
     s.value = rewrite(s.value, [&](Expr e) { return e == outer ? make(Op::Acc, DType::f32, {}) : e; });
   k.sum.in_registers = target.is_gpu() || (k_total <= rt::kSumBlock && !calls_function(k.stores[0].value));
-  k.lanes = rt::kPanel;
+  k.lanes = k.sum.staged ? lanes_of_epilogue(k) : rt::kPanel;
   k.scratch_bytes = packed || target.is_gpu()
                         ? 0
                         : rt::contract_scratch_bytes({k.sum.rows_per_tile, k.sum.vectors_per_tile}, k_total);

@@ -125,6 +125,9 @@ void rotate_lanes(Kernel& k);
 bool lower_transpose(Kernel& k);
 /// How many lanes the last axis runs in, and how folds are shared: by lanes, or by the threads of a GPU's block.
 void choose_lanes(Kernel& k, const Target& target);
+/// Whether all that a kernel reads and writes along its last axis are groups of so many neighbours, which begin at a
+/// multiple of them.
+bool moves_together(const Kernel& k, int64_t lanes);
 /// Takes the least of its offsets out of all of them, for each operand; gives it in elements.
 std::vector<int64_t> take_origins(Kernel& k);
 

@@ -134,7 +134,7 @@ struct ThreadProducts : Staged<T, Rows, NV> {
   }
 };
 
-template <int Rows, int NV, int R, int S, class A, class B, class Epilogue>
+template <int Rows, int NV, int W, int R, int S, class A, class B, class Epilogue>
 struct StagedContraction {
   using T = bare<decltype(*A::base)>;
   static_assert(kSame<T, bare<decltype(*B::base)>> && (kIsHalf<T> || kSame<T, f32>));
@@ -236,13 +236,23 @@ struct StagedContraction {
 
   // ---- a tile
   RT_FN void emit(const Sum* sums, i64 batch, i64 row, i64 col) const {
-    const int own = thread() % kColumns;
+    constexpr int kAcross = kColumns / W;
+    const int own = thread() % kAcross * W;
     if (col + own >= n) return;
     RT_ROLLED
-    for (int r = thread() / kColumns; r < Rows && row + r < rows(); r += kBlockThreads / kColumns) {
+    for (int r = thread() / kAcross; r < Rows && row + r < rows(); r += kBlockThreads / kAcross) {
       i64 index[R == 0 ? 1 : R];
       index_of_row(batch, row + r, index);
-      store_element<R>(epilogue, index, f32(sums[r * Stage::kPitchOfSums + own]), within_point(row + r), col + own);
+      const Sum* const from = sums + r * Stage::kPitchOfSums + own;
+      if constexpr (W == 1) {
+        store_element<R>(epilogue, index, f32(*from), within_point(row + r), col + own);
+      } else {
+        struct __attribute__((aligned(16), may_alias)) Sums {
+          vec<f32, W> of;
+        };
+        store_element<R>(epilogue, index, reinterpret_cast<const Sums*>(from)->of, within_point(row + r),
+                         Lanes<W>{col + own});
+      }
     }
   }
 
@@ -287,12 +297,12 @@ struct StagedContraction {
 
 namespace rt {
 
-/// A tile of Rows by NV * 16.
-template <int Rows, int NV, int R, int S, class M, class N, class K, class A, class B, class Epilogue>
+/// A tile of Rows by NV * 16, whose epilogue takes W columns at once; n is a multiple of W.
+template <int Rows, int NV, int W, int R, int S, class M, class N, class K, class A, class B, class Epilogue>
 RT_FN void contract_staged(const Call& call, Extents<R> outer, Extents<S> segments, M m, N n, K k, A a, B b,
                            Epilogue epilogue) {
-  detail::StagedContraction<Rows, NV, R, S, A, B, Epilogue>{outer, segments, m,       n, k, segments.points() * k,
-                                                            a,     b,        epilogue}
+  detail::StagedContraction<Rows, NV, detail::kThreadsHaveLanes ? W : 1, R, S, A, B, Epilogue>{
+      outer, segments, m, n, k, segments.points() * k, a, b, epilogue}
       .run(call);
 }
 

@@ -81,7 +81,9 @@ std::string entry_of(const std::string& ptx, const std::string& symbol) {
 
 std::vector<std::string> parts_of_contract(const Kernel& k) {
   const bool narrow = k.operands[k.sum.a] != DType::f32;
-  std::vector<std::string> parts{"bar.sync", "ld.shared", narrow ? "st.global" : "st.global.f32"};
+  const bool wide = k.sum.staged && k.lanes > 1;  // four columns a thread
+  std::vector<std::string> parts{"bar.sync", wide ? "ld.shared.v4" : "ld.shared"};
+  parts.push_back(wide && narrow ? "st.global.v" : wide ? "st.global.v4" : narrow ? "st.global" : "st.global.f32");
   parts.push_back(narrow && k.sum.staged ? "mma.sync.aligned.m16n8k16" : "fma.rn.f32");
   if (k.sum.staged) parts.push_back("cp.async.wait_group");
   if (narrow && k.sum.staged) parts.push_back("ldmatrix");

@@ -90,8 +90,8 @@ struct Product {
           const rt::Call call{nullptr, nullptr, words.block, words.blocks};
           const auto of_a = rt::matrix_a(a.data() + misplaced, rt::strides(s.m * s.gap), s.gap, rt::strides(s.step));
           const auto run = [&](auto of_b) {
-            rt::contract_staged<Rows, NV>(call, rt::extents(s.points), rt::extents(s.segments), s.m, s.n, s.k, of_a,
-                                          of_b, epilogue);
+            rt::contract_staged<Rows, NV, 1>(call, rt::extents(s.points), rt::extents(s.segments), s.m, s.n, s.k, of_a,
+                                             of_b, epilogue);
           };
           if (b_stands == B::Packed) return run(rt::packed_b(b.data(), rt::strides(i64{0})));
           run(rt::strided_b(b.data(), rt::strides(b_size), k_stride(), n_stride()));

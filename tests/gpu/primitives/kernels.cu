@@ -171,9 +171,9 @@ RT_FN void multiply_matrices(const T* from, f32* to, i64 skipped) {
   const Call call = block_call(nullptr);
   const T *const a = from + skipped, *const b = from + skipped + 150 * 72;
   const auto epilogue = [&](auto acc, i64 row, auto col)
-                            RT_INLINE { to[row * 80 + col] = acc + static_cast<f32>(col); };
+                            RT_INLINE { store(to, row * 80 + col, add(acc, cast<f32>(col))); };
   const auto run = [&](auto of_b) RT_INLINE {
-    contract_staged<Rows, NV>(call, extents(), extents(), c<150>, c<80>, c<72>, matrix_a(a, strides(), 72, strides()),
+    contract_staged<Rows, NV, 4>(call, extents(), extents(), c<150>, c<80>, c<72>, matrix_a(a, strides(), 72, strides()),
                               of_b, epilogue);
   };
   if constexpr (Packed)
