@@ -51,7 +51,7 @@ std::vector<LinkInput> compile_sources(const Module& m, const EmittedModule& tex
   };
   // the narrowest first: of an inline function that several objects hold, the linker keeps the first one's
   add(text.program, *find_target("x86-64-v2"), true);
-  for (const SourceFile& f : text.host) add(f, *find_target("x86-64-v2"), false);
+  for (const SourceFile& f : text.host) add(f, host_target(), false);
   for (size_t p = m.plans.size(); p-- > 0;)
     if (!m.plans[p].target.is_gpu())
       for (const SourceFile& f : text.kernels[p]) add(f, m.plans[p].target, false);

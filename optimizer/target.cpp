@@ -47,6 +47,7 @@ Target gpu_target(std::vector<std::string> architectures) {
   return t;
 }
 
+const Target& host_target() { return *find_target("x86-64-v2"); }
 bool is_gpu_architecture(std::string_view name) {
   if (name == "ptx" || name == "host") return true;
   if (!name.starts_with("sm_") || name.size() < 5 || name.size() > 7) return false;

@@ -30,6 +30,8 @@ const Target* find_target(std::string_view name);
 /// A GPU, with code for these architectures: `ptx`, which any card's driver compiles when it is first loaded; `sm_80`
 /// and newer, which need ptxas; `host`, which a mock driver runs on this machine.
 Target gpu_target(std::vector<std::string> architectures);
+/// The processor beside a GPU, whose plan may leave steps to it: any.
+const Target& host_target();
 bool is_gpu_architecture(std::string_view name);
 /// The named target that fits this machine's instruction set best.
 const Target& native_target();

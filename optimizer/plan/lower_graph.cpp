@@ -10,7 +10,7 @@ namespace {
 
 Parts lower_ahead(const LoweredGraph& f, const FusedCluster& c, const Target& target) {
   if (c.outputs.size() != 1 || product(f.g.type(c.cluster.outputs[0]).shape).is_static(0)) return {};
-  return lower_output(f, c.cluster.outputs[0], c.outputs[0], machine_of(c.cluster, target));
+  return lower_output(f, c.cluster.outputs[0], c.outputs[0], machine_of(c.cluster.on_host, target));
 }
 
 /// The order of the axes that have more than one index.
@@ -119,9 +119,7 @@ std::vector<Cluster> clusters_for(const Graph& g, const Target& target) {
   return form_clusters(g, target.has_tensor_cores() ? Widening::WithProduct : Widening::WithMaker);
 }
 
-const Target& machine_of(const Cluster& c, const Target& target) {
-  return c.on_host ? *find_target("x86-64-v2") : target;
-}
+const Target& machine_of(bool on_host, const Target& target) { return on_host ? host_target() : target; }
 
 LoweredGraph lower_graph(const Graph& g, std::vector<FusedCluster> clusters, const Target& target) {
   LoweredGraph f{g, std::move(clusters), {}, {}, {}, {}};

@@ -20,8 +20,8 @@ struct LoweredGraph {
 };
 /// As the target wants them.
 std::vector<Cluster> clusters_for(const Graph& g, const Target& target);
-/// The machine that runs a cluster: the target, or the processor beside it.
-const Target& machine_of(const Cluster& c, const Target& target);
+/// The machine that runs a cluster or a kernel: the target, or the processor beside it.
+const Target& machine_of(bool on_host, const Target& target);
 LoweredGraph lower_graph(const Graph& g, std::vector<FusedCluster> clusters, const Target& target);
 
 Parts lower_output(const LoweredGraph& f, ValueId v, const OutputExpr& out, const Target& target);

@@ -238,7 +238,7 @@ void Planner::plan_cluster(Frame& f, size_t number) {
       if (product(f.g.type(v).shape).is_static(0))
         place_output(f, v);
       else
-        add_parts(f, c.cluster, v, lower_output(f, v, c.outputs[i], machine_of(c.cluster, plan_.target)));
+        add_parts(f, c.cluster, v, lower_output(f, v, c.outputs[i], machine_of(c.cluster.on_host, plan_.target)));
     }
     return;
   }
@@ -256,7 +256,7 @@ void Planner::plan_scatter(Frame& f, const Cluster& c, const Scatter& s) {
   if (product(f.g.type(n.outputs[0]).shape).is_static(0)) return void(place_output(f, n.outputs[0]));
   OutputExpr start = s.start;
   start.value = on_values(n, start.value);
-  const Target& machine = machine_of(c, plan_.target);
+  const Target& machine = machine_of(c.on_host, plan_.target);
   add_kernel(f, c, lower_nest(f.g, f.layouts, n.outputs[0], {start, start.index}, machine));
   add_kernel(f, c, lower_scatter(f.g, f.layouts, n, s, machine));
 }
@@ -319,7 +319,7 @@ void Planner::push_kernel(Kernel k, const std::vector<Place>& at, const std::vec
   const std::vector<int64_t> origins = take_origins(k);
   for (size_t i = 0; i < refs.size(); ++i) refs[i].offset += origins[i] * byte_size(k.operands[i]);
   Origin origin = k.origin;
-  int chunks = chunks_of(k, k.on_host ? *find_target("x86-64-v2") : plan_.target);
+  int chunks = chunks_of(k, machine_of(k.on_host, plan_.target));
   plan_.scratch_bytes = std::max(plan_.scratch_bytes, k.scratch_bytes);
   uint32_t number = kernels_.intern(std::move(k));
   Step& s = push(StepKind::Kernel, std::move(refs), origin);
