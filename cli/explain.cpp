@@ -62,7 +62,7 @@ std::string refs_text(const Step& s) {
 std::vector<uint32_t> find_sources(const Sources& sources, const std::string& word) {
   std::vector<uint32_t> found;
   for (uint32_t i = 0; i < sources.size(); ++i)
-    if (sources[i].name == word || sources[i].output == word) found.push_back(i);
+    if (is_called(sources[i], word)) found.push_back(i);
   uint32_t number = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
   if (found.empty() && error == std::errc() && end == word.data() + word.size() && number < sources.size())

@@ -98,13 +98,17 @@ std::optional<std::string> read_architecture(const std::string& word) {
   return name;
 }
 
+void require_gpu(std::string_view flag, const std::vector<Target>& targets) {
+  if (std::ranges::none_of(targets, &Target::is_gpu))
+    throw Failure(kUsage, fmt::format("`{}` is for GPUs, and no target is one", flag), "--target=cuda:ptx");
+}
+
 bool read_mode(const std::string& text, const std::vector<Target>& targets) {
   if (text.empty() || text == "default") return false;
   if (text != "reduce-overhead")
     throw Failure(kUsage, fmt::format("there is no `--mode={}`{}", printable(text),
                                       suggestion(text, {"default", "reduce-overhead"})));
-  if (std::ranges::none_of(targets, &Target::is_gpu))
-    throw Failure(kUsage, "`--mode=reduce-overhead` is of GPUs, and no target is one", "--target=cuda:ptx,cpu");
+  require_gpu("--mode=reduce-overhead", targets);
   return true;
 }
 
@@ -159,8 +163,7 @@ void read_emit(const BuildFlags& flags, CompileOptions& options) {
     if (row.name != flags.emit) continue;
     options.stop = row.stop;
     options.kind = row.kind.value_or(OutputKind::SharedLibrary);
-    if (row.stop == Stop::Ptx && std::ranges::none_of(options.targets, &Target::is_gpu))
-      throw Failure(kUsage, "`--emit=ptx` is of GPUs, and no target is one", "--target=cuda:ptx");
+    if (row.stop == Stop::Ptx) require_gpu("--emit=ptx", options.targets);
     if (row.stop < Stop::Sources && !flags.output.empty())
       throw Failure(kUsage, fmt::format("`--emit={}` prints to stdout and takes no `-o`", flags.emit));
     return;
@@ -197,8 +200,7 @@ CompileOptions read_model_flags(const ModelFlags& flags) {
   options.targets = read_targets(flags.targets);
   options.reduce_overhead = read_mode(flags.mode, options.targets);
   options.on_host = split_list(flags.on_host);
-  if (!options.on_host.empty() && std::ranges::none_of(options.targets, &Target::is_gpu))
-    throw Failure(kUsage, "`--on-host` is for GPUs, and no target is one", "--target=cuda:ptx");
+  if (!options.on_host.empty()) require_gpu("--on-host", options.targets);
   options.skip = split_list(flags.skip);
   for (const std::string& pass : options.skip) check_pass("--skip", pass, false);
   options.rewrite_limit = flags.rewrite_limit;

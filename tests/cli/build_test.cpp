@@ -68,7 +68,7 @@ TEST_F(Build, OneImageServesAllGpuArchitectures) {
   const std::string ptx = cameo({"build", digits_, "--target=cuda:ptx", "--emit=ptx"}).out;
   EXPECT_TRUE(ptx.starts_with(".version 7.0\n.target sm_80\n")) << ptx.substr(0, 100);
   EXPECT_EQ(ptx.rfind(".version"), 0u) << "the files' PTX is one module";
-  EXPECT_TRUE(has(cameo({"build", digits_, "--emit=ptx"}).err, "`--emit=ptx` is of GPUs")) << "the default is the CPU";
+  EXPECT_TRUE(has(cameo({"build", digits_, "--emit=ptx"}).err, "`--emit=ptx` is for GPUs")) << "the default is the CPU";
 }
 
 TEST_F(Build, ThePlanOfAGpuIsPrinted) {
