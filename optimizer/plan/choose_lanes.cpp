@@ -132,13 +132,12 @@ bool moves_together(const Kernel& k, int64_t lanes) {
   return together;
 }
 
+bool has_folds(const Kernel& k) {
+  return std::ranges::any_of(k.stores, [](const Store& s) { return !folds_in({s.value}).empty(); });
+}
+
 void rotate_lanes(Kernel& k) {
-  bool folds = false;
-  for (const Store& s : k.stores) {
-    std::vector<Expr> roots{s.value};
-    visit(roots, [&](Expr e) { folds |= e.op() == Op::Fold; });
-  }
-  if (folds || k.axes.size() < 2) return;
+  if (has_folds(k) || k.axes.size() < 2) return;
   size_t best = k.axes.size() - 1;
   double least = moves_along(k, k.axes[best]);
   for (size_t i = 0; i + 1 < k.axes.size(); ++i) {

@@ -121,6 +121,7 @@ Expr split_axis(Kernel& k, size_t i, int64_t block);  // into two, the inner one
 /// A kernel without folds may run its lanes along any axis: where the last one is short, or would gather, another is
 /// better.
 void rotate_lanes(Kernel& k);
+bool has_folds(const Kernel& k);
 /// Whether the kernel became a Transpose.
 bool lower_transpose(Kernel& k);
 /// How many lanes the last axis runs in, and how folds are shared: by lanes, or by the threads of a GPU's block.

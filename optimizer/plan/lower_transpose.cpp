@@ -16,18 +16,11 @@ Expr axis_of_neighbours(const Kernel& k, Expr offset) {
   return unit == k.axes.end() ? Expr() : *unit;
 }
 
-bool folds(Expr root) {
-  bool found = false;
-  std::vector<Expr> roots{root};
-  visit(roots, [&](Expr e) { found |= e.op() == Op::Fold; });
-  return found;
-}
-
 }  // namespace
 
 bool lower_transpose(Kernel& k) {
   constexpr int64_t kFewest = 8;  // rows and columns
-  if (k.stores.size() != 1 || !k.stores[0].guard.is_const(1) || folds(k.stores[0].value)) return false;
+  if (k.stores.size() != 1 || !k.stores[0].guard.is_const(1) || has_folds(k)) return false;
   Store& s = k.stores[0];
   const Expr column = axis_of_neighbours(k, s.offset);
   if (!column || column.extent().int_value() < kFewest) return false;
