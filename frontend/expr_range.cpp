@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <ranges>
 #include <unordered_map>
 
 #include "frontend/check.h"
@@ -279,7 +280,7 @@ Expr simplify_node(Expr e) {
 }  // namespace
 
 Interval range_of(Expr e) {
-  Ranges memo;
+  static Ranges memo;  // of every node asked for: nodes live as long as the process, and their ranges never change
   return range_of(e, memo);
 }
 
@@ -304,6 +305,28 @@ Expr from_affine(const Affine& a) {
   return sum + integer(a.constant);
 }
 
-Expr simplify_index(Expr e) { return rewrite(e, simplify_node); }
+/// Short forms are kept, and are their own short forms: an expression that grows a node at a time costs one node each
+/// time.
+Expr simplify_index(Expr root) {
+  static std::unordered_map<Expr, Expr, ExprHash> known;
+  for (std::vector<Expr> open{root}; !open.empty();) {
+    Expr e = open.back();
+    size_t arguments = open.size();
+    if (!known.count(e))
+      for (Expr a : std::views::reverse(e.args()))
+        if (!known.count(a)) open.push_back(a);
+    if (open.size() > arguments) continue;
+    open.pop_back();
+    if (known.count(e)) continue;
+    std::vector<Expr> args;
+    for (Expr a : e.args()) args.push_back(known.at(a));
+    Expr made = std::ranges::equal(args, e.args()) ? e : make(e.op(), e.type(), std::move(args), e.bits());
+    auto it = known.find(made);
+    Expr short_form = it == known.end() ? simplify_node(made) : it->second;
+    known[e] = short_form;
+    known.emplace(short_form, short_form);
+  }
+  return known.at(root);
+}
 
 }  // namespace cameo

@@ -1,6 +1,8 @@
 // Shape rules and shape arithmetic with dims that have no number yet: they stay exact, so that equal extents are equal.
 #include <gtest/gtest.h>
 
+#include <ctime>
+
 #include "frontend/build.h"
 
 namespace cameo {
@@ -77,6 +79,20 @@ TEST_F(SymbolicShapes, SizesThatOnlyTheDataTellsAreBounded) {
   EXPECT_EQ(b.type(found).shape[1].upper(), 12);
   ValueId kept = b.op("Compress", {in({3, 4}), in({2}, DType::b1)}, {{"axis", int64_t{1}}});
   EXPECT_EQ(b.type(kept).shape[1].upper(), 2);
+}
+
+TEST_F(SymbolicShapes, LongSumsAndChoicesCostNoCubes) {  // a minute, where each step walks all that the others made
+  std::clock_t begin = std::clock();
+  std::vector<ValueId> dims;
+  for (int i = 0; i < 800; ++i) dims.push_back(dims_of(in({Dim(symbol("d" + std::to_string(i)))})));
+  ValueId sum = dims.back(), n = dims[0], k = dims[1], chosen = n;
+  for (size_t i = dims.size() - 1; i-- > 0;) sum = b.add(sum, dims[i]);
+  for (int i = 0; i < 400; ++i) {
+    ValueId least = b.op("Min", {chosen, k});
+    chosen = b.op("Max", {b.add(least, n), least});
+  }
+  EXPECT_EQ(affine(b.graph()[sum].content[0]).terms.size(), 800u);
+  EXPECT_LT((std::clock() - begin) / CLOCKS_PER_SEC, 10);
 }
 
 TEST_F(SymbolicShapes, AComputedShapeIsAnErrorThatNamesIt) {
