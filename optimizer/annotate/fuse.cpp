@@ -43,7 +43,15 @@ class Fuser {
     return it->second;
   }
 
+  /// The element of a value of the cluster, made once for each index that it is read at.
   Expr at(ValueId v, std::span<const Expr> index) {
+    std::vector<uint32_t> key{v.index};
+    for (Expr i : index) key.push_back(i.id());
+    if (auto it = made_.find(key); it != made_.end()) return it->second;
+    return made_[std::move(key)] = make_at(v, index);
+  }
+
+  Expr make_at(ValueId v, std::span<const Expr> index) {
     NodeId n = g_[v].producer;
     const Node& node = g_[n];
     if (auto* view = std::get_if<View>(&meaning(n))) {
@@ -108,6 +116,7 @@ class Fuser {
   const Graph& g_;
   std::map<NodeId, bool> inside_;
   std::map<NodeId, Meaning> meanings_;
+  std::map<std::vector<uint32_t>, Expr> made_;  // by value and index
 };
 
 }  // namespace
