@@ -12,8 +12,6 @@
 namespace cameo {
 namespace {
 
-constexpr double kMostOperations = 2e9;
-
 bool wants_reference(const Model& model, const CompileOptions& options, Console& console) {
   if (options.reference) return true;
   const double operations = estimate_operations(model.graph);

@@ -20,7 +20,6 @@ namespace cameo {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr double kMostOperations = 2e9;
 constexpr double kDefaultShare = 1e-3, kAlwaysUlps = 32, kTimesReference = 4;
 
 /// A model with all dims bound, and its artifact.

@@ -31,7 +31,7 @@ bool all_finite(const double* p, int64_t n) {
 }
 
 int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
-int64_t floor_mod(int64_t a, int64_t b) { return a - floor_div(a, b) * b; }
+int64_t residue(int64_t a, int64_t b) { return a - floor_div(a, b) * b; }
 
 /// Keeps those t of [low, high) for which 0 <= index + step * t < extent.
 void clip(int64_t index, int64_t step, int64_t extent, int64_t& low, int64_t& high) {
@@ -184,7 +184,7 @@ void ContractRun::choose_lanes(const std::vector<int64_t> (&bases)[2], const std
       divided_ = s;
       for (size_t t = 0; t < terms_.size(); ++t)
         terms_[t].first =
-            static_cast<int32_t>(floor_mod(-bases[s][d] - forms[t / static_cast<size_t>(code_.inner)], every_));
+            static_cast<int32_t>(residue(-bases[s][d] - forms[t / static_cast<size_t>(code_.inner)], every_));
     }
   }
 }

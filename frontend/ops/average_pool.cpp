@@ -5,9 +5,7 @@
 namespace cameo::ops {
 namespace {
 
-Window window(const NodeView& n) { return window_of(n, n.attr_ints("kernel_shape"), n.attr_int("ceil_mode")); }
-
-void infer_average_pool(Infer& n) { n.output(0, n.dtype(0), pooled_shape(n, window(n))); }
+void infer_average_pool(Infer& n) { n.output(0, n.dtype(0), pooled_shape(n, pool_window(n))); }
 
 /// How many taps of output `o` read from [low, high); the kernel's extent where no window overhangs.
 Expr taps_within(const WindowAxis& w, Expr o, Expr low, Expr high) {
@@ -20,7 +18,7 @@ Expr taps_within(const WindowAxis& w, Expr o, Expr low, Expr high) {
 }
 
 Meaning average_pool(const MeaningView& n) {
-  Window window_axes = window(n);
+  Window window_axes = pool_window(n);
   auto out = n.index(), taps = taps_of(window_axes);
   DType t = accumulator(n.dtype(0));
   bool padding = n.attr_int("count_include_pad");

@@ -4,14 +4,14 @@
 
 namespace cameo::ops {
 namespace {
-DType target(const NodeView& n) {
+DType target_type(const NodeView& n) {
   int64_t to = n.attr_int("to");
   if (to <= 0 || to >= kDTypeCount) n.fail(Code::E0204, "`to` is " + std::to_string(to) + ", which is no element type");
   return static_cast<DType>(to);
 }
-void infer_type(Infer& n) {
-  check_conversion(n, n.dtype(), target(n));
-  n.output(0, target(n), n.shape());
+void infer_cast(Infer& n) {
+  check_conversion(n, n.dtype(), target_type(n));
+  n.output(0, target_type(n), n.shape());
 }
 }  // namespace
 
@@ -20,7 +20,7 @@ Operator declare_cast() {
           .since = {6, 9, 13, 19, 21, 23, 24, 25, 28},
           .inputs = {{"input", kTensors}},
           .attributes = {{"to", AttrKind::Int}, {"saturate", 1}, {"round_mode", "up"}},
-          .infer = infer_type,
+          .infer = infer_cast,
           .meaning = elementwise([](const MeaningView& n, Expr x) { return convert(x, n.out_dtype()); })};
 }
 

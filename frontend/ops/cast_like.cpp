@@ -3,11 +3,11 @@
 
 namespace cameo::ops {
 namespace {
-void infer_type(Infer& n) {
+void infer_cast_like(Infer& n) {
   check_conversion(n, n.dtype(0), n.dtype(1));
   n.output(0, n.dtype(1), n.shape(0));
 }
-Meaning meaning(const MeaningView& n) {
+Meaning cast_like_meaning(const MeaningView& n) {
   OutputExpr out{n.index(), {}};
   out.value = convert(n.load(0, out.index), n.out_dtype());
   return Compute{{out}};
@@ -19,8 +19,8 @@ Operator declare_cast_like() {
           .since = {15, 19, 21, 23, 24, 25},
           .inputs = {{"input", kTensors}, {"target_type", kTensors}},
           .attributes = {{"saturate", 1}, {"round_mode", "up"}},
-          .infer = infer_type,
-          .meaning = meaning};
+          .infer = infer_cast_like,
+          .meaning = cast_like_meaning};
 }
 
 }  // namespace cameo::ops

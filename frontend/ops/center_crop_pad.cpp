@@ -4,15 +4,15 @@
 namespace cameo::ops {
 namespace {
 
-std::vector<int> resized_axes(const NodeView& n) {
+std::vector<int> cropped_axes(const NodeView& n) {
   if (n.has_attr("axes")) return NodeView::axes(n.attr_ints("axes"), n.rank());
   std::vector<int> all;
   for (int d = 0; d < n.rank(); ++d) all.push_back(d);
   return all;
 }
 
-void infer_type(Infer& n) {
-  std::vector<int> axes = resized_axes(n);
+void infer_center_crop_pad(Infer& n) {
+  std::vector<int> axes = cropped_axes(n);
   std::vector<Expr> extents = elements(n, 1);
   if (extents.size() != axes.size())
     n.fail(Code::E0302,
@@ -22,10 +22,10 @@ void infer_type(Infer& n) {
   n.output(0, n.dtype(), out);
 }
 
-Meaning meaning(const MeaningView& n) {
+Meaning center_crop_pad_meaning(const MeaningView& n) {
   OutputExpr out{n.index(), {}};
   std::vector<Expr> at = out.index;
-  for (int a : resized_axes(n)) {
+  for (int a : cropped_axes(n)) {
     Expr from = n.shape()[a].extent(), to = n.out_shape()[a].extent(), two = integer(2);
     at[a] = at[a] + select(lt(to, from), floor_div(from - to, two), -floor_div(to - from, two));
   }
@@ -41,8 +41,8 @@ Operator declare_center_crop_pad() {
           .inputs = {{"input_data"}, {"shape", kIndices}},
           .outputs = {{"output_data"}},
           .attributes = {{"axes", AttrKind::Ints}},
-          .infer = infer_type,
-          .meaning = meaning};
+          .infer = infer_center_crop_pad,
+          .meaning = center_crop_pad_meaning};
 }
 
 }  // namespace cameo::ops

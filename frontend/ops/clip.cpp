@@ -9,7 +9,7 @@ Expr bound(const MeaningView& n, int input, std::string_view attr, DType t) {
   return scalar_operand(n, input);
 }
 
-Meaning meaning(const MeaningView& n) {
+Meaning clip_meaning(const MeaningView& n) {
   OutputExpr out{n.index(), {}};
   out.value = n.load(0, out.index);
   if (Expr low = bound(n, 1, "min", n.dtype())) out.value = max(out.value, low);
@@ -27,7 +27,7 @@ Operator declare_clip() {
                      {"max", kNumbers, InputSpec::Optional, 0}},
           .attributes = {{"min", AttrKind::Float}, {"max", AttrKind::Float}},
           .infer = infer::same_as_first,
-          .meaning = meaning};
+          .meaning = clip_meaning};
 }
 
 }  // namespace cameo::ops

@@ -9,7 +9,7 @@ Dim candidates(const NodeView& n) {
   return n.has_attr("axis") ? n.dim(0, static_cast<int>(n.attr_int("axis"))) : product(n.shape());
 }
 
-void infer_type(Infer& n) {
+void infer_compress(Infer& n) {
   if (n.rank(1) != 1) n.fail(Code::E0302, "`condition` is " + to_string(n.type(1)) + ", not a vector");
   Dim from = candidates(n), asked = n.shape(1)[0];
   if (from.is_static() && asked.is_static() && asked.value() > from.value())
@@ -23,7 +23,7 @@ void infer_type(Infer& n) {
   n.output(0, n.dtype(), out);
 }
 
-Meaning meaning(const MeaningView& n) {
+Meaning compress_meaning(const MeaningView& n) {
   Build b(n);
   ValueId kept = b.squeeze(b.op("NonZero", {b.in(1)}), {0});
   if (n.has_attr("axis")) return b.outputs({b.gather(b.in(0), kept, NodeView::axis(n.attr_int("axis"), n.rank()))});
@@ -37,8 +37,8 @@ Operator declare_compress() {
           .since = {9, 11, 28},
           .inputs = {{"input"}, {"condition", kBool}},
           .attributes = {{"axis", AttrKind::Int}},
-          .infer = infer_type,
-          .meaning = meaning};
+          .infer = infer_compress,
+          .meaning = compress_meaning};
 }
 
 }  // namespace cameo::ops

@@ -4,7 +4,7 @@
 namespace cameo::ops {
 namespace {
 
-void infer_type(Infer& n) {
+void infer_concat(Infer& n) {
   int axis = NodeView::axis(n.attr_int("axis"), n.rank());
   Shape out = n.shape(0);
   for (int i = 1; i < n.input_count(); ++i) {
@@ -19,7 +19,7 @@ void infer_type(Infer& n) {
   n.output(0, n.dtype(), out);
 }
 
-Meaning meaning(const MeaningView& n) {
+Meaning concat_meaning(const MeaningView& n) {
   int axis = NodeView::axis(n.attr_int("axis"), n.rank());
   OutputExpr out{n.index(), {}};
   std::vector<Expr> parts, ends;
@@ -44,8 +44,8 @@ Operator declare_concat() {
           .inputs = {{"inputs", kTensors, InputSpec::Variadic, 0}},
           .outputs = {{"concat_result"}},
           .attributes = {{"axis", AttrKind::Int}},
-          .infer = infer_type,
-          .meaning = meaning};
+          .infer = infer_concat,
+          .meaning = concat_meaning};
 }
 
 }  // namespace cameo::ops

@@ -4,7 +4,7 @@
 namespace cameo::ops {
 namespace {
 
-void infer_type(Infer& n) {
+void infer_constant_of_shape(Infer& n) {
   Shape out;
   for (Expr e : elements(n, 0)) {
     if (e.is_const() && e.int_value() < 0) n.fail(Code::E0304, "a dim of " + to_string(e) + " in the shape");
@@ -17,7 +17,7 @@ void infer_type(Infer& n) {
   n.output(0, t, out);
 }
 
-Meaning meaning(const MeaningView& n) {
+Meaning constant_of_shape_meaning(const MeaningView& n) {
   DType t = n.out_dtype();
   if (!n.has_attr("value")) return Compute{{{n.index(), zero(t)}}};
   const Tensor& value = n.attr_tensor("value");
@@ -31,8 +31,8 @@ Operator declare_constant_of_shape() {
           .since = {9, 20, 21, 23, 24, 25},
           .inputs = {{"input", kInt64}},
           .attributes = {{"value", AttrKind::Tensor}},
-          .infer = infer_type,
-          .meaning = meaning};
+          .infer = infer_constant_of_shape,
+          .meaning = constant_of_shape_meaning};
 }
 
 }  // namespace cameo::ops

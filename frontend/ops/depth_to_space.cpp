@@ -4,13 +4,13 @@
 namespace cameo::ops {
 namespace {
 
-void infer_type(Infer& n) {
+void infer_depth_to_space(Infer& n) {
   int64_t size = blocks::block_size(n);
   const Shape& x = n.shape();
   n.output(0, n.dtype(), {x[0], blocks::divided(n, x[1], size * size), x[2] * Dim(size), x[3] * Dim(size)});
 }
 
-Meaning meaning(const MeaningView& n) {
+Meaning depth_to_space_meaning(const MeaningView& n) {
   OutputExpr out{n.index(), {}};
   const std::vector<Expr>& i = out.index;
   Expr size = integer(n.attr_int("blocksize"));
@@ -21,6 +21,8 @@ Meaning meaning(const MeaningView& n) {
 
 }  // namespace
 
-Operator declare_depth_to_space() { return blocks::declare("DepthToSpace", {1, 11, 13, 28}, infer_type, meaning); }
+Operator declare_depth_to_space() {
+  return blocks::declare("DepthToSpace", {1, 11, 13, 28}, infer_depth_to_space, depth_to_space_meaning);
+}
 
 }  // namespace cameo::ops

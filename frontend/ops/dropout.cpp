@@ -12,7 +12,7 @@ void infer_dropout(Infer& n) {
   n.output(1, n.version() < 10 ? n.dtype() : DType::b1, n.shape());
 }
 
-Meaning meaning(const MeaningView& n) {
+Meaning dropout_meaning(const MeaningView& n) {
   if (n.output_count() < 2) return View{0};
   OutputExpr data{n.index(0), {}}, mask{n.index(1), one(n.out_dtype(1))};
   data.value = n.load(0, data.index);
@@ -30,7 +30,7 @@ Operator declare_dropout() {
           .outputs = {{"output"}, {"mask", OutputSpec::Optional}},
           .attributes = {{"ratio", 0.5f}, {"seed", AttrKind::Int}},
           .infer = infer_dropout,
-          .meaning = meaning};
+          .meaning = dropout_meaning};
 }
 
 }  // namespace cameo::ops

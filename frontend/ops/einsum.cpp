@@ -112,14 +112,14 @@ Equation parse(const NodeView& n) {
   return e;
 }
 
-void infer_type(Infer& n) {
+void infer_einsum(Infer& n) {
   Equation e = parse(n);
   Shape out;
   for (int l : e.output) out.push_back(e.dims.at(l));
   n.output(0, n.dtype(), out);
 }
 
-Meaning meaning(const MeaningView& n) {
+Meaning einsum_meaning(const MeaningView& n) {
   Equation e = parse(n);
   OutputExpr out{n.index(), {}};
   std::map<int, Expr> vars;
@@ -145,8 +145,8 @@ Operator declare_einsum() {
           .inputs = {{"Inputs", kNumbers, InputSpec::Variadic, 0}},
           .outputs = {{"Output"}},
           .attributes = {{"equation", AttrKind::String}},
-          .infer = infer_type,
-          .meaning = meaning};
+          .infer = infer_einsum,
+          .meaning = einsum_meaning};
 }
 
 }  // namespace cameo::ops

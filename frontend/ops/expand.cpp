@@ -4,7 +4,7 @@
 namespace cameo::ops {
 namespace {
 
-void infer_type(Infer& n) {
+void infer_expand(Infer& n) {
   Shape written;
   for (Expr e : elements(n, 1)) {
     if (e.is_const() && e.int_value() < 0) n.fail(Code::E0304, "a dim of " + to_string(e) + " in `shape`");
@@ -14,7 +14,7 @@ void infer_type(Infer& n) {
   n.output(0, n.dtype(), infer::broadcast_shapes(n, shapes));
 }
 
-Meaning meaning(const MeaningView& n) {
+Meaning expand_meaning(const MeaningView& n) {
   OutputExpr out{n.index(), {}};
   out.value = n.load_broadcast(0, out.index);
   return Compute{{out}};
@@ -26,8 +26,8 @@ Operator declare_expand() {
   return {.name = "Expand",
           .since = {8, 13},
           .inputs = {{"input"}, {"shape", kInt64}},
-          .infer = infer_type,
-          .meaning = meaning};
+          .infer = infer_expand,
+          .meaning = expand_meaning};
 }
 
 }  // namespace cameo::ops

@@ -4,7 +4,7 @@
 namespace cameo::ops {
 namespace {
 
-void infer_type(Infer& n) {
+void infer_flatten(Infer& n) {
   int64_t axis = n.attr_int("axis");
   if (axis < -n.rank() || axis > n.rank())
     n.fail(Code::E0304, "axis " + std::to_string(axis) + " of a tensor of rank " + std::to_string(n.rank()));
@@ -19,7 +19,7 @@ Operator declare_flatten() {
           .since = {1, 9, 11, 13, 21, 23, 24, 25},
           .inputs = {{"input"}},
           .attributes = {{"axis", 1}},
-          .infer = infer_type,
+          .infer = infer_flatten,
           .meaning = [](const MeaningView&) -> Meaning { return View{0}; }};
 }
 

@@ -4,7 +4,7 @@
 namespace cameo::ops {
 namespace {
 
-void infer_type(Infer& n) {
+void infer_gather(Infer& n) {
   int axis = NodeView::axis(n.attr_int("axis"), n.rank(0));
   const Shape &data = n.shape(0), &indices = n.shape(1);
   Shape out(data.begin(), data.begin() + axis);
@@ -13,7 +13,7 @@ void infer_type(Infer& n) {
   n.output(0, n.dtype(0), out);
 }
 
-Meaning meaning(const MeaningView& n) {
+Meaning gather_meaning(const MeaningView& n) {
   int axis = NodeView::axis(n.attr_int("axis"), n.rank(0));
   OutputExpr out{n.index(), {}};
   auto begin = out.index.begin() + axis, end = begin + n.rank(1);
@@ -31,8 +31,8 @@ Operator declare_gather() {
           .since = {1, 11, 13},
           .inputs = {{"data"}, {"indices", kIndices}},
           .attributes = {{"axis", 0}},
-          .infer = infer_type,
-          .meaning = meaning};
+          .infer = infer_gather,
+          .meaning = gather_meaning};
 }
 
 }  // namespace cameo::ops

@@ -4,7 +4,7 @@
 namespace cameo::ops {
 namespace {
 
-void infer_type(Infer& n) {
+void infer_gather_elements(Infer& n) {
   if (n.rank(0) != n.rank(1))
     n.fail(Code::E0302,
            "`data` is " + to_string(n.type(0)) + " and `indices` " + to_string(n.type(1)) + ": the ranks differ");
@@ -12,7 +12,7 @@ void infer_type(Infer& n) {
   n.output(0, n.dtype(0), n.shape(1));
 }
 
-Meaning meaning(const MeaningView& n) {
+Meaning gather_elements_meaning(const MeaningView& n) {
   int axis = NodeView::axis(n.attr_int("axis"), n.rank(0));
   OutputExpr out{n.index(), {}};
   std::vector<Expr> at = out.index;
@@ -28,8 +28,8 @@ Operator declare_gather_elements() {
           .since = {11, 13},
           .inputs = {{"data"}, {"indices", kIndices}},
           .attributes = {{"axis", 0}},
-          .infer = infer_type,
-          .meaning = meaning};
+          .infer = infer_gather_elements,
+          .meaning = gather_elements_meaning};
 }
 
 }  // namespace cameo::ops

@@ -20,7 +20,7 @@ Tuples tuples(const NodeView& n) {
   return {static_cast<int>(batch), static_cast<int>(length.value()), n.rank(1) - 1};
 }
 
-void infer_type(Infer& n) {
+void infer_gather_nd(Infer& n) {
   Tuples t = tuples(n);
   const Shape& data = n.shape(0);
   Shape out(n.shape(1).begin(), n.shape(1).end() - 1);
@@ -29,7 +29,7 @@ void infer_type(Infer& n) {
   n.output(0, n.dtype(0), out);
 }
 
-Meaning meaning(const MeaningView& n) {
+Meaning gather_nd_meaning(const MeaningView& n) {
   Tuples t = tuples(n);
   OutputExpr out{n.index(), {}};
   std::vector<Expr> at(out.index.begin(), out.index.begin() + t.batch);
@@ -51,8 +51,8 @@ Operator declare_gather_nd() {
           .since = {11, 12, 13},
           .inputs = {{"data"}, {"indices", kInt64}},
           .attributes = {{"batch_dims", 0}},
-          .infer = infer_type,
-          .meaning = meaning};
+          .infer = infer_gather_nd,
+          .meaning = gather_nd_meaning};
 }
 
 }  // namespace cameo::ops

@@ -4,7 +4,7 @@
 namespace cameo::ops {
 namespace {
 
-void infer_type(Infer& n) {
+void infer_gemm(Infer& n) {
   if (n.rank(0) != 2 || n.rank(1) != 2)
     n.fail(Code::E0302,
            "`Gemm` of " + to_string(n.type(0)) + " and " + to_string(n.type(1)) + ", which are no matrices");
@@ -20,7 +20,7 @@ void infer_type(Infer& n) {
   n.output(0, n.dtype(), out);
 }
 
-Meaning meaning(const MeaningView& n) {
+Meaning gemm_meaning(const MeaningView& n) {
   OutputExpr out{n.index(), {}};
   int a = n.attr_int("transA") != 0, b = n.attr_int("transB") != 0;
   DType t = accumulator(n.dtype());
@@ -41,8 +41,8 @@ Operator declare_gemm() {
           .since = {6, 7, 9, 11, 13},
           .inputs = {{"A", kNumbers}, {"B", kNumbers, InputSpec::Required, 0}, {"C", kNumbers, InputSpec::Optional, 0}},
           .attributes = {{"alpha", 1.0f}, {"beta", 1.0f}, {"transA", 0}, {"transB", 0}, {"broadcast", 0}},
-          .infer = infer_type,
-          .meaning = meaning};
+          .infer = infer_gemm,
+          .meaning = gemm_meaning};
 }
 
 }  // namespace cameo::ops

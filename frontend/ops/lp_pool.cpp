@@ -4,12 +4,10 @@
 namespace cameo::ops {
 namespace {
 
-Window window(const NodeView& n) { return window_of(n, n.attr_ints("kernel_shape"), n.attr_int("ceil_mode")); }
-
-void infer_lp_pool(Infer& n) { n.output(0, n.dtype(0), pooled_shape(n, window(n))); }
+void infer_lp_pool(Infer& n) { n.output(0, n.dtype(0), pooled_shape(n, pool_window(n))); }
 
 Meaning lp_pool(const MeaningView& n) {
-  Window w = window(n);
+  Window w = pool_window(n);
   int64_t p = n.attr_int("p");
   auto out = n.index(), taps = taps_of(w);
   Expr sum = fold_all(FoldKind::Sum, taps, lp_term(n.load(0, window_index(w, out, taps)), p));

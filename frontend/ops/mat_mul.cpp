@@ -4,7 +4,7 @@
 namespace cameo::ops {
 namespace {
 
-Meaning meaning(const MeaningView& n) {
+Meaning mat_mul_meaning(const MeaningView& n) {
   OutputExpr out{n.index(), {}};
   DType t = accumulator(n.dtype());
   matmul::Indices i = matmul::indices(n, n.shape(0), n.shape(1), out.index);
@@ -19,7 +19,7 @@ Operator declare_mat_mul() {
           .since = {1, 9, 13},
           .inputs = {{"A", kNumbers}, {"B", kNumbers, InputSpec::Required, 0}},
           .infer = [](Infer& n) { n.output(0, n.dtype(), matmul::product_shape(n, n.shape(0), n.shape(1))); },
-          .meaning = meaning};
+          .meaning = mat_mul_meaning};
 }
 
 }  // namespace cameo::ops

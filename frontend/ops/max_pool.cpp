@@ -6,10 +6,8 @@
 namespace cameo::ops {
 namespace {
 
-Window window(const NodeView& n) { return window_of(n, n.attr_ints("kernel_shape"), n.attr_int("ceil_mode")); }
-
 void infer_max_pool(Infer& n) {
-  Shape s = pooled_shape(n, window(n));
+  Shape s = pooled_shape(n, pool_window(n));
   n.output(0, n.dtype(0), s);
   n.output(1, DType::i64, s);
 }
@@ -43,7 +41,7 @@ OutputExpr indices(const MeaningView& n, const Window& w) {
 }
 
 Meaning max_pool(const MeaningView& n) {
-  Window w = window(n);
+  Window w = pool_window(n);
   Compute c{{maximum(n, w)}};
   if (n.output_count() > 1) c.outputs.push_back(indices(n, w));
   return c;

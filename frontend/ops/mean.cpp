@@ -3,7 +3,7 @@
 
 namespace cameo::ops {
 namespace {
-Meaning meaning(const MeaningView& n) {
+Meaning mean_meaning(const MeaningView& n) {
   return elementwise_meaning(n, [](std::span<const Expr> x) {
     Expr r = x[0];
     for (Expr e : x.subspan(1)) r = r + e;
@@ -17,7 +17,7 @@ Operator declare_mean() {
           .since = {6, 8, 13},
           .inputs = {{"data_0", kFloats, InputSpec::Variadic, 0}},
           .infer = infer::broadcast,
-          .meaning = meaning};
+          .meaning = mean_meaning};
 }
 
 }  // namespace cameo::ops

@@ -3,7 +3,7 @@
 
 namespace cameo::ops {
 namespace {
-Meaning meaning(const MeaningView& n) {
+Meaning min_meaning(const MeaningView& n) {
   return elementwise_meaning(n, [](std::span<const Expr> x) {
     Expr r = x[0];
     for (Expr e : x.subspan(1)) r = min(r, e);
@@ -17,7 +17,7 @@ Operator declare_min() {
           .since = {6, 8, 12, 13},
           .inputs = {{"data_0", kNumbers, InputSpec::Variadic, 0}},
           .infer = infer::broadcast,
-          .meaning = meaning};
+          .meaning = min_meaning};
 }
 
 }  // namespace cameo::ops

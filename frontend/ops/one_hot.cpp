@@ -10,7 +10,7 @@ Dim depth(const NodeView& n) {
   return dim_of(elements(n, 1)[0]);
 }
 
-void infer_type(Infer& n) {
+void infer_one_hot(Infer& n) {
   if (n.rank(2) != 1 || (n.shape(2)[0].is_static() && !n.shape(2)[0].is_static(2)))
     n.fail(Code::E0302, "`values` is " + to_string(n.type(2)) + " instead of the pair off, on");
   Shape out = n.shape(0);
@@ -18,7 +18,7 @@ void infer_type(Infer& n) {
   n.output(0, n.dtype(2), out);
 }
 
-Meaning meaning(const MeaningView& n) {
+Meaning one_hot_meaning(const MeaningView& n) {
   int axis = NodeView::axis(n.attr_int("axis"), n.rank(0) + 1);
   OutputExpr out{n.index(), {}};
   std::vector<Expr> at = out.index;
@@ -35,8 +35,8 @@ Operator declare_one_hot() {
           .since = {9, 11, 28},
           .inputs = {{"indices", kNumbers}, {"depth", kNumbers}, {"values"}},
           .attributes = {{"axis", -1}},
-          .infer = infer_type,
-          .meaning = meaning};
+          .infer = infer_one_hot,
+          .meaning = one_hot_meaning};
 }
 
 }  // namespace cameo::ops

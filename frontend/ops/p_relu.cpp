@@ -8,7 +8,7 @@ bool by_channel(const NodeView& n) {
   return n.version() < 7 && n.rank(0) > 1 && n.rank(1) == 1 && !n.shape(1)[0].is_static(1);
 }
 
-void infer_type(Infer& n) {
+void infer_p_relu(Infer& n) {
   Shape shapes[] = {n.shape(0), n.shape(1)};
   bool fits = by_channel(n) ? n.shape(0)[1] == n.shape(1)[0]
                             : n.rank(1) <= n.rank(0) && infer::broadcast_shapes(n, shapes) == n.shape(0);
@@ -18,7 +18,7 @@ void infer_type(Infer& n) {
   n.output(0, n.type(0));
 }
 
-Meaning meaning(const MeaningView& n) {
+Meaning p_relu_meaning(const MeaningView& n) {
   OutputExpr out{n.index(), {}};
   Expr x = n.load(0, out.index);
   Expr slope = by_channel(n) ? n.load(1, {out.index[1]}) : n.load_broadcast(1, out.index);
@@ -32,8 +32,8 @@ Operator declare_p_relu() {
   return {.name = "PRelu",
           .since = {6, 7, 9, 16},
           .inputs = {{"X", kNumbers}, {"slope", kNumbers, InputSpec::Required, 0}},
-          .infer = infer_type,
-          .meaning = meaning};
+          .infer = infer_p_relu,
+          .meaning = p_relu_meaning};
 }
 
 }  // namespace cameo::ops

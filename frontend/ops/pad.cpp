@@ -25,7 +25,7 @@ std::vector<Margins> margins(const NodeView& n) {
   return m;
 }
 
-void infer_type(Infer& n) {
+void infer_pad(Infer& n) {
   std::vector<Margins> m = margins(n);
   Shape out;
   for (int d = 0; d < n.rank(); ++d) {
@@ -60,7 +60,7 @@ Expr source_index(const MeaningView& n, const std::string& mode, Expr i, Dim who
   n.fail(Code::E0204, "`mode` is `" + printable(mode) + "`", "constant, reflect, edge or wrap");
 }
 
-Meaning meaning(const MeaningView& n) {
+Meaning pad_meaning(const MeaningView& n) {
   std::vector<Margins> m = margins(n);
   std::string mode = n.attr_string("mode");
   OutputExpr out{n.index(), {}};
@@ -82,8 +82,8 @@ Operator declare_pad() {
                      {"constant_value", kTensors, InputSpec::Optional, 0},
                      {"axes", kIndices, InputSpec::Optional}},
           .attributes = {{"mode", "constant"}, {"pads", AttrKind::Ints}, {"value", AttrKind::Float}},
-          .infer = infer_type,
-          .meaning = meaning};
+          .infer = infer_pad,
+          .meaning = pad_meaning};
 }
 
 }  // namespace cameo::ops

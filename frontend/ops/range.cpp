@@ -29,7 +29,7 @@ Dim integer_count(const NodeView& n) {
   return dim_of(max(delta.is_const(1) ? limit - start : count, integer(0)));
 }
 
-Meaning meaning(const MeaningView& n) {
+Meaning range_meaning(const MeaningView& n) {
   OutputExpr out{n.index(), {}};
   DType t = accumulator(n.dtype());
   Expr start = cast(scalar_operand(n, 0), t), delta = cast(scalar_operand(n, 2), t);
@@ -47,7 +47,7 @@ Operator declare_range() {
                      {"delta", kNumbers, InputSpec::Required, 0}},
           .attributes = {{"stash_type", 1}},
           .infer = [](Infer& n) { n.output(0, n.dtype(), {is_float(n.dtype()) ? float_count(n) : integer_count(n)}); },
-          .meaning = meaning};
+          .meaning = range_meaning};
 }
 
 }  // namespace cameo::ops

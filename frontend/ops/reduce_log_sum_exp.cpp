@@ -4,7 +4,7 @@
 namespace cameo::ops {
 namespace {
 
-Meaning meaning(const MeaningView& n) {
+Meaning reduce_log_sum_exp_meaning(const MeaningView& n) {
   std::vector<bool> folded = reduce::folded_axes(n);
   reduce::Nest s = reduce::nest(n, folded);
   DType t = reduce::computing(n.dtype(), true);
@@ -20,7 +20,7 @@ Meaning meaning(const MeaningView& n) {
 }  // namespace
 
 Operator declare_reduce_log_sum_exp() {
-  return reduce::declare("ReduceLogSumExp", {1, 11, 13, 18, 28}, kNumbers, meaning);
+  return reduce::declare("ReduceLogSumExp", {1, 11, 13, 18, 28}, kNumbers, reduce_log_sum_exp_meaning);
 }
 
 }  // namespace cameo::ops

@@ -54,7 +54,7 @@ Dim written_dim(const NodeView& n, Expr e, int place) {
   return n.shape()[place];
 }
 
-Shape target(const NodeView& n) {
+Shape target_shape(const NodeView& n) {
   std::vector<Expr> written = elements(n, 1);
   Shape out, known;
   int inferred = -1;
@@ -72,8 +72,8 @@ Shape target(const NodeView& n) {
   return out;
 }
 
-void infer_type(Infer& n) {
-  Shape out = target(n);
+void infer_reshape(Infer& n) {
+  Shape out = target_shape(n);
   Dim before = product(n.shape()), after = product(out);
   if (before.is_static() && after.is_static() && before != after)
     n.fail(Code::E0302, "a tensor of shape " + to_string(n.shape()) + " does not reshape to " + to_string(out));
@@ -88,7 +88,7 @@ Operator declare_reshape() {
           .inputs = {{"data"}, {"shape", kInt64}},
           .outputs = {{"reshaped"}},
           .attributes = {{"allowzero", 0}},
-          .infer = infer_type,
+          .infer = infer_reshape,
           .meaning = [](const MeaningView&) -> Meaning { return View{0}; }};
 }
 

@@ -4,7 +4,7 @@
 namespace cameo::ops {
 namespace {
 
-void infer_type(Infer& n) {
+void infer_reverse_sequence(Infer& n) {
   int64_t batch = n.attr_int("batch_axis"), time = n.attr_int("time_axis");
   if (n.rank() < 2 || n.rank(1) != 1 || batch == time || std::min(batch, time) < 0 || std::max(batch, time) > 1)
     n.fail(Code::E0302, "`ReverseSequence` of " + to_string(n.type(0)) + " with batch axis " + std::to_string(batch) +
@@ -13,7 +13,7 @@ void infer_type(Infer& n) {
   n.output(0, n.type(0));
 }
 
-Meaning meaning(const MeaningView& n) {
+Meaning reverse_sequence_meaning(const MeaningView& n) {
   OutputExpr out{n.index(), {}};
   std::vector<Expr> at = out.index;
   Expr& time = at[n.attr_int("time_axis")];
@@ -30,8 +30,8 @@ Operator declare_reverse_sequence() {
           .since = {10, 28},
           .inputs = {{"input"}, {"sequence_lens", kInt64}},
           .attributes = {{"batch_axis", 1}, {"time_axis", 0}},
-          .infer = infer_type,
-          .meaning = meaning};
+          .infer = infer_reverse_sequence,
+          .meaning = reverse_sequence_meaning};
 }
 
 }  // namespace cameo::ops

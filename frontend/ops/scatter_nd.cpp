@@ -14,7 +14,7 @@ int tuple_length(const NodeView& n) {
   return static_cast<int>(length.value());
 }
 
-void infer_type(Infer& n) {
+void infer_scatter_nd(Infer& n) {
   int length = tuple_length(n);
   Shape updates(n.shape(1).begin(), n.shape(1).end() - 1);
   updates.insert(updates.end(), n.shape(0).begin() + length, n.shape(0).end());
@@ -26,7 +26,7 @@ void infer_type(Infer& n) {
   n.output(0, n.type(0));
 }
 
-Meaning meaning(const MeaningView& n) {
+Meaning scatter_nd_meaning(const MeaningView& n) {
   int length = tuple_length(n);
   Scatter s;
   s.start = scatter::unchanged(n);
@@ -50,8 +50,8 @@ Operator declare_scatter_nd() {
           .since = {11, 13, 16, 18},
           .inputs = {{"data"}, {"indices", kInt64}, {"updates", kTensors, InputSpec::Required, 0}},
           .attributes = {{"reduction", "none"}},
-          .infer = infer_type,
-          .meaning = meaning};
+          .infer = infer_scatter_nd,
+          .meaning = scatter_nd_meaning};
 }
 
 }  // namespace cameo::ops

@@ -12,7 +12,7 @@ Shape listed(const NodeView& n) {
   return Shape(n.shape().begin() + begin, n.shape().begin() + std::max(begin, end));
 }
 
-Meaning meaning(const MeaningView& n) {
+Meaning shape_meaning(const MeaningView& n) {
   OutputExpr out{n.index(), integer(0)};
   Shape dims = listed(n);
   if (!dims.empty()) out.value = dims.back().extent();
@@ -30,7 +30,7 @@ Operator declare_shape() {
           .outputs = {{"shape"}},
           .attributes = {{"start", 0}, {"end", AttrKind::Int}},
           .infer = [](Infer& n) { n.output(0, DType::i64, {Dim(static_cast<int64_t>(listed(n).size()))}); },
-          .meaning = meaning};
+          .meaning = shape_meaning};
 }
 
 }  // namespace cameo::ops

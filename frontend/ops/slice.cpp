@@ -55,13 +55,13 @@ std::vector<Cut> cuts(const NodeView& n) {
   return all;
 }
 
-void infer_type(Infer& n) {
+void infer_slice(Infer& n) {
   Shape out;
   for (const Cut& c : cuts(n)) out.push_back(c.extent);
   n.output(0, n.dtype(), out);
 }
 
-Meaning meaning(const MeaningView& n) {
+Meaning slice_meaning(const MeaningView& n) {
   OutputExpr out{n.index(), {}};
   std::vector<Expr> at;
   for (const Cut& c : cuts(n)) at.push_back(out.index[at.size()] * integer(c.step) + c.start);
@@ -80,8 +80,8 @@ Operator declare_slice() {
                      {"axes", kIndices, InputSpec::Optional},
                      {"steps", kIndices, InputSpec::Optional}},
           .attributes = {{"starts", AttrKind::Ints}, {"ends", AttrKind::Ints}, {"axes", AttrKind::Ints}},
-          .infer = infer_type,
-          .meaning = meaning};
+          .infer = infer_slice,
+          .meaning = slice_meaning};
 }
 
 }  // namespace cameo::ops

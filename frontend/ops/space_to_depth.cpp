@@ -4,14 +4,14 @@
 namespace cameo::ops {
 namespace {
 
-void infer_type(Infer& n) {
+void infer_space_to_depth(Infer& n) {
   int64_t size = blocks::block_size(n);
   const Shape& x = n.shape();
   n.output(0, n.dtype(),
            {x[0], x[1] * Dim(size * size), blocks::divided(n, x[2], size), blocks::divided(n, x[3], size)});
 }
 
-Meaning meaning(const MeaningView& n) {
+Meaning space_to_depth_meaning(const MeaningView& n) {
   OutputExpr out{n.index(), {}};
   const std::vector<Expr>& i = out.index;
   bool channel_first = n.attr_string("mode") == "CRD";
@@ -24,6 +24,8 @@ Meaning meaning(const MeaningView& n) {
 
 }  // namespace
 
-Operator declare_space_to_depth() { return blocks::declare("SpaceToDepth", {1, 13, 28}, infer_type, meaning); }
+Operator declare_space_to_depth() {
+  return blocks::declare("SpaceToDepth", {1, 13, 28}, infer_space_to_depth, space_to_depth_meaning);
+}
 
 }  // namespace cameo::ops

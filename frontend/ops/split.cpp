@@ -40,7 +40,7 @@ std::vector<Dim> parts_of(const NodeView& n, int outputs) {
   return parts;
 }
 
-void infer_type(Infer& n) {
+void infer_split(Infer& n) {
   int outputs = static_cast<int>(n.types.size()), axis = NodeView::axis(n.attr_int("axis"), n.rank());
   std::vector<Dim> parts = parts_of(n, outputs);
   if (outputs > static_cast<int>(parts.size()))
@@ -53,7 +53,7 @@ void infer_type(Infer& n) {
   }
 }
 
-Meaning meaning(const MeaningView& n) {
+Meaning split_meaning(const MeaningView& n) {
   int axis = NodeView::axis(n.attr_int("axis"), n.rank());
   Compute windows;
   Dim begin = 0;
@@ -76,8 +76,8 @@ Operator declare_split() {
           .inputs = {{"input"}, {"split", kInt64, InputSpec::Optional}},
           .outputs = {{"outputs", OutputSpec::Variadic}},
           .attributes = {{"axis", 0}, {"split", AttrKind::Ints}, {"num_outputs", AttrKind::Int}},
-          .infer = infer_type,
-          .meaning = meaning};
+          .infer = infer_split,
+          .meaning = split_meaning};
 }
 
 }  // namespace cameo::ops

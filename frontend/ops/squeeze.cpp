@@ -4,7 +4,7 @@
 namespace cameo::ops {
 namespace {
 
-void infer_type(Infer& n) {
+void infer_squeeze(Infer& n) {
   bool all = !n.has(1) && !n.has_attr("axes");
   std::vector<bool> gone(n.rank());
   for (int d = 0; d < n.rank(); ++d) gone[d] = all && n.shape()[d].is_static(1);
@@ -28,7 +28,7 @@ Operator declare_squeeze() {
           .inputs = {{"data"}, {"axes", kInt64, InputSpec::Optional}},
           .outputs = {{"squeezed"}},
           .attributes = {{"axes", AttrKind::Ints}},
-          .infer = infer_type,
+          .infer = infer_squeeze,
           .meaning = [](const MeaningView&) -> Meaning { return View{0}; }};
 }
 

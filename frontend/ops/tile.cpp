@@ -4,7 +4,7 @@
 namespace cameo::ops {
 namespace {
 
-void infer_type(Infer& n) {
+void infer_tile(Infer& n) {
   std::vector<Expr> repeats = elements(n, 1);
   if (static_cast<int>(repeats.size()) != n.rank())
     n.fail(Code::E0302, "`repeats` has " + std::to_string(repeats.size()) + " elements for " + to_string(n.type(0)));
@@ -17,7 +17,7 @@ void infer_type(Infer& n) {
   n.output(0, n.dtype(), out);
 }
 
-Meaning meaning(const MeaningView& n) {
+Meaning tile_meaning(const MeaningView& n) {
   OutputExpr out{n.index(), {}};
   std::vector<Expr> at;
   for (int d = 0; d < n.rank(); ++d) {
@@ -36,8 +36,8 @@ Operator declare_tile() {
   return {.name = "Tile",
           .since = {6, 13},
           .inputs = {{"input"}, {"repeats", kInt64}},
-          .infer = infer_type,
-          .meaning = meaning};
+          .infer = infer_tile,
+          .meaning = tile_meaning};
 }
 
 }  // namespace cameo::ops

@@ -16,13 +16,13 @@ std::vector<int> permutation(const NodeView& n) {
   return perm;
 }
 
-void infer_type(Infer& n) {
+void infer_transpose(Infer& n) {
   Shape out;
   for (int a : permutation(n)) out.push_back(n.shape()[a]);
   n.output(0, n.dtype(), out);
 }
 
-Meaning meaning(const MeaningView& n) {
+Meaning transpose_meaning(const MeaningView& n) {
   OutputExpr out{n.index(), {}};
   std::vector<int> perm = permutation(n);
   std::vector<Expr> at(perm.size());
@@ -39,8 +39,8 @@ Operator declare_transpose() {
           .inputs = {{"data"}},
           .outputs = {{"transposed"}},
           .attributes = {{"perm", AttrKind::Ints}},
-          .infer = infer_type,
-          .meaning = meaning};
+          .infer = infer_transpose,
+          .meaning = transpose_meaning};
 }
 
 }  // namespace cameo::ops

@@ -4,12 +4,12 @@
 namespace cameo::ops {
 namespace {
 
-void infer_type(Infer& n) {
+void infer_trilu(Infer& n) {
   if (n.rank() < 2) n.fail(Code::E0302, "`Trilu` of " + to_string(n.type(0)) + ", which holds no matrices");
   n.output(0, n.type(0));
 }
 
-Meaning meaning(const MeaningView& n) {
+Meaning trilu_meaning(const MeaningView& n) {
   OutputExpr out{n.index(), {}};
   Expr row = out.index[n.rank() - 2], column = out.index[n.rank() - 1],
        diagonal = row + scalar_operand(n, 1, integer(0));
@@ -25,8 +25,8 @@ Operator declare_trilu() {
           .since = {14},
           .inputs = {{"input"}, {"k", kInt64, InputSpec::Optional}},
           .attributes = {{"upper", 1}},
-          .infer = infer_type,
-          .meaning = meaning};
+          .infer = infer_trilu,
+          .meaning = trilu_meaning};
 }
 
 }  // namespace cameo::ops

@@ -4,7 +4,7 @@
 namespace cameo::ops {
 namespace {
 
-void infer_type(Infer& n) {
+void infer_unsqueeze(Infer& n) {
   std::vector<int64_t> axes = n.has(1) ? n.ints(1) : n.attr_ints("axes");
   int rank = n.rank() + static_cast<int>(axes.size());
   std::vector<bool> inserted(rank);
@@ -23,7 +23,7 @@ Operator declare_unsqueeze() {
           .inputs = {{"data"}, {"axes", kInt64, InputSpec::Optional}},
           .outputs = {{"expanded"}},
           .attributes = {{"axes", AttrKind::Ints}},
-          .infer = infer_type,
+          .infer = infer_unsqueeze,
           .meaning = [](const MeaningView&) -> Meaning { return View{0}; }};
 }
 

@@ -5,12 +5,12 @@
 namespace cameo::ops {
 namespace {
 
-std::vector<double> read_scales(const NodeView& n) {
+std::vector<double> upsample_scales(const NodeView& n) {
   if (n.version() == 1) return {1, 1, n.attr_float("height_scale"), n.attr_float("width_scale")};
   return n.has(1) ? n.floats(1) : n.attr_floats("scales");
 }
 
-ResizeForm form_of(const NodeView& n) {
+ResizeForm upsample_form(const NodeView& n) {
   ResizeForm f;
   f.mode = n.attr_string("mode");
   f.transformation = "asymmetric";
@@ -18,7 +18,7 @@ ResizeForm form_of(const NodeView& n) {
   if (f.mode != "nearest" && f.mode != "linear" && f.mode != "bilinear")
     n.fail(Code::E0204, fmt::format("`mode` is `{}`", printable(f.mode)));
   if (f.mode == "bilinear") f.mode = "linear";
-  std::vector<double> scales = read_scales(n);
+  std::vector<double> scales = upsample_scales(n);
   if (static_cast<int>(scales.size()) != n.rank())
     n.fail(Code::E0302, fmt::format("`scales` has {} entries for {}", scales.size(), to_string(n.type(0))));
   for (int a = 0; a < n.rank(); ++a) {
@@ -32,11 +32,11 @@ ResizeForm form_of(const NodeView& n) {
 
 void infer_upsample(Infer& n) {
   Shape s = n.shape();
-  for (const ResizeAxis& a : form_of(n).axes) s[a.axis] = a.out;
+  for (const ResizeAxis& a : upsample_form(n).axes) s[a.axis] = a.out;
   n.output(0, n.dtype(), s);
 }
 
-Meaning upsample(const MeaningView& n) { return Interpolation(n, form_of(n)).meaning(); }
+Meaning upsample(const MeaningView& n) { return Interpolation(n, upsample_form(n)).meaning(); }
 
 }  // namespace
 

@@ -83,6 +83,11 @@ inline Window window_of(const NodeView& n, std::span<const int64_t> kernel, bool
   return window;
 }
 
+/// The window of a pooling operator.
+inline Window pool_window(const NodeView& n) {
+  return window_of(n, n.attr_ints("kernel_shape"), n.attr_int("ceil_mode"));
+}
+
 /// Fresh variables over the taps, one an axis.
 inline std::vector<Expr> taps_of(const Window& window) {
   std::vector<Expr> taps;
