@@ -170,7 +170,8 @@ Expr simplify(Op op, DType type, std::span<const Expr> a) {
     if (op == Op::Sign) return integer((v > 0) - (v < 0), type);
     if (op == Op::Not) return boolean(!v);
     if (op == Op::Cast && (is_integer(type) || type == DType::b1)) return integer(v, type);
-    if (op == Op::Cast && is_float(type) && a[0].type() != DType::u64 && std::abs(v) < (1ll << 24))
+    const int64_t exact = type == DType::f16 ? 1 << 11 : type == DType::bf16 ? 1 << 8 : 1 << 24;
+    if (op == Op::Cast && is_float(type) && a[0].type() != DType::u64 && -exact <= v && v <= exact)
       return constant(type, static_cast<double>(v));
   }
   if (op == Op::Cast && a[0].type() == type) return a[0];
@@ -207,9 +208,10 @@ Expr make(Op op, DType type, std::vector<Expr> args, uint64_t bits) {
       (args[0].is_const() || (!args[1].is_const() && args[1].id() < args[0].id())))
     std::swap(args[0], args[1]);
   Pool& p = pool();
-  ExprNode probe{op, type, 0, bits, std::move(args)};
+  ExprNode probe{op, type, 0, bits, std::move(args), {}};
   if (auto it = p.index.find({&probe}); it != p.index.end()) return Expr(it->node);
   probe.id = static_cast<uint32_t>(p.nodes.size());
+  probe.range = range_of(op, type, probe.args, bits);
   p.nodes.push_back(std::move(probe));
   p.index.insert({&p.nodes.back()});
   return Expr(&p.nodes.back());

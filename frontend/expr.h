@@ -28,6 +28,13 @@ enum class FoldKind : uint8_t { Sum, Prod, Min, Max, ArgMin, ArgMax, ArgMinLast,
 
 struct ExprNode;
 
+__extension__ typedef __int128 Wide;  // holds every number of every integer type, their sums and most products
+struct Interval {
+  Wide low = INT64_MIN, high = INT64_MAX;
+  bool operator==(const Interval&) const = default;
+  bool known() const { return low > INT64_MIN && high < INT64_MAX; }  // of an i64: both ends are less than its type's
+};
+
 /// A handle to an immutable node; equal DAGs are equal handles. A default-made Expr is null.
 class Expr {
  public:
@@ -39,6 +46,7 @@ class Expr {
   std::span<const Expr> args() const;
   Expr arg(int i) const { return args()[i]; }
   uint32_t id() const;  // order of making: the only order that may reach output
+  const ExprNode* node() const { return node_; }
   explicit operator bool() const { return node_; }
   bool operator==(const Expr&) const = default;
 
@@ -64,6 +72,7 @@ struct ExprNode {
   uint32_t id;
   uint64_t bits;
   std::vector<Expr> args;
+  Interval range;  // of an integer or bool
 };
 inline Op Expr::op() const { return node_->op; }
 inline DType Expr::type() const { return node_->type; }
@@ -85,6 +94,8 @@ inline Expr boolean(bool v) { return integer(v, DType::b1); }
 Expr lowest(DType t);   // -infinity, or the smallest integer
 Expr highest(DType t);  // +infinity, or the largest integer
 Expr var(Expr extent);  // a fresh variable over [0, extent)
+/// The extent of a dim that is not bound yet: 0 to kLargestDim, which whoever binds it has to keep.
+inline constexpr int64_t kLargestDim = int64_t{1} << 40;
 Expr symbol(std::string_view name);
 std::string_view symbol_name(Expr symbol);
 Expr load(uint32_t operand, DType type, std::span<const Expr> index, Expr outside, bool checked = false);
@@ -155,15 +166,14 @@ Expr substitute(Expr root, std::span<const Expr> vars, std::span<const Expr> val
 void visit(std::span<const Expr> roots, const std::function<void(Expr)>& f);
 std::string to_string(Expr e);  // nested text, for dumps and tests of small expressions
 
-/// The closed interval an integer expression lies in; unknown ends are INT64_MIN / INT64_MAX.
-struct Interval {
-  int64_t low = INT64_MIN, high = INT64_MAX;
-  bool operator==(const Interval&) const = default;
-  bool known() const { return low != INT64_MIN && high != INT64_MAX; }
-};
-Interval range_of(Expr integer_expr);
+/// The closed interval that an integer or bool expression lies in, as its type reads it; sums that may wrap have the
+/// range of their type.
+inline Interval range_of(Expr integer_expr) { return integer_expr.node()->range; }
+/// That of a node with these parts, from the ranges of its arguments.
+Interval range_of(Op op, DType type, std::span<const Expr> args, uint64_t bits);
 
-/// A sum of `coefficient * term` plus a constant; terms that are not products by a constant stand as they are.
+/// A sum of `coefficient * term` plus a constant, equal modulo 2^64; terms that are not products by a constant stand as
+/// they are.
 struct Affine {
   struct Term {
     Expr term;

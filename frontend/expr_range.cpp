@@ -1,6 +1,7 @@
-// Ranges, affine forms and the index simplifier: how checks that can never fail, and divisions that undo products,
+// Intervals, affine forms and the index simplifier: how checks that can never fail, and divisions that undo products,
 // vanish.
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <ranges>
@@ -12,154 +13,102 @@
 namespace cameo {
 namespace {
 
-using Ranges = std::unordered_map<Expr, Interval, ExprHash>;
+constexpr bool is_whole(DType t) { return is_integer(t) || t == DType::b1; }
 
-bool add(int64_t a, int64_t b, int64_t& r) { return !__builtin_add_overflow(a, b, &r); }
-bool mul(int64_t a, int64_t b, int64_t& r) { return !__builtin_mul_overflow(a, b, &r); }
+/// Every value of an integer type; of what is not an integer, those of i64.
+Interval values_of(DType t) {
+  if (t == DType::b1) return {0, 1};
+  if (!is_integer(t)) return {INT64_MIN, INT64_MAX};
+  const int bits = row(t).bits;
+  if (row(t).kind == DKind::UInt) return {0, (Wide(1) << bits) - 1};
+  return {-(Wide(1) << (bits - 1)), (Wide(1) << (bits - 1)) - 1};
+}
 
-Interval combine(Op op, Interval a, Interval b) {
-  if (op == Op::Min) return {std::min(a.low, b.low), std::min(a.high, b.high)};
-  if (op == Op::Max) return {std::max(a.low, b.low), std::max(a.high, b.high)};
-  if (op == Op::Mod && b.low > 0)
-    return a.low >= 0 ? Interval{0, std::min(a.high, b.high - 1)} : Interval{0, b.high - 1};
-  if (!a.known() || !b.known()) {
-    if (op == Op::Add) {  // one-sided bounds survive sums
-      Interval r;
-      if (a.low != INT64_MIN && b.low != INT64_MIN && !add(a.low, b.low, r.low)) r.low = INT64_MIN;
-      if (a.high != INT64_MAX && b.high != INT64_MAX && !add(a.high, b.high, r.high)) r.high = INT64_MAX;
-      return r;
-    }
-    return {};
-  }
-  int64_t c[4];
-  bool ok = true;
+bool within(Interval r, Interval outer) { return r.low >= outer.low && r.high <= outer.high; }
+
+Interval hull(std::initializer_list<Wide> values) { return {std::min(values), std::max(values)}; }
+Interval hull(Interval a, Interval b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }
+
+/// The unwrapped product; nothing where 128 bits do not hold it.
+std::optional<Interval> product(Interval a, Interval b) {
+  Wide corner[4];
+  if (__builtin_mul_overflow(a.low, b.low, &corner[0]) || __builtin_mul_overflow(a.low, b.high, &corner[1]) ||
+      __builtin_mul_overflow(a.high, b.low, &corner[2]) || __builtin_mul_overflow(a.high, b.high, &corner[3]))
+    return std::nullopt;
+  return hull({corner[0], corner[1], corner[2], corner[3]});
+}
+
+/// Divided by numbers above 0 alone: x / 0 is 0, and by a negative one the lowest number wraps.
+std::optional<Interval> quotient(Op op, Interval a, Interval b) {
+  if (b.low <= 0) return std::nullopt;
+  auto divided = [&](Wide x, Wide y) { return x / y - (op == Op::FloorDiv && x % y < 0); };
+  return hull({divided(a.low, b.low), divided(a.low, b.high), divided(a.high, b.low), divided(a.high, b.high)});
+}
+
+std::optional<Interval> remainder(Op op, Interval a, Interval b) {
+  if (b.low <= 0) return std::nullopt;
+  if (op == Op::Mod) return Interval{0, a.low >= 0 ? std::min(a.high, b.high - 1) : b.high - 1};
+  return Interval{a.low >= 0 ? 0 : std::max(a.low, 1 - b.high), a.high <= 0 ? 0 : std::min(a.high, b.high - 1)};
+}
+
+/// The range of an operation before its result wraps to `type`; nothing where no more is known than the type.
+std::optional<Interval> unwrapped(Op op, std::span<const Expr> args, uint64_t bits) {
+  auto of = [&](size_t i) { return range_of(args[i]); };
   switch (op) {
-    case Op::Add:
-      ok = add(a.low, b.low, c[0]) && add(a.high, b.high, c[1]);
-      c[2] = c[0];
-      c[3] = c[1];
-      break;
-    case Op::Sub:
-      ok = add(a.low, -b.high, c[0]) && add(a.high, -b.low, c[1]);
-      c[2] = c[0];
-      c[3] = c[1];
-      break;
-    case Op::Mul:
-      ok = mul(a.low, b.low, c[0]) && mul(a.low, b.high, c[1]) && mul(a.high, b.low, c[2]) && mul(a.high, b.high, c[3]);
-      break;
+    case Op::Symbol: return Interval{0, kLargestDim};
+    case Op::Var: return Interval{0, std::max<Wide>(of(0).high - 1, 0)};
+    case Op::Neg: return Interval{-of(0).high, -of(0).low};
+    case Op::Abs:
+      return of(0).low >= 0 ? of(0) : Interval{std::max<Wide>(-of(0).high, 0), std::max(-of(0).low, of(0).high)};
+    case Op::Select: return hull(of(1), of(2));
+    case Op::Cast: return is_whole(args[0].type()) ? std::optional(of(0)) : std::nullopt;
+    case Op::Fold:  // what stands where an Arg fold found its element: 0 if there was none
+      return static_cast<FoldKind>(bits) >= FoldKind::ArgMin ? std::optional(of(0)) : std::nullopt;
+    case Op::Add: return Interval{of(0).low + of(1).low, of(0).high + of(1).high};
+    case Op::Sub: return Interval{of(0).low - of(1).high, of(0).high - of(1).low};
+    case Op::Mul: return product(of(0), of(1));
     case Op::Div:
-    case Op::FloorDiv: {
-      if (b.low <= 0) return {};
-      auto div = [&](int64_t x, int64_t y) { return op == Op::Div ? x / y : x / y - (x % y < 0); };
-      c[0] = div(a.low, b.low);
-      c[1] = div(a.low, b.high);
-      c[2] = div(a.high, b.low);
-      c[3] = div(a.high, b.high);
-      break;
-    }
-    case Op::FMod:
-      if (b.low <= 0) return {};
-      return {a.low >= 0 ? 0 : 1 - b.high, std::min(a.high >= 0 ? b.high - 1 : 0, std::max<int64_t>(a.high, 0))};
-    default: return {};
-  }
-  return ok ? Interval{*std::min_element(c, c + 4), *std::max_element(c, c + 4)} : Interval{};
-}
-
-Interval storage_range(DType t) {
-  switch (t) {
-    case DType::b1: return {0, 1};
-    case DType::u8: return {0, 255};
-    case DType::i8: return {-128, 127};
-    case DType::u16: return {0, 65535};
-    case DType::i16: return {-32768, 32767};
-    case DType::u32: return {0, UINT32_MAX};
-    case DType::i32: return {INT32_MIN, INT32_MAX};
-    default: return {};
-  }
-}
-
-Interval range_of(Expr e, Ranges& memo) {
-  if (is_float(e.type())) return {};
-  if (auto it = memo.find(e); it != memo.end()) return it->second;
-  Interval r = storage_range(e.type());
-  auto sub = [&](int i) { return range_of(e.arg(i), memo); };
-  switch (e.op()) {
-    case Op::Const: r = {e.int_value(), e.int_value()}; break;
-    case Op::Symbol: r = {0, INT64_MAX}; break;  // a dim
-    case Op::Var: {
-      int64_t high = sub(0).high;
-      r = {0, high == INT64_MAX ? high : std::max<int64_t>(high - 1, 0)};
-      break;
-    }
-    case Op::Neg: {
-      Interval a = sub(0);
-      if (a.known()) r = {-a.high, -a.low};
-      break;
-    }
-    case Op::Select: {
-      Interval a = sub(1), b = sub(2);
-      r = {std::min(a.low, b.low), std::max(a.high, b.high)};
-      break;
-    }
-    case Op::Cast:
-      if (is_integer(e.arg(0).type()) || e.arg(0).type() == DType::b1) {
-        Interval a = sub(0), to = storage_range(e.type());
-        if (!to.known() || (a.low >= to.low && a.high <= to.high)) r = a;
-      }
-      break;
-    case Op::Fold:
-      if (e.fold_kind() >= FoldKind::ArgMin)
-        r = range_of(e.arg(0), memo);
-      else if (e.fold_kind() == FoldKind::Min || e.fold_kind() == FoldKind::Max)
-        r = storage_range(e.type());
-      break;
-    case Op::Add:
-    case Op::Sub:
-    case Op::Mul:
-    case Op::Div:
-    case Op::FloorDiv:
+    case Op::FloorDiv: return quotient(op, of(0), of(1));
     case Op::Mod:
-    case Op::FMod:
-    case Op::Min:
-    case Op::Max: {
-      Interval c = combine(e.op(), sub(0), sub(1));
-      if (e.type() == DType::i64 || (c.low >= r.low && c.high <= r.high)) r = c;  // narrower types may wrap
-      break;
-    }
-    default: break;
-  }
-  return memo[e] = r;
-}
-
-void collect(Expr e, int64_t factor, std::map<uint32_t, Affine::Term>& terms, int64_t& constant) {
-  if (e.is_const()) {
-    constant += factor * e.int_value();
-  } else if (e.op() == Op::Add || e.op() == Op::Sub) {
-    collect(e.arg(0), factor, terms, constant);
-    collect(e.arg(1), e.op() == Op::Add ? factor : -factor, terms, constant);
-  } else if (e.op() == Op::Neg) {
-    collect(e.arg(0), -factor, terms, constant);
-  } else if (e.op() == Op::Mul && e.arg(1).is_const()) {
-    collect(e.arg(0), factor * e.arg(1).int_value(), terms, constant);
-  } else {
-    auto& t = terms.try_emplace(e.id(), Affine::Term{e, 0}).first->second;
-    t.coefficient += factor;
+    case Op::FMod: return remainder(op, of(0), of(1));
+    case Op::Min: return Interval{std::min(of(0).low, of(1).low), std::min(of(0).high, of(1).high)};
+    case Op::Max: return Interval{std::max(of(0).low, of(1).low), std::max(of(0).high, of(1).high)};
+    default: return std::nullopt;
   }
 }
 
-bool within(Interval r, int64_t low, int64_t high) { return r.low >= low && r.high <= high; }
+int64_t wrapping(Wide v) { return static_cast<int64_t>(static_cast<uint64_t>(v)); }
 
-/// n = d*q + rest with 0 <= rest < d proven: the pair that both n / d and n % d need.
+/// The unwrapped range of a sum of products; nothing where 128 bits do not hold it.
+std::optional<Interval> unwrapped(const Affine& a) {
+  Interval sum{a.constant, a.constant};
+  for (const Affine::Term& t : a.terms) {
+    auto r = product(range_of(t.term), {t.coefficient, t.coefficient});  // below 2^127: both factors have 64 bits
+    if (!r || __builtin_add_overflow(sum.low, r->low, &sum.low) || __builtin_add_overflow(sum.high, r->high, &sum.high))
+      return std::nullopt;
+  }
+  return sum;
+}
+
+/// No value of the terms makes the sum wrap: what holds of it as a whole number, holds.
+bool never_wraps(const Affine& a) {
+  auto r = unwrapped(a);
+  return r && within(*r, values_of(DType::i64));
+}
+
+/// n = d*q + rest with 0 <= rest < d proven: the pair that both n / d and n % d need. `n` never wraps.
 std::optional<std::pair<Affine, Affine>> split(const Affine& n, int64_t d) {
   Affine quotient, rest;
   for (auto& t : n.terms) (t.coefficient % d == 0 ? quotient : rest).terms.push_back(t);
   for (auto& t : quotient.terms) t.coefficient /= d;
   int64_t floor = n.constant / d - (n.constant % d < 0);
-  for (int64_t q : {floor, floor + 1, floor - 1}) {  // the constant may belong to either side of a term's range
+  for (Wide q :
+       {Wide(floor), Wide(floor) + 1, Wide(floor) - 1}) {  // the constant may go to either side of a term's range
+    const Wide constant = n.constant - q * d;
     Affine r = rest;
-    r.constant = n.constant - q * d;
-    if (within(range_of(from_affine(r)), 0, d - 1)) {
-      quotient.constant = q;
+    r.constant = wrapping(constant);
+    if (auto range = unwrapped(r); range && r.constant == constant && within(*range, {0, d - 1})) {
+      quotient.constant = wrapping(q);
       return std::pair(quotient, r);
     }
   }
@@ -176,7 +125,7 @@ std::optional<std::pair<Affine, Affine>> take_multiples(const Affine& x, int64_t
     else
       q.terms.push_back({t.term, t.coefficient / d});
   }
-  if (q.terms.empty()) return std::nullopt;
+  if (q.terms.empty() || !never_wraps(r)) return std::nullopt;
   return std::pair(q, r);
 }
 
@@ -189,7 +138,7 @@ struct Shortened {
 std::optional<Shortened> shorten(const Affine& x, int64_t d) {
   std::optional<Shortened> best;
   for (const Affine::Term& t : x.terms) {
-    int64_t g = std::gcd(t.coefficient, d);
+    int64_t g = t.coefficient == INT64_MIN ? 1 : std::gcd(t.coefficient, d);
     if (g <= 1 || (best && g <= best->g)) continue;
     if (auto parts = split(x, g)) best = {g, parts->first, parts->second};
   }
@@ -205,7 +154,7 @@ void recombine(Affine& a) {
       Expr quotient = a.terms[j].term;
       if (quotient.op() != Op::FloorDiv || quotient.arg(0) != rest.arg(0) || quotient.arg(1) != rest.arg(1)) continue;
       int64_t c = a.terms[i].coefficient;
-      if (a.terms[j].coefficient != c * rest.arg(1).int_value()) continue;
+      if (a.terms[j].coefficient != wrapping(Wide(c) * rest.arg(1).int_value())) continue;
       a.terms.erase(a.terms.begin() + static_cast<long>(std::max(i, j)));
       a.terms.erase(a.terms.begin() + static_cast<long>(std::min(i, j)));
       a = affine(from_affine(a) + rest.arg(0) * integer(c));
@@ -214,10 +163,39 @@ void recombine(Affine& a) {
   }
 }
 
+Expr simplify_node(Expr e);
+
 Expr simplify_sum(Expr e) {
   Affine a = affine(e);
   recombine(a);
   return from_affine(a);
+}
+
+/// x / d or x % d for a constant d above 0. Only what holds of whole numbers is used, so x must not wrap.
+Expr simplify_division(Expr e) {
+  if (!e.arg(1).is_const() || e.arg(1).int_value() <= 0) return e;
+  const bool truncates = e.op() == Op::Div || e.op() == Op::FMod,
+             quotient = e.op() == Op::Div || e.op() == Op::FloorDiv;
+  if (truncates && range_of(e.arg(0)).low < 0) return e;
+  const Expr x = e.arg(0), d = e.arg(1);
+  const Affine sum = affine(x);
+  if (never_wraps(sum)) {
+    if (auto parts = split(sum, d.int_value())) return from_affine(quotient ? parts->first : parts->second);
+    if (int64_t both; quotient && x.op() == Op::FloorDiv && x.arg(1).is_const() && x.arg(1).int_value() > 0 &&
+                      !__builtin_mul_overflow(x.arg(1).int_value(), d.int_value(), &both))
+      return simplify_index(floor_div(x.arg(0), integer(both)));  // (x / a) / b == x / (a * b)
+    if (auto whole = take_multiples(sum, d.int_value())) {
+      Expr rest = from_affine(whole->second);
+      return quotient ? simplify_sum(from_affine(whole->first) + simplify_node(floor_div(rest, d)))
+                      : simplify_node(mod(rest, d));
+    }
+    if (auto s = shorten(sum, d.int_value())) {
+      Expr q = from_affine(s->q), left = integer(d.int_value() / s->g);
+      return quotient ? simplify_node(floor_div(q, left))
+                      : simplify_sum(simplify_node(mod(q, left)) * integer(s->g) + from_affine(s->r));
+    }
+  }
+  return quotient ? floor_div(x, d) : mod(x, d);
 }
 
 Expr simplify_node(Expr e) {
@@ -229,28 +207,7 @@ Expr simplify_node(Expr e) {
     case Op::Div:
     case Op::FloorDiv:
     case Op::Mod:
-    case Op::FMod: {
-      if (!e.arg(1).is_const() || e.arg(1).int_value() <= 0) return e;
-      Interval r = range_of(e.arg(0));
-      bool truncating = e.op() == Op::Div || e.op() == Op::FMod;
-      if (truncating && r.low < 0) return e;
-      auto parts = split(affine(e.arg(0)), e.arg(1).int_value());
-      bool quotient = e.op() == Op::Div || e.op() == Op::FloorDiv;
-      if (parts) return from_affine(quotient ? parts->first : parts->second);
-      if (quotient && e.arg(0).op() == Op::FloorDiv && e.arg(0).arg(1).is_const())  // (x / a) / b == x / (a * b)
-        return simplify_index(floor_div(e.arg(0).arg(0), e.arg(0).arg(1) * e.arg(1)));
-      if (auto whole = take_multiples(affine(e.arg(0)), e.arg(1).int_value())) {
-        Expr rest = from_affine(whole->second);
-        return quotient ? simplify_sum(from_affine(whole->first) + simplify_node(floor_div(rest, e.arg(1))))
-                        : simplify_node(mod(rest, e.arg(1)));
-      }
-      if (auto s = shorten(affine(e.arg(0)), e.arg(1).int_value())) {
-        Expr x = from_affine(s->q), d = integer(e.arg(1).int_value() / s->g);
-        return quotient ? simplify_node(floor_div(x, d))
-                        : simplify_sum(simplify_node(mod(x, d)) * integer(s->g) + from_affine(s->r));
-      }
-      return quotient ? floor_div(e.arg(0), e.arg(1)) : mod(e.arg(0), e.arg(1));
-    }
+    case Op::FMod: return simplify_division(e);
     case Op::Min:
     case Op::Max: {
       Interval a = range_of(e.arg(0)), b = range_of(e.arg(1));
@@ -279,9 +236,15 @@ Expr simplify_node(Expr e) {
 
 }  // namespace
 
-Interval range_of(Expr e) {
-  static Ranges memo;  // of every node asked for: nodes live as long as the process, and their ranges never change
-  return range_of(e, memo);
+Interval range_of(Op op, DType type, std::span<const Expr> args, uint64_t bits) {
+  const Interval all = values_of(type);
+  if (!is_whole(type)) return all;
+  if (op == Op::Const) {
+    const Wide value = all.low < 0 ? Wide(static_cast<int64_t>(bits)) : Wide(bits);
+    return {value, value};
+  }
+  const std::optional<Interval> r = unwrapped(op, args, bits);
+  return r && within(*r, all) ? *r : all;
 }
 
 int64_t Affine::coefficient_of(Expr term) const {
@@ -290,12 +253,30 @@ int64_t Affine::coefficient_of(Expr term) const {
   return 0;
 }
 
-Affine affine(Expr e) {
-  std::map<uint32_t, Affine::Term> terms;
+Affine affine(Expr root) {
   Affine a;
-  collect(e, 1, terms, a.constant);
-  for (auto& [id, t] : terms)
-    if (t.coefficient) a.terms.push_back(t);
+  // operands are older than what uses them: taken from the youngest on, every node has its whole coefficient
+  std::map<uint32_t, Affine::Term, std::greater<>> open{{root.id(), {root, 1}}};
+  auto add = [&](Expr e, int64_t coefficient) {
+    int64_t& sum = open.try_emplace(e.id(), Affine::Term{e, 0}).first->second.coefficient;
+    sum = wrapping(Wide(sum) + coefficient);
+  };
+  while (!open.empty()) {
+    const auto [e, coefficient] = open.extract(open.begin()).mapped();
+    if (e.is_const()) {
+      a.constant = wrapping(a.constant + Wide(coefficient) * e.int_value());
+    } else if (e.op() == Op::Add || e.op() == Op::Sub) {
+      add(e.arg(0), coefficient);
+      add(e.arg(1), e.op() == Op::Add ? coefficient : wrapping(-Wide(coefficient)));
+    } else if (e.op() == Op::Neg) {
+      add(e.arg(0), wrapping(-Wide(coefficient)));
+    } else if (e.op() == Op::Mul && e.arg(1).is_const()) {
+      add(e.arg(0), wrapping(Wide(coefficient) * e.arg(1).int_value()));
+    } else if (coefficient) {
+      a.terms.push_back({e, coefficient});
+    }
+  }
+  std::ranges::reverse(a.terms);
   return a;
 }
 

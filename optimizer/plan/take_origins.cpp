@@ -36,8 +36,9 @@ Expr less(Expr offset, int64_t origin) {
 
 std::vector<int64_t> take_origins(Kernel& k) {
   std::vector<int64_t> origins(k.operands.size(), INT64_MAX);
-  each_offset(
-      k, [&](uint32_t operand, Expr offset) { origins[operand] = std::min(origins[operand], range_of(offset).low); });
+  each_offset(k, [&](uint32_t operand, Expr offset) {
+    origins[operand] = std::min(origins[operand], static_cast<int64_t>(range_of(offset).low));
+  });
   for (int64_t& o : origins)
     o = o == INT64_MAX ? 0 : std::max<int64_t>(o, 0);  // what is guarded may begin before its operand
   if (std::ranges::all_of(origins, [](int64_t o) { return o == 0; })) return origins;

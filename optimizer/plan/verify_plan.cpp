@@ -30,7 +30,8 @@ std::vector<int64_t> extents_of(const Kernel& k) {
   std::vector<int64_t> reach(k.operands.size(), 0);
   auto touch = [&](uint32_t operand, Expr offset) {
     Interval r = range_of(offset);
-    if (r.known() && operand < reach.size()) reach[operand] = std::max(reach[operand], r.high + 1);
+    if (r.known() && operand < reach.size())
+      reach[operand] = std::max(reach[operand], static_cast<int64_t>(r.high + 1));
   };
   std::vector<Expr> values;
   for (const Store& s : k.stores) {
