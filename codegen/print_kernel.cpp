@@ -278,10 +278,16 @@ class Printer {
     scopes_[at].names.emplace(e, t);
     return t;
   }
+  /// What rt:: compares by the first lane alone, unless a later lane may have wrapped.
+  std::string compared(Expr e) {
+    const bool sum = e.op() == Op::Add || e.op() == Op::Sub;
+    return sum && e.type() == DType::i64 && !range_of(e).known() ? fmt::format("rt::general({})", name(e)) : name(e);
+  }
   std::string call(Expr e) {
     if (e.op() == Op::Load) return print_load(e);
+    const bool compares = e.op() == Op::Lt || e.op() == Op::Le;
     std::string args;
-    for (Expr a : e.args()) args += fmt::format("{}{}", args.empty() ? "" : ", ", name(a));
+    for (Expr a : e.args()) args += fmt::format("{}{}", args.empty() ? "" : ", ", compares ? compared(a) : name(a));
     if (e.op() == Op::Cast) return fmt::format("rt::cast<{}>({})", storage_type(e.type()), args);
     return fmt::format("rt::{}({})", function_name(e.op()), args);
   }

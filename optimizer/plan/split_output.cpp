@@ -40,10 +40,11 @@ Cuts find_cuts(const OutputExpr& out) {
         e.arg(0).arg(0).type() != DType::i64)
       return;
     Affine index = affine(e.arg(0).arg(0));
-    int axis = axis_of(out, index);
+    int axis = never_wraps(index) ? axis_of(out, index) : -1;
     if (axis < 0 || (cuts.axis >= 0 && axis != cuts.axis) || !has_load(e.arg(1)) || !has_load(e.arg(2))) return;
     cuts.axis = axis;
-    cuts.at.insert(e.arg(0).arg(1).int_value() - index.constant);
+    const Wide cut = Wide(e.arg(0).arg(1).int_value()) - index.constant;
+    if (0 < cut && cut < range_of(index.terms[0].term).high + 1) cuts.at.insert(static_cast<int64_t>(cut));
   });
   return cuts;
 }
@@ -78,14 +79,39 @@ std::vector<OutputPart> cut_segments(const OutputPart& whole) {
   return parts;
 }
 
-/// A condition `P % s == 0`: P and s, or s = 0.
+/// A condition `P % s == 0`: P, which never wraps, and s; or s = 0.
 struct Remainder {
   Affine p;
   int64_t s = 0;
 };
 Remainder remainder_of(Expr e) {
   if (e.op() != Op::Eq || !e.arg(1).is_const(0) || e.arg(0).op() != Op::Mod || !e.arg(0).arg(1).is_const()) return {};
-  return {affine(e.arg(0).arg(0)), e.arg(0).arg(1).int_value()};
+  Affine p = affine(e.arg(0).arg(0));
+  return never_wraps(p) ? Remainder{p, e.arg(0).arg(1).int_value()} : Remainder{};
+}
+
+bool implies(Expr e, Expr condition) {
+  return e == condition || (e.op() == Op::And && (implies(e.arg(0), condition) || implies(e.arg(1), condition)));
+}
+
+/// Reads nothing where the condition does not hold: its index is negative there, and zero stands outside.
+bool reads_only_where(Expr e, Expr condition) {
+  if (e.op() == Op::Cast) return reads_only_where(e.arg(0), condition);
+  return e.op() == Op::Load && !e.checked() && e.outside() == zero(e.type()) &&
+         std::ranges::any_of(e.index(), [&](Expr i) {
+           return i.op() == Op::Select && implies(i.arg(0), condition) && range_of(i.arg(2)).high < 0;
+         });
+}
+
+/// The term of a sum is zero where the condition does not hold.
+bool zero_unless(Expr e, Expr condition) {
+  switch (e.op()) {
+    case Op::Cast: return zero_unless(e.arg(0), condition);
+    case Op::Mul: return reads_only_where(e.arg(0), condition) || reads_only_where(e.arg(1), condition);
+    case Op::Fold: return e.fold_kind() == FoldKind::Sum && zero_unless(e.arg(1), condition);
+    case Op::Select: return implies(e.arg(0), condition) && e.arg(2) == zero(e.type());
+    default: return reads_only_where(e, condition);
+  }
 }
 
 /// A fold whose body is asked for only where a remainder of its variable is zero runs over those values alone.
@@ -99,7 +125,7 @@ Expr fold_over_fitting(Expr e) {
     if (!r.s || found.s) return;
     bool settled = r.p.coefficient_of(v) != 0;
     for (const Affine::Term& t : r.p.terms) settled &= t.term == v || t.coefficient % r.s == 0;
-    if (settled) found = r;
+    if (settled && zero_unless(e.arg(1), x)) found = r;
   });
   if (!found.s) return e;
   std::vector<int64_t> fitting;

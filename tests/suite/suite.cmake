@@ -21,6 +21,14 @@ suite_test(interpreter 1408 backend_suite_interpreter.json)
 suite_test(cuda 1391 backend_suite_cuda.json)
 set_tests_properties(suite.interpreter suite.cuda PROPERTIES DEPENDS suite.artifact)  # which unpacks the archive
 
+# Integer inputs at the edges of their types: kernels as fused, and plans, do what the interpreter does, which looks at every index
+# that was proven to be within its axis.
+foreach(engine fused plan)
+  add_test(NAME suite.extreme_${engine} COMMAND backend_suite --extreme --engine=${engine} -j 2 --least 1382
+           --report ${CMAKE_BINARY_DIR}/backend_suite_extreme_${engine}.json)
+  set_tests_properties(suite.extreme_${engine} PROPERTIES LABELS suite TIMEOUT 1500 PROCESSORS 2 SKIP_RETURN_CODE 77 DEPENDS suite.artifact)
+endforeach()
+
 # Some real models by their plans alone, in the physical mode: a few seconds each at most.
 add_test(NAME models.plan COMMAND golden_models --engine=plan byte_sb_bidi_lstm dtln_1 fsanet_var gtcrn_simple micro_kws_fp32
          mujoco_go1_policy polygraphy_scan ppocr_v3_det_en silero_vad_op18_ifless ten_vad ultraface_rfb_320 xfeat_256

@@ -11,8 +11,10 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <sstream>
 
+#include "frontend/compare.h"
 #include "frontend/interpret.h"
 
 extern char** environ;
@@ -222,9 +224,68 @@ Verdict run_data(const Case& c, const Engine& engine, DataSet data) {
   return verdict;
 }
 
+// ---- extreme integers ---------------------------------------------------------------------------------------------
+
+/// Numbers at and next to the edges of every type, as many small ones, and some that index something.
+Tensor extreme(const Tensor& like, std::mt19937_64& rng) {
+  constexpr int64_t kEdges[] = {0,         1,         -1,           2, -2, 3, 255, INT32_MAX, int64_t{1} << 32,
+                                INT64_MAX, INT64_MIN, INT64_MIN + 1};
+  Tensor t(like.dtype(), like.dims());
+  for (int64_t i = 0; i < t.size(); ++i) {
+    const int64_t near = static_cast<int64_t>(rng() % 3) - 1, edge = kEdges[rng() % std::size(kEdges)];
+    t.set_int(i, rng() % 2 ? like.get_int(i)
+                           : static_cast<int64_t>(static_cast<uint64_t>(edge) + static_cast<uint64_t>(near)));
+  }
+  return t;
+}
+
+struct Outcome {
+  std::vector<Tensor> outputs;
+  std::string refusal;  // of the data: an index out of range
+};
+Outcome outcome_of(const std::function<std::vector<Tensor>()>& run) {
+  try {
+    return {run(), ""};
+  } catch (CompileError& e) {
+    if (e.diagnostic.code != Code::E0304) throw;
+    return {{}, e.diagnostic.message};
+  }
+}
+
+Verdict run_extreme(const Case& c, const Engine& engine, std::span<const NamedTensor> data) {
+  ImportOptions options;
+  for (size_t i = 0; i < data.size(); ++i) options.shapes[std::to_string(i)] = data[i].tensor.dims();
+  Diagnostics diagnostics;
+  Model model = import_onnx(c.model, options, diagnostics);
+  if (diagnostics.has_errors()) return {Verdict::Unsupported, problems(diagnostics)};
+  if (data.size() != model.graph.inputs().size()) return {Verdict::Unsupported, "another number of inputs in the data"};
+  std::mt19937_64 rng(data.size());
+  for (int round = 0; round < 3; ++round) {
+    std::vector<Tensor> inputs;
+    for (const NamedTensor& t : data)
+      inputs.push_back(is_integer(t.tensor.dtype()) ? extreme(t.tensor, rng) : t.tensor);
+    Interpretation exact;
+    const Outcome want = outcome_of([&] { return (exact = interpret(model.graph, inputs)).rounded; });
+    Outcome got;
+    try {
+      got = outcome_of([&] { return engine(c, model, inputs); });
+    } catch (CompileError& e) { return {Verdict::Unsupported, e.diagnostic.message}; }
+    if (want.refusal.empty() != got.refusal.empty())
+      return {Verdict::Wrong, fmt::format("`{}` where the interpreter says `{}`", got.refusal, want.refusal)};
+    for (size_t i = 0; i < got.outputs.size(); ++i)
+      if (Comparison like = cameo::compare(got.outputs[i], want.outputs[i], exact.unrounded[i]); !like.pass)
+        return {Verdict::Wrong, fmt::format("output {}: {}", i, like.why)};
+  }
+  return {};
+}
+
 }  // namespace
 
 Verdict run_case(const Case& c, const Engine& engine) {
+  if (c.extreme) {
+    auto inputs = c.data_sets.empty() ? std::nullopt : read_tensors(c.data_sets[0], "input_");
+    return inputs ? run_extreme(c, engine, *inputs) : Verdict{Verdict::Unsupported, "no tensors in the data"};
+  }
   if (c.data_sets.empty()) {
     std::string prefix = c.model.stem().string() + "_output_";
     auto outputs = read_tensors(c.model.parent_path(), prefix);

@@ -16,6 +16,7 @@ struct Case {
   std::string name, main_op;
   std::filesystem::path model;
   std::vector<std::filesystem::path> data_sets;  // empty: inputs 0, 1/n, 2/n .. and the outputs beside the model
+  bool extreme = false;  // integers at the edges of their types instead, and the interpreter says what is right
 };
 
 /// The cases of the suite in `shared`, unpacked once under `work`; else of Debian's libonnx-testdata. `note` says

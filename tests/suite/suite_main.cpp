@@ -7,9 +7,11 @@
 #include <map>
 #include <regex>
 
+#include "optimizer/pipeline.h"
 #include "optimizer/plan/run_plan.h"
 #include "tests/suite/suite.h"
 #include "tests/support/artifact.h"
+#include "tests/support/fused.h"
 
 using namespace cameo;
 using namespace cameo::suite;
@@ -26,8 +28,16 @@ std::vector<Tensor> plan_case(const Case&, const Model& model, std::span<const T
   Module m = test::plan_graph(model.graph);
   return run_plan(m, m.plans[0], inputs);
 }
-const std::map<std::string, Engine> kEngines = {
-    {"interpreter", interpret_case}, {"plan", plan_case}, {"artifact", compile_case}, {"cuda", cuda_case}};
+std::vector<Tensor> fused_case(const Case&, const Model& model, std::span<const Tensor> inputs) {
+  test::plan_graph(model.graph);  // what a plan refuses (sizes out of data) is not fused either
+  PassContext context;
+  return test::interpret_fused(optimize(model.graph, context), inputs).rounded;
+}
+const std::map<std::string, Engine> kEngines = {{"interpreter", interpret_case},
+                                                {"fused", fused_case},
+                                                {"plan", plan_case},
+                                                {"artifact", compile_case},
+                                                {"cuda", cuda_case}};
 
 struct Counts {
   int of[4] = {};
@@ -63,13 +73,14 @@ int main(int argc, char** argv) {
   CLI::App app{"the ONNX backend suite"};
   std::string engine = "interpreter", filter, report = CAMEO_BINARY_DIR "/backend_suite.json";
   int jobs = 2, limit = 120, least = 0;
-  bool verbose = false;
+  bool verbose = false, extreme = false;
   app.add_option("--engine", engine)->check(CLI::IsMember(kEngines));
   app.add_option("--filter", filter, "a regular expression that names must contain");
   app.add_option("--report", report, "where the JSON goes");
   app.add_option("-j", jobs);
   app.add_option("--limit", limit, "seconds a case");
   app.add_option("--least", least, "fail when fewer cases pass");
+  app.add_flag("--extreme", extreme, "integer inputs at the edges of their types, judged by the interpreter");
   app.add_flag("-v", verbose, "a line for each case that does not pass");
   CLI11_PARSE(app, argc, argv);
 
@@ -81,6 +92,7 @@ int main(int argc, char** argv) {
   }
   std::regex pattern(filter);
   std::erase_if(cases, [&](const Case& c) { return !std::regex_search(c.name, pattern); });
+  for (Case& c : cases) c.extreme = extreme;
   if (engine == "artifact" || engine == "cuda") test::warm_up_compiler();
   auto verdicts =
       run_cases(cases, kEngines.at(engine), jobs, std::chrono::seconds(limit), [&](const Case& c, const Verdict& v) {
