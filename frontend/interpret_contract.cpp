@@ -183,8 +183,7 @@ void ContractRun::choose_lanes(const std::vector<int64_t> (&bases)[2], const std
       every_ = axis.divisor;
       divided_ = s;
       for (size_t t = 0; t < terms_.size(); ++t)
-        terms_[t].first =
-            static_cast<int32_t>(residue(-bases[s][d] - forms[t / static_cast<size_t>(code_.inner)], every_));
+        terms_[t].first = residue(-bases[s][d] - forms[t / static_cast<size_t>(code_.inner)], every_);
     }
   }
 }

@@ -18,9 +18,8 @@ class ContractRun {
   /// One term of the sum for a row. It counts for the lanes first + every * t; for each side, t = 0 is at `offset`, and
   /// the t of [low, high) are in range.
   struct Term {
-    int64_t offset[2];
+    int64_t offset[2], first;
     int32_t low[2], high[2];
-    int32_t first;
   };
   struct Factor {
     const double* data;

@@ -43,9 +43,7 @@ void with_ints(const Tensor& t, F f) {
   }
 }
 
-[[noreturn]] void fail_range(int64_t index, size_t axis, int64_t extent, bool audited) {
-  if (audited)
-    internal_error(fmt::format("index {} was proven to be within axis {} of extent {}", index, axis, extent));
+[[noreturn]] void fail_range(int64_t index, size_t axis, int64_t extent) {
   throw CompileError(Code::E0304,
                      fmt::format("index {} is out of range for axis {} of extent {}", index, axis, extent));
 }
@@ -173,10 +171,9 @@ class Machine {
     auto& run = contracts_[&c];
     const Lanes& out = lanes_[i.out];
     if (!run) run = std::make_unique<ContractRun>(c, operands_, out.unrounded != nullptr);
-    int row_axis = static_cast<int>(tape_.dims_.size()) - 1;
-    while (row_axis > tape_.split_ && tape_.dims_[row_axis] == 1) --row_axis;
-    bool varies = row_axis >= tape_.split_;
-    int64_t row = c.one_row || !varies ? n : std::min(n, tape_.dims_[row_axis]);
+    const bool varies = tape_.row_axis_ >= tape_.split_;
+    const int64_t row = c.one_row || !varies ? n : std::min(n, tape_.dims_[tape_.row_axis_]);
+    CAMEO_CHECK(n % row == 0, "blocks of whole rows");
     std::vector<int64_t> bases[2], steps[2];
     for (int64_t first = 0; first < n; first += row) {
       for (int s = 0; s < 2; ++s) {
@@ -187,7 +184,7 @@ class Machine {
           for (size_t a = 0; a < axis.lane.size(); ++a)
             base += axis.lane[a] * lanes_[tape_.index_[tape_.split_ + a]].ints[i.uniform ? 0 : first];
           bases[s].push_back(base);
-          steps[s].push_back(varies ? axis.lane[row_axis - tape_.split_] : 0);
+          steps[s].push_back(varies ? axis.lane[tape_.row_axis_ - tape_.split_] : 0);
         }
       }
       run->run_row(bases, steps, row, out.rounded + first, out.unrounded ? out.unrounded + first : nullptr);
@@ -211,10 +208,9 @@ class Machine {
     const LoadCode& l = *i.load;
     bool within = true;
     for (size_t d = 0; d < l.index.size(); ++d) {
-      const LoadCode::Index& x = l.index[d];
-      int64_t index = *lanes_[x.reg].ints;
-      if (inside(index, x.extent)) continue;
-      if (l.checked || x.audited) fail_range(index, d, x.extent, x.audited);
+      int64_t index = *lanes_[l.index[d].reg].ints;
+      if (inside(index, l.index[d].extent)) continue;
+      if (l.checked) fail_range(index, d, l.index[d].extent);
       within = false;
     }
     int64_t step = l.step, base = *lanes_[l.base].ints + step * at_;
@@ -240,18 +236,17 @@ class Machine {
       const int64_t* index = lanes_[x.reg].ints;
       if (x.uniform) {
         base += *index * x.stride;
-        if (inside(*index, x.extent)) continue;
-        if (l.checked || x.audited) fail_range(*index, d, x.extent, x.audited);
-        within = false;
+        within &= inside(*index, x.extent);
+        if (l.checked && !within) fail_range(*index, d, x.extent);
         continue;
       }
       for (int64_t j = 0; j < n; ++j) offsets_[j] += index[j] * x.stride;
       if (x.proven) continue;
       all = false;
       for (int64_t j = 0; j < n; ++j) inside_[j] &= inside(index[j], x.extent);
-      if (l.checked || x.audited)
+      if (l.checked)
         for (int64_t j = 0; j < n; ++j)
-          if (!inside(index[j], x.extent) && (!active_ || active_[j])) fail_range(index[j], d, x.extent, x.audited);
+          if (!inside(index[j], x.extent) && (!active_ || active_[j])) fail_range(index[j], d, x.extent);
     }
     bool same = lanes_[l.outside].uniform;
     each_run(i, [&](auto* out, auto get, const auto* outside) {

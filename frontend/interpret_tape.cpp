@@ -133,14 +133,6 @@ std::optional<Progression> Compiler::progression(Expr offset) {
   return p;
 }
 
-namespace {
-bool reads_operands(Expr e) {
-  bool found = false;
-  visit(std::vector<Expr>{e}, [&](Expr x) { found |= x.op() == Op::Load; });
-  return found;
-}
-}  // namespace
-
 std::vector<Compiler::Access> Compiler::accesses(Expr load) {
   const std::vector<int64_t>& dims = tape_.operand_dims_.at(load.operand());
   CAMEO_CHECK(dims.size() == load.index().size(), "an index of the operand's rank");
@@ -148,8 +140,7 @@ std::vector<Compiler::Access> Compiler::accesses(Expr load) {
   int64_t stride = 1;
   for (size_t d = dims.size(); d-- > 0; stride *= dims[d]) {
     Interval r = range_of(load.index()[d]);
-    const bool within = r.low >= 0 && r.high < dims[d], of_data = reads_operands(load.index()[d]);
-    a.push_back({load.index()[d], dims[d], stride, within && !of_data, within && of_data});
+    a.push_back({load.index()[d], dims[d], stride, r.low >= 0 && r.high < dims[d]});
   }
   std::reverse(a.begin(), a.end());
   return a;
@@ -174,7 +165,7 @@ uint32_t Compiler::emit_load(Expr e, size_t scope) {
   }
   for (const Access& a : all)
     if (!code->linear || !a.proven)
-      code->index.push_back({reg(a.index), a.extent, a.stride, a.proven, a.audited, !varies(a.index)});
+      code->index.push_back({reg(a.index), a.extent, a.stride, a.proven, !varies(a.index)});
   Instr& i = append(e, scope, e.type());
   i.load = std::move(code);
   return i.out;
@@ -215,7 +206,9 @@ Tape::Tape(std::span<const Expr> index, std::span<const Expr> roots, std::vector
   for (Expr v : index) dims_.push_back(simplify_index(v.extent()).int_value());
   split_ = choose_split(dims_, block);
   int64_t inner = *element_count(std::span(dims_).subspan(split_));
-  int64_t row = dims_.empty() ? 1 : dims_.back();
+  row_axis_ = static_cast<int>(dims_.size()) - 1;
+  while (row_axis_ > split_ && dims_[row_axis_] == 1) --row_axis_;
+  int64_t row = row_axis_ < split_ ? 1 : dims_[row_axis_];
   block_ = std::min(inner, row <= block && row > 0 ? block / row * row : block);  // whole rows, or parts of one
   Compiler compiler(*this, index);
   for (Expr r : roots) roots_.push_back(compiler.reg(r));

@@ -55,7 +55,7 @@ struct LoadCode {
   struct Index {
     uint32_t reg;
     int64_t extent, stride;
-    bool proven, audited;  // as range analysis says: not looked at, and looked at because it would be our bug
+    bool proven;  // in range, by range analysis
     bool uniform;
   };
   uint32_t operand, outside;
@@ -119,7 +119,8 @@ class Tape {
   };
   std::vector<int64_t> dims_;
   std::vector<std::vector<int64_t>> operand_dims_;
-  int split_ = 0;  // axes from here on vary inside of a block
+  int split_ = 0;      // axes from here on vary inside of a block
+  int row_axis_ = -1;  // the innermost of them with more than one point; before split_ where none varies
   int64_t block_ = 1;
   std::vector<uint32_t> index_, roots_;
   std::vector<Register> registers_;

@@ -80,6 +80,9 @@ TEST(Contract, Convolutions) {
   run_conv({1, 16, 1, 1, 40, 1, 1, 1, 0, 1, 1});   // lanes are channels
   run_conv({1, 2, 3, 2000, 2, 1, 5, 1, 2, 1, 1});  // parts of a row
   run_conv({1, 3, 8, 8, 4, 3, 3, 1, 4, 1, 1});     // whole rows outside
+  for (int64_t pad : {0, 1})                       // short rows, many to a block, before an axis of extent 1
+    run_conv({1, 128, 49, 1, 128, 20, 1 + 2 * pad, 1, pad, 1, 128});
+  run_conv({1, 3, 1100, 1, 40, 2, 1, 1, 0, 1, 1});  // parts of a row before an axis of extent 1
 }
 TEST(Contract, Types) {
   for (DType t : {DType::f64, DType::f16, DType::bf16}) run_conv({1, 3, 8, 8, 4, 3, 3, 1, 1, 1, 1}, t);
