@@ -114,6 +114,66 @@ TEST(Threads, ContextsOfOneModelRunAtTheSameTime) {
   EXPECT_EQ(wrong, 0);
 }
 
+TEST(Threads, ModelsComeAndGoOnEveryThread) {
+  Session<kMix> one(1);
+  const float expected = run_mix(one);
+  std::vector<std::thread> hosts;
+  std::atomic<int> wrong = 0;
+  for (int t = 0; t < 4; ++t)
+    hosts.emplace_back([&] {
+      for (int i = 0; i < 25; ++i) {
+        Session<kMix> s(3);
+        wrong += run_mix(s) != expected;
+      }
+    });
+  for (std::thread& host : hosts) host.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(Threads, CancelsThatRainOnAContextEndRunsOrDoNothing) {
+  Session<kMix> s(3);
+  const float expected = run_mix(s);
+  std::atomic<bool> over = false;
+  std::thread rain([&] {
+    while (!over) s.api.cancel(s.context);
+  });
+  Floats x(kMixLength, 1.f), past = {0}, total(1);
+  Dims n = {kMixLength}, one = {1};
+  for (int i = 0; i < 200; ++i) {
+    std::vector<cameo_value> out = {value(total, one), none()};
+    const cameo_status status = s.run({value(x, n), value(past, one)}, out);
+    EXPECT_TRUE(status == CAMEO_OK || status == CAMEO_CANCELLED) << status;
+  }
+  over = true;
+  rain.join();
+  EXPECT_EQ(run_mix(s), expected) << "a cancel must not outlive its run";
+}
+
+TEST(Threads, CallersOfOneContextAreToldThatItRuns) {
+  Session<kMix> s(3);
+  const float expected = run_mix(s);
+  std::atomic<int> ran = 0, refused = 0, wrong = 0;
+  std::vector<std::thread> callers;
+  for (int t = 0; t < 4; ++t)
+    callers.emplace_back([&] {
+      Floats x(kMixLength), past = {0}, total(1);
+      for (int i = 0; i < kMixLength; ++i) x[i] = 1.f / static_cast<float>(i + 1);
+      Dims n = {kMixLength}, one = {1};
+      Error error;
+      for (int i = 0; i < 100; ++i) {
+        cameo_value in[] = {value(x, n), value(past, one)}, out[] = {value(total, one), none()};
+        const cameo_status status = s.api.run(s.context, in, 2, out, 2, nullptr, &error);
+        ran += status == CAMEO_OK;
+        refused += status == CAMEO_FAILED_PRECONDITION;
+        wrong += status == CAMEO_OK && total[0] != expected;
+      }
+    });
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(ran + refused, 400);
+  EXPECT_EQ(wrong, 0);
+  EXPECT_GT(ran, 0);
+}
+
 TEST(Threads, ForkedChildRunsAlone) {
   Session<kMix> s(3);
   const float expected = run_mix(s);

@@ -31,7 +31,7 @@ function(add_rt_variant name compiler stems)
   set_target_properties(test_${name} PROPERTIES LINKER_LANGUAGE CXX)
   target_link_libraries(test_${name} PRIVATE GTest::gtest_main)
   add_test(NAME ${name} COMMAND test_${name} --gtest_brief=1)
-  set_tests_properties(${name} PROPERTIES LABELS runtime TIMEOUT 600)
+  set_tests_properties(${name} PROPERTIES LABELS runtime)
 endfunction()
 
 if(cpu_flags MATCHES " avx2 " AND cpu_flags MATCHES " fma ")
