@@ -184,6 +184,8 @@ struct Affine {
   int64_t coefficient_of(Expr term) const;
 };
 Affine affine(Expr integer_expr);
+/// No value of the terms makes the sum wrap: what holds of it as a whole number, holds.
+bool never_wraps(const Affine& a);
 Expr from_affine(const Affine& a);
 /// Uses ranges and affine forms to shorten integer expressions: (12*i + j) / 12 is i and (12*i + j) % 12 is j for 0 <=
 /// j < 12.

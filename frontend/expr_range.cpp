@@ -90,12 +90,6 @@ std::optional<Interval> unwrapped(const Affine& a) {
   return sum;
 }
 
-/// No value of the terms makes the sum wrap: what holds of it as a whole number, holds.
-bool never_wraps(const Affine& a) {
-  auto r = unwrapped(a);
-  return r && within(*r, values_of(DType::i64));
-}
-
 /// n = d*q + rest with 0 <= rest < d proven: the pair that both n / d and n % d need. `n` never wraps.
 std::optional<std::pair<Affine, Affine>> split(const Affine& n, int64_t d) {
   Affine quotient, rest;
@@ -245,6 +239,11 @@ Interval range_of(Op op, DType type, std::span<const Expr> args, uint64_t bits) 
   }
   const std::optional<Interval> r = unwrapped(op, args, bits);
   return r && within(*r, all) ? *r : all;
+}
+
+bool never_wraps(const Affine& a) {
+  auto r = unwrapped(a);
+  return r && within(*r, values_of(DType::i64));
 }
 
 int64_t Affine::coefficient_of(Expr term) const {

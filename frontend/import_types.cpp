@@ -86,7 +86,7 @@ bool solve_dim(Expr extent, int64_t value, std::map<std::string, int64_t>& dims)
   int64_t rest;
   int64_t k = a.terms[0].coefficient;
   if (__builtin_sub_overflow(value, a.constant, &rest) || k == 0 || (k == -1 && rest == INT64_MIN) || rest % k != 0 ||
-      rest / k < 0)
+      rest / k < 0 || rest / k > kLargestDim)
     return false;
   dims[std::string(symbol_name(a.terms[0].term))] = rest / k;
   return true;

@@ -28,7 +28,8 @@ class Compiler {
   struct Access {
     Expr index;
     int64_t extent, stride;
-    bool proven;
+    bool proven;   // in range, by the extents of variables
+    bool audited;  // in range whatever the data are, so range analysis says
   };
   uint32_t new_register(bool floating, bool uniform);
   const std::vector<uint64_t>& free_variables(Expr e);

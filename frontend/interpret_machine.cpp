@@ -43,7 +43,9 @@ void with_ints(const Tensor& t, F f) {
   }
 }
 
-[[noreturn]] void fail_range(int64_t index, size_t axis, int64_t extent) {
+[[noreturn]] void fail_range(int64_t index, size_t axis, int64_t extent, bool audited) {
+  if (audited)
+    internal_error(fmt::format("index {} was proven to be within axis {} of extent {}", index, axis, extent));
   throw CompileError(Code::E0304,
                      fmt::format("index {} is out of range for axis {} of extent {}", index, axis, extent));
 }
@@ -208,9 +210,10 @@ class Machine {
     const LoadCode& l = *i.load;
     bool within = true;
     for (size_t d = 0; d < l.index.size(); ++d) {
-      int64_t index = *lanes_[l.index[d].reg].ints;
-      if (inside(index, l.index[d].extent)) continue;
-      if (l.checked) fail_range(index, d, l.index[d].extent);
+      const LoadCode::Index& x = l.index[d];
+      int64_t index = *lanes_[x.reg].ints;
+      if (inside(index, x.extent)) continue;
+      if (l.checked || x.audited) fail_range(index, d, x.extent, x.audited);
       within = false;
     }
     int64_t step = l.step, base = *lanes_[l.base].ints + step * at_;
@@ -236,17 +239,18 @@ class Machine {
       const int64_t* index = lanes_[x.reg].ints;
       if (x.uniform) {
         base += *index * x.stride;
-        within &= inside(*index, x.extent);
-        if (l.checked && !within) fail_range(*index, d, x.extent);
+        if (inside(*index, x.extent)) continue;
+        if (l.checked || x.audited) fail_range(*index, d, x.extent, x.audited);
+        within = false;
         continue;
       }
       for (int64_t j = 0; j < n; ++j) offsets_[j] += index[j] * x.stride;
       if (x.proven) continue;
       all = false;
       for (int64_t j = 0; j < n; ++j) inside_[j] &= inside(index[j], x.extent);
-      if (l.checked)
+      if (l.checked || x.audited)
         for (int64_t j = 0; j < n; ++j)
-          if (!inside(index[j], x.extent) && (!active_ || active_[j])) fail_range(index[j], d, x.extent);
+          if (!inside(index[j], x.extent) && (!active_ || active_[j])) fail_range(index[j], d, x.extent, x.audited);
     }
     bool same = lanes_[l.outside].uniform;
     each_run(i, [&](auto* out, auto get, const auto* outside) {

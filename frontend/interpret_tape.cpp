@@ -133,6 +133,14 @@ std::optional<Progression> Compiler::progression(Expr offset) {
   return p;
 }
 
+namespace {
+bool reads_operands(Expr e) {
+  bool found = false;
+  visit(std::vector<Expr>{e}, [&](Expr x) { found |= x.op() == Op::Load; });
+  return found;
+}
+}  // namespace
+
 std::vector<Compiler::Access> Compiler::accesses(Expr load) {
   const std::vector<int64_t>& dims = tape_.operand_dims_.at(load.operand());
   CAMEO_CHECK(dims.size() == load.index().size(), "an index of the operand's rank");
@@ -140,7 +148,8 @@ std::vector<Compiler::Access> Compiler::accesses(Expr load) {
   int64_t stride = 1;
   for (size_t d = dims.size(); d-- > 0; stride *= dims[d]) {
     Interval r = range_of(load.index()[d]);
-    a.push_back({load.index()[d], dims[d], stride, r.low >= 0 && r.high < dims[d]});
+    const bool within = r.low >= 0 && r.high < dims[d], of_data = reads_operands(load.index()[d]);
+    a.push_back({load.index()[d], dims[d], stride, within && !of_data, within && of_data});
   }
   std::reverse(a.begin(), a.end());
   return a;
@@ -165,7 +174,7 @@ uint32_t Compiler::emit_load(Expr e, size_t scope) {
   }
   for (const Access& a : all)
     if (!code->linear || !a.proven)
-      code->index.push_back({reg(a.index), a.extent, a.stride, a.proven, !varies(a.index)});
+      code->index.push_back({reg(a.index), a.extent, a.stride, a.proven, a.audited, !varies(a.index)});
   Instr& i = append(e, scope, e.type());
   i.load = std::move(code);
   return i.out;

@@ -55,7 +55,7 @@ struct LoadCode {
   struct Index {
     uint32_t reg;
     int64_t extent, stride;
-    bool proven;  // in range, by range analysis
+    bool proven, audited;  // as range analysis says: not looked at, and looked at because it would be our bug
     bool uniform;
   };
   uint32_t operand, outside;
