@@ -381,22 +381,27 @@ std::string to_string(Expr e) {
 Dim::Dim(Expr extent, int64_t upper) : extent_(extent), upper_(extent.is_const() ? extent.int_value() : upper) {}
 
 namespace {
-int64_t bound(int64_t a, int64_t b, int64_t (*f)(int64_t, int64_t)) {
-  return a == kOpen || b == kOpen ? kOpen : f(a, b);
+using Overflows = bool (*)(int64_t a, int64_t b, int64_t* result);
+bool add_overflows(int64_t a, int64_t b, int64_t* r) { return __builtin_add_overflow(a, b, r); }
+bool sub_overflows(int64_t a, int64_t b, int64_t* r) { return __builtin_sub_overflow(a, b, r); }
+bool mul_overflows(int64_t a, int64_t b, int64_t* r) { return __builtin_mul_overflow(a, b, r); }
+
+/// The bound of an extent that is made of two; no tensor has an extent that needs more than 64 bits.
+int64_t upper_of(Dim a, Dim b, std::string_view sign, Overflows overflows) {
+  bool is_number = a.is_static() && b.is_static();
+  int64_t r = kOpen;
+  if (!is_number && (a.upper() == kOpen || b.upper() == kOpen)) return r;
+  if (!overflows(a.upper(), b.upper(), &r)) return r;
+  if (!is_number) return kOpen;
+  throw CompileError(Code::E0405,
+                     fmt::format("an extent of {} {} {}, more than fits into any memory", a.value(), sign, b.value()));
 }
 }  // namespace
-Dim operator+(Dim a, Dim b) {
-  return Dim(a.extent() + b.extent(), bound(a.upper(), b.upper(), [](int64_t x, int64_t y) { return x + y; }));
-}
+Dim operator+(Dim a, Dim b) { return Dim(a.extent() + b.extent(), upper_of(a, b, "+", add_overflows)); }
 Dim operator-(Dim a, Dim b) {
-  return Dim(a.extent() - b.extent(), b.is_static() && a.upper() != kOpen ? a.upper() - b.value() : a.upper());
+  return Dim(a.extent() - b.extent(), b.is_static() ? upper_of(a, b, "-", sub_overflows) : a.upper());
 }
-Dim operator*(Dim a, Dim b) {
-  return Dim(a.extent() * b.extent(), bound(a.upper(), b.upper(), [](int64_t x, int64_t y) {
-               int64_t r;
-               return __builtin_mul_overflow(x, y, &r) ? kOpen : r;
-             }));
-}
+Dim operator*(Dim a, Dim b) { return Dim(a.extent() * b.extent(), upper_of(a, b, "*", mul_overflows)); }
 Dim operator/(Dim a, Dim b) {
   return Dim(floor_div(a.extent(), b.extent()),
              b.is_static() && a.upper() != kOpen && b.value() > 0 ? a.upper() / b.value() : a.upper());

@@ -8,16 +8,16 @@
 
 #include "frontend/check.h"
 #include "frontend/interpret.h"
+#include "frontend/limits.h"
 #include "frontend/operator.h"
 
 namespace cameo {
 namespace {
 
-constexpr int64_t kContentElements = 64;         // shape arithmetic never needs more
-constexpr int64_t kFoldAtOnce = 4096;            // larger constant expressions wait for the pass fold_constants,
-constexpr int64_t kFoldWork = 1 << 26;           // those that would take longer too,
-constexpr int64_t kFoldBytes = 64 << 20;         // and those after so much was folded
-constexpr int64_t kMaxBytes = int64_t{1} << 40;  // of one value: no machine holds more
+constexpr int64_t kContentElements = 64;  // shape arithmetic never needs more
+constexpr int64_t kFoldAtOnce = 4096;     // larger constant expressions wait for the pass fold_constants,
+constexpr int64_t kFoldWork = 1 << 26;    // those that would take longer too,
+constexpr int64_t kFoldBytes = 64 << 20;  // and those after so much was folded
 
 bool has_content(const Graph& g, ValueId v) {
   return g[v].constant ? g[v].constant->size() <= kContentElements && !is_float(g.type(v).dtype)
@@ -128,12 +128,10 @@ void check_size(const Operator& op, const Type& t) {
   if (t.kind != Kind::Tensor) return;
   std::vector<int64_t> dims;  // an unknown extent counts as 1
   for (const Dim& d : t.shape) dims.push_back(d.is_static() ? d.value() : 1);
-  auto count = element_count(dims);
   if (std::ranges::any_of(dims, [](int64_t d) { return d < 0; }))
     throw CompileError(Code::E0302, fmt::format("`{}` would give {}, with a negative extent", op.name, to_string(t)));
-  if (!count || *count > kMaxBytes / std::max(byte_size(t.dtype), 1))
-    throw CompileError(Code::E0405,
-                       fmt::format("`{}` would give {}, more than fits into any memory", op.name, to_string(t)));
+  if (std::string limit = beyond_limits(t.dtype, dims); !limit.empty())
+    throw CompileError(Code::E0405, fmt::format("`{}` would give a tensor that {}", op.name, limit));
 }
 
 /// Elements times the extents of the folds that each takes.

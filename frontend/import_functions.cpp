@@ -7,6 +7,16 @@
 namespace cameo::importing {
 namespace {
 uint64_t sum(uint64_t a, uint64_t b) { return a + b < a ? UINT64_MAX : a + b; }
+/// A name that many others begin with: what is long loses its middle, between two characters of UTF-8.
+std::string shortened(const std::string& name) {
+  constexpr size_t kMost = 120;
+  if (name.size() <= kMost) return name;
+  auto in_character = [&](size_t i) { return (static_cast<unsigned char>(name[i]) & 0xC0) == 0x80; };
+  size_t head = kMost / 2, tail = name.size() - kMost / 2;
+  while (head > 0 && in_character(head)) --head;
+  while (tail < name.size() && in_character(tail)) ++tail;
+  return name.substr(0, head) + ".." + name.substr(tail);
+}
 std::string title(const onnx::FunctionProto& f) {
   return printable(f.domain().empty() ? f.name() : f.domain() + "." + f.name());
 }
@@ -81,7 +91,7 @@ void Importer::call_checked(const Function& f, onnx::NodeProto& n, Scope& scope,
     if (auto* value = resolve(a, scope.region)) arguments[a.name()] = value;
 
   const SourceNode& caller = (*sources_)[row];
-  Region region{&f.opsets, &arguments, (caller.name.empty() ? caller.output : caller.name) + "/"};
+  Region region{&f.opsets, &arguments, shortened(caller.name.empty() ? caller.output : caller.name) + "/"};
   Scope inner{scope.graph, region, nodes_left_, nullptr, scope.depth + 1};
   bool ok = true;
   std::vector<ValueId> inputs = read_inputs(n, scope, row, ok);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "frontend/import_internal.h"
+#include "frontend/limits.h"
 
 namespace cameo::importing {
 namespace {
@@ -180,16 +181,15 @@ class InputTyper {
         model_.unbound.push_back({d.proto->name(), static_cast<int>(k), name});
       shape.push_back(Dim(e));
     }
-    return fits && holds_elements(d, shape) ? Type(d.dtype, std::move(shape)) : Type::error();
+    return fits && is_possible(d, shape) ? Type(d.dtype, std::move(shape)) : Type::error();
   }
 
-  bool holds_elements(const Declared& d, const Shape& shape) {
+  bool is_possible(const Declared& d, const Shape& shape) {
     std::vector<int64_t> known;
     for (const Dim& e : shape) known.push_back(e.is_static() ? e.value() : 1);
-    auto n = element_count(known);
-    if (n && *n < int64_t{1} << 48) return true;
-    fail(Code::E0302, fmt::format("input `{}` has impossibly many elements: {}", d.title(), to_string(shape)));
-    return false;
+    std::string limit = beyond_limits(d.dtype, known);
+    if (!limit.empty()) fail(Code::E0405, fmt::format("input `{}` {}", d.title(), limit));
+    return limit.empty();
   }
 
   const ImportOptions& options_;

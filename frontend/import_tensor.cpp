@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "frontend/import_internal.h"
+#include "frontend/limits.h"
 
 namespace cameo::importing {
 namespace {
@@ -26,13 +27,10 @@ Header read_header(const onnx::TensorProto& t) {
   DType dtype = dtype_of(t.data_type());
   if (dtype == DType::undefined) fail(t, fmt::format("has the unknown element type {}", t.data_type()));
   std::vector<int64_t> dims(t.dims().begin(), t.dims().end());
-  auto count = element_count(dims);
-  if (!count) fail(t, fmt::format("has impossible dims [{}]: negative, or too many elements", fmt::join(dims, ", ")));
-  int64_t bits;
-  if (__builtin_mul_overflow(*count, int64_t{row(dtype).bits}, &bits))
-    fail(t, fmt::format("has too many elements: dims [{}]", fmt::join(dims, ", ")));
+  if (std::string limit = beyond_limits(dtype, dims); !limit.empty()) fail(t, limit);
+  int64_t count = element_count(dims).value(), bits = count * row(dtype).bits;
   if (t.has_segment()) fail(t, "is stored in segments, which nothing writes");
-  return {dtype, std::move(dims), *count, bits / 8 + (bits % 8 != 0)};
+  return {dtype, std::move(dims), count, bits / 8 + (bits % 8 != 0)};
 }
 
 /// One element a byte, low bits first; signed types keep their sign.
@@ -77,6 +75,12 @@ Tensor from_field(const onnx::TensorProto& t, const Header& h, const Field& fiel
   auto* to = reinterpret_cast<To*>(out.mutable_bytes().data());
   for (int i = 0; i < field.size(); ++i) to[i] = static_cast<To>(field.Get(i));
   return out;
+}
+
+/// Gives the memory back, which clearing a field does not.
+template <class T>
+void drop(google::protobuf::RepeatedField<T>* field) {
+  google::protobuf::RepeatedField<T>().Swap(field);
 }
 
 Tensor from_packed_int32(const onnx::TensorProto& t, const Header& h) {
@@ -161,7 +165,8 @@ Tensor read_tensor(onnx::TensorProto& t, TensorReader& reader) {
   if (payloads(t) > 1) fail(t, "has more than one payload");
   if (!t.has_raw_data()) {
     Tensor out = from_fields(t, h);
-    t.clear_float_data(), t.clear_int32_data(), t.clear_int64_data(), t.clear_double_data(), t.clear_uint64_data();
+    drop(t.mutable_float_data()), drop(t.mutable_int32_data()), drop(t.mutable_int64_data());
+    drop(t.mutable_double_data()), drop(t.mutable_uint64_data());
     return out;
   }
   if (h.dtype == DType::str) fail(t, "holds strings in raw_data");
@@ -193,8 +198,8 @@ Tensor read_sparse(onnx::SparseTensorProto& s, TensorReader& reader) {
   std::string title = fmt::format("sparse {}", tensor_title(s.values()));
   auto fail = [&](std::string_view what) { throw CompileError(Code::E0104, fmt::format("{} {}", title, what)); };
   std::vector<int64_t> dims(s.dims().begin(), s.dims().end());
-  auto count = element_count(dims);
-  if (!count) fail(fmt::format("has impossible dims [{}]", fmt::join(dims, ", ")));
+  if (std::string limit = beyond_limits(DType::u8, dims); !limit.empty()) fail(limit);
+  int64_t count = element_count(dims).value();
   Tensor values = read_tensor(*s.mutable_values(), reader), indices = read_tensor(*s.mutable_indices(), reader);
   if (values.rank() != 1 || byte_size(values.dtype()) == 0) fail("needs its values as a list of numbers");
   bool pairs = indices.rank() == 2 && indices.dims()[0] == values.size() &&
@@ -203,13 +208,13 @@ Tensor read_sparse(onnx::SparseTensorProto& s, TensorReader& reader) {
     fail(fmt::format("has {} values, but its indices are {}[{}]", values.size(), name(indices.dtype()),
                      fmt::join(indices.dims(), "x")));
   int64_t width = byte_size(values.dtype());
-  if (*count > reader.dense_bytes / width)
-    throw CompileError(Code::E0405, fmt::format("{} would grow to {} elements", title, *count));
-  reader.dense_bytes -= *count * width;
+  if (count > reader.dense_bytes / width)
+    throw CompileError(Code::E0405, fmt::format("{} would grow to {} elements", title, count));
+  reader.dense_bytes -= count * width;
   Tensor dense(values.dtype(), dims);
   int64_t last = -1;
   for (int64_t i = 0; i < values.size(); ++i) {
-    int64_t at = position(indices, i, dims, *count);
+    int64_t at = position(indices, i, dims, count);
     if (at < 0) fail(fmt::format("has index {} outside of its dims [{}]", i, fmt::join(dims, ", ")));
     if (at <= last) fail(fmt::format("has indices that do not ascend, at {}", i));
     std::memcpy(dense.mutable_bytes().data() + at * width, values.bytes().data() + i * width, width);

@@ -46,6 +46,15 @@ constexpr Child kChildren[] = {
     {Message::Training, 3, Message::Leaf},     {Message::Training, 4, Message::Leaf},
     {Message::Annotation, 2, Message::Leaf},
 };
+/// Fields of packed varints, and the bytes that one becomes: three times its element, as a list grows by doubling.
+struct Packed {
+  Message parent;
+  uint32_t field;
+  int64_t bytes;
+};
+constexpr Packed kPacked[] = {{Message::Tensor, 1, 24},  {Message::Tensor, 5, 12},    {Message::Tensor, 7, 24},
+                              {Message::Tensor, 11, 24}, {Message::Attribute, 8, 24}, {Message::Sparse, 3, 24}};
+
 constexpr std::string_view kNames[] = {
     "model", "graph", "node", "attribute", "tensor",   "sparse tensor", "value info", "type", "type",
     "shape", "dim",   "type", "map type",  "function", "training info", "annotation", "entry"};
@@ -56,15 +65,15 @@ std::string_view name_of(Message m) { return kNames[static_cast<int>(m)]; }
 class Walk {
  public:
   explicit Walk(std::span<const std::byte> bytes)
-      : bytes_(bytes), memory_left_((int64_t{88} << 20) + 3 * static_cast<int64_t>(bytes.size())) {}
+      : bytes_(bytes), memory_left_((int64_t{176} << 20) + 3 * static_cast<int64_t>(bytes.size())) {}
 
   void message(Message kind, size_t begin, size_t end, int depth) {
     if (depth > kMaxMessages)
       fail(fmt::format("messages nested more than {} deep at byte {}: graphs inside of graphs have a limit",
                        kMaxMessages, begin));
     spend(kind == Message::Node || kind == Message::Attribute || kind == Message::Tensor || kind == Message::Graph
-              ? 256
-              : 96);
+              ? 512
+              : 192);
     bool graph_seen = false;
     for (at_ = begin; at_ < end;) {
       size_t start = at_;
@@ -74,15 +83,15 @@ class Walk {
         fail(fmt::format("byte {} in the {} starts no field: not a model, or damaged", start, name_of(kind)));
       switch (tag & 7) {
         case 0:
-          spend(16);
+          spend(32);
           varint(kind, end);
           break;
         case 1:
-          spend(16);
+          spend(32);
           skip(kind, 8, end);
           break;
         case 5:
-          spend(16);
+          spend(32);
           skip(kind, 4, end);
           break;
         case 2: {
@@ -96,7 +105,7 @@ class Walk {
           if (const Child* c = child(kind, static_cast<uint32_t>(field)))
             message(c->child, at_, next, depth + 1);
           else
-            spend(48);
+            spend(packed(kind, field, at_, next));
           at_ = next;
           break;
         }
@@ -112,6 +121,15 @@ class Walk {
     for (const Child& c : kChildren)
       if (c.parent == parent && c.field == field) return &c;
     return nullptr;
+  }
+  /// What a field that is no message grows to.
+  int64_t packed(Message kind, uint64_t field, size_t begin, size_t end) const {
+    constexpr int64_t kText = 96;
+    for (const Packed& p : kPacked)
+      if (p.parent == kind && p.field == field)
+        return kText + p.bytes * std::ranges::count_if(bytes_.subspan(begin, end - begin),
+                                                       [](std::byte b) { return (b & std::byte{128}) == std::byte{}; });
+    return kText;
   }
   uint64_t varint(Message kind, size_t end) {
     uint64_t value = 0;
@@ -129,7 +147,8 @@ class Walk {
     at_ += n;
   }
   void spend(int64_t bytes) {
-    if ((memory_left_ -= bytes) < 0) fail("the messages would take far more memory than the file has bytes");
+    if ((memory_left_ -= bytes) < 0)
+      fail(fmt::format("the messages up to byte {} would take far more memory than the file has bytes", at_));
   }
   std::span<const std::byte> bytes_;
   int64_t memory_left_;

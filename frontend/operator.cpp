@@ -88,9 +88,14 @@ namespace {
 }
 }  // namespace
 std::vector<int64_t> NodeView::ints(int input) const {
+  std::vector<int64_t> v;
+  const Tensor* t = constant(input);
+  if (t && (is_integer(t->dtype()) || t->dtype() == DType::b1)) {
+    for (int64_t i = 0; i < t->size(); ++i) v.push_back(t->get_int(i));
+    return v;
+  }
   auto c = content(input);
   if (!c || !std::ranges::all_of(*c, [](Expr e) { return e.is_const(); })) fail_not_known(*this, input);
-  std::vector<int64_t> v;
   for (Expr e : *c) v.push_back(e.int_value());
   return v;
 }
@@ -108,10 +113,11 @@ int NodeView::axis(int64_t a, int rank) {
 }
 std::vector<int> NodeView::axes(const std::vector<int64_t>& axes, int rank) {
   std::vector<int> r;
+  std::vector<bool> seen(rank);
   for (int64_t a : axes) {
     r.push_back(axis(a, rank));
-    if (std::count(r.begin(), r.end(), r.back()) > 1)
-      throw CompileError(Code::E0304, fmt::format("axis {} stands twice", a));
+    if (seen[r.back()]) throw CompileError(Code::E0304, fmt::format("axis {} stands twice", a));
+    seen[r.back()] = true;
   }
   return r;
 }

@@ -26,6 +26,8 @@ enum DataType : uint32_t {  // TensorProto.DataType
   kBf16 = 16,
 };
 
+inline constexpr int32_t kMaxRank = 32;  // the most axes of a tensor: compilers refuse more, and readers of data
+
 struct TypeInfo {
   const char* name;
   uint8_t code, bits;

@@ -7,8 +7,6 @@
 namespace rt {
 namespace {
 
-constexpr int32_t kMaxRank = 32;
-
 uint64_t tap_bytes(const Tap& tap, const TapAxis* axes) {
   uint64_t bytes = static_cast<uint64_t>(element_bytes(tap.dtype));
   for (int32_t d = 0; d < tap.rank; ++d) bytes *= static_cast<uint64_t>(axes[d].extent);

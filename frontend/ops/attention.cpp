@@ -31,9 +31,7 @@ AttentionShape attention_shape(const NodeView& n) {
   if (s.flat) {
     if (!n.has_attr("q_num_heads") || !n.has_attr("kv_num_heads"))
       n.fail(Code::E0204, "`q_num_heads` and `kv_num_heads` are missing for inputs of rank 3");
-    s.heads = n.attr_int("q_num_heads"), s.groups = n.attr_int("kv_num_heads");
-    if (s.heads.value() < 1 || s.groups.value() < 1)
-      n.fail(Code::E0204, fmt::format("`q_num_heads` is {} and `kv_num_heads` {}", s.heads.value(), s.groups.value()));
+    s.heads = count_attr(n, "q_num_heads"), s.groups = count_attr(n, "kv_num_heads");
   } else {
     s.heads = n.dim(Q, 1), s.groups = n.dim(K, 1);
   }
@@ -42,7 +40,7 @@ AttentionShape attention_shape(const NodeView& n) {
   if (!s.heads.is_static() || !s.groups.is_static() || !s.size.is_static())
     n.fail(Code::E0404, fmt::format("Q is {} and K {}: heads and their size must be known when compiling",
                                     to_string(n.type(Q)), to_string(n.type(K))));
-  if (s.heads.value() % s.groups.value())
+  if (s.groups.value() ? s.heads.value() % s.groups.value() : s.heads.value())
     n.fail(Code::E0302, fmt::format("{} query heads over {} key heads", s.heads.value(), s.groups.value()));
   if (n.has(PastKey) != n.has(PastValue)) n.fail(Code::E0203, "`past_key` and `past_value` go together");
   if (n.has(PastKey)) s.past = n.dim(PastKey, 2);
@@ -144,7 +142,8 @@ class Attention {
     return i;
   }
   ValueId allowed(ValueId scores) {
-    int64_t left = n_.attr_int("left_window_size"), right = n_.attr_int("right_window_size");
+    int64_t left = std::min(n_.attr_int("left_window_size"), kMaxExtent);
+    int64_t right = std::min(n_.attr_int("right_window_size"), kMaxExtent);
     bool causal = n_.attr_int("is_causal");
     ValueId result;
     if (!causal && left < 0 && right < 0 && !b_.in(Valid)) return result;

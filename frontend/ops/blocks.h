@@ -6,8 +6,7 @@
 namespace cameo::ops::blocks {
 
 inline int64_t block_size(const NodeView& n) {
-  int64_t size = n.attr_int("blocksize");
-  if (size < 1) n.fail(Code::E0204, "`blocksize` is " + std::to_string(size));
+  int64_t size = count_attr(n, "blocksize");
   if (n.rank() != 4) n.fail(Code::E0302, "the input is " + to_string(n.type(0)) + ", not N x C x H x W");
   return size;
 }

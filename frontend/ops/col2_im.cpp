@@ -14,7 +14,8 @@ Window blocks(const NodeView& n) {
     n.fail(Code::E0302, fmt::format("`input` is {}, `image_shape` has {} entries and `block_shape` {}",
                                     to_string(n.type(0)), axes, block.size()));
   auto strides = per_axis(n, "strides", axes, 1, 1), dilations = per_axis(n, "dilations", axes, 1, 1);
-  auto pads = per_axis(n, "pads", 2 * axes, 0, INT64_MIN);
+  auto pads = per_axis(n, "pads", 2 * axes, 0, 0);
+  check_kernel(n, block);
   Window w;
   for (size_t a = 0; a < axes; ++a) {
     WindowAxis x{block[a], strides[a], dilations[a], integer(pads[a]), integer(pads[axes + a]), dim_of(image[a]), {}};
@@ -24,15 +25,15 @@ Window blocks(const NodeView& n) {
   return w;
 }
 
-int64_t taps_in(const Window& w) {
-  int64_t count = 1;
-  for (const WindowAxis& a : w) count *= a.kernel;
+Dim taps_in(const Window& w) {
+  Dim count = 1;
+  for (const WindowAxis& a : w) count = count * Dim(a.kernel);
   return count;
 }
 
 void infer_col2_im(Infer& n) {
   Window w = blocks(n);
-  Shape s{n.shape()[0], n.shape()[1] / Dim(taps_in(w))};
+  Shape s{n.shape()[0], n.shape()[1] / taps_in(w)};
   Dim count = 1;
   for (const WindowAxis& a : w) {
     s.push_back(a.in);

@@ -1,8 +1,12 @@
-// Concat: the inputs one after the other along an axis: a chain of selects over where each begins.
+// Concat: the inputs one after the other along an axis: a chain of selects over where each begins. Of many inputs, a
+// tree of Concats, since a chain is walked by every element.
+#include "frontend/build.h"
 #include "frontend/ops/operands.h"
 
 namespace cameo::ops {
 namespace {
+
+constexpr size_t kConcatChain = 64;  // of one chain
 
 void infer_concat(Infer& n) {
   int axis = NodeView::axis(n.attr_int("axis"), n.rank());
@@ -19,7 +23,24 @@ void infer_concat(Infer& n) {
   n.output(0, n.dtype(), out);
 }
 
+/// Many inputs are put together in groups, and the groups in groups.
+Composite concat_in_groups(const MeaningView& n) {
+  Build b(n);
+  std::vector<ValueId> parts;
+  for (int i = 0; i < n.input_count(); ++i) parts.push_back(b.in(i));
+  while (parts.size() > 1) {
+    std::vector<ValueId> groups;
+    for (size_t i = 0; i < parts.size(); i += kConcatChain) {
+      size_t end = std::min(i + kConcatChain, parts.size());
+      groups.push_back(b.concat({parts.begin() + i, parts.begin() + end}, n.attr_int("axis")));
+    }
+    parts = std::move(groups);
+  }
+  return b.outputs(parts);
+}
+
 Meaning concat_meaning(const MeaningView& n) {
+  if (n.input_count() > static_cast<int>(kConcatChain)) return concat_in_groups(n);
   int axis = NodeView::axis(n.attr_int("axis"), n.rank());
   OutputExpr out{n.index(), {}};
   std::vector<Expr> parts, ends;

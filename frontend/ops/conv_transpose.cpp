@@ -41,24 +41,27 @@ Transposed transposed(const NodeView& n) {
            fmt::format("X is {} and W is {} with `group` {}", to_string(n.type(0)), to_string(n.type(1)), t.group));
   auto kernel = taps(n);
   size_t axes = kernel.size();
+  check_kernel(n, kernel);
   auto strides = per_axis(n, "strides", axes, 1, 1), dilations = per_axis(n, "dilations", axes, 1, 1);
-  auto pads = per_axis(n, "pads", 2 * axes, 0, INT64_MIN), extra = per_axis(n, "output_padding", axes, 0, 0);
+  auto pads = per_axis(n, "pads", 2 * axes, 0, 0), extra = per_axis(n, "output_padding", axes, 0, 0);
   std::vector<int64_t> shape = n.has_attr("output_shape") ? n.attr_ints("output_shape") : std::vector<int64_t>{};
   if (shape.size() == axes + 2) shape.erase(shape.begin(), shape.begin() + 2);  // some exporters name N and C too
   if (!shape.empty() && shape.size() != axes)
     n.fail(Code::E0204, fmt::format("`output_shape` has {} entries for {} spatial axes", shape.size(), axes));
+  for (int64_t extent : shape)
+    if (extent < 0 || extent > kMaxExtent)
+      n.fail(Code::E0204, fmt::format("`output_shape` holds {}, not 0 to {}", extent, kMaxExtent));
   std::string mode = n.attr_string("auto_pad");
   for (size_t a = 0; a < axes; ++a) {
     WindowAxis w{kernel[a], strides[a], dilations[a], integer(0), integer(0), n.shape(0)[2 + a], {}};
-    Expr whole = (w.in.extent() - integer(1)) * integer(w.stride) + integer(w.reach() + extra[a]);
+    Dim whole = (w.in - Dim(1)) * Dim(w.stride) + Dim(w.reach() + extra[a]);
     if (!shape.empty() || mode.starts_with("SAME")) {
-      Expr out = shape.empty() ? w.in.extent() * integer(w.stride) : integer(shape[a]);
-      crop(w, shape.empty() ? max(whole - out, integer(0)) : whole - out, mode == "SAME_UPPER");
-      w.out = Dim(out, w.in.upper() == kOpen ? kOpen : w.in.upper() * w.stride);
+      w.out = shape.empty() ? w.in * Dim(w.stride) : Dim(shape[a]);
+      Expr over = whole.extent() - w.out.extent();
+      crop(w, shape.empty() ? max(over, integer(0)) : over, mode == "SAME_UPPER");
     } else {
       if (mode != "VALID") w.begin = integer(pads[a]), w.end = integer(pads[axes + a]);
-      w.out =
-          Dim(whole - w.begin - w.end, w.in.upper() == kOpen ? kOpen : w.in.upper() * w.stride + w.reach() + extra[a]);
+      w.out = Dim(whole.extent() - w.begin - w.end, (w.in * Dim(w.stride) + Dim(w.reach() + extra[a])).upper());
     }
     if (w.out.is_static() && w.out.value() < 0)
       n.fail(Code::E0302, fmt::format("the pads take all of axis {} of the output away", 2 + a));

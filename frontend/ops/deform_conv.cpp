@@ -9,11 +9,12 @@ namespace {
 void infer_deform_conv(Infer& n) {
   Convolution c = convolution(n, 1);
   Shape s = convolved_shape(n, c);
-  int64_t groups = n.attr_int("offset_group"), per_group = 1;
-  for (const WindowAxis& w : c.window) per_group *= w.kernel;
-  auto axes = static_cast<int64_t>(c.window.size());
-  bool fits = n.rank(2) == n.rank(0) && (!n.has(4) || n.rank(4) == n.rank(0)) && groups >= 1;
-  fits = fits && (!n.shape(2)[1].is_static() || n.shape(2)[1].is_static(groups * per_group * axes));
+  check_neighbours(n, 2, c.window.size());
+  int64_t groups = count_attr(n, "offset_group");
+  Dim offsets = Dim(groups) * Dim(static_cast<int64_t>(c.window.size()));
+  for (const WindowAxis& w : c.window) offsets = offsets * Dim(w.kernel);
+  bool fits = n.rank(2) == n.rank(0) && (!n.has(4) || n.rank(4) == n.rank(0));
+  fits = fits && (!n.shape(2)[1].is_static() || n.shape(2)[1] == offsets);
   if (!fits)
     n.fail(Code::E0302, fmt::format("X is {} and `offset` {} with `offset_group` {}", to_string(n.type(0)),
                                     to_string(n.type(2)), groups));

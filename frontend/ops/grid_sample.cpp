@@ -10,6 +10,8 @@ void infer_grid_sample(Infer& n) {
   int r = n.rank() - 2;
   if (r < 1 || n.rank(1) != r + 2 || (n.dim(1, -1).is_static() && !n.dim(1, -1).is_static(r)))
     n.fail(Code::E0302, fmt::format("X is {} and grid is {}", to_string(n.type(0)), to_string(n.type(1))));
+  std::string mode = n.attr_string("mode");
+  check_neighbours(n, mode == "nearest" ? 1 : mode.ends_with("cubic") ? 4 : 2, static_cast<size_t>(r));
   Shape s{n.shape()[0], n.shape()[1]};
   s.insert(s.end(), n.shape(1).begin() + 1, n.shape(1).end() - 1);
   n.output(0, n.dtype(), s);

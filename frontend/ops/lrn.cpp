@@ -7,16 +7,20 @@ namespace {
 void infer_lrn(Infer& n) {
   if (n.rank() < 2)
     n.fail(Code::E0302, fmt::format("X is {}, it needs at least the axes N and C", to_string(n.type(0))));
-  if (n.attr_int("size") < 1) n.fail(Code::E0204, fmt::format("`size` is {}", n.attr_int("size")));
+  count_attr(n, "size");
   n.output(0, n.type(0));
 }
 
 Meaning lrn(const MeaningView& n) {
-  int64_t size = n.attr_int("size");
+  int64_t size = n.attr_int("size"), before = (size - 1) / 2, after = size / 2;
+  if (const Dim& channels = n.shape()[1]; channels.is_static()) {  // none are farther away
+    before = std::min(before, channels.value());
+    after = std::min(after, channels.value());
+  }
   DType t = accumulator(n.dtype());
   auto out = n.index(), at = out;
-  Expr r = var(integer(size));
-  at[1] = out[1] + r - integer((size - 1) / 2);
+  Expr r = var(integer(before + after + 1));
+  at[1] = out[1] + r - integer(before);
   Expr near = cast(n.load(0, at), t);
   Expr base =
       fold(FoldKind::Sum, r, near * near) * (n.attr_float("alpha") / static_cast<double>(size)) + n.attr_float("bias");

@@ -12,7 +12,8 @@ Shape implied_shape(const NodeView& n) {
   if (n.rank() != static_cast<int>(axes) + 2 || n.rank(1) != n.rank())
     n.fail(Code::E0302, fmt::format("X is {} and I is {} for a kernel of {} axes", to_string(n.type(0)),
                                     to_string(n.type(1)), axes));
-  auto strides = per_axis(n, "strides", axes, 1, 1), pads = per_axis(n, "pads", 2 * axes, 0, INT64_MIN);
+  check_kernel(n, kernel);
+  auto strides = per_axis(n, "strides", axes, 1, 1), pads = per_axis(n, "pads", 2 * axes, 0, 0);
   Shape s{n.shape()[0], n.shape()[1]};
   for (size_t a = 0; a < axes; ++a)
     s.push_back((n.shape()[2 + a] - Dim(1)) * Dim(strides[a]) + Dim(kernel[a] - pads[a] - pads[axes + a]));

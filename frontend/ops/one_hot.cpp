@@ -6,7 +6,11 @@ namespace {
 
 Dim depth(const NodeView& n) {
   if (product(n.shape(1)) != Dim(1)) n.fail(Code::E0302, "`depth` is " + to_string(n.type(1)) + " instead of a scalar");
-  if (is_float(n.dtype(1))) return Dim(static_cast<int64_t>(n.floats(1)[0]));
+  if (is_float(n.dtype(1))) {
+    double d = n.floats(1)[0];
+    if (!(d >= 0 && d <= static_cast<double>(kMaxExtent))) n.fail(Code::E0304, "`depth` is " + std::to_string(d));
+    return Dim(static_cast<int64_t>(d));
+  }
   return dim_of(elements(n, 1)[0]);
 }
 

@@ -3,19 +3,34 @@
 #pragma once
 #include <algorithm>
 
+#include "frontend/limits.h"
 #include "frontend/operator.h"
 
 namespace cameo::ops {
 
-/// The elements of an integer operand as i64; E0404 when they are not known.
-inline std::vector<Expr> elements(const NodeView& n, int input) {
+/// The elements of an integer operand as i64; E0404 when they are not known. An operand that decides a shape has at
+/// most two an axis.
+inline std::vector<Expr> elements(const NodeView& n, int input, int64_t most = 2 * kMaxRank) {
   std::vector<Expr> v;
+  Dim count = product(n.shape(input));
+  if (count.is_static() && count.value() > most)
+    n.fail(Code::E0302, "`" + std::string(n.node().op->inputs[input].name) + "` has " + to_string(count) +
+                            " elements, the most is " + std::to_string(most));
   if (auto known = n.content(input)) {
     for (Expr e : *known) v.push_back(cast(e, DType::i64));
   } else {
     for (int64_t e : n.ints(input)) v.push_back(integer(e));
   }
   return v;
+}
+
+/// An attribute that counts what stands along an axis: extents, steps, heads.
+inline int64_t count_attr(const NodeView& n, std::string_view attr, int64_t least = 1) {
+  int64_t count = n.attr_int(attr);
+  if (count < least || count > kMaxStep)
+    n.fail(Code::E0204, "`" + std::string(attr) + "` is " + std::to_string(count) + ", not " + std::to_string(least) +
+                            " to " + std::to_string(kMaxStep));
+  return count;
 }
 
 /// Integers of an input, or of the attribute that older versions have in its place; empty when neither is there.

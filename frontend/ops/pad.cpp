@@ -20,6 +20,10 @@ std::vector<Margins> margins(const NodeView& n) {
   if (pads.size() != 2 * axes.size())
     n.fail(Code::E0302,
            "`pads` has " + std::to_string(pads.size()) + " elements for " + std::to_string(axes.size()) + " axes");
+  for (Expr p : pads)
+    if (p.is_const() && (p.int_value() < -kMaxExtent || p.int_value() > kMaxExtent))
+      n.fail(Code::E0304, "`pads` holds " + to_string(p) + ", not " + std::to_string(-kMaxExtent) + " to " +
+                              std::to_string(kMaxExtent));
   std::vector<Margins> m(n.rank());
   for (size_t i = 0; i < axes.size(); ++i) m[axes[i]] = {pads[i], pads[i + axes.size()]};
   return m;

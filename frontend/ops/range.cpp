@@ -25,6 +25,14 @@ Dim integer_count(const NodeView& n) {
   };
   Expr start = scalar(0), limit = scalar(1), delta = scalar(2);
   if (delta.is_const(0)) n.fail(Code::E0304, "`Range` with a delta of 0");
+  if (start.is_const() && limit.is_const() && delta.is_const()) {
+    __int128 way = __int128{limit.int_value()} - start.int_value(), step = delta.int_value();
+    __int128 count = way / step + (way % step != 0 && (way < 0) == (step < 0));  // rounds up
+    if (count > kMaxExtent)
+      n.fail(Code::E0405, "`Range` from " + to_string(start) + " to " + to_string(limit) + " by " + to_string(delta) +
+                              ", more than fits into any memory");
+    return Dim(std::max<int64_t>(static_cast<int64_t>(count), 0));
+  }
   Expr count = -floor_div(start - limit, delta);  // rounds up
   return dim_of(max(delta.is_const(1) ? limit - start : count, integer(0)));
 }

@@ -187,8 +187,9 @@ class Recurrent {
       if (shape.batch_first) v = b.transpose(v, {1, 0, 2});
       return b.squeeze(b.slice(v, 0, direction, direction + 1), {0});
     }
-    if (shape.batch.is_static()) return b.graph().constant(Tensor(type_, {shape.batch.value(), shape.hidden}));
-    ValueId dims = b.concat({b.slice(b.op("Shape", {x_}), 0, 1, 2), b.ints({shape.hidden})}, 0);
+    ValueId dims = shape.batch.is_static()
+                       ? b.ints({shape.batch.value(), shape.hidden})
+                       : b.concat({b.slice(b.op("Shape", {x_}), 0, 1, 2), b.ints({shape.hidden})}, 0);
     return b.op("Expand", {b.scalar(type_, 0), dims});
   }
 

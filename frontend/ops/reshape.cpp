@@ -6,11 +6,12 @@ namespace {
 
 /// The factors of a product of dims: numbers multiplied up, everything else listed.
 struct Factors {
-  int64_t number = 1;
+  Dim whole = 1;
   std::vector<Expr> others;
+  int64_t number() const { return whole.value(); }
   void take(Expr e) {
     if (e.is_const()) {
-      number *= e.int_value();
+      whole = whole * Dim(e);
     } else if (e.op() == Op::Mul) {
       take(e.arg(0));
       take(e.arg(1));
@@ -33,13 +34,13 @@ Expr remaining(const NodeView& n, const Shape& shape, const Shape& parts) {
     else
       all.others.erase(it);
   }
-  bool exact = used.number != 0 && all.number % used.number == 0;
-  if (used.number == 0 || (!exact && all.others.empty() && divisors.empty()))
+  bool exact = used.number() != 0 && all.number() % used.number() == 0;
+  if (used.number() == 0 || (!exact && all.others.empty() && divisors.empty()))
     n.fail(Code::E0302,
            "a tensor of shape " + to_string(shape) + " does not reshape to " + to_string(parts) + " and -1");
-  Expr quotient = integer(exact ? all.number / used.number : all.number);
+  Expr quotient = integer(exact ? all.number() / used.number() : all.number());
   for (Expr e : all.others) quotient = quotient * e;
-  Expr divisor = integer(exact ? 1 : used.number);
+  Expr divisor = integer(exact ? 1 : used.number());
   for (Expr e : divisors) divisor = divisor * e;
   return floor_div(quotient, divisor);
 }

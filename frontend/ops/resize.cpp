@@ -28,8 +28,7 @@ void read_scales(const NodeView& n, int input, std::vector<ResizeAxis>& axes) {
   std::vector<double> scales = n.floats(input);
   check_count(n, "scales", scales.size(), axes.size());
   for (size_t i = 0; i < axes.size(); ++i) {
-    if (!(scales[i] > 0)) n.fail(Code::E0304, fmt::format("`scales` holds {}", scales[i]));
-    axes[i].scale = static_cast<float>(scales[i]);
+    axes[i].scale = checked_scale(n, scales[i]);
     axes[i].out = scaled_extent(axes[i].in, axes[i].scale);
     axes[i].exact = is_quotient(axes[i].in, axes[i].out, axes[i].scale);
   }
@@ -45,7 +44,7 @@ void keep_aspect_ratio(const NodeView& n, std::vector<ResizeAxis>& axes, bool la
   }
   for (ResizeAxis& a : axes) {
     a.scale = scale;
-    a.out = static_cast<int64_t>(std::floor(scale * static_cast<float>(a.in.value()) + 0.5f));
+    a.out = whole_extent(std::floor(scale * static_cast<float>(a.in.value()) + 0.5f));
     a.exact = is_quotient(a.in, a.out, scale);
   }
 }
@@ -57,7 +56,8 @@ void read_sizes(const NodeView& n, std::vector<ResizeAxis>& axes) {
   for (size_t i = 0; i < axes.size(); ++i) {
     ResizeAxis& a = axes[i];
     Expr size = (*sizes)[i];
-    if (size.is_const() && size.int_value() < 0) n.fail(Code::E0304, fmt::format("`sizes` holds {}", size.int_value()));
+    if (size.is_const() && (size.int_value() < 0 || size.int_value() > kMaxExtent))
+      n.fail(Code::E0304, fmt::format("`sizes` holds {}, not 0 to {}", size.int_value(), kMaxExtent));
     a.out = size == a.in.extent() ? a.in : Dim(size);
     a.exact = true;
     if (a.in.is_static() && a.out.is_static() && a.in.value() > 0)
@@ -119,6 +119,7 @@ ResizeForm form_of(const NodeView& n) {
   if (crop) read_roi(n, f.axes);
   std::erase_if(f.axes,
                 [](const ResizeAxis& a) { return a.exact && a.in == a.out && a.roi_begin == 0 && a.roi_end == 1; });
+  check_form(n, f);
   return f;
 }
 

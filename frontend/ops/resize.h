@@ -9,6 +9,7 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
+#include <tuple>
 
 #include "frontend/ops/window.h"
 
@@ -30,12 +31,21 @@ struct ResizeForm {
   bool exclude_outside = false, antialias = false;
 };
 
+inline float checked_scale(const NodeView& n, double scale) {
+  if (!(scale > 0 && scale <= kMaxStep))
+    n.fail(Code::E0304, fmt::format("`scales` holds {}, not a number above 0 and up to {}", scale, kMaxStep));
+  return static_cast<float>(scale);
+}
+
+/// A rounded extent as an integer; what is too large stays so, and is refused where its tensor is made.
+inline int64_t whole_extent(float extent) { return static_cast<int64_t>(std::min(extent, 2.f * kMaxExtent)); }
+
 /// The output's extent for a scale, as onnx's own shape rule computes it: in f32.
 inline Dim scaled_extent(const Dim& in, float scale) {
-  if (in.is_static()) return static_cast<int64_t>(std::floor(static_cast<float>(in.value()) * scale));
+  if (in.is_static()) return whole_extent(std::floor(static_cast<float>(in.value()) * scale));
   if (scale == std::floor(scale)) return in * Dim(static_cast<int64_t>(scale));
   Expr e = cast(floor(cast(in.extent(), DType::f32) * scale), DType::i64);
-  return Dim(e, in.upper() == kOpen ? kOpen : static_cast<int64_t>(std::ceil(static_cast<double>(in.upper()) * scale)));
+  return Dim(e, in.upper() == kOpen ? kOpen : whole_extent(std::ceil(static_cast<float>(in.upper()) * scale)));
 }
 
 inline bool is_quotient(const Dim& in, const Dim& out, float scale) {
@@ -43,6 +53,12 @@ inline bool is_quotient(const Dim& in, const Dim& out, float scale) {
   if (in.is_static() && out.is_static())
     return in.value() > 0 && static_cast<float>(out.value()) / static_cast<float>(in.value()) == scale;
   return scale == std::floor(scale) && in * Dim(static_cast<int64_t>(scale)) == out;
+}
+
+/// What an interpolation writes out, and the positions along an axis, counted in quarters of an element, have limits.
+inline void check_form(const NodeView& n, const ResizeForm& form) {
+  if (form.mode != "nearest") check_neighbours(n, form.mode == "cubic" ? 4 : 2, form.axes.size());
+  for (const ResizeAxis& a : form.axes) std::ignore = Dim(4) * a.in * a.out;  // throws beyond 64 bits
 }
 
 /// Where an output position reads: the element at or before it, the fraction beyond it, and whether it lies outside.
@@ -204,7 +220,8 @@ class Interpolation {
   /// Shrinking with antialias: the filter is as much wider as the image gets smaller, its weights made to add up to 1.
   Expr stretched(size_t k, const Coordinate& c) {
     const ResizeAxis& a = form_.axes[k];
-    int64_t start = static_cast<int64_t>(std::floor((form_.mode == "linear" ? -1.f : -2.f) / a.scale)) + 1;
+    float least = std::max((form_.mode == "linear" ? -1.f : -2.f) / a.scale, -4.f * kMaxExtent);
+    int64_t start = static_cast<int64_t>(std::floor(least)) + 1;
     auto weight = [&](Expr r) {
       Expr d = abs((cast(r + integer(start), type_) - c.fraction) * a.scale);
       Expr w = form_.mode == "linear"

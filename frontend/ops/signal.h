@@ -64,8 +64,10 @@ constexpr int64_t kLargestTransform = int64_t{1} << 25;  // elements of its matr
 
 inline void check_transform(const NodeView& n, const Transform& t) {
   if (t.length < 1) n.fail(Code::E0304, fmt::format("a Fourier transform of length {}", t.length));
-  if (t.samples * t.components * t.bins() * t.out_components() > kLargestTransform)
-    n.fail(Code::E0402, fmt::format("`{}` of length {}", n.node().op->name, t.length));
+  int64_t factors[] = {t.samples, t.components, t.bins(), t.out_components()};
+  if (element_count(factors).value_or(INT64_MAX) > kLargestTransform)
+    n.fail(Code::E0402, fmt::format("`{}` of length {}: its matrix has more than {} elements", n.node().op->name,
+                                    t.length, kLargestTransform));
 }
 
 /// The one element of an integer operand.

@@ -4,30 +4,30 @@
 namespace cameo::ops {
 namespace {
 
-std::vector<Dim> equal_parts(const NodeView& n, Dim whole, int64_t count) {
-  if (count <= 0) n.fail(Code::E0204, "`Split` into " + std::to_string(count) + " parts");
+/// The first `outputs` of `count` parts.
+std::vector<Dim> equal_parts(const NodeView& n, Dim whole, int64_t count, int outputs) {
   if (whole.is_static() && whole.value() % count != 0 && n.version() < 18)
     n.fail(Code::E0302, to_string(whole) + " does not split into " + std::to_string(count) + " equal parts");
-  Dim part = dim_of(floor_div(whole.extent() + integer(count - 1), integer(count)));
-  if (!whole.is_static()) part = whole / Dim(count);
-  std::vector<Dim> parts(count, part);
+  std::vector<Dim> parts(std::min<int64_t>(count, outputs), whole / Dim(count));
   if (!whole.is_static()) return parts;
-  for (int64_t i = 0; i < count; ++i)  // the last part is smaller; with many parts, the last ones may be empty
-    parts[i] = std::clamp<int64_t>(whole.value() - i * part.value(), 0, part.value());
+  int64_t part = whole.value() / count + (whole.value() % count != 0);
+  for (size_t i = 0; i < parts.size(); ++i)  // the last part is smaller; with many parts, the last ones may be empty
+    parts[i] = std::clamp<int64_t>(whole.value() - static_cast<int64_t>(i) * part, 0, part);
   return parts;
 }
+
+constexpr int64_t kMostSplits = 1 << 16;
 
 std::vector<Dim> parts_of(const NodeView& n, int outputs) {
   Dim whole = n.dim(0, static_cast<int>(n.attr_int("axis")));
   if (!n.has(1) && !n.has_attr("split")) {
-    int64_t count = n.has_attr("num_outputs") ? n.attr_int("num_outputs") : outputs;
-    return equal_parts(n, whole, count);
+    return equal_parts(n, whole, n.has_attr("num_outputs") ? count_attr(n, "num_outputs") : outputs, outputs);
   }
   std::vector<Dim> parts;
   Dim sum = 0;
   std::vector<Expr> sizes;
   if (n.has(1))
-    sizes = elements(n, 1);
+    sizes = elements(n, 1, kMostSplits);
   else
     for (int64_t s : n.attr_ints("split")) sizes.push_back(integer(s));
   for (Expr s : sizes) {

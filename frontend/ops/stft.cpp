@@ -4,6 +4,8 @@
 namespace cameo::ops {
 namespace {
 
+constexpr int64_t kMostFramed = int64_t{1} << 24;  // samples in all frames
+
 struct Frames {
   int64_t step = 1;
   Dim count;
@@ -43,6 +45,10 @@ Meaning stft(const MeaningView& n) {
   int64_t count = f.count.is_static() ? f.count.value() : -1;
   if (count < 0)
     n.fail(Code::E0404, fmt::format("`signal` is {}: its length must be known when compiling", to_string(n.type(0))));
+  int64_t table[] = {count, f.transform.length};
+  if (element_count(table).value_or(INT64_MAX) > kMostFramed)
+    n.fail(Code::E0402,
+           fmt::format("{} frames of {} samples: more than {} elements", count, f.transform.length, kMostFramed));
   Tensor index(DType::i64, {count, f.transform.length});
   for (int64_t i = 0; i < index.size(); ++i) index.set_int(i, i / f.transform.length * f.step + i % f.transform.length);
   ValueId x = b.gather(b.cast(b.in(0), t), b.graph().constant(index), 1);

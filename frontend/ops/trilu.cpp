@@ -11,8 +11,8 @@ void infer_trilu(Infer& n) {
 
 Meaning trilu_meaning(const MeaningView& n) {
   OutputExpr out{n.index(), {}};
-  Expr row = out.index[n.rank() - 2], column = out.index[n.rank() - 1],
-       diagonal = row + scalar_operand(n, 1, integer(0));
+  Expr row = out.index[n.rank() - 2], column = out.index[n.rank() - 1], k = scalar_operand(n, 1, integer(0)),
+       diagonal = row + min(max(k, integer(-kMaxExtent)), integer(kMaxExtent));
   Expr kept = n.attr_int("upper") ? ge(column, diagonal) : le(column, diagonal);
   out.value = select(kept, n.load(0, out.index), zero(n.dtype()));
   return Compute{{out}};

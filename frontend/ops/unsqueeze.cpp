@@ -6,6 +6,9 @@ namespace {
 
 void infer_unsqueeze(Infer& n) {
   std::vector<int64_t> axes = n.has(1) ? n.ints(1) : n.attr_ints("axes");
+  if (axes.size() > kMaxRank)
+    n.fail(Code::E0405,
+           "`axes` has " + std::to_string(axes.size()) + " entries, the most is " + std::to_string(kMaxRank));
   int rank = n.rank() + static_cast<int>(axes.size());
   std::vector<bool> inserted(rank);
   for (int a : NodeView::axes(axes, rank)) inserted[a] = true;

@@ -22,11 +22,11 @@ ResizeForm upsample_form(const NodeView& n) {
   if (static_cast<int>(scales.size()) != n.rank())
     n.fail(Code::E0302, fmt::format("`scales` has {} entries for {}", scales.size(), to_string(n.type(0))));
   for (int a = 0; a < n.rank(); ++a) {
-    auto scale = static_cast<float>(scales[a]);
-    if (!(scale > 0)) n.fail(Code::E0304, fmt::format("`scales` holds {}", scale));
+    float scale = checked_scale(n, scales[a]);
     Dim in = n.shape()[a], out = scaled_extent(in, scale);
     if (scale != 1) f.axes.push_back({a, scale, is_quotient(in, out, scale), in, out});
   }
+  check_form(n, f);
   return f;
 }
 

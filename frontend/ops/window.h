@@ -27,8 +27,26 @@ inline std::vector<int64_t> per_axis(const NodeView& n, std::string_view attr, s
   if (v.size() != count)
     n.fail(Code::E0204, fmt::format("`{}` has {} entries, the spatial axes need {}", attr, v.size(), count));
   for (int64_t x : v)
-    if (x < least) n.fail(Code::E0204, fmt::format("`{}` holds {}, the least is {}", attr, x, least));
+    if (x < least || x > kMaxStep)
+      n.fail(Code::E0204, fmt::format("`{}` holds {}, not {} to {}", attr, x, least, kMaxStep));
   return v;
+}
+
+inline void check_kernel(const NodeView& n, std::span<const int64_t> kernel) {
+  for (int64_t taps : kernel)
+    if (taps < 1 || taps > kMaxStep)
+      n.fail(Code::E0204, fmt::format("a kernel of {} taps along an axis, not 1 to {}", taps, kMaxStep));
+}
+
+/// An interpolation writes out what it reads: `taps` neighbours along each axis, those of one axis for each of the
+/// next.
+inline void check_neighbours(const NodeView& n, int64_t taps, size_t axes) {
+  constexpr int64_t kMost = 256;
+  int64_t neighbours = 1;
+  for (size_t a = 0; a < axes && neighbours <= kMost; ++a) neighbours *= taps;
+  if (neighbours > kMost)
+    n.fail(Code::E0402, fmt::format("`{}` over {} axes with {} taps along each: more than {} neighbours an element",
+                                    n.node().op->name, axes, taps, kMost));
 }
 
 inline Expr ceil_div(Expr a, int64_t b) { return floor_div(a + integer(b - 1), integer(b)); }
@@ -59,15 +77,15 @@ inline Window window_of(const NodeView& n, std::span<const int64_t> kernel, bool
   if (n.rank(0) < 2 || kernel.size() != axes)
     n.fail(Code::E0302, fmt::format("a kernel of {} axes over an input of rank {}", kernel.size(), n.rank(0)),
            "the input is N x C x one axis a kernel axis");
+  check_kernel(n, kernel);
   auto strides = per_axis(n, "strides", axes, 1, 1), dilations = per_axis(n, "dilations", axes, 1, 1);
-  auto pads = per_axis(n, "pads", 2 * axes, 0, INT64_MIN);
+  auto pads = per_axis(n, "pads", 2 * axes, 0, 0);
   std::string mode = n.attr_string("auto_pad");
   if (mode != "NOTSET" && mode != "VALID" && mode != "SAME_UPPER" && mode != "SAME_LOWER" && !mode.empty())
     n.fail(Code::E0204, fmt::format("`auto_pad` is `{}`", printable(mode)));
   Window window;
   for (size_t a = 0; a < axes; ++a) {
     WindowAxis w{kernel[a], strides[a], dilations[a], integer(0), integer(0), n.shape(0)[2 + a], {}};
-    if (w.kernel < 1) n.fail(Code::E0204, fmt::format("`kernel_shape` holds {}", w.kernel));
     if (mode.starts_with("SAME")) {
       w.out = Dim(ceil_div(w.in.extent(), w.stride), w.in.upper());
       pad_same(w, mode == "SAME_UPPER");

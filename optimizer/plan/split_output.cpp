@@ -10,8 +10,9 @@
 namespace cameo {
 namespace {
 
-constexpr size_t kMostRegions = 16;      // each is a kernel of its own
-constexpr int64_t kSmallestRegion = 64;  // elements: below it a step costs more than the case
+constexpr size_t kMostRegions = 16;          // each is a kernel of its own
+constexpr int64_t kLongestPeriod = 1 << 12;  // of taps that fit: a stride
+constexpr int64_t kSmallestRegion = 64;      // elements: below it a step costs more than the case
 
 bool has_load(Expr root) {
   bool found = false;
@@ -122,19 +123,20 @@ Expr fold_over_fitting(Expr e) {
   Remainder found;
   visit(roots, [&](Expr x) {
     Remainder r = remainder_of(x);
-    if (!r.s || found.s) return;
+    if (!r.s || found.s || r.s > kLongestPeriod) return;
     bool settled = r.p.coefficient_of(v) != 0;
     for (const Affine::Term& t : r.p.terms) settled &= t.term == v || t.coefficient % r.s == 0;
     if (settled && zero_unless(e.arg(1), x)) found = r;
   });
   if (!found.s) return e;
-  std::vector<int64_t> fitting;
-  for (int64_t k = 0; k < v.extent().int_value(); ++k)
-    if ((found.p.coefficient_of(v) * k + found.p.constant) % found.s == 0) fitting.push_back(k);
-  if (fitting.empty()) return zero(e.type());
-  int64_t step = fitting.size() > 1 ? fitting[1] - fitting[0] : 0;  // those that fit are an arithmetic progression
-  Expr j = var(integer(static_cast<int64_t>(fitting.size())));
-  std::vector<Expr> from{v}, to{j * integer(step) + integer(fitting[0])};
+  int64_t extent = v.extent().int_value(), by = found.p.coefficient_of(v), first = 0;
+  auto fits = [&](int64_t k) { return (by * k + found.p.constant) % found.s == 0; };
+  while (first < std::min(extent, found.s) && !fits(first)) ++first;
+  if (first == std::min(extent, found.s)) return zero(e.type());
+  int64_t step = found.s / std::gcd(by, found.s);  // those that fit are an arithmetic progression
+  int64_t count = (extent - 1 - first) / step + 1;
+  Expr j = var(integer(count));
+  std::vector<Expr> from{v}, to{j * integer(count > 1 ? step : 0) + integer(first)};
   return fold(FoldKind::Sum, j, substitute(e.arg(1), from, to));
 }
 

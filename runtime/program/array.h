@@ -7,8 +7,6 @@
 
 namespace rt::program {
 
-inline constexpr int32_t kMaxRank = 32;
-
 struct Array {
   Slice name;
   uint32_t dtype = kUndefined;

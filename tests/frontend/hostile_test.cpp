@@ -321,7 +321,73 @@ TEST(HostileTensor, InputsMustBePossible) {
   EXPECT_EQ(input(value("x")), "E0403");
   EXPECT_EQ(input(bytes(1, "x") + bytes(2, bytes(1, number(1, 1)))), "E0501");            // no shape
   EXPECT_EQ(input(bytes(1, "x") + bytes(2, bytes(4, bytes(1, type(1, {2}))))), "E0403");  // a sequence
-  EXPECT_EQ(input(value("x", 1, {INT32_MAX, INT32_MAX})), "E0302");
+  EXPECT_EQ(input(value("x", 1, {INT32_MAX, INT32_MAX})), "E0405");
+}
+
+// ---- limits -------------------------------------------------------------------------------------------------------
+
+TEST(HostileLimits, TensorsOfManyAxesAreRefusedByName) {
+  const int64_t most = 32;
+  auto of_rank = [](int64_t rank) { return std::vector<AnyDim>(static_cast<size_t>(rank), 1); };
+  auto input = [&](int64_t rank) {
+    return import(model(GraphText{{node("Relu", {"x"}, {"y"})}, {value("x", 1, of_rank(rank))}, {value("y")}}));
+  };
+  auto constant = [&](int64_t rank) {
+    return import(
+        graph_of({node("Add", {"x", "w"}, {"y"})}, {tensor<float>("w", 1, std::vector<int64_t>(rank, 1), {1})}));
+  };
+  auto body = [&](int64_t rank) {  // a Loop stacks what its body gives
+    Bytes g = GraphText{{node("Relu", {"x"}, {"s"})}, {value("i"), value("go")}, {value("go"), value("s")}};
+    return import(model(GraphText{{node("Loop", {"t", ""}, {"y"}, {attr_graph("body", g)})},
+                                  {value("x", 1, of_rank(rank - 1))},
+                                  {value("y")},
+                                  {tensor<int64_t>("t", 7, {}, {2})}}));
+  };
+  auto called = [&](int64_t rank) {
+    Bytes f = function("f", "F", {"a"}, {"b"}, {}, {node("Unsqueeze", {"a", "k"}, {"b"})});
+    f = function("f", "F", {"a", "k"}, {"b"}, {}, {node("Unsqueeze", {"a", "k"}, {"b"}, {}, "", "inner")});
+    return import(model(GraphText{{node("F", {"x", "k"}, {"y"}, {}, "f")},
+                                  {value("x", 1, of_rank(rank - 1))},
+                                  {value("y")},
+                                  {tensor<int64_t>("k", 7, {1}, {0})}},
+                        {opset("", 18), opset("f", 1)}, {f}));
+  };
+  auto expect = [&](auto make, const char* code, const char* name) {
+    EXPECT_EQ(make(most).codes(), "");
+    EXPECT_EQ(make(most + 1).codes(), code);
+    EXPECT_NE(make(most + 1).text().find(name), std::string::npos) << make(most + 1).text();
+    EXPECT_NE(make(most + 1).text().find("33 axes, the most is 32"), std::string::npos) << make(most + 1).text();
+  };
+  expect(input, "E0405", "input `x`");
+  expect(constant, "E0104", "tensor `w`");
+  expect(body, "E0405", "(Loop)");
+  expect(called, "E0405", "inner");
+}
+
+TEST(HostileLimits, ExtentsAreLimitedWhereAnotherIsZero) {
+  EXPECT_EQ(tensor_codes(tensor<float>("c", 1, {0, 1ll << 62}, {})), "E0104");
+  Bytes shape = tensor<int64_t>("s", 7, {2}, {0, 1ll << 62});
+  GraphText g{{node("ConstantOfShape", {"s"}, {"y"})}, {value("x", 1, {2})}, {value("y")}, {shape}};
+  EXPECT_EQ(import(model(g)).codes(), "E0405");
+}
+
+TEST(HostileLimits, NumbersThatGrowWhenUnpackedAreRefused) {
+  Bytes head = tensor_head("c", 7, {20'000'000});
+  EXPECT_EQ(tensor_codes(head + bytes(7, Bytes(20'000'000, '\0'))), "E0102");
+  EXPECT_EQ(tensor_codes(tensor_head("c", 7, {1000}) + bytes(7, Bytes(1000, '\0'))), "E0301");  // read: no floats
+}
+
+TEST(HostileLimits, ALongNameOfACallIsNotRepeated) {
+  std::vector<Bytes> nodes;
+  for (int i = 0; i < 6000; ++i)
+    nodes.push_back(node("Relu", {"t" + std::to_string(i)}, {"t" + std::to_string(i + 1)}));
+  Result r = import(
+      model(GraphText{{node("F", {"x"}, {"y"}, {}, "f", Bytes(100'000, 'A'))}, {value("x", 1, {2})}, {value("y")}},
+            {opset("", 18), opset("f", 1)}, {function("f", "F", {"t0"}, {"t6000"}, {}, nodes)}));
+  EXPECT_EQ(r.codes(), "");
+  size_t text = 0;
+  for (const SourceNode& s : r.model.graph.sources()) text += s.name.size();
+  EXPECT_LT(text, 2'000'000u);
 }
 
 // ---- the collection -----------------------------------------------------------------------------------------------
