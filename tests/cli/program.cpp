@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "tests/frontend/onnx_writer.h"
+#include "tests/support/time_limit.h"
 
 namespace cameo {
 namespace {
@@ -28,6 +29,7 @@ void start(const std::string& program, const Words& arguments, const RunOptions&
   std::vector<char*> argv{const_cast<char*>(program.c_str())};
   for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
   argv.push_back(nullptr);
+  test::limit_time(options.limit_seconds);
   ::execvp(program.c_str(), argv.data());
   ::_exit(127);
 }
@@ -59,7 +61,6 @@ Ended run_program(const std::string& program, const Words& arguments, const RunO
       ::kill(child, options.signal);
       signalled = true;
     }
-    if (elapsed >= std::chrono::seconds(options.limit_seconds)) ::kill(child, SIGKILL);
     if (pipes[0].revents && !drain(out[0], ended.out)) pipes[0].fd = -1;
     if (pipes[1].revents && !drain(err[0], ended.err)) pipes[1].fd = -1;
   }

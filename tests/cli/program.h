@@ -26,7 +26,7 @@ struct RunOptions {
   Words variables;  // NAME=VALUE, besides this process's
   int signal = 0;   // sent after `signal_ms`
   int signal_ms = 0;
-  int limit_seconds = 300;
+  unsigned limit_seconds = 300;  // of processor time
 };
 Ended run_program(const std::string& program, const Words& arguments, const RunOptions& options = {});
 

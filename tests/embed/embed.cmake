@@ -8,7 +8,7 @@ if(TARGET cameo)
   set(embed_picture ${CMAKE_SOURCE_DIR}/models/digit.pgm)
   function(embed_test name)
     add_test(NAME embed.${name} ${ARGN})
-    set_tests_properties(embed.${name} PROPERTIES LABELS embed TIMEOUT 600 FIXTURES_REQUIRED embed_prefix)
+    set_tests_properties(embed.${name} PROPERTIES LABELS embed FIXTURES_REQUIRED embed_prefix)
   endfunction()
 
   embed_test(install COMMAND ${CMAKE_COMMAND} --install ${CMAKE_BINARY_DIR} --prefix ${embed_prefix})

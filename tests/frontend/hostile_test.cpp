@@ -2,7 +2,7 @@
 // never a signal, never unbounded time or memory.
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 #include <random>
 
 #include "tests/frontend/onnx_writer.h"
@@ -95,10 +95,10 @@ Bytes nested(int depth, bool constant) {
 }
 TEST(HostileWire, NestedIfsCostLinearTime) {
   for (bool constant : {false, true}) {
-    auto start = std::chrono::steady_clock::now();
+    std::clock_t start = std::clock();
     EXPECT_EQ(import(nested(40, constant)).codes(), "");
     EXPECT_EQ(import(nested(1000, constant)).codes(), "E0102");
-    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+    EXPECT_LT(std::clock() - start, 5 * CLOCKS_PER_SEC);
   }
 }
 
@@ -158,11 +158,11 @@ TEST(HostileModel, FunctionsMustNotExplode) {
     functions.push_back(function("f", "L" + std::to_string(i), {"a"}, {"b"}, {},
                                  {node(callee, {"a"}, {"m"}, {}, "f"), node(callee, {"m"}, {"b"}, {}, "f")}));
   }
-  auto start = std::chrono::steady_clock::now();
+  std::clock_t start = std::clock();
   Result r = import(model(GraphText{{node("L60", {"x"}, {"y"}, {}, "f")}, {value("x", 1, {2})}, {value("y")}},
                           {opset("", 18), opset("f", 1)}, functions));
   EXPECT_EQ(r.codes(), "E0201");
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+  EXPECT_LT(std::clock() - start, 5 * CLOCKS_PER_SEC);
 }
 
 TEST(HostileModel, LongChainsOfFunctionsAreRefused) {

@@ -24,6 +24,6 @@ set_source_files_properties(${primitives}/card.cpp PROPERTIES
 add_dependencies(gpu_primitives gpu_primitives_fibers)
 foreach(seed 1 2 3)
   add_test(NAME gpu_primitives_seed_${seed} COMMAND gpu_primitives)
-  set_tests_properties(gpu_primitives_seed_${seed} PROPERTIES LABELS gpu TIMEOUT 300
+  set_tests_properties(gpu_primitives_seed_${seed} PROPERTIES LABELS gpu
     ENVIRONMENT "LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/mock;CAMEO_MOCK_SEED=${seed}")
 endforeach()

@@ -9,7 +9,7 @@ if(TARGET cameo)
   foreach(model ${models} ${slow_models})
     add_test(NAME models.${model} COMMAND ${CMAKE_CURRENT_LIST_DIR}/build_and_test $<TARGET_FILE:cameo>
              ${CMAKE_SOURCE_DIR}/../shared ${CMAKE_BINARY_DIR}/models ${model})
-    set_tests_properties(models.${model} PROPERTIES LABELS models TIMEOUT 900 SKIP_RETURN_CODE 77)
+    set_tests_properties(models.${model} PROPERTIES LABELS models SKIP_RETURN_CODE 77)
   endforeach()
   foreach(model ${slow_models})
     set_tests_properties(models.${model} PROPERTIES LABELS "models;slow")

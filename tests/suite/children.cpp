@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "tests/suite/suite.h"
+#include "tests/support/time_limit.h"
 
 namespace cameo::suite {
 namespace {
@@ -24,10 +25,13 @@ struct Child {
 };
 
 [[noreturn]] void run_child(const Case& c, const Engine& engine, int out, std::chrono::seconds limit) {
-  rlimit memory{kMemory, kMemory}, no_core{0, 0};
+  [[maybe_unused]] rlimit memory{kMemory, kMemory};
+  rlimit no_core{0, 0};
+#ifndef CAMEO_SANITIZED  // which maps terabytes
   setrlimit(RLIMIT_AS, &memory);
+#endif
   setrlimit(RLIMIT_CORE, &no_core);
-  alarm(static_cast<unsigned>(limit.count()));
+  test::limit_time(static_cast<unsigned>(limit.count()));
   Verdict v;
   try {
     v = run_case(c, engine);
@@ -43,7 +47,7 @@ Verdict finish(const Child& c) {
   int status = 0;
   waitpid(c.pid, &status, 0);
   if (!c.text.empty()) return {static_cast<Verdict::Kind>(c.text[0] - '0'), c.text.substr(1)};
-  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) return {Verdict::Failed, "time-out"};
+  if (WIFSIGNALED(status) && test::ended_by_time(WTERMSIG(status))) return {Verdict::Failed, "time-out"};
   if (WIFSIGNALED(status)) return {Verdict::Failed, fmt::format("signal {}", strsignal(WTERMSIG(status)))};
   return {Verdict::Failed, fmt::format("an internal error (exit {})", WEXITSTATUS(status))};
 }

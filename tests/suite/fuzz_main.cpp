@@ -1,6 +1,6 @@
-// fuzz_import: mutates small models and imports them, in children with the contract's limits on time and memory.
-// Whatever the bytes, import must return; a signal, an internal error, a time-out or too much memory leaves the input
-// in the folder given.
+// fuzz_import: imports small models, as they are and mutated, in children with the contract's limits on time and
+// memory. Whatever the bytes, import must return; a signal, an internal error, a time-out or too much memory leaves the
+// input in the folder given.
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -10,10 +10,12 @@
 #include <algorithm>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <random>
 
 #include "frontend/import_onnx.h"
 #include "tests/suite/suite.h"
+#include "tests/support/time_limit.h"
 
 using namespace cameo;
 namespace fs = std::filesystem;
@@ -76,29 +78,43 @@ class Mutator {
   std::mt19937_64 random_;
 };
 
-/// The inputs begin .. begin + kBatch of the sequence; each is written out before it is tried.
-[[noreturn]] void run_batch(const std::vector<std::string>& seeds, uint64_t seed, const fs::path& trial) {
+/// A batch of inputs; each is written out before it is tried.
+[[noreturn]] void run_batch(const std::function<std::string(int)>& input_of, const fs::path& trial) {
   [[maybe_unused]] rlimit memory{kMemory, kMemory};
   rlimit no_core{0, 0};
-#ifndef __SANITIZE_ADDRESS__  // which maps terabytes
+#ifndef CAMEO_SANITIZED  // which maps terabytes
   setrlimit(RLIMIT_AS, &memory);
 #endif
   setrlimit(RLIMIT_CORE, &no_core);
-  Mutator mutator(seeds, seed);
   for (int i = 0; i < kBatch; ++i) {
-    std::string input = mutator.next();
+    const std::string input = input_of(i);
     std::ofstream(trial, std::ios::binary) << input;
-    alarm(10);
+    test::limit_time(10);
     Diagnostics d;
     import_onnx_bytes(std::as_bytes(std::span(input)), "/nonexistent", {}, d);
   }
   _exit(0);
 }
 
+/// Whether a child imports the batch and ends; if not, the input that it stopped at is kept.
+bool passes(const std::string& name, const fs::path& keep, const std::function<std::string(int)>& input_of) {
+  const fs::path trial = keep / (name + ".onnx");
+  std::fflush(stdout);  // or the child writes it again
+  const pid_t pid = fork();
+  if (pid == 0) run_batch(input_of, trial);
+  int status = 0;
+  waitpid(pid, &status, 0);
+  if (status == 0) return fs::remove(trial);
+  const std::string how =
+      WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : fmt::format("exit {}", WEXITSTATUS(status));
+  fmt::print("{}: {}, input kept in {}\n", name, how, trial.string());
+  return false;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"mutated models against the importer"};
+  CLI::App app{"models, as they are and mutated, against the importer"};
   int batches = 20;
   uint64_t seed = 1;
   std::string keep = CAMEO_BINARY_DIR "/fuzz";
@@ -111,25 +127,17 @@ int main(int argc, char** argv) {
   std::vector<std::string> corpus = seeds(cases);
   if (corpus.empty()) {
     fmt::print("skipped: {}\n", note);
-    return 0;
+    return 77;
   }
   fs::create_directories(keep);
   int broken = 0;
-  for (int b = 0; b < batches; ++b) {
-    fs::path trial = fs::path(keep) / fmt::format("{}.onnx", seed + static_cast<uint64_t>(b));
-    std::fflush(stdout);  // or the child writes it again
-    pid_t pid = fork();
-    if (pid == 0) run_batch(corpus, seed + static_cast<uint64_t>(b), trial);
-    int status = 0;
-    waitpid(pid, &status, 0);
-    if (status == 0) {
-      fs::remove(trial);
-      continue;
-    }
-    ++broken;
-    std::string how = WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : fmt::format("exit {}", WEXITSTATUS(status));
-    fmt::print("seed {}: {}, input kept in {}\n", seed + static_cast<uint64_t>(b), how, trial.string());
+  for (size_t first = 0; first < corpus.size(); first += kBatch)
+    broken += !passes(fmt::format("as_is_{}", first), keep,
+                      [&](int i) { return corpus[std::min(first + static_cast<size_t>(i), corpus.size() - 1)]; });
+  for (uint64_t b = seed; b < seed + static_cast<uint64_t>(batches); ++b) {
+    Mutator mutator(corpus, b);
+    broken += !passes(fmt::format("{}", b), keep, [&](int) { return mutator.next(); });
   }
-  fmt::print("{} seeds, {} inputs, {} batches broken\n", corpus.size(), batches * kBatch, broken);
+  fmt::print("{} models, {} mutated, {} batches broken\n", corpus.size(), batches * kBatch, broken);
   return broken ? 1 : 0;
 }

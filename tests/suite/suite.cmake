@@ -1,4 +1,4 @@
-# backend_suite, golden_models: the public suite (through either engine) and the real models, run by the interpreter; fuzz_import: mutated models.
+# backend_suite, golden_models: the public suite (through either engine) and the real models, run by the interpreter; fuzz_import: models as they are and mutated.
 add_library(test_suite STATIC ${CMAKE_CURRENT_LIST_DIR}/suite.cpp ${CMAKE_CURRENT_LIST_DIR}/children.cpp)
 target_link_libraries(test_suite PUBLIC cameo_frontend)
 foreach(program backend_suite:suite_main golden_models:models_main fuzz_import:fuzz_main)
@@ -6,15 +6,19 @@ foreach(program backend_suite:suite_main golden_models:models_main fuzz_import:f
   list(GET parts 0 name)
   list(GET parts 1 file)
   add_executable(${name} ${CMAKE_CURRENT_LIST_DIR}/${file}.cpp)
-  target_link_libraries(${name} PRIVATE test_suite test_artifact)
+  target_link_libraries(${name} PRIVATE test_suite)
   target_compile_definitions(${name} PRIVATE CAMEO_BINARY_DIR="${CMAKE_BINARY_DIR}" CAMEO_SHARED="${CMAKE_SOURCE_DIR}/../shared")
 endforeach()
+target_link_libraries(backend_suite PRIVATE test_artifact)
+target_link_libraries(golden_models PRIVATE test_artifact)
+add_test(NAME fuzz_import COMMAND fuzz_import --batches 40)
+set_tests_properties(fuzz_import PROPERTIES LABELS frontend SKIP_RETURN_CODE 77)
 
 # The public suite through the engines, `cuda` a GPU that is emulated. The numbers are what passes today: fewer is a regression, more is written here.
 function(suite_test engine least report)
   add_test(NAME suite.${engine} COMMAND backend_suite --engine=${engine} -j 2 --least ${least}
            --report ${CMAKE_BINARY_DIR}/${report})
-  set_tests_properties(suite.${engine} PROPERTIES LABELS suite TIMEOUT 1500 PROCESSORS 2 SKIP_RETURN_CODE 77)
+  set_tests_properties(suite.${engine} PROPERTIES LABELS suite PROCESSORS 2 SKIP_RETURN_CODE 77)
 endfunction()
 suite_test(artifact 1391 backend_suite.json)
 suite_test(interpreter 1408 backend_suite_interpreter.json)
@@ -26,14 +30,14 @@ set_tests_properties(suite.interpreter suite.cuda PROPERTIES DEPENDS suite.artif
 foreach(engine fused plan)
   add_test(NAME suite.extreme_${engine} COMMAND backend_suite --extreme --engine=${engine} -j 2 --least 1382
            --report ${CMAKE_BINARY_DIR}/backend_suite_extreme_${engine}.json)
-  set_tests_properties(suite.extreme_${engine} PROPERTIES LABELS suite TIMEOUT 1500 PROCESSORS 2 SKIP_RETURN_CODE 77 DEPENDS suite.artifact)
+  set_tests_properties(suite.extreme_${engine} PROPERTIES LABELS suite PROCESSORS 2 SKIP_RETURN_CODE 77 DEPENDS suite.artifact)
 endforeach()
 
 # Some real models by their plans alone, in the physical mode: a few seconds each at most.
 add_test(NAME models.plan COMMAND golden_models --engine=plan byte_sb_bidi_lstm dtln_1 fsanet_var gtcrn_simple micro_kws_fp32
          mujoco_go1_policy polygraphy_scan ppocr_v3_det_en silero_vad_op18_ifless ten_vad ultraface_rfb_320 xfeat_256
          xfeat_gridsample_bicubic yunet_n_dynamic)
-set_tests_properties(models.plan PROPERTIES LABELS optimizer TIMEOUT 300 SKIP_RETURN_CODE 77)
+set_tests_properties(models.plan PROPERTIES LABELS optimizer SKIP_RETURN_CODE 77)
 
 # Real models on the emulated GPU; what takes its fibers longest under the label `slow`, which only `ctest -C slow` runs.
 add_test(NAME models.cuda COMMAND golden_models --engine=cuda basic_pitch_nmp byte_sb_bidi_lstm deeplab_v3_mnv2 dnsmos_model_v8 dtln_1
@@ -42,6 +46,6 @@ add_test(NAME models.cuda COMMAND golden_models --engine=cuda basic_pitch_nmp by
          ppocr_v3_det_en sci_lowlight_512 silero_vad_op18_ifless super_resolution_10 tashkeel_fp32 ten_vad
          tinytts_duration_predictor ultraface_rfb_320 vespa_t5_encoder_random xfeat_256 xfeat_gridsample_bicubic yolox_nano
          yunet_n_dynamic)
-set_tests_properties(models.cuda PROPERTIES LABELS codegen TIMEOUT 900 SKIP_RETURN_CODE 77)
+set_tests_properties(models.cuda PROPERTIES LABELS codegen SKIP_RETURN_CODE 77)
 add_test(NAME models.cuda_slow COMMAND golden_models --engine=cuda agllnet_256 CONFIGURATIONS slow)
-set_tests_properties(models.cuda_slow PROPERTIES LABELS slow TIMEOUT 900 SKIP_RETURN_CODE 77)
+set_tests_properties(models.cuda_slow PROPERTIES LABELS slow SKIP_RETURN_CODE 77)

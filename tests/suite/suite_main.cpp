@@ -78,7 +78,7 @@ int main(int argc, char** argv) {
   app.add_option("--filter", filter, "a regular expression that names must contain");
   app.add_option("--report", report, "where the JSON goes");
   app.add_option("-j", jobs);
-  app.add_option("--limit", limit, "seconds a case");
+  app.add_option("--limit", limit, "seconds of processor time a case");
   app.add_option("--least", least, "fail when fewer cases pass");
   app.add_flag("--extreme", extreme, "integer inputs at the edges of their types, judged by the interpreter");
   app.add_flag("-v", verbose, "a line for each case that does not pass");

@@ -13,6 +13,7 @@
 #include "codegen/build/compile.h"
 #include "runtime/dtype.h"
 #include "tests/gpu/mock/mock.h"
+#include "tests/support/time_limit.h"
 
 namespace cameo::test {
 namespace fs = std::filesystem;
@@ -136,7 +137,7 @@ namespace {
 [[noreturn]] void work_in_child(const std::function<std::string()>& work, int out, int seconds) {
   rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
-  alarm(static_cast<unsigned>(seconds));
+  limit_time(static_cast<unsigned>(seconds));
   std::string text;
   try {
     text = work();
@@ -152,8 +153,8 @@ namespace {
 
 std::string ending(int status) {
   if (WIFSIGNALED(status))
-    return WTERMSIG(status) == SIGALRM ? "it took too long"
-                                       : fmt::format("it crashed: {}", strsignal(WTERMSIG(status)));
+    return ended_by_time(WTERMSIG(status)) ? "it took too long"
+                                           : fmt::format("it crashed: {}", strsignal(WTERMSIG(status)));
   return fmt::format("it ended with exit code {}", WEXITSTATUS(status));
 }
 

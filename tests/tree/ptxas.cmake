@@ -2,7 +2,7 @@
 if(TARGET cameo)
   function(ptxas_test name)
     add_test(NAME tree.${name} ${ARGN})
-    set_tests_properties(tree.${name} PROPERTIES LABELS tree TIMEOUT 600 SKIP_RETURN_CODE 77)
+    set_tests_properties(tree.${name} PROPERTIES LABELS tree SKIP_RETURN_CODE 77)
   endfunction()
   set(gate ${CMAKE_SOURCE_DIR}/tests/tools/ptxas_gate $<TARGET_FILE:cameo> ${CMAKE_SOURCE_DIR}/../shared/models)
   ptxas_test(ptxas COMMAND ${gate} ${CMAKE_SOURCE_DIR}/models/digits.onnx byte_sb_bidi_lstm magika_v1 mujoco_go1_policy
