@@ -220,7 +220,7 @@ class Printer {
   }
   void print_store(const Store& s) {
     std::string offset = name(s.offset), value = name(s.value), check;
-    if (!s.guard.is_const(1)) check = fmt::format("if (rt::check(call, {}, {})) ", name(s.guard), offset);
+    if (!s.guard.is_const(1)) check = fmt::format("if (rt::check(call, {}{})) ", name(s.guard), listed(s.blamed));
     const bool shared = k_.form == Form::Serial && k_.owners == 0;
     scopes_.back().text.line(
         fmt::format("{}rt::store{}x{}, {}, {});", check, shared ? "_own(call, " : "(", s.operand, offset, value));
@@ -283,6 +283,11 @@ class Printer {
     const bool sum = e.op() == Op::Add || e.op() == Op::Sub;
     return sum && e.type() == DType::i64 && !range_of(e).known() ? fmt::format("rt::general({})", name(e)) : name(e);
   }
+  std::string listed(std::span<const Expr> more) {  // behind other arguments
+    std::string text;
+    for (Expr e : more) text += ", " + name(e);
+    return text;
+  }
   std::string call(Expr e) {
     if (e.op() == Op::Load) return print_load(e);
     const bool compares = e.op() == Op::Lt || e.op() == Op::Le;
@@ -295,7 +300,9 @@ class Printer {
     std::string offset = name(e.arg(0));
     if (e.arg(1).is_const(1)) return fmt::format("rt::load(x{}, {})", e.operand(), offset);
     std::string guard = name(e.arg(1));
-    if (e.checked()) return fmt::format("rt::load_checked(call, x{}, {}, {})", e.operand(), offset, guard);
+    if (e.checked())
+      return fmt::format("rt::load_checked(call, x{}, {}, {}{})", e.operand(), offset, guard,
+                         listed(e.args().subspan(2, e.args().size() - 3)));
     return fmt::format("rt::load_or(x{}, {}, {}, {})", e.operand(), offset, guard, name(e.outside()));
   }
   std::string print_fold(Expr e, size_t at) {

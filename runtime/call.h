@@ -30,7 +30,7 @@ enum : uint32_t { kWeights = 0, kArena = 1, kFirstIo = 2 };
 // Bytes that a GPU's thread moves at once. Weights, arena, inputs and outputs begin at a multiple of it.
 inline constexpr int64_t kAlignment = 16;
 
-enum : int32_t { kNoFault = 0, kIndexFault = 1 /* an index outside [-limit, limit) */, kValueFault = 2 };
+enum : int32_t { kNoFault = 0, kIndexFault = 1 /* an index outside a dim of `limit` */, kValueFault = 2 };
 
 struct Fault {
   int32_t code;
@@ -58,7 +58,8 @@ inline T* address(const RowCall& call, int ref) {
   return reinterpret_cast<T*>(static_cast<char*>(call.bases[call.refs[ref].base]) + call.refs[ref].offset);
 }
 
-// The first fault of a run is the one that is reported; the run stops at the next row.
+// Of the faults that a Fault sees the first is kept; the run stops at the next row. On the CPU each chunk has one of
+// its own, and the lowest chunk's is reported: the same for any number of threads.
 RT_FN void raise_fault(const Call& call, int32_t code, int64_t index, int64_t limit) {
   int32_t none = kNoFault;
   if (!__atomic_compare_exchange_n(&call.fault->code, &none, code, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return;

@@ -21,6 +21,16 @@ uint32_t next_of(uint64_t claim) { return static_cast<uint32_t>(claim); }
 uint32_t chunks_of(uint64_t claim) { return static_cast<uint32_t>(claim >> 32); }
 bool is_open(uint64_t claim) { return next_of(claim) < chunks_of(claim); }
 
+// Of all chunks that fault the lowest one's fault stays, whichever thread comes first.
+void keep_fault(Job& job, int32_t chunk, const Fault& fault) {
+  while (__atomic_exchange_n(&job.keeping, 1, __ATOMIC_ACQUIRE)) relax();
+  if (!job.call.fault->code || chunk < job.faulted_chunk) {
+    job.faulted_chunk = chunk;
+    *job.call.fault = fault;
+  }
+  __atomic_store_n(&job.keeping, 0, __ATOMIC_RELEASE);
+}
+
 }  // namespace
 
 void publish(Job& job, int32_t chunks) {
@@ -35,8 +45,11 @@ void drain(Job& job, int32_t worker) {
     RowCall call = job.call;  // stable: the step cannot end before this chunk has
     call.chunk = static_cast<int32_t>(next_of(claim));
     call.chunks = static_cast<int32_t>(chunks_of(claim));
+    Fault fault = {};
+    call.fault = &fault;
     call.scratch = job.scratch + static_cast<uint64_t>(worker) * job.scratch_stride;
     job.kernel(call);
+    if (fault.code) keep_fault(job, call.chunk, fault);
     __atomic_fetch_add(&job.done, 1, __ATOMIC_RELEASE);
   }
 }

@@ -15,6 +15,8 @@ struct Job {
   RowCall call = {};
   char* scratch = nullptr;
   uint64_t scratch_stride = 0;
+  uint32_t keeping = 0;       // a thread is in keep_fault
+  int32_t faulted_chunk = 0;  // of the fault that call.fault holds
 };
 
 void publish(Job& job, int32_t chunks);

@@ -24,7 +24,10 @@ std::string body_text(const Kernel& k) {
   std::map<uint64_t, size_t> vars;
   std::map<uint32_t, size_t> nodes;
   std::vector<Expr> roots(k.axes.begin(), k.axes.end());
-  for (const Store& st : k.stores) roots.insert(roots.end(), {st.offset, st.guard, st.value});
+  for (const Store& st : k.stores) {
+    roots.insert(roots.end(), {st.offset, st.guard, st.value});
+    roots.insert(roots.end(), st.blamed.begin(), st.blamed.end());
+  }
   if (k.form == Form::Contract) {
     s += fmt::format("{},{},{},{},{},{},{},", k.sum.a, k.sum.b, k.sum.packed, k.sum.rows_per_tile,
                      k.sum.vectors_per_tile, k.sum.term_groups, k.sum.staged);
@@ -42,9 +45,11 @@ std::string body_text(const Kernel& k) {
     for (Expr a : e.args()) s += fmt::format(" {}", nodes.at(a.id()));
     nodes.emplace(e.id(), nodes.size());
   });
-  for (const Store& st : k.stores)
+  for (const Store& st : k.stores) {
     s += fmt::format("|{} {} {} {}", st.operand, nodes.at(st.offset.id()), nodes.at(st.guard.id()),
                      nodes.at(st.value.id()));
+    for (Expr e : st.blamed) s += fmt::format(" {}", nodes.at(e.id()));
+  }
   for (Expr a : k.axes) s += fmt::format("|{}", nodes.at(a.id()));
   if (k.form == Form::Contract) {
     for (Expr a : k.sum.segments) s += fmt::format("|{}", nodes.at(a.id()));

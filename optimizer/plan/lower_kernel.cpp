@@ -26,7 +26,9 @@ Expr Lowering::lower(Expr root, Expr lanes) {
     const Operand& from = out_.operands[number];
     Expr offset = from.packing ? *packed_offset(*from.packing, extents(g_.type(v).shape), e.index())
                                : physical(from.layout, e.index());
-    return load_lowered(number, e.type(), offset, guard, e.outside(), e.checked() && !guard.is_const(1));
+    std::vector<Expr> blamed;
+    if (e.checked()) blamed = blamed_axes(g_.type(v).shape, e.index());
+    return load_lowered(number, e.type(), offset, guard, e.outside(), blamed);
   });
 }
 /// A constant is laid out for its reader: the axis that the lanes walk comes last. A value with zeros around brings
@@ -51,16 +53,34 @@ Operand Lowering::operand_for(ValueId v, Expr load, Expr lanes) {
   return made;
 }
 
+namespace {
+Expr within(Expr index, Expr extent) {
+  return logical_and(simplify_index(le(integer(0), index)), simplify_index(lt(index, extent)));
+}
+/// The index that may count from the end, of one that ops::wrap_index made.
+Expr unwrapped(Expr index) {
+  const bool wraps = index.op() == Op::Select && index.arg(0) == lt(index.arg(2), integer(0));
+  return wraps ? index.arg(2) : index;
+}
+}  // namespace
+
 Expr guard_of(const Shape& shape, std::span<const Expr> index) {
   Expr guard = boolean(true);
-  for (size_t d = 0; d < shape.size(); ++d) {
-    guard = logical_and(guard, simplify_index(le(integer(0), index[d])));
-    guard = logical_and(guard, simplify_index(lt(index[d], shape[d].extent())));
-  }
+  for (size_t d = 0; d < shape.size(); ++d) guard = logical_and(guard, within(index[d], shape[d].extent()));
   return guard;
 }
-Expr load_lowered(uint32_t operand, DType t, Expr offset, Expr guard, Expr outside, bool checked) {
-  return make(Op::Load, t, {offset, guard, outside}, static_cast<uint64_t>(operand) << 1 | checked);
+std::vector<Expr> blamed_axes(const Shape& shape, std::span<const Expr> index) {
+  std::vector<Expr> blamed;
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (!within(index[d], shape[d].extent()).is_const(1))
+      blamed.insert(blamed.end(), {unwrapped(index[d]), index[d], shape[d].extent()});
+  return blamed;
+}
+Expr load_lowered(uint32_t operand, DType t, Expr offset, Expr guard, Expr outside, std::span<const Expr> blamed) {
+  std::vector<Expr> args{offset, guard};
+  args.insert(args.end(), blamed.begin(), blamed.end());
+  args.push_back(outside);
+  return make(Op::Load, t, std::move(args), static_cast<uint64_t>(operand) << 1 | !blamed.empty());
 }
 
 namespace {
@@ -153,7 +173,7 @@ LoweredKernel lower_scatter(const Graph& g, const Layouts& layouts, const Node& 
   Expr old = load_lowered(y, update.type(), offset, guard, zero(update.type()));
   constexpr Op kCombine[] = {Op::Add, Op::Add, Op::Mul, Op::Min, Op::Max};
   Expr value = s.combine == Scatter::Assign ? update : apply(kCombine[s.combine], {old, update});
-  k.stores.push_back({y, offset, guard, value});
+  k.stores.push_back({y, offset, guard, value, blamed_axes(shape, to)});
   return l;
 }
 

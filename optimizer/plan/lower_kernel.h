@@ -110,7 +110,12 @@ Reads reads_along(std::span<const Expr> roots, Expr v);
 std::vector<Expr> axes_in_memory(const OutputExpr& out, const Layout& layout);
 Expr last_moving(const std::vector<Expr>& axes);
 Expr guard_of(const Shape& shape, std::span<const Expr> index);
-Expr load_lowered(uint32_t operand, DType t, Expr offset, Expr guard, Expr outside, bool checked = false);
+/// What the error of an index that is outside may have to name, three expressions for each axis that is not proven: the
+/// index as the data has it, which may count from the end, the same counted from 0, and the extent.
+std::vector<Expr> blamed_axes(const Shape& shape, std::span<const Expr> index);
+/// A Load of an offset: its arguments are offset, guard, `blamed` and what stands outside. It is checked where
+/// something is blamed.
+Expr load_lowered(uint32_t operand, DType t, Expr offset, Expr guard, Expr outside, std::span<const Expr> blamed = {});
 int64_t points_of(std::span<const Expr> axes);  // the product of their extents
 void drop_unit_axes(Kernel& k);
 void split_axes(Kernel& k);  // where an index is divided by a constant, so that what is left is affine

@@ -14,8 +14,9 @@ namespace cameo {
 
 // ---- kernels --------------------------------------------------------------------------------------------------------
 struct Store {
-  uint32_t operand;           // of the kernel
-  Expr offset, guard, value;  // an unprovable guard that fails is a run-time error
+  uint32_t operand;               // of the kernel
+  Expr offset, guard, value;      // an unprovable guard that fails is a run-time error
+  std::vector<Expr> blamed = {};  // what that error names: see blamed_axes
 };
 
 enum class Form : uint8_t {

@@ -14,6 +14,7 @@ void each_offset(const Kernel& k, F f) {
   for (const Store& s : k.stores) {
     f(s.operand, s.offset);
     roots.insert(roots.end(), {s.offset, s.guard, s.value});
+    roots.insert(roots.end(), s.blamed.begin(), s.blamed.end());
   }
   if (k.form == Form::Contract) {
     f(k.sum.a, k.sum.a_offset);
@@ -45,11 +46,16 @@ std::vector<int64_t> take_origins(Kernel& k) {
   auto moved = [&](Expr root) {
     return rewrite(root, [&](Expr e) {
       if (e.op() != Op::Load || origins[e.operand()] == 0) return e;
-      return load_lowered(e.operand(), e.type(), less(e.arg(0), origins[e.operand()]), e.arg(1), e.outside(),
-                          e.checked());
+      std::vector<Expr> args(e.args().begin(), e.args().end());
+      args[0] = less(args[0], origins[e.operand()]);
+      return make(Op::Load, e.type(), std::move(args), e.bits());
     });
   };
-  for (Store& s : k.stores) s = {s.operand, moved(less(s.offset, origins[s.operand])), moved(s.guard), moved(s.value)};
+  for (Store& s : k.stores) {
+    s.offset = less(s.offset, origins[s.operand]);
+    for (Expr* e : {&s.offset, &s.guard, &s.value}) *e = moved(*e);
+    for (Expr& e : s.blamed) e = moved(e);
+  }
   if (k.form == Form::Contract) {
     k.sum.a_offset = less(k.sum.a_offset, origins[k.sum.a]);
     if (!k.sum.packed) k.sum.b_offset = less(k.sum.b_offset, origins[k.sum.b]);

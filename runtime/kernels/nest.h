@@ -174,21 +174,38 @@ RT_FN void store_own(const Call& call, T* p, i64 index, X value) {
   store(p, index, value);
 }
 
-// A condition that only the data can break: false ends the run with CAMEO_OUT_OF_RANGE.
-RT_FN bool check(const Call& call, bool holds, i64 index) {
+namespace detail {
+// The first axis whose index is outside in this lane, or the last one. Three arguments an axis: the index as the data
+// has it, the same counted from 0, the extent.
+template <class Given, class Index, class... More>
+RT_COLD void raise_index(const Call& call, int at, Given given, Index index, i64 extent, More... more) {
+  const i64 i = lane(index, at);
+  if constexpr (sizeof...(More) > 0) {
+    if (i >= 0 && i < extent) return raise_index(call, at, more...);
+  }
+  raise_fault(call, kIndexFault, lane(given, at), extent);
+}
+template <class G>
+RT_COLD int first_outside(G inside) {
+  int i = 0;
+  while (i < kLanes<G> && lane(inside, i)) ++i;
+  return i;
+}
+}  // namespace detail
+
+// A condition that only the data can break: false ends the run with CAMEO_OUT_OF_RANGE. `axes` as raise_index takes
+// them, those that may be outside.
+template <class G, class... Axes>
+RT_FN bool check(const Call& call, G inside, Axes... axes) {
+  const bool holds = all(inside);
   if (!holds) [[unlikely]]
-    raise_fault(call, kIndexFault, index, 0);
+    detail::raise_index(call, detail::first_outside(inside), axes...);
   return holds;
 }
 // A load whose index comes from data and must be in range.
-template <class T, class I, class G>
-RT_FN auto load_checked(const Call& call, const T* x, I at, G inside) {
-  if constexpr (kLanes<G> == 0) {
-    check(call, inside, 0);
-  } else {
-    if (!all(inside)) [[unlikely]]
-      raise_fault(call, kIndexFault, 0, 0);
-  }
+template <class T, class I, class G, class... Axes>
+RT_FN auto load_checked(const Call& call, const T* x, I at, G inside, Axes... axes) {
+  check(call, inside, axes...);
   return load_or(x, at, inside, detail::value_in<T>{});
 }
 
