@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <span>
 
 #include "cli/console.h"
 #include "runtime/program/file.h"
@@ -122,6 +123,12 @@ class Readers {
     check(rt::program::read_file(tool_, keep(path), &file));
     return file;
   }
+  rt::program::Slice read_header(const std::string& path) {
+    rt::program::Slice start;
+    uint64_t size = 0;
+    check(rt::program::read_start(tool_, keep(path), rt::program::kNpyHeader + 12, &start, &size));
+    return start;
+  }
   rt::program::Slice keep(const std::string& text) {  // for as long as the readers live
     rt::program::Text copy(tool_.arena);
     copy.add({text.data(), text.size()});
@@ -130,11 +137,17 @@ class Readers {
   static std::vector<int64_t> dims_of(const rt::program::Array& array) { return {array.dims, array.dims + array.rank}; }
 
   InputShapes arrays_of(const std::string& path) {
-    rt::program::Arrays arrays;
+    rt::program::NpzEntries entries;
+    rt::program::Array array;
     InputShapes shapes;
-    check(rt::program::read_npz(tool_, read(path), keep(path), &arrays));
-    for (size_t i = 0; i < arrays.count; ++i)
-      shapes[std::string(arrays.items[i].name.data, arrays.items[i].name.size)] = dims_of(arrays.items[i]);
+    const rt::program::Slice file = read(path), what = keep(path);
+    check(rt::program::list_npz(tool_, file, what, &entries));
+    for (const auto& entry : std::span(entries.items, entries.count)) {
+      const std::string name(entry.name.data, entry.name.size);
+      if (entries.count > 1 && std::ranges::find(names_, name) == names_.end()) continue;
+      check(rt::program::declare_npz(tool_, file, entry, what, &array));
+      shapes[name] = dims_of(array);
+    }
     return shapes;
   }
 
@@ -142,8 +155,8 @@ class Readers {
     const std::string path = spec.starts_with('@') ? spec.substr(1) : "";
     rt::program::Array array;
     if (path.ends_with(".npy") || path.ends_with(".pb")) {
-      check(path.ends_with(".pb") ? rt::program::read_pb(tool_, read(path), keep(path), &array)
-                                  : rt::program::read_npy(tool_, read(path), keep(path), &array));
+      check(path.ends_with(".pb") ? rt::program::declare_pb(tool_, read(path), keep(path), &array)
+                                  : rt::program::declare_npy(tool_, read_header(path), keep(path), &array));
       shapes[names_[input]] = dims_of(array);
     } else if (path.ends_with(".npz")) {
       const InputShapes all = arrays_of(path);
@@ -211,8 +224,8 @@ class Readers {
     const bool first = is_channels(shape[n - 3]);
     if (!first && !is_channels(shape[n - 1])) return;
     rt::program::Picture picture;
-    check(rt::program::read_picture(tool_, read(path), keep(path),
-                                    static_cast<int32_t>(shape[first ? n - 3 : n - 1].value()), &picture));
+    check(rt::program::declare_picture(tool_, read(path), keep(path),
+                                       static_cast<int32_t>(shape[first ? n - 3 : n - 1].value()), &picture));
     int64_t width = picture.width, height = picture.height;
     size_of_options(options, width, height);
     std::vector<int64_t> dims(n - 3, 1);

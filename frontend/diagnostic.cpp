@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "frontend/check.h"
+#include "runtime/printable.h"
 
 namespace cameo {
 namespace {
@@ -33,9 +34,8 @@ const Code* find_code(std::string_view name) {
 }
 
 std::string printable(std::string_view s) {
-  std::string out;
-  for (unsigned char c : s)
-    out += c < 0x20 || c == 0x7f ? fmt::format("\\x{:02x}", c) : std::string(1, static_cast<char>(c));
+  std::string out(4 * s.size(), '\0');
+  out.resize(rt::printable(s.data(), s.size(), out.data(), out.size()));
   return out;
 }
 

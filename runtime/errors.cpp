@@ -2,6 +2,7 @@
 #include "runtime/errors.h"
 
 #include "runtime/dtype.h"
+#include "runtime/printable.h"
 
 namespace rt {
 
@@ -12,21 +13,22 @@ cameo_status fail(cameo_error* error, cameo_status status, int32_t arg, int32_t 
   error->arg = arg;
   error->node = node;
   const size_t room = error->struct_size < sizeof *error ? error->struct_size - kMessage : sizeof error->message;
+  char text[sizeof error->message];
   __builtin_va_list args;
   __builtin_va_start(args, format);
-  libc::vsnprintf(error->message, room, format, args);
+  libc::vsnprintf(text, sizeof text, format, args);
   __builtin_va_end(args);
+  error->message[printable(text, libc::strlen(text), error->message, room - 1)] = 0;
   return status;
 }
 
 Quoted::Quoted(const char* name) {
+  constexpr size_t kMost = 120;
+  const size_t size = name ? libc::strlen(name) : 0;
   size_t n = 0;
   text[n++] = '`';
-  for (const char* c = name ? name : ""; *c && n < 121; ++c) {
-    const unsigned char byte = static_cast<unsigned char>(*c);
-    text[n++] = byte < 32 || byte == 127 ? '?' : *c;
-  }
-  if (name && n == 121) n += static_cast<size_t>(libc::snprintf(text + n, 4, "..."));
+  n += printable(name, size, text + n, kMost);
+  if (size > kMost) n += static_cast<size_t>(libc::snprintf(text + n, 4, "..."));
   text[n++] = '`';
   text[n] = 0;
 }

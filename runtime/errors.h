@@ -1,4 +1,5 @@
-// Messages into the caller's cameo_error. Names come from the model file: they are printed with control bytes replaced.
+// Messages into the caller's cameo_error. What they quote of the model file or of the caller's is escaped
+// (printable.h).
 #pragma once
 
 #include "runtime/cameo.h"
@@ -10,7 +11,11 @@ namespace rt {
 cameo_status fail(cameo_error* error, cameo_status status, int32_t arg, int32_t node, const char* format, ...)
     __attribute__((format(printf, 5, 6)));
 
-struct Quoted {  // `name`, safe to print, cut after 120 bytes
+// The version of a structure, as far as a size says it: at least what version 1.0 had, and nothing absurd, as memory
+// that was not set holds.
+inline bool is_struct_size(uint32_t size, size_t first_version) { return size >= first_version && size <= 4096; }
+
+struct Quoted {  // `name`, printable, cut after 120 bytes
   char text[128];
   explicit Quoted(const char* name);
   Quoted& bare();  // without the back-ticks

@@ -9,7 +9,6 @@ namespace rt::libc {
 
 // memory; the compiler also calls memcpy, memmove, memset, memcmp and strlen by itself
 void* malloc(size_t bytes) __asm__("malloc");
-void* realloc(void* memory, size_t bytes) __asm__("realloc");
 void* aligned_alloc(size_t alignment, size_t bytes) __asm__("aligned_alloc");
 void free(void* memory) __asm__("free");
 inline void* memcpy(void* to, const void* from, size_t bytes) { return __builtin_memcpy(to, from, bytes); }
@@ -50,6 +49,14 @@ struct Dirent {
   uint8_t type;
   char name[256];
 };
+struct Statx {  // the kernel's, of which these two are read
+  uint8_t unread[28];
+  uint16_t mode;
+  uint8_t unread_too[10];
+  uint64_t size;
+  uint8_t rest[208];
+};
+int statx(int folder, const char* path, int flags, unsigned what, Statx* to) __asm__("statx");
 int open(const char* path, int flags, ...) __asm__("open");
 long read(int file, void* to, size_t bytes) __asm__("read");
 long write(int file, const void* from, size_t bytes) __asm__("write");
@@ -71,6 +78,8 @@ enum : int {
   kExclusive = 0200,
   kCloseOnExec = 02000000
 };
+enum : int { kWorkingFolder = -100, kOfTheDescriptor = 0x1000, kTypeAndSize = 0x201 };  // statx
+enum : uint16_t { kTypeMask = 0170000, kRegular = 0100000 };
 enum : int { kMonotonic = 1, kInterrupt = 2, kPipe = 13 };
 
 }  // namespace rt::libc

@@ -70,6 +70,8 @@ uint16_t float_to_half(double value) { return narrow(value, 10); }
 float bfloat_to_float(uint16_t bits) { return bits_as<float>(static_cast<uint32_t>(bits) << 16); }
 uint16_t float_to_bfloat(double value) { return narrow(value, 7); }
 
+int64_t to_integer(double value) { return clamp<int64_t>(value); }
+
 double number_at(uint32_t dtype, const void* data, int64_t index) {
   switch (dtype) {
     case kF32: return read<float>(data, index);

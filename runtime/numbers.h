@@ -10,6 +10,8 @@ uint16_t float_to_half(double value);  // to nearest even
 float bfloat_to_float(uint16_t bits);
 uint16_t float_to_bfloat(double value);
 
+int64_t to_integer(double value);  // truncated, clamped; NaN is 0
+
 double number_at(uint32_t dtype, const void* data, int64_t index);           // 64-bit integers are rounded
 int64_t integer_at(uint32_t dtype, const void* data, int64_t index);         // of integer types and bool; u64 wraps
 void set_number(uint32_t dtype, void* data, int64_t index, double value);    // integers: truncated, clamped; NaN is 0

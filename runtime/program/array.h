@@ -34,13 +34,32 @@ bool allocate(Tool& tool, Array* array, Slice what);
 Array array_of(const Io& io);  // without data
 Array view(const cameo_tensor& tensor, Slice name);
 
-// NumPy
+// A format is read in two steps: `declare_*` reads type, dims and name, which the caller compares with what the model
+// takes (`fits`); then `read_*` allocates and fills `data`. So a file cannot make a run larger than the model does.
+
+// NumPy; the header of a file is at most this long
+inline constexpr uint64_t kNpyHeader = 1 << 16;
+bool declare_npy(Tool& tool, Slice file, Slice what, Array* array);  // the header is enough of the file
 bool read_npy(Tool& tool, Slice file, Slice what, Array* array);
 bool write_npy(Tool& tool, const Array& array, Text* to);
+
 // zip archives of npy files
-bool read_npz(Tool& tool, Slice file, Slice what, Arrays* arrays);
+struct NpzEntry {
+  Slice name;  // without .npy
+  uint64_t method = 0, crc = 0, packed = 0, size = 0, offset = 0;
+};
+struct NpzEntries {
+  NpzEntry* items = nullptr;
+  size_t count = 0;
+};
+bool list_npz(Tool& tool, Slice file, Slice what, NpzEntries* entries);
+bool declare_npz(Tool& tool, Slice file, const NpzEntry& entry, Slice what, Array* array);
+bool read_npz(Tool& tool, Slice file, const NpzEntry& entry, Slice what, Array* array);
 bool write_npz(Tool& tool, Arrays arrays, Text* to);
+
 // ONNX TensorProto
+uint64_t most_pb_bytes(const Io& io);  // of a file with a tensor of that type
+bool declare_pb(Tool& tool, Slice file, Slice what, Array* array);
 bool read_pb(Tool& tool, Slice file, Slice what, Array* array);
 void write_pb(const Array& array, Text* to);
 

@@ -30,7 +30,10 @@ int32_t place_of(const Array& array, int64_t number, const Io* ios, uint32_t cou
 bool add_file(Tool& tool, Slice path, int64_t number, const Io* ios, const char* what, Values* values) {
   Slice file;
   Array array;
-  if (!read_file(tool, path, &file) || !read_pb(tool, file, path, &array)) return false;
+  uint64_t most = 0;
+  for (int32_t i = 0; i < values->count; ++i)
+    if (most_pb_bytes(ios[i]) > most) most = most_pb_bytes(ios[i]);
+  if (!read_pb_file(tool, path, most, &file) || !declare_pb(tool, file, path, &array)) return false;
   const int32_t at = place_of(array, number, ios, static_cast<uint32_t>(values->count));
   if (at < 0)
     return tool.fail(kBadData, "`%.*s` is for %s %ld, the model has %d", width(path), path.data, what, number,
@@ -38,7 +41,7 @@ bool add_file(Tool& tool, Slice path, int64_t number, const Io* ios, const char*
   if (values->items[at].data)
     return tool.fail(kBadData, "`%.*s` is a second value for %s %s", width(path), path.data, what,
                      Quoted(ios[at].name).text);
-  if (!fits(tool, ios[at], array, path)) return false;
+  if (!fits(tool, ios[at], array, path) || !read_pb(tool, file, path, &array)) return false;
   values->items[at] = array;
   values->items[at].name = ios[at].name;
   return true;
@@ -47,6 +50,15 @@ bool add_file(Tool& tool, Slice path, int64_t number, const Io* ios, const char*
 }  // namespace
 
 Values new_values(Tool& tool, uint32_t count) { return {tool.arena.array<Array>(count), static_cast<int32_t>(count)}; }
+
+bool read_pb_file(Tool& tool, Slice path, uint64_t most, Slice* file) {
+  uint64_t size = 0;
+  if (!read_start(tool, path, most + 1, file, &size)) return false;
+  return size <= most ||
+         tool.fail(kBadData,
+                   "`%.*s` is larger than any tensor of the model's is as a TensorProto: %lu bytes are possible",
+                   width(path), path.data, most);
+}
 
 bool read_data_set(Tool& tool, Slice folder, Values* inputs, Values* expected) {
   Names names;

@@ -17,24 +17,55 @@ const char* c_path(Tool& tool, Slice path) {
   return text.c_str();
 }
 
-bool read_open_file(Tool& tool, int file, Slice path, Slice* bytes) {
-  uint64_t capacity = 1 << 16, size = 0;
-  char* data = static_cast<char*>(tool.arena.take(capacity));
-  for (;;) {
-    const long got = libc::read(file, data + size, capacity - size - 1);
+// The size of a regular file; false for what has none: pipes, devices, files that the kernel makes up.
+bool size_of(int file, uint64_t* size) {
+  libc::Statx status;
+  if (libc::statx(file, "", libc::kOfTheDescriptor, libc::kTypeAndSize, &status)) return false;
+  *size = status.size;
+  return (status.mode & libc::kTypeMask) == libc::kRegular && status.size;
+}
+
+bool read_open_file(Tool& tool, int file, Slice path, uint64_t most, Slice* bytes) {
+  uint64_t capacity = most < (1 << 16) ? most : 1 << 16, size = 0, known = 0;
+  if (size_of(file, &known)) capacity = known < most ? known : most;
+  char* data = static_cast<char*>(tool.arena.take(capacity + 1));
+  while (size < most) {
+    if (size == capacity) {
+      capacity = capacity > most / 2 ? most : capacity * 2;
+      char* larger = static_cast<char*>(tool.arena.take(capacity + 1));
+      libc::memcpy(larger, data, size);
+      data = larger;
+    }
+    const long got = libc::read(file, data + size, capacity - size);
     if (got < 0 && *libc::errno_location() == kInterruptedCall) continue;
     if (got < 0) return tool.fail(kBadData, "cannot read `%.*s`: %s", width(path), path.data, last_error());
     if (got == 0) break;
     size += static_cast<uint64_t>(got);
-    if (size + 1 < capacity) continue;
-    char* larger = static_cast<char*>(tool.arena.take(capacity * 4));
-    libc::memcpy(larger, data, size);
-    data = larger;
-    capacity *= 4;
   }
   data[size] = 0;
   *bytes = {data, size};
   return true;
+}
+
+int open_to_read(Tool& tool, Slice path) {
+  const int file = libc::open(c_path(tool, path), libc::kReadOnly | libc::kCloseOnExec);
+  if (file < 0) tool.fail(kBadData, "cannot open `%.*s`: %s", width(path), path.data, last_error());
+  return file;
+}
+
+bool cannot_write(Tool& tool, Slice path) {
+  return tool.fail(kUsage, "cannot write `%.*s`: %s", width(path), path.data, last_error());
+}
+
+bool write_and_close(int file, Slice bytes) {
+  const bool written = write_all(file, bytes);
+  return libc::close(file) == 0 && written;
+}
+
+bool is_pipe_or_device(Tool& tool, Slice path) {
+  libc::Statx status;
+  return libc::statx(libc::kWorkingFolder, c_path(tool, path), 0, libc::kTypeAndSize, &status) == 0 &&
+         (status.mode & libc::kTypeMask) != libc::kRegular;
 }
 
 }  // namespace
@@ -52,25 +83,40 @@ bool write_all(int file, Slice bytes) {
 }
 
 bool read_file(Tool& tool, Slice path, Slice* bytes) {
-  const int file = libc::open(c_path(tool, path), libc::kReadOnly | libc::kCloseOnExec);
-  if (file < 0) return tool.fail(kBadData, "cannot open `%.*s`: %s", width(path), path.data, last_error());
-  const bool ok = read_open_file(tool, file, path, bytes);
+  const int file = open_to_read(tool, path);
+  if (file < 0) return false;
+  uint64_t size = 0;
+  const bool sized = size_of(file, &size);
+  const bool ok = read_open_file(tool, file, path, sized ? size : kMostUnsized, bytes);
   libc::close(file);
+  if (ok && !sized && bytes->size == kMostUnsized)
+    return tool.fail(kBadData, "`%.*s` goes on after %lu bytes; what has no size is read no further", width(path),
+                     path.data, kMostUnsized);
+  return ok;
+}
+
+bool read_start(Tool& tool, Slice path, uint64_t most, Slice* bytes, uint64_t* size) {
+  const int file = open_to_read(tool, path);
+  if (file < 0) return false;
+  const bool sized = size_of(file, size), ok = read_open_file(tool, file, path, most, bytes);
+  libc::close(file);
+  if (ok && !sized) *size = bytes->size;
   return ok;
 }
 
 bool write_file(Tool& tool, Slice path, Slice bytes) {
   Text partial(tool.arena);
-  partial.format("%.*s.%d.partial", width(path), path.data, libc::getpid());
-  const char* temporary = partial.c_str();
   const int flags = libc::kWriteOnly | libc::kCreate | libc::kTruncate | libc::kCloseOnExec;
+  if (is_pipe_or_device(tool, path)) {
+    const int file = libc::open(c_path(tool, path), libc::kWriteOnly | libc::kCloseOnExec);
+    return (file >= 0 && write_and_close(file, bytes)) || cannot_write(tool, path);
+  }
+  partial.add(path), partial.format(".%d.partial", libc::getpid());
+  const char* temporary = partial.c_str();
   const int file = libc::open(temporary, flags, 0666);
-  if (file < 0) return tool.fail(kUsage, "cannot write `%.*s`: %s", width(path), path.data, last_error());
-  bool ok = write_all(file, bytes);
-  ok = libc::close(file) == 0 && ok;
-  ok = ok && libc::rename(temporary, c_path(tool, path)) == 0;
-  if (ok) return true;
-  tool.fail(kUsage, "cannot write `%.*s`: %s", width(path), path.data, last_error());
+  if (file < 0) return cannot_write(tool, path);
+  if (write_and_close(file, bytes) && libc::rename(temporary, c_path(tool, path)) == 0) return true;
+  cannot_write(tool, path);
   libc::unlink(temporary);
   return false;
 }

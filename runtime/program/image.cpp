@@ -26,14 +26,16 @@ Taps taps_of(Tool& tool, int32_t i, int32_t from, int32_t to) {
 }
 
 // Resizes the middle axis of [outer, from, inner].
-float* resize_axis(Tool& tool, const float* in, int64_t outer, int32_t from, int32_t to, int64_t inner) {
+template <class T>
+float* resize_axis(Tool& tool, const T* in, int64_t outer, int32_t from, int32_t to, int64_t inner) {
   float* out = tool.arena.array<float>(static_cast<uint64_t>(outer * to * inner));
   for (int32_t i = 0; i < to; ++i) {
     const Taps taps = taps_of(tool, i, from, to);
     for (int64_t o = 0; o < outer; ++o)
       for (int32_t k = 0; k < taps.count; ++k)
         for (int64_t j = 0; j < inner; ++j)
-          out[(o * to + i) * inner + j] += taps.weights[k] * in[(o * from + taps.first + k) * inner + j];
+          out[(o * to + i) * inner + j] +=
+              taps.weights[k] * static_cast<float>(in[(o * from + taps.first + k) * inner + j]);
   }
   return out;
 }
@@ -84,10 +86,9 @@ bool is_picture(Slice path) {
   return false;
 }
 
-float* resize(Tool& tool, const float* from, int32_t width, int32_t height, int32_t channels, int32_t to_width,
-              int32_t to_height) {
-  const float* wide = resize_axis(tool, from, height, width, to_width, channels);
-  return resize_axis(tool, wide, 1, height, to_height, static_cast<int64_t>(to_width) * channels);
+float* resize(Tool& tool, const Picture& from, int32_t to_width, int32_t to_height) {
+  const float* wide = resize_axis(tool, from.pixels, from.height, from.width, to_width, from.channels);
+  return resize_axis(tool, wide, 1, from.height, to_height, int64_t{to_width} * from.channels);
 }
 
 void write_png(Tool& tool, const Picture& picture, Text* to) {

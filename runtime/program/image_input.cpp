@@ -7,6 +7,10 @@
 namespace rt::program {
 namespace {
 
+constexpr int64_t kMostResized = 1 << 24;  // pixels
+// A picture that is to be made smaller may take these bytes, or this many times its file.
+constexpr uint64_t kMostBytes = 16 << 20, kMostGrowth = 128;
+
 struct Options {
   double mean[4] = {0, 0, 0, 0}, deviation[4] = {1, 1, 1, 1};
   double scale = -1;  // 1/255 for floats, 1 for integers
@@ -37,7 +41,8 @@ bool parse_size(Slice text, Options* options) {  // 224, or 640x480
   if (!parse_integer(text.upto(x), &options->width)) return false;
   options->height = options->width;
   if (x < text.size && !parse_integer(text.from(x + 1), &options->height)) return false;
-  return options->width > 0 && options->height > 0 && options->width <= 32768 && options->height <= 32768;
+  return options->width > 0 && options->height > 0 && options->width <= 32768 && options->height <= 32768 &&
+         options->width * options->height <= kMostResized;
 }
 
 bool parse_option(Slice text, Options* options) {
@@ -90,34 +95,38 @@ bool find_axes(const Io& io, Slice layout, Axes* axes) {
   return true;
 }
 
-struct Floats {
-  float* data;
-  int32_t width, height;
+struct Size {
+  int64_t width, height;
+  bool operator==(const Size&) const = default;
 };
 
-Floats to_floats(Tool& tool, const Picture& picture) {
-  const int64_t count = int64_t{picture.width} * picture.height * picture.channels;
-  Floats floats = {tool.arena.array<float>(static_cast<uint64_t>(count)), picture.width, picture.height};
-  for (int64_t i = 0; i < count; ++i) floats.data[i] = picture.pixels[i];
-  return floats;
+// What `resize` and `crop` make of a picture.
+Size resized(const Options& options, const Picture& picture) {
+  return options.width ? Size{options.width, options.height} : Size{picture.width, picture.height};
+}
+Size cropped(const Options& options, Size whole) {
+  const bool crops = options.crop && options.crop <= whole.width && options.crop <= whole.height;
+  return crops ? Size{options.crop, options.crop} : whole;
 }
 
-Floats crop_center(Tool& tool, Floats in, int32_t size, int32_t channels) {
-  Floats out = {tool.arena.array<float>(static_cast<uint64_t>(size) * size * channels), size, size};
-  const int32_t top = (in.height - size) / 2, left = (in.width - size) / 2;
-  for (int32_t y = 0; y < size; ++y)
-    libc::memcpy(out.data + int64_t{y} * size * channels, in.data + (int64_t{y + top} * in.width + left) * channels,
-                 sizeof(float) * size * channels);
+// The middle of `whole`, channels last.
+template <class T>
+float* middle_of(Tool& tool, const T* pixels, Size whole, Size size, int32_t channels) {
+  float* out = tool.arena.array<float>(static_cast<uint64_t>(size.width * size.height * channels));
+  const int64_t top = (whole.height - size.height) / 2, left = (whole.width - size.width) / 2;
+  for (int64_t y = 0; y < size.height; ++y)
+    for (int64_t i = 0; i < size.width * channels; ++i)
+      out[y * size.width * channels + i] = static_cast<float>(pixels[((y + top) * whole.width + left) * channels + i]);
   return out;
 }
 
-void store(const Floats& picture, const Axes& axes, const Options& options, Array* array) {
+void store(const float* pixels, const Axes& axes, const Options& options, Array* array) {
   const double scale = options.scale >= 0 ? options.scale : is_float(array->dtype) ? 1.0 / 255 : 1.0;
   for (int32_t c = 0; c < axes.channels; ++c) {
     const int32_t from = options.bgr && axes.channels >= 3 && c < 3 ? 2 - c : c;
     for (int32_t y = 0; y < axes.height; ++y)
       for (int32_t x = 0; x < axes.width; ++x) {
-        const double pixel = picture.data[(int64_t{y} * axes.width + x) * axes.channels + from];
+        const double pixel = pixels[(int64_t{y} * axes.width + x) * axes.channels + from];
         const double value = (pixel * scale - options.mean[c]) / options.deviation[c];
         const double rounded = is_float(array->dtype) ? value : value + (value < 0 ? -0.5 : 0.5);
         set_number(array->dtype, array->data, c * axes.channel_stride + y * axes.row_stride + x * axes.column_stride,
@@ -139,20 +148,24 @@ bool read_image_input(Tool& tool, const Io& io, Slice path, Slice text, Array* a
     return tool.fail(kBadData, "%s is %s, which does not hold one picture of 1, 3 or 4 channels%s",
                      Quoted(io.name).text, array->type().text,
                      options.layout.empty() ? "; `layout=` says where they stand" : " in that layout");
-  if (!read_file(tool, path, &file) || !read_picture(tool, file, path, axes.channels, &picture)) return false;
-  Floats floats = to_floats(tool, picture);
-  if (options.width)
-    floats = {resize(tool, floats.data, floats.width, floats.height, axes.channels, static_cast<int32_t>(options.width),
-                     static_cast<int32_t>(options.height)),
-              static_cast<int32_t>(options.width), static_cast<int32_t>(options.height)};
-  if (options.crop && options.crop <= floats.width && options.crop <= floats.height)
-    floats = crop_center(tool, floats, static_cast<int32_t>(options.crop), axes.channels);
-  if (floats.width != axes.width || floats.height != axes.height)
-    return tool.fail(kBadData, "%s takes pictures of %dx%d, `%.*s` is %dx%d; add `,resize=%dx%d`", Quoted(io.name).text,
-                     axes.width, axes.height, width(path), path.data, floats.width, floats.height, axes.width,
-                     axes.height);
-  if (!allocate(tool, array, path)) return false;
-  store(floats, axes, options, array);
+  if (!read_file(tool, path, &file) || !declare_picture(tool, file, path, axes.channels, &picture)) return false;
+  const Size whole = resized(options, picture), size = cropped(options, whole);
+  if (size.width != axes.width || size.height != axes.height)
+    return tool.fail(kBadData, "%s takes pictures of %dx%d, `%.*s` is %ldx%ld; add `,resize=%dx%d`",
+                     Quoted(io.name).text, axes.width, axes.height, width(path), path.data, size.width, size.height,
+                     axes.width, axes.height);
+  const bool as_is = picture.width == size.width && picture.height == size.height;
+  if (!as_is && picture.bytes() > kMostBytes && picture.bytes() / kMostGrowth > file.size)
+    return tool.fail(kBadData,
+                     "`%.*s`: %dx%d pixels in a file of %zu bytes are not unpacked here; make it smaller first",
+                     width(path), path.data, picture.width, picture.height, file.size);
+  if (!read_picture(tool, file, path, &picture) || !allocate(tool, array, path)) return false;
+  store(options.width
+            ? middle_of(tool,
+                        resize(tool, picture, static_cast<int32_t>(whole.width), static_cast<int32_t>(whole.height)),
+                        whole, size, axes.channels)
+            : middle_of(tool, picture.pixels, whole, size, axes.channels),
+        axes, options, array);
   return true;
 }
 

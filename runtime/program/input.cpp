@@ -55,25 +55,46 @@ bool unknown_name(Tool& tool, Slice name, const Io* ios, uint32_t count, const c
 
 bool read_raw(Tool& tool, const Io& io, Slice path, Array* array) {
   Slice file;
+  uint64_t size = 0;
   *array = array_of(io);
-  if (!read_file(tool, path, &file)) return false;
-  if (file.size != array->bytes())
-    return tool.fail(kBadData, "%s: the model takes %s, %lu bytes; `%.*s` has %zu", Quoted(io.name).text,
-                     array->type().text, array->bytes(), width(path), path.data, file.size);
+  if (!read_start(tool, path, array->bytes(), &file, &size)) return false;
+  if (size != array->bytes())
+    return tool.fail(kBadData, "%s: the model takes %s, %lu bytes; `%.*s` has %lu", Quoted(io.name).text,
+                     array->type().text, array->bytes(), width(path), path.data, size);
   array->data = const_cast<char*>(file.data);
   return true;
 }
 
-bool read_from_npz(Tool& tool, const Io& io, Slice file, Slice path, Array* array) {
-  Arrays arrays;
-  if (!read_npz(tool, file, path, &arrays)) return false;
-  for (size_t i = 0; i < arrays.count; ++i)
-    if (arrays.count == 1 || arrays.items[i].name == io.name) return *array = arrays.items[i], true;
+bool read_from_npy(Tool& tool, const Io& io, Slice path, Array* array) {
+  Slice file;
+  uint64_t size = 0;
+  return read_start(tool, path, kNpyHeader + 12 + array_of(io).bytes(), &file, &size) &&
+         declare_npy(tool, file, path, array) && fits(tool, io, *array, path) && read_npy(tool, file, path, array);
+}
+
+bool read_from_pb(Tool& tool, const Io& io, Slice path, Array* array) {
+  Slice file;
+  return read_pb_file(tool, path, most_pb_bytes(io), &file) && declare_pb(tool, file, path, array) &&
+         fits(tool, io, *array, path) && read_pb(tool, file, path, array);
+}
+
+bool read_entry(Tool& tool, const Io& io, Slice file, const NpzEntry& entry, Slice path, Array* array) {
+  return declare_npz(tool, file, entry, path, array) && fits(tool, io, *array, path) &&
+         read_npz(tool, file, entry, path, array);
+}
+
+bool read_from_npz(Tool& tool, const Io& io, Slice path, Array* array) {
+  Slice file;
+  NpzEntries entries;
+  if (!read_file(tool, path, &file) || !list_npz(tool, file, path, &entries)) return false;
+  for (size_t i = 0; i < entries.count; ++i)
+    if (entries.count == 1 || entries.items[i].name == io.name)
+      return read_entry(tool, io, file, entries.items[i], path, array);
   Text names(tool.arena);
-  for (size_t i = 0; i < arrays.count && i < 20; ++i)
-    names.format("%s`%.*s`", i ? ", " : "", width(arrays.items[i].name), arrays.items[i].name.data);
+  for (size_t i = 0; i < entries.count && i < 20; ++i)
+    names.format("%s`%.*s`", i ? ", " : "", width(entries.items[i].name), entries.items[i].name.data);
   return tool.fail(kBadData, "`%.*s` holds no array %s, but %s", width(path), path.data, Quoted(io.name).text,
-                   arrays.count ? names.c_str() : "none at all");
+                   entries.count ? names.c_str() : "none at all");
 }
 
 // `path,options`, where the path itself may hold commas.
@@ -91,15 +112,17 @@ void split_options(Tool& tool, Slice text, Slice* path, Slice* options) {
 }
 
 bool read_from_file(Tool& tool, const Io& io, Slice text, Array* array) {
-  Slice path, options, file;
+  Slice path, options;
   split_options(tool, text, &path, &options);
   if (is_picture(path)) return read_image_input(tool, io, path, options, array);
   if (!options.empty())
     return tool.fail(kUsage, "options after `,` are for pictures only, not for `%.*s`", width(path), path.data);
-  if (!read_file(tool, path, &file)) return false;
-  if (path.ends_with(".npz")) return read_from_npz(tool, io, file, path, array) && fits(tool, io, *array, path);
-  if (path.ends_with(".pb")) return read_pb(tool, file, path, array) && fits(tool, io, *array, path);
-  if (path.ends_with(".npy")) return read_npy(tool, file, path, array) && fits(tool, io, *array, path);
+  if (path.ends_with(".npz")) return read_from_npz(tool, io, path, array);
+  if (path.ends_with(".pb")) return read_from_pb(tool, io, path, array);
+  if (path.ends_with(".npy")) return read_from_npy(tool, io, path, array);
+  Slice start;
+  uint64_t size = 0;
+  if (!read_start(tool, path, 1, &start, &size)) return false;  // a wrong path is that before all
   return tool.fail(kUsage, "`%.*s` ends in none of .npy, .npz, .pb, .png, .jpg, .ppm; plain bytes are `raw:%.*s`",
                    width(path), path.data, width(path), path.data);
 }
@@ -138,7 +161,8 @@ void fill_random(Array* array, Range range, int32_t index) {
       set_number(array->dtype, array->data, i, range.low + unit * span);
     else
       set_integer(array->dtype, array->data, i,
-                  static_cast<int64_t>(range.low) + static_cast<int64_t>(unit * (span + 1)));
+                  static_cast<int64_t>(static_cast<uint64_t>(to_integer(range.low)) +
+                                       static_cast<uint64_t>(to_integer(unit * (span + 1)))));
   }
 }
 
@@ -159,15 +183,19 @@ bool fill(Tool& tool, const Io& io, Slice spec, int32_t index, Array* array) {
 
 bool add_named_arrays(Tool& tool, Slice path, Values* inputs) {
   Slice file;
-  Arrays arrays;
-  if (!read_file(tool, path, &file) || !read_npz(tool, file, path, &arrays)) return false;
-  for (size_t i = 0; i < arrays.count; ++i) {
+  NpzEntries entries;
+  bool* given = tool.arena.array<bool>(static_cast<uint64_t>(inputs->count) + 1);
+  if (!read_file(tool, path, &file) || !list_npz(tool, file, path, &entries)) return false;
+  for (const NpzEntry* entry = entries.items; entry < entries.items + entries.count; ++entry) {
     int32_t at = 0;
-    while (at < inputs->count && !(arrays.items[i].name == tool.program->inputs[at].name)) ++at;
+    while (at < inputs->count && !(entry->name == tool.program->inputs[at].name)) ++at;
     if (at == inputs->count)
-      return unknown_name(tool, arrays.items[i].name, tool.program->inputs, tool.program->input_count, "input");
-    if (!fits(tool, tool.program->inputs[at], arrays.items[i], path)) return false;
-    inputs->items[at] = arrays.items[i];
+      return unknown_name(tool, entry->name, tool.program->inputs, tool.program->input_count, "input");
+    if (given[at])
+      return tool.fail(kBadData, "`%.*s` has two entries `%.*s`", width(path), path.data, width(entry->name),
+                       entry->name.data);
+    given[at] = true;
+    if (!read_entry(tool, tool.program->inputs[at], file, *entry, path, &inputs->items[at])) return false;
   }
   return true;
 }

@@ -23,6 +23,9 @@ bool fits(Tool& tool, const Io& io, const Array& array, Slice what);
 bool read_literal(Tool& tool, const Io& io, Slice text, Array* array);
 bool read_image_input(Tool& tool, const Io& io, Slice path, Slice options, Array* array);
 
+// The bytes of a TensorProto, which may be `most` (most_pb_bytes).
+bool read_pb_file(Tool& tool, Slice path, uint64_t most, Slice* file);
+
 // A folder with input_N.pb and output_N.pb. `expected` may be null.
 bool read_data_set(Tool& tool, Slice folder, Values* inputs, Values* expected);
 

@@ -7,6 +7,13 @@
 namespace rt::program {
 namespace {
 
+void print_escaped_word(Text* to, Slice word) {  // $'..', for a word that cannot be printed as it is
+  to->add("$'");
+  for (size_t i = 0; i < word.size; ++i)
+    word[i] == '\'' || word[i] == '\\' ? to->format("\\%c", word[i]) : to->plain(word.part(i, i + 1));
+  to->add('\'');
+}
+
 void print_shell_word(Text* to, Slice word) {  // quoted for a shell where it must be
   bool plain = !word.empty();
   for (size_t i = 0; i < word.size; ++i) {
@@ -15,6 +22,7 @@ void print_shell_word(Text* to, Slice word) {  // quoted for a shell where it mu
                       c == '-' || c == '.' || c == '/' || c == ':' || c == '=' || c == ',');
   }
   if (plain) return to->add(word);
+  if (!is_printable(word)) return print_escaped_word(to, word);
   to->add('\'');
   for (size_t i = 0; i < word.size; ++i) word[i] == '\'' ? to->add("'\\''") : to->add(word[i]);
   to->add('\'');

@@ -18,7 +18,7 @@ bool split(Slice file, Header* header) {
   const size_t version = byte(6), begin = version == 1 ? 10 : 12;
   if (version < 1 || version > 3 || file.size < begin) return false;
   const size_t length = byte(8) | byte(9) << 8 | (version == 1 ? 0 : byte(10) << 16 | byte(11) << 24);
-  if (file.size - begin < length) return false;
+  if (length > kNpyHeader || file.size - begin < length) return false;
   *header = {file.part(begin, begin + length), file.from(begin + length)};
   return true;
 }
@@ -108,7 +108,7 @@ const char* descr_of(uint32_t dtype) {
 
 }  // namespace
 
-bool read_npy(Tool& tool, Slice file, Slice what, Array* array) {
+bool declare_npy(Tool& tool, Slice file, Slice what, Array* array) {
   Header header;
   bool swapped = false;
   uint64_t bytes = 0;
@@ -120,12 +120,22 @@ bool read_npy(Tool& tool, Slice file, Slice what, Array* array) {
                      width(descr.upto(descr.find(','))), descr.data);
   if (!parse_shape(value_of(header.text, "shape"), array) || !sized(*array, &bytes))
     return tool.fail(kBadData, "%.*s: its shape cannot be read", width(what), what.data);
+  return true;
+}
+
+bool read_npy(Tool& tool, Slice file, Slice what, Array* array) {
+  Header header;
+  uint32_t dtype = kUndefined;
+  bool swapped = false;
+  if (!split(file, &header) || !parse_descr(value_of(header.text, "descr"), &dtype, &swapped))
+    return tool.fail(kBadData, "%.*s is not an npy file", width(what), what.data);
+  const uint64_t bytes = array->bytes();
   if (bytes > header.data.size)
     return tool.fail(kBadData, "%.*s is cut short: %s needs %lu bytes, %zu are there", width(what), what.data,
                      array->type().text, bytes, header.data.size);
   if (!allocate(tool, array, what)) return false;
   char* to = array->data;
-  if (value_of(header.text, "fortran_order").starts_with("True"))
+  if (bytes && value_of(header.text, "fortran_order").starts_with("True"))
     copy_fortran(*array, 0, 0, header.data.data, &to);
   else
     libc::memcpy(to, header.data.data, bytes);

@@ -16,11 +16,6 @@ void put(Text* to, uint64_t value, int count) {
   for (int i = 0; i < count; ++i) to->add(static_cast<char>(value >> (8 * i)));
 }
 
-struct Entry {
-  Slice name;
-  uint64_t method, crc, packed, size, offset;
-};
-
 constexpr size_t kEnd = 22, kCentral = 46, kLocal = 30;
 constexpr uint32_t kEndMagic = 0x06054b50, kCentralMagic = 0x02014b50, kLocalMagic = 0x04034b50;
 
@@ -33,7 +28,7 @@ bool find_end(Slice file, size_t* at) {
 }
 
 // Sizes beyond 32 bits stand in the extra field with id 1, in this order, those only that do not fit.
-void read_zip64(Slice extra, Entry* entry) {
+void read_zip64(Slice extra, NpzEntry* entry) {
   while (extra.size >= 4) {
     const size_t length = little(extra, 2, 2);
     if (extra.size - 4 < length) return;
@@ -49,7 +44,7 @@ void read_zip64(Slice extra, Entry* entry) {
   }
 }
 
-bool read_entry(Slice file, size_t* at, Entry* entry) {
+bool read_entry(Slice file, size_t* at, NpzEntry* entry) {
   if (file.size - *at < kCentral || little(file, *at, 4) != kCentralMagic) return false;
   const Slice header = file.from(*at);
   const size_t name = little(header, 28, 2), extra = little(header, 30, 2), comment = little(header, 32, 2);
@@ -65,7 +60,7 @@ bool read_entry(Slice file, size_t* at, Entry* entry) {
   return true;
 }
 
-bool packed_bytes(Slice file, const Entry& entry, Slice* bytes) {
+bool packed_bytes(Slice file, const NpzEntry& entry, Slice* bytes) {
   if (entry.offset > file.size || file.size - entry.offset < kLocal) return false;
   const Slice local = file.from(entry.offset);
   if (little(local, 0, 4) != kLocalMagic) return false;
@@ -75,32 +70,34 @@ bool packed_bytes(Slice file, const Entry& entry, Slice* bytes) {
   return true;
 }
 
-bool unpack(Tool& tool, Slice file, const Entry& entry, Slice what, Slice* bytes) {
+// The first `size` bytes of the entry; all of them must be right.
+bool unpack(Tool& tool, Slice file, const NpzEntry& entry, Slice what, uint64_t size, Slice* bytes) {
   const char *name = entry.name.data, *of = what.data;
   const int n = width(entry.name), w = width(what);
   Slice packed;
   if (!packed_bytes(file, entry, &packed))
     return tool.fail(kBadData, "%.*s: entry `%.*s` lies outside the file", w, of, n, name);
-  if (entry.method == 0) {
-    *bytes = packed;
+  const bool is_damaged = entry.method == 0 && packed.size != entry.size;
+  if (entry.method == 0 && !is_damaged) {
+    *bytes = packed.upto(size);
   } else if (entry.method == 8) {
     if (entry.size / 1100 > entry.packed)  // deflate shrinks at most 1,032-fold
       return tool.fail(kBadData, "%.*s: entry `%.*s` claims %lu bytes in %lu", w, of, n, name, entry.size,
                        entry.packed);
-    char* to = static_cast<char*>(tool.arena.take(entry.size + 1));
-    *bytes = {to, entry.size};
-    if (!inflate(tool, packed, to, entry.size))
+    char* to = tool.arena.array<char>(size + 1);
+    *bytes = {to, size};
+    if (!inflate(tool, packed, to, size, size == entry.size))
       return tool.fail(kBadData, "%.*s: entry `%.*s` cannot be inflated", w, of, n, name);
-  } else {
+  } else if (!is_damaged) {
     return tool.fail(kBadData, "%.*s: entry `%.*s` uses compression %lu; stored (0) and deflate (8) are read", w, of, n,
                      name, entry.method);
   }
-  if (bytes->size != entry.size || crc32(*bytes) != entry.crc)
+  if (is_damaged || (size == entry.size && crc32(*bytes) != entry.crc))
     return tool.fail(kBadData, "%.*s: entry `%.*s` is damaged: its checksum does not fit", w, of, n, name);
   return true;
 }
 
-void put_header(Text* to, const Entry& entry, bool central) {
+void put_header(Text* to, const NpzEntry& entry, bool central) {
   put(to, central ? kCentralMagic : kLocalMagic, 4);
   if (central) put(to, 20, 2);
   put(to, 20, 2);     // version needed
@@ -130,29 +127,43 @@ uint32_t crc32(Slice bytes, uint32_t crc) {
   return ~crc;
 }
 
-bool read_npz(Tool& tool, Slice file, Slice what, Arrays* arrays) {
+bool list_npz(Tool& tool, Slice file, Slice what, NpzEntries* entries) {
   size_t end = 0;
   if (!find_end(file, &end)) return tool.fail(kBadData, "%.*s is not an npz (zip) file", width(what), what.data);
   const size_t count = little(file, end + 10, 2);
   size_t at = little(file, end + 16, 4);
-  arrays->items = tool.arena.array<Array>(count);
-  arrays->count = 0;
+  entries->items = tool.arena.array<NpzEntry>(count);
+  entries->count = 0;
   for (size_t i = 0; i < count; ++i) {
-    Entry entry;
-    Slice bytes;
+    NpzEntry& entry = entries->items[entries->count];
     if (at > file.size || !read_entry(file, &at, &entry))
       return tool.fail(kBadData, "%.*s: entry %zu of its directory cannot be read", width(what), what.data, i);
     if (!entry.name.ends_with(".npy")) continue;
-    Array& array = arrays->items[arrays->count];
-    if (!unpack(tool, file, entry, what, &bytes) || !read_npy(tool, bytes, entry.name, &array)) return false;
-    array.name = entry.name.upto(entry.name.size - 4);
-    ++arrays->count;
+    entry.name = entry.name.upto(entry.name.size - 4);
+    ++entries->count;
   }
   return true;
 }
 
+bool declare_npz(Tool& tool, Slice file, const NpzEntry& entry, Slice what, Array* array) {
+  Slice head;
+  const uint64_t most = kNpyHeader + 12;  // magic, version and length stand in front of it
+  if (!unpack(tool, file, entry, what, entry.size < most ? entry.size : most, &head)) return false;
+  if (!declare_npy(tool, head, entry.name, array)) return false;
+  array->name = entry.name;
+  return true;
+}
+
+bool read_npz(Tool& tool, Slice file, const NpzEntry& entry, Slice what, Array* array) {
+  Slice bytes;
+  if (entry.size > kNpyHeader + 12 + array->bytes())
+    return tool.fail(kBadData, "%.*s: entry `%.*s` claims %lu bytes for %s", width(what), what.data, width(entry.name),
+                     entry.name.data, entry.size, array->type().text);
+  return unpack(tool, file, entry, what, entry.size, &bytes) && read_npy(tool, bytes, entry.name, array);
+}
+
 bool write_npz(Tool& tool, Arrays arrays, Text* to) {
-  Entry* entries = tool.arena.array<Entry>(arrays.count);
+  NpzEntry* entries = tool.arena.array<NpzEntry>(arrays.count);
   for (size_t i = 0; i < arrays.count; ++i) {
     Text name(tool.arena), bytes(tool.arena);
     name.add(arrays.items[i].name);

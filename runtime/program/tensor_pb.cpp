@@ -84,15 +84,20 @@ bool add_dims(Array* array, const Field& field) {
   return true;
 }
 
-bool read_head(Slice file, Array* array, Slice* raw, bool* has_raw, bool* is_external) {
+struct Head {  // of the file, beside the array
+  Slice raw;
+  bool has_raw = false, is_external = false;
+};
+
+bool read_head(Slice file, Array* array, Head* head) {
   while (!file.empty()) {
     Field field;
     if (!read_field(&file, &field)) return false;
     if (field.number == 1 && !add_dims(array, field)) return false;
     if (field.number == 2 && field.wire == 0) array->dtype = static_cast<uint32_t>(field.value);
     if (field.number == 8 && field.wire == 2) array->name = field.bytes;
-    if (field.number == 9 && field.wire == 2) *raw = field.bytes, *has_raw = true;
-    if (field.number == 14 && field.wire == 0) *is_external = field.value == 1;
+    if (field.number == 9 && field.wire == 2) head->raw = field.bytes, head->has_raw = true;
+    if (field.number == 14 && field.wire == 0) head->is_external = field.value == 1;
   }
   return true;
 }
@@ -124,30 +129,41 @@ void put_varint(Text* to, uint64_t value) {
 
 }  // namespace
 
-bool read_pb(Tool& tool, Slice file, Slice what, Array* array) {
+// An element takes ten bytes at most, as a varint; names and what is unknown have room beside them.
+uint64_t most_pb_bytes(const Io& io) { return (1 << 20) + 10 * static_cast<uint64_t>(array_of(io).count()); }
+
+bool declare_pb(Tool& tool, Slice file, Slice what, Array* array) {
   const int w = width(what);
-  Slice raw;
-  bool has_raw = false, is_external = false;
+  Head head;
   uint64_t bytes = 0;
   *array = {};
-  if (!read_head(file, array, &raw, &has_raw, &is_external))
+  if (!read_head(file, array, &head))
     return tool.fail(kBadData, "%.*s is not a TensorProto, or it is cut short", w, what.data);
   if (array->dtype == kString || !is_number(array->dtype))
     return tool.fail(kBadData, "%.*s holds %s (data type %u); numbers are read here", w, what.data,
                      array->dtype == kString ? "strings" : "no tensor of numbers", array->dtype);
-  if (is_external)
+  if (head.is_external)
     return tool.fail(kBadData, "%.*s keeps its data in another file; that is not read here", w, what.data);
   if (!sized(*array, &bytes))
     return tool.fail(kBadData,
                      "%.*s is no TensorProto with dims that make a size; sequences and maps are not read here", w,
                      what.data);
-  if (has_raw && raw.size != bytes)
+  return true;
+}
+
+bool read_pb(Tool& tool, Slice file, Slice what, Array* array) {
+  const int w = width(what);
+  const uint64_t bytes = array->bytes();
+  Array declared;
+  Head head;
+  read_head(file, &declared, &head);
+  if (head.has_raw && head.raw.size != bytes)
     return tool.fail(kBadData, "%.*s: %s needs %lu bytes, its raw data has %zu", w, what.data, array->type().text,
-                     bytes, raw.size);
-  if (!has_raw && bytes / 8 > file.size)  // an element takes a byte at least
+                     bytes, head.raw.size);
+  if (!head.has_raw && bytes / 8 > file.size)  // an element takes a byte at least
     return tool.fail(kBadData, "%.*s is cut short: it declares %s", w, what.data, array->type().text);
   if (!allocate(tool, array, what)) return false;
-  if (has_raw) return libc::memcpy(array->data, raw.data, bytes), true;
+  if (head.has_raw) return libc::memcpy(array->data, head.raw.data, bytes), true;
   Elements elements{tool, *array};
   if (read_elements(file, &elements)) return true;
   return tool.fail(kBadData, "%.*s: %s needs %ld elements, not what stands there", w, what.data, array->type().text,

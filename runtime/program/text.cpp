@@ -1,6 +1,8 @@
 // See text.h. Numbers are read in double-double arithmetic, so that what is printed with 17 digits comes back.
 #include "runtime/program/text.h"
 
+#include "runtime/printable.h"
+
 namespace rt::program {
 namespace {
 
@@ -61,23 +63,6 @@ bool word(Slice text, Slice lower) {
   for (size_t i = 0; i < text.size; ++i)
     if ((text[i] | 32) != lower[i]) return false;
   return true;
-}
-
-// The length of the UTF-8 sequence at the front, or 0.
-size_t utf8(Slice text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  const size_t length = lead < 0x80                   ? 1
-                        : lead >= 0xc2 && lead < 0xe0 ? 2
-                        : lead >= 0xe0 && lead < 0xf0 ? 3
-                        : lead >= 0xf0 && lead < 0xf5 ? 4
-                                                      : 0;
-  if (length == 0 || length > text.size) return 0;
-  for (size_t i = 1; i < length; ++i)
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  if ((lead == 0xe0 && byte(1) < 0xa0) || (lead == 0xed && byte(1) >= 0xa0)) return 0;
-  if ((lead == 0xf0 && byte(1) < 0x90) || (lead == 0xf4 && byte(1) >= 0x90)) return 0;
-  return length;
 }
 
 }  // namespace
@@ -160,13 +145,13 @@ void Text::format(const char* format, ...) {
 void Text::json(Slice text) {
   add('"');
   while (!text.empty()) {
-    const size_t length = utf8(text);
+    const size_t length = utf8_length(text.data, text.size);
     if (length == 0)
       add("\\ufffd");
-    else if (length == 1 && (text[0] == '"' || text[0] == '\\'))
+    else if (!printable_length(text.data, text.size))  // a control character; of two bytes the second one is its number
+      format("\\u%04x", static_cast<unsigned char>(text[length - 1]));
+    else if (text[0] == '"' || text[0] == '\\')
       format("\\%c", text[0]);
-    else if (length == 1 && (static_cast<unsigned char>(text[0]) < 32 || text[0] == 127))
-      format("\\u%04x", text[0]);
     else
       add(text.upto(length));
     text = text.from(length ? length : 1);
@@ -182,10 +167,17 @@ void Text::json(double number) {
 }
 
 void Text::plain(Slice text) {
-  for (size_t i = 0; i < text.size; ++i) {
-    const unsigned char byte = static_cast<unsigned char>(text[i]);
-    add(byte < 32 || byte == 127 ? '?' : text[i]);
+  reserve(4 * text.size + 1);
+  size_ += printable(text.data, text.size, data_ + size_, 4 * text.size);
+}
+
+bool is_printable(Slice text) {
+  while (!text.empty()) {
+    const size_t length = printable_length(text.data, text.size);
+    if (!length) return false;
+    text = text.from(length);
   }
+  return true;
 }
 
 bool parse_integer(Slice text, int64_t* value) {

@@ -55,7 +55,7 @@ class Text {
   void vformat(const char* format, __builtin_va_list args);
   void json(Slice text);     // in quotes, escaped; bytes that are not UTF-8 become U+FFFD
   void json(double number);  // null where it is not finite
-  void plain(Slice text);    // control bytes replaced
+  void plain(Slice text);    // as printable.h has it
   Slice slice() const { return {data_, size_}; }
   const char* c_str();
   void clear() { size_ = 0; }
@@ -67,6 +67,7 @@ class Text {
   size_t size_ = 0, capacity_ = 0;
 };
 
+bool is_printable(Slice text);  // all of it, as it stands
 bool parse_integer(Slice text, int64_t* value);
 bool parse_number(Slice text, double* value);  // decimal, `inf`, `nan`, with a sign
 int distance(Slice a, Slice b);                // edits from one to the other

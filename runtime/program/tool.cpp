@@ -10,12 +10,13 @@ namespace rt::program {
 bool Tool::fail(int exit_code, const char* format, ...) {
   if (code) return false;
   code = exit_code;
-  Text text(arena);
+  Text text(arena), shown(arena);
   __builtin_va_list args;
   __builtin_va_start(args, format);
   text.vformat(format, args);
   __builtin_va_end(args);
-  message = text.c_str();
+  shown.plain(text.slice());
+  message = shown.c_str();
   return false;
 }
 
@@ -26,19 +27,20 @@ bool Tool::fail(cameo_status status, const cameo_error& error) {
 }
 
 void Tool::note(const char* format, ...) {
-  Text text(arena);
+  Text text(arena), shown(arena);
   __builtin_va_list args;
   __builtin_va_start(args, format);
   text.vformat(format, args);
   __builtin_va_end(args);
-  text.add('\n');
-  write_all(2, text.slice());
+  shown.plain(text.slice());
+  shown.add('\n');
+  write_all(2, shown.slice());
 }
 
 bool Tool::flush() {
   const bool written = write_all(1, out.slice());
   out.clear();
-  return written || fail(kBug, "cannot write to stdout: %s", last_error());
+  return written || fail(kUsage, "cannot write to stdout: %s", last_error());
 }
 
 cameo_error new_error() {

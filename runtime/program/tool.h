@@ -28,7 +28,8 @@ struct Tool {
   int code = kOk;
   const char* message = "";
 
-  // Keeps the first failure; returns false so that a function can end with it.
+  // Keeps the first failure; returns false so that a function can end with it. What `fail` and `note` print is
+  // printable, whatever they quote.
   bool fail(int exit_code, const char* format, ...) __attribute__((format(printf, 3, 4)));
   bool fail(cameo_status status, const cameo_error& error);
   void note(const char* format, ...) __attribute__((format(printf, 2, 3)));  // on stderr

@@ -70,7 +70,7 @@ TEST(Execute, FaultStopsAndNamesTheNodeWithoutControlBytes) {
   Session<kPick> s(2);
   Floats y(2);
   EXPECT_EQ(run_pick(s, {0, 7}, 1, y), CAMEO_OUT_OF_RANGE);
-  EXPECT_STREQ(s.error.message, "node `gather??[31m`: index 7 is outside a dim of 5");
+  EXPECT_STREQ(s.error.message, "node `gather\\x0a\\x1b[31m`: index 7 is outside a dim of 5");
   EXPECT_EQ(s.error.node, 0);
   EXPECT_EQ(s.error.code, CAMEO_OUT_OF_RANGE);
   EXPECT_EQ(run_pick(s, {0, 1}, 1, y), CAMEO_OK) << "a fault must not outlive its run";

@@ -135,7 +135,7 @@ TEST_F(Graph, AFaultNamesItsNodeAndEndsWithItsRun) {
   };
   for (int round = 0; round < 2; ++round) {
     EXPECT_EQ(run({0, 7}), CAMEO_OUT_OF_RANGE);
-    EXPECT_STREQ(s.error.message, "node `gather??[31m`: index 7 is outside a dim of 5");
+    EXPECT_STREQ(s.error.message, "node `gather\\x0a\\x1b[31m`: index 7 is outside a dim of 5");
     EXPECT_EQ(run({4, -5}), CAMEO_OK) << s.error.message;
     EXPECT_EQ(y, (Floats{15, 11}));
   }

@@ -160,7 +160,7 @@ TEST_F(Cuda, FaultsNameTheNodeAndEndWithTheirRun) {
   };
   for (int round = 0; round < 2; ++round) {
     EXPECT_EQ(run({0, 7}, 1), CAMEO_OUT_OF_RANGE);
-    EXPECT_STREQ(s.error.message, "node `gather??[31m`: index 7 is outside a dim of 5");
+    EXPECT_STREQ(s.error.message, "node `gather\\x0a\\x1b[31m`: index 7 is outside a dim of 5");
     EXPECT_EQ(s.error.node, 0);
     EXPECT_EQ(run({4, -5}, 0), CAMEO_OK) << s.error.message;
     EXPECT_EQ(y, (Floats{14, 10}));
@@ -305,7 +305,7 @@ TEST_F(Async, WhatFailedIsAnsweredByTheNextCall) {
   for (int round = 0; round < 2; ++round) {
     EXPECT_EQ(start(graph, {0, 7}), CAMEO_OK) << graph.error.message;
     EXPECT_EQ(graph.api.synchronize(graph.context, &graph.error), CAMEO_OUT_OF_RANGE);
-    EXPECT_STREQ(graph.error.message, "node `gather??[31m`: index 7 is outside a dim of 5");
+    EXPECT_STREQ(graph.error.message, "node `gather\\x0a\\x1b[31m`: index 7 is outside a dim of 5");
     EXPECT_EQ(start(graph, {0, 9}), CAMEO_OK);
     EXPECT_EQ(start(graph, {0, 1}), CAMEO_OUT_OF_RANGE) << "of the run before";
     EXPECT_EQ(start(graph, {0, 1}), CAMEO_OK);

@@ -1,6 +1,7 @@
 // A folder for a test's files, a Tool over a hand-written program, and the verbs called in process.
 #pragma once
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -59,6 +60,27 @@ inline std::vector<double> numbers(const Array& array) {
   return values;
 }
 
+// Both steps of a reader, without a model's type in between.
+inline bool load_npy(Tool& tool, Slice file, Slice what, Array* array) {
+  return declare_npy(tool, file, what, array) && read_npy(tool, file, what, array);
+}
+inline bool load_pb(Tool& tool, Slice file, Slice what, Array* array) {
+  return declare_pb(tool, file, what, array) && read_pb(tool, file, what, array);
+}
+inline bool load_npz(Tool& tool, Slice file, Slice what, Arrays* arrays) {
+  NpzEntries entries;
+  if (!list_npz(tool, file, what, &entries)) return false;
+  *arrays = {tool.arena.array<Array>(entries.count), entries.count};
+  for (size_t i = 0; i < entries.count; ++i)
+    if (!declare_npz(tool, file, entries.items[i], what, &arrays->items[i]) ||
+        !read_npz(tool, file, entries.items[i], what, &arrays->items[i]))
+      return false;
+  return true;
+}
+inline bool load_picture(Tool& tool, Slice file, Slice what, int32_t channels, Picture* picture) {
+  return declare_picture(tool, file, what, channels, picture) && read_picture(tool, file, what, picture);
+}
+
 template <const Program& kProgram>
 struct ProgramTest : testing::Test {
   static constexpr cameo_api api = make_api<kProgram>();
@@ -90,13 +112,18 @@ struct ProgramTest : testing::Test {
     int code;
     std::string out, err;
   };
-  Result call(std::vector<std::string> arguments) const {
+  Result call(std::vector<std::string> arguments, const char* device = nullptr) const {  // stdout may be a device's
     std::vector<char*> argv;
     arguments.insert(arguments.begin(), "./m.so");
     for (std::string& argument : arguments) argv.push_back(argument.data());
     argv.push_back(nullptr);
     testing::internal::CaptureStdout();
     testing::internal::CaptureStderr();
+    if (device) {
+      const int file = open(device, O_WRONLY);
+      dup2(file, 1);
+      close(file);
+    }
     const int code = program_main(&api, &kProgram, static_cast<int>(arguments.size()), argv.data());
     return {code, testing::internal::GetCapturedStdout(), testing::internal::GetCapturedStderr()};
   }

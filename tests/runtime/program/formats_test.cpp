@@ -52,7 +52,7 @@ const unsigned char kPng[] = {137, 80,  78, 71,  13,  10,  26,  10,  0,   0,   0
 TEST_F(Formats, NpyTurnsByteOrderAndFortranOrder) {
   Array array;
   const std::string file = bytes_of(kBig);
-  ASSERT_TRUE(read_npy(tool, slice_of(file), "big.npy", &array)) << tool.message;
+  ASSERT_TRUE(load_npy(tool, slice_of(file), "big.npy", &array)) << tool.message;
   EXPECT_STREQ(array.type().text, "f32[2,3]");
   EXPECT_EQ(numbers(array), (std::vector<double>{0, 1, 2, 3, 4, 5}));
 }
@@ -63,7 +63,7 @@ TEST_F(Formats, NpyIsRefusedWhereverItIsCut) {
     Array array;
     Tool fresh;
     const std::string cut = file.substr(0, size);
-    EXPECT_FALSE(read_npy(fresh, slice_of(cut), "big.npy", &array)) << size;
+    EXPECT_FALSE(load_npy(fresh, slice_of(cut), "big.npy", &array)) << size;
     EXPECT_EQ(fresh.code, kBadData);
   }
 }
@@ -82,7 +82,7 @@ TEST_F(Formats, NpyWritesWhatItReads) {
     EXPECT_EQ(text.slice().size % 64, array.bytes());
     EXPECT_NE(string_of(text.slice()).find("'descr': '" + descr + "', 'fortran_order': False, 'shape': (2,), }"),
               std::string::npos);
-    ASSERT_TRUE(read_npy(tool, text.slice(), "x", &again)) << tool.message;
+    ASSERT_TRUE(load_npy(tool, text.slice(), "x", &again)) << tool.message;
     EXPECT_EQ(again.dtype, dtype);
     EXPECT_EQ(numbers(again), (std::vector<double>{0, 1}));
   }
@@ -98,7 +98,7 @@ TEST_F(Formats, NpyScalarsAndEmptyOnes) {
     ASSERT_TRUE(allocate(tool, &array, "x"));
     set_number(kF32, array.data, 0, 0);
     ASSERT_TRUE(write_npy(tool, array, &text));
-    ASSERT_TRUE(read_npy(tool, text.slice(), "x", &again)) << tool.message;
+    ASSERT_TRUE(load_npy(tool, text.slice(), "x", &again)) << tool.message;
     EXPECT_STREQ(again.type().text, rank ? "f32[0,5]" : "f32[]");
   }
 }
@@ -107,14 +107,14 @@ TEST_F(Formats, NpyRefusesSizesThatOverflow) {
   std::string file = bytes_of(kBig);
   file.replace(file.find("(2, 3), }"), 40, "(4294967296, 4294967296, 4294967296), }  ");
   Array array;
-  EXPECT_FALSE(read_npy(tool, slice_of(file), "big.npy", &array));
+  EXPECT_FALSE(load_npy(tool, slice_of(file), "big.npy", &array));
   EXPECT_EQ(tool.code, kBadData);
 }
 
 TEST_F(Formats, NpzInflates) {
   Arrays arrays;
   const std::string file = bytes_of(kDeflated);
-  ASSERT_TRUE(read_npz(tool, slice_of(file), "all.npz", &arrays)) << tool.message;
+  ASSERT_TRUE(load_npz(tool, slice_of(file), "all.npz", &arrays)) << tool.message;
   ASSERT_EQ(arrays.count, 2u);
   EXPECT_EQ(string_of(arrays.items[0].name), "x");
   EXPECT_EQ(arrays.items[0].count(), 200);
@@ -130,7 +130,7 @@ TEST_F(Formats, NpzNeverTrustsABrokenFile) {
          {file.substr(0, i), file.substr(0, i) + char(file[i] ^ 0x55) + file.substr(i + 1)}) {
       Tool fresh;
       Arrays arrays;
-      const bool ok = read_npz(fresh, slice_of(broken), "all.npz", &arrays);
+      const bool ok = load_npz(fresh, slice_of(broken), "all.npz", &arrays);
       EXPECT_EQ(fresh.code, ok ? kOk : kBadData) << i;
     }
   }
@@ -148,7 +148,7 @@ TEST_F(Formats, NpzRoundTrip) {
     for (int k = 0; k < 3; ++k) set_integer(kI32, arrays.items[i].data, k, 10 * i + k);
   }
   ASSERT_TRUE(write_npz(tool, arrays, &text));
-  ASSERT_TRUE(read_npz(tool, text.slice(), "all.npz", &again)) << tool.message;
+  ASSERT_TRUE(load_npz(tool, text.slice(), "all.npz", &again)) << tool.message;
   ASSERT_EQ(again.count, 2u);
   EXPECT_EQ(string_of(again.items[1].name), "second/output:0");
   EXPECT_EQ(numbers(again.items[1]), (std::vector<double>{10, 11, 12}));
@@ -168,18 +168,18 @@ TEST_F(Formats, TensorProtos) {
   for (const Case& c : cases) {
     Array array, again;
     Text text(tool.arena);
-    ASSERT_TRUE(read_pb(tool, slice_of(c.file), "input_0.pb", &array)) << tool.message;
+    ASSERT_TRUE(load_pb(tool, slice_of(c.file), "input_0.pb", &array)) << tool.message;
     EXPECT_STREQ(array.type().text, c.type);
     EXPECT_EQ(string_of(array.name), c.name);
     EXPECT_EQ(numbers(array), c.values);
     write_pb(array, &text);
-    ASSERT_TRUE(read_pb(tool, text.slice(), "again.pb", &again)) << tool.message;
+    ASSERT_TRUE(load_pb(tool, text.slice(), "again.pb", &again)) << tool.message;
     EXPECT_STREQ(again.type().text, c.type);
     EXPECT_EQ(numbers(again), c.values);
     for (size_t size = 0; size < c.file.size(); ++size) {
       Tool fresh;
       const std::string cut = c.file.substr(0, size);
-      const bool ok = read_pb(fresh, slice_of(cut), "cut.pb", &again);
+      const bool ok = load_pb(fresh, slice_of(cut), "cut.pb", &again);
       EXPECT_EQ(fresh.code, ok ? kOk : kBadData);
       if (ok) { EXPECT_EQ(numbers(again), c.values) << "only the name may be missing"; }
     }
@@ -199,7 +199,7 @@ TEST_F(Formats, TensorProtosThatLie) {
   for (const auto& [file, message] : cases) {
     Tool fresh;
     Array array;
-    EXPECT_FALSE(read_pb(fresh, slice_of(file), "x.pb", &array));
+    EXPECT_FALSE(load_pb(fresh, slice_of(file), "x.pb", &array));
     EXPECT_NE(std::string(fresh.message).find(message), std::string::npos) << fresh.message;
   }
 }
@@ -230,8 +230,8 @@ TEST_F(Formats, PpmAndResize) {
   EXPECT_NEAR(v[0], (0 * 3 + 16 * 3 + 32) / 7.0, 1e-4);
   EXPECT_NEAR(v[1], (16 + 32 * 3 + 48 * 3) / 7.0, 1e-4);
   EXPECT_EQ(numbers(input("gray=@" + ppm + ",crop=2,scale=1", 6)), (std::vector<double>{16, 32, 16, 32}));
-  const float one[] = {7};
-  const float* grown = resize(tool, one, 1, 1, 1, 3, 2);
+  unsigned char one[] = {7};
+  const float* grown = resize(tool, {1, 1, 1, one}, 3, 2);
   for (int i = 0; i < 6; ++i) EXPECT_EQ(grown[i], 7);
 }
 
@@ -243,11 +243,126 @@ TEST_F(Formats, PngRoundTrip) {
     picture = {w, h, channels, static_cast<unsigned char*>(tool.arena.take(w * h * channels))};
     for (int i = 0; i < w * h * channels; ++i) picture.pixels[i] = static_cast<unsigned char>(i * 31 % 251);
     write_png(tool, picture, &text);
-    ASSERT_TRUE(read_picture(tool, text.slice(), "p.png", channels, &again)) << tool.message;
+    ASSERT_TRUE(declare_picture(tool, text.slice(), "p.png", channels, &again)) << tool.message;
+    EXPECT_EQ(again.pixels, nullptr);
+    ASSERT_TRUE(read_picture(tool, text.slice(), "p.png", &again)) << tool.message;
     EXPECT_EQ(again.width, w);
     EXPECT_EQ(again.height, h);
     EXPECT_EQ(std::memcmp(again.pixels, picture.pixels, w * h * channels), 0);
   }
+}
+
+// ---- files that claim more than the model takes ----
+
+std::string npy_of(const std::string& shape, const char* fortran, const std::string& data = "") {
+  std::string head = std::string("{'descr': '<f4', 'fortran_order': ") + fortran + ", 'shape': " + shape + ", }";
+  head += std::string((64 - (head.size() + 11) % 64) % 64, ' ') + '\n';
+  const char length[] = {static_cast<char>(head.size() & 255), static_cast<char>(head.size() >> 8)};
+  return std::string("\x93NUMPY\x01\x00", 8) + std::string(length, 2) + head + data;
+}
+
+std::string big_endian(uint32_t value) {
+  return {static_cast<char>(value >> 24), static_cast<char>(value >> 16), static_cast<char>(value >> 8),
+          static_cast<char>(value)};
+}
+
+std::string chunk(const std::string& kind, const std::string& data) {
+  return big_endian(static_cast<uint32_t>(data.size())) + kind + data +
+         big_endian(crc32(slice_of(std::string(kind + data))));
+}
+
+// Declares a size; `stored` zeros stand in its data, not compressed.
+std::string png_of(uint32_t width, uint32_t height, size_t stored) {
+  std::string data("\x78\x01", 2);
+  for (size_t left = stored;; left -= 65535) {
+    const size_t n = left < 65535 ? left : 65535;
+    data += {static_cast<char>(left == n), static_cast<char>(n & 255), static_cast<char>(n >> 8),
+             static_cast<char>(~n & 255), static_cast<char>(~n >> 8 & 255)};
+    data += std::string(n, '\0');
+    if (left == n) break;
+  }
+  return std::string("\x89PNG\r\n\x1a\n", 8) +
+         chunk("IHDR", big_endian(width) + big_endian(height) + std::string("\x08\x02\0\0\0", 5)) +
+         chunk("IDAT", data + big_endian(1)) + chunk("IEND", "");
+}
+
+TEST_F(Formats, TypesAreComparedBeforeAnythingIsRead) {
+  const std::string walked = file("f.npy", npy_of("(1099511627776, 0)", "True"));
+  EXPECT_EQ(refusal("image=@" + walked),
+            "`image`: the model takes f32[1,3,2,2], `" + walked + "` holds f32[1099511627776,0]");
+  const std::string huge = file("h.npy", npy_of("(1, 3, 2, 200000000000)", "False"));
+  EXPECT_TRUE(has(refusal("image=@" + huge), "holds f32[1,3,2,200000000000]")) << tool.message;
+  const std::string proto = file("p.pb", std::string("\x08\xff\xff\xff\xff\x07\x10\x01\x22\x04\0\0\0\0", 14));
+  EXPECT_TRUE(has(refusal("image=@" + proto), "holds f32[2147483647]")) << tool.message;
+  const std::string picture = file("p.png", png_of(6000, 6000, 0));
+  EXPECT_TRUE(has(refusal("image=@" + picture), "takes pictures of 2x2, `" + picture + "` is 6000x6000"))
+      << tool.message;
+  EXPECT_TRUE(has(refusal("image=@" + picture + ",resize=2"), "6000x6000 pixels in a file of")) << tool.message;
+  EXPECT_TRUE(has(refusal("image=@" + file("p.ppm", "P6 30000 30000 255\n")), "is 30000x30000")) << tool.message;
+  EXPECT_TRUE(has(refusal("image=@" + picture + ",resize=30000,crop=2"), "no option of a picture")) << tool.message;
+}
+
+TEST_F(Formats, APictureGetsNoMoreMemoryThanItsSizeNeeds) {
+  EXPECT_EQ(input("image=@" + file("a.png", png_of(2, 2, 14)), 0).count(), 12) << tool.message;
+  EXPECT_TRUE(has(refusal("image=@" + file("b.png", png_of(2, 2, 16 << 20))), "outofmem")) << tool.message;
+}
+
+TEST_F(Formats, JpegTablesHaveNoMoreSymbolsThanThereAre) {
+  std::string tables(1, '\0');
+  tables += std::string(16, '\x11');                                            // 272 symbols
+  const std::string start("\xff\xd8\xff\xe0\0\x04\xff\xc4\xff\xc4\0\x13", 12);  // what an APP segment holds is no table
+  EXPECT_TRUE(has(refusal("gray=@" + file("a.jpg", start + tables)), "more than 256 symbols")) << tool.message;
+  EXPECT_FALSE(has(refusal("gray=@" + file("b.jpg", start)), "more than 256 symbols")) << tool.message;
+  EXPECT_EQ(tool.code, kBadData);
+}
+
+TEST_F(Formats, PgmThatWouldBeReadWrong) {
+  const std::string deep = file("deep.pgm", "P5 2 2 65535\n" + std::string(8, '\0'));
+  EXPECT_TRUE(has(refusal("gray=@" + deep), "of 16 bits; those of 8 are read")) << tool.message;
+  for (const char* head : {"P5 6999999990 2 255\n", "P5 2 # 5\n 99999999999 255\n", "P5 x"})
+    EXPECT_TRUE(has(refusal("gray=@" + file("long.pgm", head)), "a size is no number")) << tool.message;
+  const std::string commented = file("c.pgm", "P5 # a comment\n#\n2 2 255\n" + std::string(4, '\x10'));
+  EXPECT_EQ(numbers(input("gray=@" + commented + ",scale=1", 6)), (std::vector<double>{16, 16, 16, 16}))
+      << tool.message;
+}
+
+TEST_F(Formats, NpzUnpacksWhatIsAskedForAlone) {
+  Arrays arrays = {tool.arena.array<Array>(2), 2};
+  Text text(tool.arena);
+  for (int i = 0; i < 2; ++i) {
+    arrays.items[i] = array_of(programs::kTypesInputs[i ? 0 : 6]);
+    arrays.items[i].name = i ? "image" : "gray";
+    ASSERT_TRUE(allocate(tool, &arrays.items[i], "x"));
+    std::memset(arrays.items[i].data, 0, arrays.items[i].bytes());
+  }
+  ASSERT_TRUE(write_npz(tool, arrays, &text));
+  std::string zip = string_of(text.slice());
+  zip[zip.find("NUMPY") + 100] ^= 1;  // the first entry, `gray`
+  const std::string at = "@" + file("two.npz", zip);
+  EXPECT_EQ(input("image=" + at, 0).count(), 12) << tool.message;
+  EXPECT_TRUE(has(refusal("gray=" + at), "is damaged")) << tool.message;
+  EXPECT_TRUE(has(refusal("a=" + at), "holds no array `a`")) << tool.message;
+  std::string twice = string_of(text.slice());
+  for (size_t i; (i = twice.find("gray.npy")) != std::string::npos;) twice.replace(i, 8, "imag.npy");
+  EXPECT_TRUE(has(refusal("@" + file("names.npz", twice)), "there is no input `imag`")) << tool.message;
+}
+
+TEST_F(Formats, RawStopsAtTheSizeItWants) {
+  EXPECT_EQ(numbers(input("gray=raw:/dev/zero", 6)), (std::vector<double>{0, 0, 0, 0})) << tool.message;
+  EXPECT_TRUE(has(refusal("gray=raw:" + file("long", std::string(17, 'x'))), "16 bytes; `")) << tool.message;
+  EXPECT_TRUE(has(refusal("gray=raw:" + file("short", std::string(15, 'x'))), "has 15")) << tool.message;
+  EXPECT_TRUE(has(refusal("gray=raw:/dev/null"), "has 0")) << tool.message;
+  std::filesystem::create_symlink("/dev/zero", path("zero.npz"));
+  EXPECT_TRUE(has(refusal("gray=@" + path("zero.npz")), "goes on after 33554432 bytes")) << tool.message;
+  std::filesystem::create_symlink("/dev/zero", path("zero.npy"));
+  EXPECT_TRUE(has(refusal("gray=@" + path("zero.npy")), "is not an npy file")) << tool.message;
+  std::filesystem::create_symlink("/dev/zero", path("zero.pb"));
+  EXPECT_TRUE(has(refusal("gray=@" + path("zero.pb")), "larger than any tensor")) << tool.message;
+}
+
+TEST_F(Formats, RandomIntegersOfAnyRange) {
+  for (const char* range : {"0:-1e300:1e300", "1:nan:nan", "2:inf:-inf", "3:-128:127"})
+    EXPECT_EQ(input(std::string("bytes=rand:") + range, 4).count(), 12) << tool.message;
 }
 
 }  // namespace

@@ -49,6 +49,19 @@ TEST(Text, Integers) {
     EXPECT_FALSE(parse_integer(text, &value)) << text;
 }
 
+TEST(Text, WhatReachesATerminalIsPrintable) {
+  Arena arena;
+  Text text(arena);
+  text.plain(Slice("a\x1b[31m\n\x7f\xc3\xa9\xc2\x9b\xff\xe2\x82\xac\xe2\x82", 18));
+  EXPECT_EQ(string_of(text.slice()), "a\\x1b[31m\\x0a\\x7f\xc3\xa9\\xc2\\x9b\\xff\xe2\x82\xac\\xe2\\x82");
+  EXPECT_STREQ(Quoted("\x1b[5mY").text, "`\\x1b[5mY`");
+  const Quoted cut(std::string(119, 'x').append("\xc3\xa9yz").c_str());
+  EXPECT_STREQ(cut.text, ("`" + std::string(119, 'x') + "...`").c_str()) << "whole characters";
+  Tool tool;
+  tool.fail(kUsage, "`%s`", "\x1b]0;title\a");
+  EXPECT_STREQ(tool.message, "`\\x1b]0;title\\x07`");
+}
+
 TEST(Text, JsonIsAlwaysJson) {
   Arena arena;
   Text text(arena);

@@ -88,17 +88,17 @@ TEST_F(Verbs, RunWritesFilesThatItCanRead) {
   Array y;
   Arrays all;
   const std::string npy = read("y.npy"), npz = read("all.npz"), pb = read("y.pb");
-  ASSERT_TRUE(read_npy(tool, slice_of(npy), "y.npy", &y)) << tool.message;
+  ASSERT_TRUE(load_npy(tool, slice_of(npy), "y.npy", &y)) << tool.message;
   EXPECT_EQ(numbers(y), (std::vector<double>{10.5, 4, 4, 0, 2.5, 0, 0, 0}));
-  ASSERT_TRUE(read_npz(tool, slice_of(npz), "all.npz", &all)) << tool.message;
+  ASSERT_TRUE(load_npz(tool, slice_of(npz), "all.npz", &all)) << tool.message;
   ASSERT_EQ(all.count, 2u);
   EXPECT_EQ(string_of(all.items[1].name), "sum:0");
-  ASSERT_TRUE(read_pb(tool, slice_of(pb), "y.pb", &y)) << tool.message;
+  ASSERT_TRUE(load_pb(tool, slice_of(pb), "y.pb", &y)) << tool.message;
   EXPECT_EQ(string_of(y.name), "y");
   EXPECT_EQ(read("sum.bin"), std::string("\x15\0\0\0\0\0\0\0", 8));
   Picture picture;
   const std::string png = read("y.png");
-  ASSERT_TRUE(read_picture(tool, slice_of(png), "y.png", 1, &picture)) << tool.message;
+  ASSERT_TRUE(load_picture(tool, slice_of(png), "y.png", 1, &picture)) << tool.message;
   EXPECT_EQ(picture.width, 4);
   EXPECT_EQ(picture.pixels[0], 11);  // 10.5, rounded
   for (const auto& entry : std::filesystem::directory_iterator(folder)) EXPECT_FALSE(has(entry.path(), "partial"));
@@ -117,7 +117,7 @@ TEST_F(Verbs, RunWritesIntermediateValues) {
   ASSERT_EQ(call({"run", "-i", kInput, "--taps", path("taps.npz")}).code, 0);
   Arrays taps;
   const std::string npz = read("taps.npz");
-  ASSERT_TRUE(read_npz(tool, slice_of(npz), "taps.npz", &taps)) << tool.message;
+  ASSERT_TRUE(load_npz(tool, slice_of(npz), "taps.npz", &taps)) << tool.message;
   ASSERT_EQ(taps.count, 1u);
   EXPECT_EQ(string_of(taps.items[0].name), "/fc/Relu_output_0");
   EXPECT_EQ(numbers(taps.items[0]), (std::vector<double>{0, 4, 4, 10.5, 0, 0, 0, 2.5}));
@@ -203,7 +203,44 @@ TEST_F(Pick, TestWithoutCasesSaysHowToEmbedThem) {
 TEST_F(Pick, AFaultIsBadData) {
   const Result r = call({"run", "-i", "index=[0,9]", "-i", "flag=true"});
   EXPECT_EQ(r.code, 7);
-  EXPECT_EQ(r.err, "error: node `gather??[31m`: index 9 is outside a dim of 5\n");
+  EXPECT_EQ(r.err, "error: node `gather\\x0a\\x1b[31m`: index 9 is outside a dim of 5\n");
+}
+
+TEST_F(Pick, TheLowestChunksFaultIsReportedForAnyNumberOfThreads) {
+  for (const char* threads : {"1", "2", "3"})
+    for (int i = 0; i < 50; ++i) {
+      const Result r = call({"run", "-i", "index=[-77,9]", "-i", "flag=true", "--threads", threads});
+      EXPECT_TRUE(has(r.err, "index -77 is outside a dim of 5")) << r.err;
+    }
+}
+
+TEST_F(Verbs, WhatCannotBeWrittenIsNoSuccess) {
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{"inspect"},
+                                             {"inspect", "--json"},
+                                             {},
+                                             {"--help"},
+                                             {"licenses"},
+                                             {"test"},
+                                             {"test", "--json"},
+                                             {"run", "-i", kInput},
+                                             {"run", "-i", kInput, "--json"},
+                                             {"run", "-i", kInput, "-o", "y=-"},
+                                             {"bench", "--runs", "1"},
+                                             {"profile", "--runs", "1"}}) {
+    const Result r = call(arguments, "/dev/full");
+    EXPECT_EQ(r.code, 2) << (arguments.empty() ? "bare" : arguments[0]);
+    EXPECT_TRUE(has(r.err, "error: cannot write to stdout: No space left on device")) << r.err;
+  }
+}
+
+TEST_F(Verbs, DevicesAndPipesStayWhatTheyAre) {
+  EXPECT_EQ(call({"run", "-i", kInput, "-o", "y=raw:/dev/null"}).code, 0);
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+  const Result r = call({"run", "-i", kInput, "-o", "y=raw:/dev/full"});
+  EXPECT_EQ(r.code, 2);
+  EXPECT_EQ(r.err, "error: cannot write `/dev/full`: No space left on device\n");
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/full"));
 }
 
 TEST_F(Verbs, BenchCountsAndTimes) {
