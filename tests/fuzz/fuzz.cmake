@@ -1,0 +1,55 @@
+# libFuzzer targets, built by clang with address and undefined-behaviour sanitizers: what an artifact reads, whole, and
+# the importer, whose own files are instrumented and whose operators are those of the compiler. Half a minute each in
+# `make check`; by hand `build/fuzz/readers --format=npz -max_total_time=3600 build/fuzz/npz tests/fuzz/corpus/npz`.
+find_program(FUZZ_CLANG clang++-19)
+set(fuzz_runtime "")
+if(FUZZ_CLANG)
+  execute_process(COMMAND ${FUZZ_CLANG} -print-file-name=libclang_rt.fuzzer-${CMAKE_SYSTEM_PROCESSOR}.a
+    OUTPUT_VARIABLE fuzz_runtime OUTPUT_STRIP_TRAILING_WHITESPACE)
+endif()
+set(fuzz_source ${CMAKE_CURRENT_SOURCE_DIR}/fuzz)
+set(fuzz_build ${CMAKE_BINARY_DIR}/fuzz)
+
+if(NOT EXISTS "${fuzz_runtime}")
+  add_test(NAME fuzz COMMAND ${CMAKE_COMMAND} -E echo "clang++-19 with libFuzzer (libclang-rt-19-dev) is not installed")
+  set_tests_properties(fuzz PROPERTIES LABELS fuzz SKIP_REGULAR_EXPRESSION "is not installed")
+else()
+  set(fuzz_flags -std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
+    -fno-sanitize=vptr -I${CMAKE_SOURCE_DIR} -I${CMAKE_BINARY_DIR})
+
+  # fuzz_target(NAME SOURCES .. FLAGS .. LIBRARIES ..): build/fuzz/NAME
+  function(fuzz_target name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;FLAGS;LIBRARIES")
+    set(objects "")
+    foreach(source ${arg_SOURCES})
+      file(RELATIVE_PATH relative ${CMAKE_SOURCE_DIR} ${source})
+      set(object ${fuzz_build}/objects/${name}/${relative}.o)
+      get_filename_component(folder ${object} DIRECTORY)
+      file(MAKE_DIRECTORY ${folder})
+      add_custom_command(OUTPUT ${object} DEPENDS ${source} DEPFILE ${object}.d
+        COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${FUZZ_CLANG} ${fuzz_flags} ${arg_FLAGS} -MD -MF ${object}.d -c ${source}
+          -o ${object}
+        COMMENT "Fuzz target ${name}: ${relative}" VERBATIM)
+      list(APPEND objects ${object})
+    endforeach()
+    add_custom_command(OUTPUT ${fuzz_build}/${name} DEPENDS ${objects} ${arg_LIBRARIES}
+      COMMAND ${FUZZ_CLANG} ${fuzz_flags} ${objects} ${arg_LIBRARIES} -o ${fuzz_build}/${name} VERBATIM)
+    add_custom_target(fuzz_${name} ALL DEPENDS ${fuzz_build}/${name})
+  endfunction()
+
+  function(fuzz_test name program)  # more flags behind it
+    file(MAKE_DIRECTORY ${fuzz_build}/${name})
+    add_test(NAME fuzz.${name} WORKING_DIRECTORY ${fuzz_build}
+      COMMAND ${fuzz_build}/${program} ${ARGN} -max_total_time=30 -timeout=5 -print_final_stats=1
+        -artifact_prefix=${fuzz_build}/${name}. ${name} ${fuzz_source}/corpus/${name})
+    set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz TIMEOUT 600)
+  endfunction()
+
+  file(GLOB fuzz_runtime_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/runtime/*.cpp
+    ${CMAKE_SOURCE_DIR}/runtime/program/*.cpp)
+  list(FILTER fuzz_runtime_sources EXCLUDE REGEX "/(abi|shared|program/main|program/start)\\.cpp$")
+  fuzz_target(readers SOURCES ${fuzz_source}/readers.cpp ${fuzz_runtime_sources} FLAGS -Wno-unused-function)
+  foreach(format npy npz pb png raw text)
+    fuzz_test(${format} readers --format=${format} -malloc_limit_mb=64 -rss_limit_mb=512 -max_len=65536)
+  endforeach()
+endif()
