@@ -106,7 +106,8 @@ typedef struct cameo_error {
   char message[496];
 } cameo_error;
 
-/* Callbacks may be null: then the library does it itself. All must be callable from any thread. */
+/* Callbacks may be null: then the library does it itself; alloc and free are given both or none. All must be callable
+ * from any thread. */
 typedef struct cameo_options {
   uint32_t struct_size;
   int32_t num_threads; /* 0: what the model was built for, else as many as this process may use */
@@ -181,8 +182,10 @@ typedef struct cameo_api {
   cameo_status (*io_get)(int32_t is_output, int32_t index, cameo_io* io);
   void (*options_init)(cameo_options* options); /* set struct_size first; fills the rest with defaults */
 
-  /* options and error may be null everywhere. A handle is written only on CAMEO_OK. After the last release of a model
-   * and its contexts nothing of the library is running: dlclose is legal. */
+  /* options and error may be null everywhere. A handle is written only on CAMEO_OK, and released once for each create
+   * and retain; after that it must not be used, and releasing null does nothing. A context in a run must not be
+   * released. After the last release of a model and its contexts nothing of the library is running: dlclose is legal.
+   */
   cameo_status (*model_create)(const cameo_options* options, cameo_model** model, cameo_error* error);
   void (*model_retain)(cameo_model* model);
   void (*model_release)(cameo_model* model);

@@ -54,7 +54,7 @@ cameo_status describe_outputs(const cameo_model* model, cameo_io* out, int32_t c
     return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "room for %d outputs, the model has %u", count,
                 program.output_count);
   const uint32_t stride = out->struct_size;
-  if (stride < sizeof *out || stride % alignof(cameo_io))
+  if (!is_struct_size(stride, sizeof *out) || stride % alignof(cameo_io))
     return fail(error, CAMEO_INVALID_ARGUMENT, 0, -1, "output 0 has struct_size %u, this library writes %zu", stride,
                 sizeof *out);
   for (int32_t i = 0; i < count; ++i) {

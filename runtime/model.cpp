@@ -16,14 +16,13 @@ void* default_alloc(void*, size_t bytes, size_t alignment, cameo_device) {
 
 void default_free(void*, void* memory, size_t, size_t, cameo_device) { libc::free(memory); }
 
-// What the caller's structure holds, as far as it reaches, over the defaults.
+// What the caller's structure holds, over the defaults.
 cameo_options read_options(const cameo_options* given) {
   cameo_options options = default_options();
   if (!given) return options;
-  const size_t bytes = given->struct_size < sizeof options ? given->struct_size : sizeof options;
-  libc::memcpy(&options, given, bytes);
+  libc::memcpy(&options, given, sizeof options);
   options.struct_size = sizeof options;
-  if (!options.alloc || !options.free) options.alloc = default_alloc, options.free = default_free;
+  if (!options.alloc) options.alloc = default_alloc, options.free = default_free;
   return options;
 }
 
@@ -56,6 +55,16 @@ const Image* gpu_image(const Program& program) {
   for (uint32_t i = 0; i < program.image_count; ++i)
     if (program.images[i].device) return &program.images[i];
   return nullptr;
+}
+
+cameo_status check_given(const cameo_options* given, cameo_error* error) {
+  if (!given) return CAMEO_OK;
+  if (!is_struct_size(given->struct_size, sizeof *given))
+    return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1,
+                "options.struct_size is %u; set it to sizeof(cameo_options), %zu", given->struct_size, sizeof *given);
+  if (!given->alloc == !given->free) return CAMEO_OK;
+  return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "options.%s is null and options.%s is not; give both or none",
+              given->alloc ? "free" : "alloc", given->alloc ? "alloc" : "free");
 }
 
 cameo_status check_options(const Program& program, const cameo_options& options, cameo_error* error) {
@@ -238,8 +247,10 @@ void log_fallback(const cameo_options& options, const cameo_error& reason) {
 
 cameo_status create_model(const Program& program, const cameo_options* given, cameo_model** out, cameo_error* error) {
   if (!out) return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "model_create: `model` is null");
+  cameo_status status = check_given(given, error);
+  if (status) return status;
   const cameo_options options = read_options(given);
-  cameo_status status = check_options(program, options, error);
+  status = check_options(program, options, error);
   if (!status) status = check_program(program, error);
   if (status) return status;
   const uint64_t host = host_cpu_features();

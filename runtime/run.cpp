@@ -110,6 +110,10 @@ cameo_status bind_values(cameo_context* context, const cameo_value* in, int32_t 
 cameo_status check_run_options(const cameo_context* context, const cameo_run_options* options, const cameo_value* out,
                                cameo_error* error) {
   if (!options) return CAMEO_OK;
+  if (!is_struct_size(options->struct_size, sizeof *options))
+    return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1,
+                "the run's options have struct_size %u; set it to sizeof(cameo_run_options), %zu", options->struct_size,
+                sizeof *options);
   if (options->flags & ~uint64_t{CAMEO_RUN_ASYNC})
     return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "run flags 0x%lx are not defined",
                 options->flags & ~uint64_t{CAMEO_RUN_ASYNC});
@@ -246,7 +250,6 @@ cameo_status run(cameo_context* context, const cameo_value* in, int32_t in_count
                  const cameo_run_options* options, cameo_error* error) {
   if (!context) return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "run: `context` is null");
   if (!enter(context)) return in_use(error);
-  if (options && options->struct_size < sizeof *options) options = nullptr;
   __atomic_store_n(&context->run.cancelled, 0, __ATOMIC_RELAXED);
   cameo_status status = settle(context, error);
   if (!status) status = bind_values(context, in, in_count, out, out_count, error);

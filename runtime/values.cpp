@@ -22,7 +22,7 @@ cameo_status check_count(const cameo_value* values, int32_t count, uint32_t expe
     return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "%d %ss given, the model has %u", count, what, expected);
   if (!count) return CAMEO_OK;
   if (!values) return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "the array of %ss is null", what);
-  if (values->struct_size < sizeof *values || values->struct_size % alignof(cameo_value))
+  if (!is_struct_size(values->struct_size, sizeof *values) || values->struct_size % alignof(cameo_value))
     return fail(error, CAMEO_INVALID_ARGUMENT, 0, -1, "%s 0 has struct_size %u, this library reads %zu", what,
                 values->struct_size, sizeof *values);
   for (int32_t i = 1; i < count; ++i)

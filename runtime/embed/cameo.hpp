@@ -146,13 +146,15 @@ class Numbers {
 
  private:
   void require_fit(const Io& io, const char* what, int index) const {
+    if (!io.is_fixed() || count_ != io.size()) throw misfit(io, what, index);
+  }
+  Error misfit(const Io& io, const char* what, int index) const {
     const std::string where = std::string(what) + " " + std::to_string(index) + " `" + io.name + "`";
-    if (!io.is_fixed()) throw Error(CAMEO_INVALID_ARGUMENT, where + " is " + io.type() + "; give a shape", index);
-    if (count_ != io.size())
-      throw Error(CAMEO_INVALID_ARGUMENT,
-                  where + " has " + std::to_string(count_) + " elements, the model declares " + io.type() +
-                      ", which has " + std::to_string(io.size()),
-                  index);
+    if (!io.is_fixed()) return {CAMEO_INVALID_ARGUMENT, where + " is " + io.type() + "; give a shape", index};
+    return {CAMEO_INVALID_ARGUMENT,
+            where + " has " + std::to_string(count_) + " elements, the model declares " + io.type() + ", which has " +
+                std::to_string(io.size()),
+            index};
   }
 
   enum class Kind { None, Counted, Shaped };
@@ -258,7 +260,7 @@ struct Check {
   double max_error, tolerance;
 };
 
-/// Code and weights. A copy shares both.
+/// Code and weights. A copy shares both; one that was moved from has none, and its functions throw.
 class Model {
  public:
   /// The file of a shared library; a name without a slash is a file of the working directory.
@@ -268,12 +270,13 @@ class Model {
   }
   /// A model that is linked in: cameo::Model(NAME_api).
   explicit Model(cameo_get_api get, const Options& options = Options()) : state_(std::make_shared<State>()) {
+    if (!get) throw Error(CAMEO_INVALID_ARGUMENT, "the model's function is null");
     state_->api = get(CAMEO_ABI_MAJOR);
     create(options);
   }
 
-  const std::vector<Io>& inputs() const { return state_->inputs; }
-  const std::vector<Io>& outputs() const { return state_->outputs; }
+  const std::vector<Io>& inputs() const { return state().inputs; }
+  const std::vector<Io>& outputs() const { return state().outputs; }
   /// Throws if there is none of that name.
   int input_index(const std::string& name) const { return index_of(inputs(), name, "input"); }
   int output_index(const std::string& name) const { return index_of(outputs(), name, "output"); }
@@ -298,8 +301,8 @@ class Model {
     return checks;
   }
 
-  const cameo_api& api() const { return *state_->api; }
-  cameo_model* handle() const { return state_->handle; }
+  const cameo_api& api() const { return *state().api; }
+  cameo_model* handle() const { return state().handle; }
 
  private:
   struct State {
@@ -338,6 +341,10 @@ class Model {
     }
   };
 
+  const State& state() const {
+    if (!state_) throw Error(CAMEO_FAILED_PRECONDITION, "the model was moved from");
+    return *state_;
+  }
   void create(const Options& options) {
     if (!state_->api)
       throw Error(CAMEO_UNIMPLEMENTED, "the model has another major version of the ABI than " +
@@ -360,7 +367,7 @@ class Model {
   std::shared_ptr<State> state_;
 };
 
-/// The memory of one run at a time.
+/// The memory of one run at a time. One that was moved from has none, and its functions throw.
 class Context {
  public:
   explicit Context(Model model) : model_(std::move(model)) {
@@ -369,8 +376,17 @@ class Context {
     cameo_error error = no_error();
     check(api().context_create(model_.handle(), &handle_, &error), error);
   }
-  Context(Context&& other) noexcept : model_(other.model_) { swap(other); }
-  Context& operator=(Context&& other) noexcept { return swap(other), *this; }
+  Context(Context&& other) noexcept
+      : model_(std::move(other.model_)),
+        handle_(std::exchange(other.handle_, nullptr)),
+        stream_(other.stream_),
+        in_(std::move(other.in_)),
+        out_(std::move(other.out_)),
+        results_(std::move(other.results_)) {}
+  Context& operator=(Context&& other) noexcept {
+    Context(std::move(other)).swap(*this);
+    return *this;
+  }
   ~Context() {
     if (handle_) api().context_release(handle_);
   }
@@ -398,6 +414,7 @@ class Context {
   /// The ABI's own values, and its status in place of an exception.
   cameo_status run(const cameo_value* in, int32_t in_count, cameo_value* out, int32_t out_count,
                    cameo_error* error) noexcept {
+    if (!handle_) return moved_from(error);
     cameo_run_options options{};
     options.struct_size = sizeof options;
     options.stream = stream_;
@@ -408,17 +425,21 @@ class Context {
 
   /// From the next run on, an empty Input at `input` reads what `output` held; zeros at first.
   void bind_state(const std::string& output, const std::string& input) {
+    require_handle();
     cameo_error error = no_error();
     check(api().bind_state(handle(), model_.output_index(output), model_.input_index(input), &error), error);
   }
   /// Allocates what runs with inputs that are not compact need.
   void prepare(std::initializer_list<Input> in) {
+    require_handle();
     fill(in_, in.begin(), in.size(), model_.inputs(), "input");
     cameo_error error = no_error();
     check(api().prepare(handle(), in_.data(), static_cast<int32_t>(in_.size()), &error), error);
   }
   /// From any thread: the run in progress throws an Error with CAMEO_CANCELLED.
-  void cancel() noexcept { api().cancel(handle()); }
+  void cancel() noexcept {
+    if (handle_) api().cancel(handle_);
+  }
 
   const cameo_api& api() const { return model_.api(); }
   cameo_context* handle() const { return handle_; }
@@ -433,7 +454,22 @@ class Context {
     if (status != CAMEO_OK) throw Error(error);
   }
 
+  static cameo_status moved_from(cameo_error* error) noexcept {
+    constexpr char message[] = "the context was moved from";
+    if (error && error->struct_size >= sizeof *error) {
+      error->code = CAMEO_FAILED_PRECONDITION;
+      error->node = error->arg = -1;
+      std::memcpy(error->message, message, sizeof message);
+    }
+    return CAMEO_FAILED_PRECONDITION;
+  }
+  void require_handle() const {
+    cameo_error error = no_error();
+    if (!handle_) check(moved_from(&error), error);
+  }
+
   const std::vector<Tensor>& run_owned(const Input* in, size_t in_count) {
+    require_handle();
     fill(in_, in, in_count, model_.inputs(), "input");
     for (cameo_value& v : out_) v = value_of({});  // no data: the context's
     run_filled();
@@ -442,6 +478,7 @@ class Context {
     return results_;
   }
   void run_into(const Input* in, size_t in_count, const Output* out, size_t out_count) {
+    require_handle();
     fill(in_, in, in_count, model_.inputs(), "input");
     fill(out_, out, out_count, model_.outputs(), "output");
     run_filled();

@@ -7,22 +7,24 @@
     model = cameo.load("digits.so", device="cuda:1")
     model.run({"image": tensor}, out={"probabilities": other})  # tensors of that GPU (DLPack), in place
 
-Arrays must have the declared element type and shape (lists and scalars are converted); results are new arrays. bf16
-travels as uint16. Tensors of the model's GPU are those of any library that speaks DLPack; they must be compact, and what
-was queued for them is waited for. A run has ended when it returns. A model may be used by any number of threads. Every failure is a cameo.Error with one sentence.
+Arrays must have the declared element type and shape; lists and scalars are converted where no number changes. Results
+are new arrays. bf16 travels as uint16. Tensors are those of any library that speaks DLPack, on the CPU or on the model's
+GPU, where they must be compact, and what was queued for them is waited for. A run has ended when it returns. A model may
+be used by any number of threads. Every failure is a cameo.Error with one sentence.
 """
 import _ctypes
 import collections
 import ctypes as c
 import json
 import os
+import weakref
 
 import numpy as np
 
 __all__ = ["load", "Model", "Session", "Io", "Check", "Error"]
 
 _ABI_MAJOR = 1
-_CPU, _CUDA, _NONE, _TENSOR = 1, 2, 0, 1
+_CPU, _CUDA, _CUDA_HOST, _NONE, _TENSOR = 1, 2, 3, 0, 1
 _DEVICES = {"auto": 0, "cpu": _CPU, "cuda": _CUDA}
 _OK, _INVALID_ARGUMENT, _NOT_FOUND, _FAILED_PRECONDITION, _UNIMPLEMENTED, _MISMATCH = 0, 3, 5, 9, 12, 17
 _KINDS = {0: "int", 1: "uint", 2: "float", 6: "bool"}  # DLPack's codes, of which 4 is bf16
@@ -121,6 +123,7 @@ class _Api(c.Structure):
         ("status_string", c.c_void_p)]
 
 
+_BF16 = 4  # DLPack's code
 _capsule_pointer = c.pythonapi.PyCapsule_GetPointer
 _capsule_pointer.restype, _capsule_pointer.argtypes = c.c_void_p, [c.py_object, c.c_char_p]
 
@@ -134,7 +137,7 @@ def _call(function, *arguments, allowed=(_OK,)):
 
 
 def _numpy_type(t):
-    if (t.code, t.bits) == (4, 16):
+    if (t.code, t.bits) == (_BF16, 16):
         return np.dtype(np.uint16)
     if t.code == 6:
         return np.dtype(np.bool_)
@@ -157,19 +160,24 @@ def _device(text):
     return _Device(_DEVICES[kind], int(number or 0))
 
 
-class _Loaded:
-    """The library and the model in it. Whoever uses them refers to this; with the last of them both go."""
-    model = library = None
+def _when_gone(owner, release, *needed):
+    """Calls release(*needed) once `owner` is gone, however it goes: what is needed is held until then, also where the
+    owner is part of a cycle. So a context outlives no model, and a model no library, by construction. What is left when
+    the process ends goes with it."""
+    weakref.finalize(owner, release, *needed).atexit = False
 
-    def __init__(self, path, threads, device):
-        device = _device(device)
-        path = os.path.abspath(os.fspath(path))
+
+class _Library:
+    """A shared library that is loaded."""
+
+    def __init__(self, path):
         try:
-            self.library = c.CDLL(path)
-        except OSError as e:
+            library = c.CDLL(path)
+        except (OSError, ValueError) as e:
             raise Error("cannot load the model: %s" % e, _NOT_FOUND) from None
+        _when_gone(self, _ctypes.dlclose, library._handle)
         try:
-            get = self.library.cameo_model_api
+            get = library.cameo_model_api
         except AttributeError:
             raise Error("`%s` is no compiled model: it has no `cameo_model_api`; `cameo build -o x.so` makes one" %
                         path) from None
@@ -179,18 +187,29 @@ class _Loaded:
             raise Error("the model has another major version of the ABI than %d; build it anew" % _ABI_MAJOR,
                         _UNIMPLEMENTED)
         self.api = table.contents
+
+
+def _release_model(library, model):
+    library.api.model_release(model)
+
+
+def _release_context(loaded, context):
+    loaded.api.context_release(context)
+
+
+class _Loaded:
+    """A model of a library. Whoever uses it refers to this."""
+
+    def __init__(self, path, threads, device):
+        device = _device(device)
+        library = _Library(os.path.abspath(os.fspath(path)))
+        self.api = library.api
         self.options = _Options(struct_size=c.sizeof(_Options), num_threads=threads, device=device)
-        handle = _Handle()
-        _call(self.api.model_create, c.byref(self.options), c.byref(handle))
-        self.model = handle
+        self.model = _Handle()
+        _call(self.api.model_create, c.byref(self.options), c.byref(self.model))
+        _when_gone(self, _release_model, library, self.model)
         self.input_types, self.inputs = self._declared(0)
         self.output_types, self.outputs = self._declared(1)
-
-    def __del__(self):
-        if self.model:
-            self.api.model_release(self.model)
-        if self.library:
-            _ctypes.dlclose(self.library._handle)
 
     def _declared(self, is_output):
         types, ios = [], []
@@ -277,32 +296,37 @@ class Model:
                 self._free.clear()
 
 
+class _Context:
+    """The memory of one run at a time. A run refers to it, so that closing its session meanwhile does no harm."""
+
+    def __init__(self, loaded):
+        self.loaded, self.handle = loaded, _Handle()
+        _call(loaded.api.context_create, loaded.model, c.byref(self.handle))
+        _when_gone(self, _release_context, loaded, self.handle)
+
+
 class Session:
     """One context of a model: one run at a time."""
-    _context = None
 
     def __init__(self, loaded, state):
-        self._loaded = loaded
-        handle = _Handle()
-        _call(loaded.api.context_create, loaded.model, c.byref(handle))
-        self._context = handle
+        self._context = context = _Context(loaded)
         self._bound = set()
-        for output, name in state.items():
+        for output, name in _named(state, loaded.outputs, "state").items():
             o, i = _index(loaded.outputs, output, "output"), _index(loaded.inputs, name, "input")
-            _call(loaded.api.bind_state, self._context, o, i)
+            _call(loaded.api.bind_state, context.handle, o, i)
             self._bound.add(i)
 
     def run(self, inputs, out=None, stream=None):
-        model = self._open()
+        model = self._open().loaded
         given, wanted = [None] * len(model.inputs), [None] * len(model.outputs)
-        for name, array in inputs.items():
+        for name, array in _named(inputs, model.inputs, "inputs").items():
             given[_index(model.inputs, name, "input")] = array
-        for name, array in (out or {}).items():
+        for name, array in _named({} if out is None else out, model.outputs, "out").items():
             wanted[_index(model.outputs, name, "output")] = array
         return dict(zip((io.name for io in model.outputs), self._run(given, wanted, stream)))
 
     def __call__(self, *arrays, **named):
-        inputs = self._open().inputs
+        inputs = self._open().loaded.inputs
         if len(arrays) > len(inputs):
             raise Error("%d inputs given, the model has %d" % (len(arrays), len(inputs)))
         given = list(arrays) + [None] * (len(inputs) - len(arrays))
@@ -315,10 +339,7 @@ class Session:
         return results[0] if len(results) == 1 else tuple(results)
 
     def close(self):
-        context, self._context = self._context, None
-        if context:
-            self._loaded.api.context_release(context)
-        self._loaded = None
+        self._context = None
 
     def __enter__(self):
         return self
@@ -326,16 +347,15 @@ class Session:
     def __exit__(self, *_):
         self.close()
 
-    def __del__(self):
-        self.close()
-
     def _open(self):
-        if not self._context:
+        context = self._context
+        if context is None:
             raise Error("the session is closed", _FAILED_PRECONDITION)
-        return self._loaded
+        return context
 
     def _run(self, given, wanted=None, stream=None):
-        model = self._open()
+        context = self._open()
+        model = context.loaded
         values_in, values_out = (_Value * len(given))(), (_Value * len(model.outputs))()
         kept = []
         for i, (io, array) in enumerate(zip(model.inputs, given)):
@@ -346,20 +366,32 @@ class Session:
                 missing = [m.name for m, a in zip(model.inputs, given) if a is None]
                 raise Error("no value for input `%s`" % "`, `".join(missing), arg=i)
             if not _is_on_gpu(array):
-                array = _converted(array, io, i)
+                array = _converted(array, io, model.input_types[i], i)
             kept.append(_fill(values_in[i], array, model.input_types[i], stream))
         results = list(wanted or [None] * len(model.outputs))
         for i, (io, array) in enumerate(zip(model.outputs, results)):
             if array is None and None not in io.shape:
                 array = results[i] = np.empty(io.shape, io.dtype)
             if array is not None:
-                _check_output(array, io, i)
+                array = array if _is_on_gpu(array) else _place(array, io, model.output_types[i], i)
                 kept.append(_fill(values_out[i], array, model.output_types[i], stream))
             else:
                 values_out[i].struct_size, values_out[i].kind = c.sizeof(_Value), _TENSOR
         options = _RunOptions(struct_size=c.sizeof(_RunOptions), stream=stream)
-        _call(model.api.run, self._context, values_in, len(given), values_out, len(results), c.byref(options))
+        _call(model.api.run, context.handle, values_in, len(given), values_out, len(results), c.byref(options))
         return [_copy(values_out[i].tensor, model.outputs[i].dtype) if r is None else r for i, r in enumerate(results)]
+
+
+def _named(given, ios, what):
+    """A dict by name, of one or of a list in the model's order."""
+    if isinstance(given, (list, tuple)):
+        if len(given) != len(ios):
+            raise Error("`%s` lists %d values, the model has %d" % (what, len(given), len(ios)))
+        return {io.name: value for io, value in zip(ios, given)}
+    if not hasattr(given, "items"):
+        raise Error("`%s` is of type %s; it takes a dict by name, or a list in the model's order" %
+                    (what, type(given).__name__))
+    return given
 
 
 def _index(ios, name, what):
@@ -370,16 +402,14 @@ def _index(ios, name, what):
                 _NOT_FOUND)
 
 
-def _converted(array, io, index):
+def _converted(array, io, dtype, index):
     """A compact array of the declared type and shape. Arrays keep their type, so a wrong one is the caller's error."""
-    typed = hasattr(array, "dtype")
-    array = np.asarray(array)
-    if not typed:
-        try:
-            array = array.astype(io.dtype)
-        except (TypeError, ValueError) as e:
-            raise Error("input `%s`: %s" % (io.name, e), arg=index) from None
-    if array.dtype.name == "bfloat16" and io.dtype == np.uint16:
+    try:
+        typed = hasattr(array, "dtype")
+        array = _on_cpu(array, dtype) if typed else _from_numbers(np.asarray(array), io, dtype)
+    except Exception as e:  # of any library
+        raise Error("input `%s`: %s" % (io.name, e), arg=index) from None
+    if array.dtype.name == "bfloat16" and dtype.code == _BF16:
         array = array.view(np.uint16)
     if array.dtype.newbyteorder("=") != io.dtype:
         raise Error("input `%s` has elements of %s, the model declares %s; convert it with .astype(\"%s\")" %
@@ -389,19 +419,70 @@ def _converted(array, io, index):
     return np.require(array, io.dtype, ["C", "A"])
 
 
+def _from_numbers(array, io, dtype):
+    """What a list or a scalar holds, in the declared type; floats are rounded, else no number changes."""
+    if array.dtype.kind not in "biuf":
+        raise ValueError("what is given are no numbers in rows of one length")
+    if dtype.code == _BF16:  # to nearest even
+        bits = array.astype(np.float32).view(np.uint32).astype(np.uint64)
+        rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16
+        return np.where(np.isnan(array), 0x7fc0, rounded).astype(np.uint16)
+    with np.errstate(all="ignore"):
+        made = array.astype(io.dtype)
+    if io.dtype.kind != "f" and not np.array_equal(made, array):
+        raise ValueError("it holds numbers that %s has not" % io.dtype)
+    return made
+
+
+def _dlpack_device(array):
+    return array.__dlpack_device__()[0] if hasattr(array, "__dlpack_device__") else None
+
+
 def _is_on_gpu(array):
-    return hasattr(array, "__dlpack_device__") and array.__dlpack_device__()[0] == _CUDA
+    return _dlpack_device(array) == _CUDA
 
 
-def _check_output(array, io, index):
-    """What the library cannot know of an array of NumPy's; of a GPU's it checks all."""
-    if _is_on_gpu(array):
-        return
-    if not isinstance(array, np.ndarray) or array.dtype != io.dtype or array.shape != io.shape:
-        raise Error("output `%s` cannot be written into %s; it takes a NumPy array of %s%s" %
+def _on_cpu(array, declared):
+    """As an array of NumPy's, over the same memory where that is possible."""
+    if isinstance(array, np.ndarray) or _dlpack_device(array) is None:
+        return np.asarray(array)
+    if _dlpack_device(array) not in (_CPU, _CUDA_HOST):
+        raise ValueError("it is on DLPack device type %d; the CPU (1) and CUDA (2) are read" % _dlpack_device(array))
+    if getattr(array, "requires_grad", False):
+        array = array.detach()
+    capsule = array.__dlpack__()
+    tensor = c.cast(_capsule_pointer(capsule, b"dltensor"), c.POINTER(_Tensor)).contents
+    if (tensor.dtype.code == _BF16) != (declared.code == _BF16):
+        raise ValueError("it has elements of DLPack code %d, the model declares %d" % (tensor.dtype.code, declared.code))
+    dtype, dims = _numpy_type(tensor.dtype), tensor.shape[:tensor.ndim]
+    if 0 in dims:
+        return np.empty(dims, dtype)
+    memory = (c.c_byte * dtype.itemsize).from_address(tensor.data + tensor.byte_offset)
+    memory.kept = capsule  # with the array, which refers to its memory
+    strides = [n * dtype.itemsize for n in tensor.strides[:tensor.ndim]] if tensor.strides else None
+    return np.lib.stride_tricks.as_strided(np.frombuffer(memory, dtype), dims, strides or _compact(dims, dtype))
+
+
+def _compact(dims, dtype):
+    strides, step = [], dtype.itemsize
+    for dim in reversed(dims):
+        strides.insert(0, step)
+        step *= dim
+    return strides
+
+
+def _place(array, io, dtype, index):
+    """Where an output is written, as an array of NumPy's."""
+    try:
+        place = array if isinstance(array, np.ndarray) else _on_cpu(array, dtype) if _dlpack_device(array) else None
+    except Exception as e:  # of any library
+        raise Error("output `%s`: %s" % (io.name, e), arg=index) from None
+    if place is None or place.dtype != io.dtype or place.shape != io.shape:
+        raise Error("output `%s` cannot be written into %s; it takes an array of %s%s" %
                     (io.name, getattr(array, "dtype", type(array).__name__), io.dtype, list(io.shape)), arg=index)
-    if not (array.flags.c_contiguous and array.flags.writeable and array.flags.aligned):
+    if not (place.flags.c_contiguous and place.flags.writeable and place.flags.aligned):
         raise Error("output `%s` is not contiguous, or cannot be written" % io.name, arg=index)
+    return place
 
 
 def _fill(value, array, dtype, stream):

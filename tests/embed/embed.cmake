@@ -23,10 +23,20 @@ if(TARGET cameo)
   embed_test(cpp COMMAND ${CMAKE_CTEST_COMMAND} --build-and-test ${embed_source}/cpp ${embed_build}/cpp
     --build-generator Ninja --build-options -DCMAKE_PREFIX_PATH=${embed_prefix} -DMODEL=${embed_model}
     -DGOLDEN=${CMAKE_SOURCE_DIR}/models/digits_golden -DPICTURE=${embed_picture}
-    -DMOCK=${CMAKE_BINARY_DIR}/mock --test-command ${CMAKE_CTEST_COMMAND} --output-on-failure)
+    -DMOCK=${CMAKE_BINARY_DIR}/mock -DCOUNT_MALLOC=${embed_source}/count_malloc.c --test-command ${CMAKE_CTEST_COMMAND} --output-on-failure)
   # The model compiled anew when its file changes, and only then.
   embed_test(rebuild COMMAND ${CMAKE_COMMAND} -DSOURCE=${embed_source}/cpp -DBUILD=${embed_build}/rebuild
     -DPREFIX=${embed_prefix} -DMODELS=${CMAKE_SOURCE_DIR}/models -P ${embed_source}/cpp/rebuild.cmake)
+
+  # A model loaded, run, cancelled, starved and unloaded over and over; a minute of it under `slow`.
+  add_executable(soak ${embed_source}/soak.c)
+  target_include_directories(soak PRIVATE ${CMAKE_SOURCE_DIR})
+  embed_test(soak.model COMMAND cameo -q build ${embed_model} -o ${embed_build}/soak.so)
+  set_tests_properties(embed.soak.model PROPERTIES FIXTURES_REQUIRED "" FIXTURES_SETUP embed_soak)
+  embed_test(soak.short COMMAND soak ${embed_build}/soak.so 5)
+  embed_test(soak.minute COMMAND soak ${embed_build}/soak.so 60 CONFIGURATIONS slow)
+  set_tests_properties(embed.soak.short PROPERTIES FIXTURES_REQUIRED embed_soak)
+  set_tests_properties(embed.soak.minute PROPERTIES FIXTURES_REQUIRED embed_soak LABELS slow)
 
   # Python with NumPy, whichever python3 has it.
   embed_test(python COMMAND ${embed_source}/python/check ${embed_prefix} ${embed_build}/python ${embed_model}

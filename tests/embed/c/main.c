@@ -31,6 +31,41 @@ static int read_picture(const char* path, float pixels[64]) {
   return count == 64;
 }
 
+unsigned long allocations(void); /* count_malloc.c */
+
+/* Runs into the caller's memory and into the context's, 100 times: both after a first run of their kind. */
+static unsigned long allocated_by_runs(const cameo_api* api, cameo_context* context, const cameo_value* in) {
+  cameo_error error = {sizeof error};
+  float mine[10];
+  int64_t shape[] = {1, 10};
+  cameo_value out = {sizeof out, CAMEO_KIND_TENSOR, {mine, {CAMEO_CPU, 0}, 2, {2, 32, 1}, shape, NULL, 0}};
+  const unsigned long before = allocations();
+  int i;
+  for (i = 0; i < 100; ++i) {
+    cameo_value owned = {sizeof owned, CAMEO_KIND_TENSOR};
+    if (api->run(context, in, 1, &out, 1, NULL, &error) || api->run(context, in, 1, &owned, 1, NULL, &error)) return 1;
+  }
+  return allocations() - before;
+}
+
+/* What the caller did not set is refused, not read. */
+static int refuses_what_is_not_set(const cameo_api* api, cameo_context* context, const cameo_value* in) {
+  cameo_error error = {sizeof error};
+  cameo_options none = {0}, half = {sizeof half};
+  cameo_run_options no_size = {0};
+  cameo_value out = {sizeof out, CAMEO_KIND_TENSOR}, huge = *in;
+  cameo_model* model;
+  half.free = (void (*)(void*, void*, size_t, size_t, cameo_device))1;
+  huge.struct_size = 0xfffffff8u;
+  return api->model_create(&none, &model, &error) == CAMEO_INVALID_ARGUMENT &&
+         api->model_create(&half, &model, &error) == CAMEO_INVALID_ARGUMENT &&
+         api->run(context, in, 1, &out, 1, &no_size, &error) == CAMEO_INVALID_ARGUMENT &&
+         api->run(context, &huge, 1, &out, 1, NULL, &error) == CAMEO_INVALID_ARGUMENT &&
+         api->run(context, in, -1, &out, 1, NULL, NULL) == CAMEO_INVALID_ARGUMENT &&
+         api->run(context, NULL, 1, NULL, 1, NULL, NULL) == CAMEO_INVALID_ARGUMENT &&
+         api->run(NULL, in, 1, &out, 1, NULL, NULL) == CAMEO_INVALID_ARGUMENT;
+}
+
 static int failed(const cameo_error* error) { return fprintf(stderr, "%s\n", error->message), 1; }
 
 int main(int argc, char** argv) {
@@ -55,6 +90,9 @@ int main(int argc, char** argv) {
     if (p > best) best = p, digit = i;
   }
   printf("the digit is a %d (%.3f)\n", digit, best);
+
+  if (allocated_by_runs(api, context, &in)) return fprintf(stderr, "a run allocates\n"), 1;
+  if (!refuses_what_is_not_set(api, context, &in)) return fprintf(stderr, "takes what is not set\n"), 1;
 
   /* what does not fit is refused with a sentence */
   shape[3] = 7;

@@ -12,6 +12,8 @@
 
 #include "digits.h"
 
+extern "C" unsigned long allocations(void);  // count_malloc.c
+
 namespace {
 
 std::vector<float> read_picture(const char* path) {
@@ -51,6 +53,38 @@ void check_refusals(cameo::Context& context, std::vector<float> pixels) {
   require_refused(CAMEO_INVALID_ARGUMENT, "63 elements", [&] { context.run({pixels}); });
 }
 
+void check_allocations(cameo::Context& context, const std::vector<float>& pixels) {
+  std::array<float, 10> mine{};
+  context.run({pixels});  // a first one, which makes room for the results
+  const unsigned long before = allocations();
+  for (int i = 0; i < 100; ++i) {
+    context.run({pixels}, {mine});
+    context.run({{pixels.data(), {1, 1, 8, 8}}}, {{mine.data(), mine.size()}});
+    context.run({pixels});
+  }
+  require(allocations() == before, "runs allocate nothing");
+}
+
+void check_moved(cameo::Model model, const std::vector<float>& pixels) {
+  std::array<float, 10> mine{};
+  cameo::Context context(model);
+  cameo::Context other(std::move(context)), third(model);
+  third = std::move(other);
+  third.run({pixels}, {mine});
+  for (cameo::Context* empty : {&context, &other}) {  // NOLINT: what they do is the point
+    require_refused(CAMEO_FAILED_PRECONDITION, "the context was moved from", [&] { empty->run({pixels}, {mine}); });
+    require_refused(CAMEO_FAILED_PRECONDITION, "the context was moved from", [&] { empty->run({pixels}); });
+    require_refused(CAMEO_FAILED_PRECONDITION, "the context was moved from", [&] { empty->prepare({pixels}); });
+    require_refused(CAMEO_FAILED_PRECONDITION, "the context was moved from", [&] { empty->bind_state("a", "b"); });
+    require(empty->run(nullptr, 0, nullptr, 0, nullptr) == CAMEO_FAILED_PRECONDITION, "a status, too");
+    empty->cancel();
+  }
+  const cameo::Model taken(std::move(model));
+  require_refused(CAMEO_FAILED_PRECONDITION, "the model was moved from", [&] { model.inputs(); });
+  require_refused(CAMEO_FAILED_PRECONDITION, "the model was moved from", [&] { cameo::Context{model}; });
+  require_refused(CAMEO_INVALID_ARGUMENT, "is null", [] { cameo::Model(cameo_get_api(nullptr)); });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
@@ -80,5 +114,7 @@ int main(int argc, char** argv) try {
   for (const cameo::Check& check : moved.model().selftest()) require(check.passed, "golden cases pass");
   require(moved.run({pixels}).at(0).shape() == std::vector<int64_t>{1, 10}, "the shape of the output");
   check_refusals(moved, pixels);
+  check_allocations(moved, pixels);
+  check_moved(linked, pixels);
   return digit == 3 ? 0 : 1;
 } catch (const std::exception& e) { return std::fprintf(stderr, "%s\n", e.what()), 1; }
