@@ -69,7 +69,8 @@ struct Contraction {
     const auto emit = [&](auto sum, int i, auto col) __attribute__((always_inline)) {
       if (i >= known) store_element<R>(epilogue, index, sum, row + i, col);
     };
-    Accumulators<H, W, kChains> acc;
+    using Sums = Accumulators<H, W, kChains>;
+    Sums acc;
     acc.clear();
     if constexpr (InRegisters) {
       each_segment<0, S>(segments, a.segment, from, [&](auto* p) __attribute__((always_inline)) {
@@ -78,7 +79,7 @@ struct Contraction {
       });
       acc.each(n, panel * kPanel, emit);
     } else {
-      vec<f32, kPanel> totals[H * W];
+      typename Sums::V totals[Sums::kSums];
       acc.clear_totals(totals);
       i64 terms = 0, left = points_of<S>(segments) * k;
       each_segment<0, S>(segments, a.segment, from, [&](auto* p) __attribute__((always_inline)) {
@@ -104,10 +105,12 @@ struct Contraction {
       RT_ROLLED
       for (; row < end; ++row) RT_ROLLED
       for (i64 p = panel; p < panel + W; ++p) {
-        const auto sums = b.dot(a.base + a.outer.at(index) + row * a.row_stride, index, p, n, k);
-        emit(sums, p * kPanel, n, [&](auto sum, auto col) __attribute__((always_inline)) {
-          store_element<R>(epilogue, index, sum, row, col);
-        });
+        f32 sums[kPanel] = {};
+        b.dot(sums, a.base + a.outer.at(index) + row * a.row_stride, index, p, n, k);
+        for (int part = 0; part < kPanel; part += kPart)
+          emit(load(sums, Lanes<kPart>{part}), p * kPanel + part, n,
+               [&](auto sum, auto col)
+                   __attribute__((always_inline)) { store_element<R>(epilogue, index, sum, row, col); });
       }
     }
   }

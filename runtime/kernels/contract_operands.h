@@ -171,14 +171,13 @@ struct StridedB {  // (i.., k, col) at base + i * outer + k * k_stride + col * n
         for (i64 l = 0; l < kPanel && l < columns; ++l) to[k * kPanel + l] = load(from, k * k_stride + l * n_stride);
     }
   }
-  RT_FN auto dot(const T* a, const i64* index, i64 panel, i64 n, i64 k) const {  // one row with one panel's columns
+  // One row with one panel's columns.
+  RT_FN void dot(f32* sums, const T* a, const i64* index, i64 panel, i64 n, i64 k) const {
     const T* const from = base + outer.at(index) + panel * kPanel * n_stride;
-    f32 sums[kPanel] = {};
     for (i64 c = 0; c < kPanel && panel * kPanel + c < n; c += detail::kBlock)
       store(sums, Lanes<detail::kBlock>{c},
             detail::dot_square(detail::indices<detail::kBlock>{}, a, from + c * n_stride, n_stride,
                                n - 1 - panel * kPanel - c, k));
-    return load(sums, Lanes<kPanel>{0});
   }
 #endif
 };

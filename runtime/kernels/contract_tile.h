@@ -47,15 +47,6 @@ struct Panels {  // B for one tile: vector j of step k at + j * panel_step + k *
 
 namespace detail {
 
-// A register's bytes: how many of them a panel's vector takes decides how many independent sums hide the latency.
-#if defined(__AVX512F__)
-inline constexpr int kVectorBytes = 64;
-#elif defined(__AVX__)
-inline constexpr int kVectorBytes = 32;
-#else
-inline constexpr int kVectorBytes = 16;
-#endif
-
 // Counting through outer axes as nest does, but written out for each axis: a loop over them would keep every number of
 // the call in memory until it is unrolled, and every tile that cannot occur with it.
 template <int D, int R>
@@ -191,21 +182,26 @@ RT_FN void emit_tail(const f32* sums, i64 col, N n, F f) {
   }
   if constexpr (W > 1) emit_tail<W / 2>(sums, col, n, f);
 }
+// A panel's row of sums is kParts vectors.
+inline constexpr int kPart = kAtOnce<kPanel>, kParts = kPanel / kPart;
+
 // One vector of sums, columns `col` on: of the last one of a row only the lanes that are columns.
 template <class N, class F>
-RT_FN void emit(vec<f32, kPanel> v, i64 col, N n, F f) {
+RT_FN void emit(vec<f32, kPart> v, i64 col, N n, F f) {
   if constexpr (kIsMultiple<N, kPanel>) {
-    f(v, Lanes<kPanel>{col});
+    f(v, Lanes<kPart>{col});
   } else {
-    if (col + kPanel <= n) return f(v, Lanes<kPanel>{col});
-    f32 lanes[kPanel];
-    store(lanes, Lanes<kPanel>{0}, v);
-    emit_tail<kPanel / 2>(lanes, col, n, f);
+    if (col + kPart <= n) return f(v, Lanes<kPart>{col});
+    if (kParts > 1 && col >= n) return;
+    f32 lanes[kPart];
+    store(lanes, Lanes<kPart>{0}, v);
+    emit_tail<kPart / 2>(lanes, col, n, f);
   }
 }
 
-// Eight independent sums keep two multipliers of latency four busy; small tiles split k over several chains. All tiles
-// of a kernel split it as the largest does, so that equal columns of B give equal sums wherever they stand.
+// How many registers a tile's sums take decides how many of them hide the latency. Eight independent sums keep two
+// multipliers of latency four busy; small tiles split k over several chains. All tiles of a kernel split it as the
+// largest does, so that equal columns of B give equal sums wherever they stand.
 constexpr int chains_of(int sums) {
   const int registers = sums * kPanel * 4 / kVectorBytes;
   return registers >= 8 ? 1 : registers >= 4 ? 2 : 4;
@@ -213,8 +209,8 @@ constexpr int chains_of(int sums) {
 
 template <int MR, int NV, int kChains>
 struct Accumulators {
-  using V = vec<f32, kPanel>;
-  static constexpr int kSums = MR * NV;
+  using V = vec<f32, kPart>;
+  static constexpr int kAcross = NV * kParts, kSums = MR * kAcross;
   V sum[kChains * kSums];
 
   RT_FN void clear() { clear(indices<kChains * kSums>{}); }
@@ -224,12 +220,12 @@ struct Accumulators {
   }
   template <int C, class T, int... I, int... J>
   RT_FN void step(Indices<int, I...>, Indices<int, J...>, const f32* a, i64 row_stride, const T* b, i64 panel_step) {
-    const V w[NV] = {load_next<T, kPanel>(b + J * panel_step)...};
-    (..., (sum[C * kSums + I] = fma<V>(splat<V>(a[I / NV * row_stride]), w[I % NV], sum[C * kSums + I])));
+    const V w[kAcross] = {load_next<T, kPart>(b + J / kParts * panel_step + J % kParts * kPart)...};
+    (..., (sum[C * kSums + I] = fma<V>(splat<V>(a[I / kAcross * row_stride]), w[I % kAcross], sum[C * kSums + I])));
   }
   template <class T, int... C>
   RT_FN void steps(Indices<int, C...>, const f32* a, i64 row_stride, const T* b, Panels<T> panels) {
-    (..., step<C>(indices<kSums>{}, indices<NV>{}, a + C, row_stride, b + C * panels.k_step, panels.panel_step));
+    (..., step<C>(indices<kSums>{}, indices<kAcross>{}, a + C, row_stride, b + C * panels.k_step, panels.panel_step));
   }
   template <class T>
   RT_FN void add_products(const f32* a, i64 row_stride, Panels<T> b, i64 k) {
@@ -267,10 +263,10 @@ struct Accumulators {
   RT_FN static void emit_at(V v, int i, int j, N n, i64 col, F f) {
     auto row = [&](auto sum, auto at) __attribute__((always_inline)) { f(sum, i, at); };
     if constexpr (kIsMultiple<N, kPanel>) {
-      row(v, Lanes<kPanel>{col + j * kPanel});
+      row(v, Lanes<kPart>{col + j * kPart});
     } else {
-      if (j < NV - 1) return row(v, Lanes<kPanel>{col + j * kPanel});
-      emit(v, col + j * kPanel, n, row);
+      if (j < (NV - 1) * kParts) return row(v, Lanes<kPart>{col + j * kPart});
+      emit(v, col + j * kPart, n, row);
     }
   }
   template <class N, class F>
@@ -280,13 +276,13 @@ struct Accumulators {
   }
   template <class N, class F, int... I>
   RT_FN void each(Indices<int, I...>, N n, i64 col, F f) {
-    (..., emit_at(sum[I], I / NV, I % NV, n, col, f));
+    (..., emit_at(sum[I], I / kAcross, I % kAcross, n, col, f));
   }
   template <class N, class F>
   RT_FN static void each_total(const V* totals, N n, i64 col, F f) {
     RT_ROLLED
     for (int i = 0; i < MR; ++i) RT_ROLLED
-    for (int j = 0; j < NV; ++j) emit_at(totals[i * NV + j], i, j, n, col, f);
+    for (int j = 0; j < kAcross; ++j) emit_at(totals[i * kAcross + j], i, j, n, col, f);
   }
 };
 #endif

@@ -72,8 +72,9 @@ RT_FN void next_index(const Extents<R>& e, i64* index) {
     index[d] = 0;
   }
 }
-template <int W, bool Whole, class Element>
+template <int Wanted, bool Whole, class Element>
 RT_FN void run_lanes(i64 begin, i64 end, const Element& element) {
+  constexpr int W = kAtOnce<Wanted>;
   i64 at = begin;
   if constexpr (W > 1)
     for (; at + W <= end; at += W) element(Lanes<W>{at});

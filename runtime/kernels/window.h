@@ -121,8 +121,8 @@ struct Windows {
         constexpr int H = decltype(height)::value;
         i64 col = 0;
         RT_ROLLED
-        for (; col + kPanel <= n; col += kPanel) tile<H>(indices<H>{}, index, row, known, Lanes<kPanel>{col});
-        tail<H, kPanel / 2>(index, row, known, col);
+        for (; col + kPart <= n; col += kPart) tile<H>(indices<H>{}, index, row, known, Lanes<kPart>{col});
+        tail<H, kPart / 2>(index, row, known, col);
       });
     }
   }

@@ -24,9 +24,13 @@ template <class Part, class F, class... V>
 RT_FN auto by_parts(F f, V... v) {  // applies f to pieces of a vector, each of the type Part
   using First = typename Bare<decltype((v, ...))>::type;
   constexpr int n = sizeof(First) / sizeof(Part);
-  Parts<Part, n> r;
-  for (int i = 0; i < n; ++i) r.part[i] = f(__builtin_bit_cast(Parts<Part, n>, v).part[i]...);
-  return __builtin_bit_cast(First, r);
+  if constexpr (n == 1) {
+    return f(v...);
+  } else {
+    Parts<Part, n> r;
+    for (int i = 0; i < n; ++i) r.part[i] = f(__builtin_bit_cast(Parts<Part, n>, v).part[i]...);
+    return __builtin_bit_cast(First, r);
+  }
 }
 template <class V, class F, class... A>
 RT_FN V by_lanes(F f, A... a) {
@@ -41,9 +45,12 @@ RT_FN V root(V x) {
 }
 template <class V>
 RT_FN V fma(V a, V b, V c) {
-#if RT_HAS_FMA
+#if RT_HAS_FMA && __clang_major__ >= 15
   return __builtin_elementwise_fma(a, b, c);
 #else
+#if RT_HAS_FMA
+#pragma clang fp contract(on)  // this one expression is one instruction
+#endif
   return a * b + c;
 #endif
 }

@@ -120,6 +120,16 @@ RT_FN Accumulator<K, element_of<V>> across(const Accumulator<K, V>& a) {  // all
   }
 }
 
+template <int M, class A>
+RT_FN auto across(A* all) {  // the first M vectors, of successive lanes, into one; halving as their lanes do
+  if constexpr (M == 1) {
+    return across(all[0]);
+  } else {
+    for (int i = 0; i < M / 2; ++i) all[i].merge(all[i + M / 2]);
+    return across<M / 2>(all);
+  }
+}
+
 }  // namespace detail
 
 template <FoldKind K, class Body>
@@ -141,22 +151,26 @@ RT_FN auto fold(i64 extent, Body&& body) {
 
 template <FoldKind K, int W, class Body>
 RT_FN auto fold_lanes(i64 extent, Body&& body) {
-  using V = bare<decltype(general(body(Lanes<W>{0})))>;
+  constexpr int P = kAtOnce<W>, N = W / P;
+  using V = bare<decltype(general(body(Lanes<P>{0})))>;
   if constexpr (kLanes<V> == 0) {
     return fold<K>(extent, body);  // a body that does not depend on r
   } else {
-    auto total = detail::Accumulator<K, V>{}.widened();
+    using Part = detail::Accumulator<K, V>;
+    decltype(Part{}.widened()) total[N];  // vector j: lanes j * P on
     i64 r = 0;
     while (extent - r >= 4 * W) {
-      detail::Accumulator<K, V> part[4];
+      Part part[4 * N];
       const i64 end = extent - r < detail::kFoldBlock * 4 * W ? extent : r + detail::kFoldBlock * 4 * W;
       for (; end - r >= 4 * W; r += 4 * W) {
-        for (int j = 0; j < 4; ++j) part[j].take(general(body(Lanes<W>{r + j * W})), Lanes<W>{r + j * W});
+        for (int j = 0; j < 4 * N; ++j) part[j].take(general(body(Lanes<P>{r + j * P})), Lanes<P>{r + j * P});
       }
-      for (int j = 0; j < 4; ++j) total.merge(part[j].widened());
+      for (int j = 0; j < 4 * N; ++j) total[j % N].merge(part[j].widened());
     }
-    for (; extent - r >= W; r += W) total.take(detail::wide<K>(general(body(Lanes<W>{r}))), Lanes<W>{r});
-    auto rest = detail::across(total);
+    for (; extent - r >= W; r += W)
+      for (int j = 0; j < N; ++j)
+        total[j].take(detail::wide<K>(general(body(Lanes<P>{r + j * P}))), Lanes<P>{r + j * P});
+    auto rest = detail::across<N>(total);
     for (; r < extent; ++r) rest.take(detail::wide<K>(general(body(r))), r);
     if constexpr (K == Sum) {
       return cast<element_of<V>>(rest.result());

@@ -17,7 +17,7 @@ template <class T>
 inline constexpr bool kIsHalf = kSame<T, half> || kSame<T, bfloat>;
 
 // Where the target converts in hardware, clang's own type says so; everywhere else it would call libgcc.
-#if defined(__clang__) && (defined(__F16C__) || defined(__NVPTX__))
+#if defined(__clang__) && __clang_major__ >= 15 && (defined(__F16C__) || defined(__NVPTX__))
 #define RT_HAS_F16 1
 template <>
 struct Traits<_Float16> : ScalarTraits<_Float16> {};

@@ -3,6 +3,10 @@
 // compiles for the host (clang, g++) and for NVPTX.
 #pragma once
 
+#if defined(__clang__) ? __clang_major__ < 14 : defined(__GNUC__) && !defined(__CUDACC__) && __GNUC__ < 12
+#error "this compiler is too old: clang 14, g++ 12 and newer ones compile cameo's sources"
+#endif
+
 // No function is left for the linker to choose one copy of: it was compiled for another instruction set in the next
 // file.
 #if defined(__CUDA__) || defined(__CUDACC__)

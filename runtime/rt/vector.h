@@ -20,6 +20,25 @@ struct mask {
   vec<i8, W> lanes;
 };
 
+// A register's bytes.
+#if defined(__AVX512F__)
+inline constexpr int kVectorBytes = 64;
+#elif defined(__AVX__)
+inline constexpr int kVectorBytes = 32;
+#else
+inline constexpr int kVectorBytes = 16;
+#endif
+
+// How many of W lanes a loop takes at once. clang splits a vector that is wider than a register by itself; g++ keeps it
+// in memory wherever a loop carries it, so there a loop takes what one register has of 32-bit lanes.
+#if defined(__clang__)
+template <int W>
+inline constexpr int kAtOnce = W;
+#else
+template <int W>
+inline constexpr int kAtOnce = W * 4 < kVectorBytes ? W : kVectorBytes / 4;
+#endif
+
 template <int W>
 struct Strided {
   i64 base, stride;

@@ -18,7 +18,7 @@ constexpr rt::Tile tile_of(i64 m, i64 n) {
   return {static_cast<int>(rt::even_part(m, limit.rows)),
           static_cast<int>(rt::even_part(rt::panels_of(n), limit.vectors))};
 #else
-  return rt::contract_tile(rt::detail::kVectorBytes, rt::detail::kVectorBytes == 64 ? 32 : 16, m, n);
+  return rt::contract_tile(rt::kVectorBytes, rt::kVectorBytes == 64 ? 32 : 16, m, n);
 #endif
 }
 
@@ -41,8 +41,8 @@ float* allocate(i64 floats) {  // huge pages, as the arena has them
   return f;
 }
 
-using Register = rt::vec<float, rt::detail::kVectorBytes / 4>;
-constexpr int kPeakChains = rt::detail::kVectorBytes == 64 ? 24 : 12;
+using Register = rt::vec<float, rt::kVectorBytes / 4>;
+constexpr int kPeakChains = rt::kVectorBytes == 64 ? 24 : 12;
 constexpr i64 kPeakSteps = 40000;
 constexpr double kPeakFlops = 2.0 * kPeakSteps * kPeakChains * rt::kLanes<Register>;
 

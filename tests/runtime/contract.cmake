@@ -1,14 +1,16 @@
-# The Contract family's cases, once for each instruction set: by clang, as artifacts are compiled, where it is installed.
+# The Contract family's cases, once for each instruction set: by clang, as artifacts are compiled, where it is installed;
+# and by g++, as their sources are.
 find_program(CAMEO_CLANGXX NAMES clang++-19)
-foreach(level 2 3 4)
-  set(object ${CMAKE_BINARY_DIR}/contract_cases_v${level}.o)
+foreach(variant 2 3 4 3ByGcc)
+  string(SUBSTRING ${variant} 0 1 level)
+  set(object ${CMAKE_BINARY_DIR}/contract_cases_v${variant}.o)
   set(flags -std=c++20 -O2 -Wall -Wextra -Werror -Wno-psabi -ffp-contract=off -march=x86-64-v${level} -I${CMAKE_SOURCE_DIR}
-    -DCONTRACT_NAME=kV${level} -DCONTRACT_TARGET="x86-64-v${level}")
+    -DCONTRACT_NAME=kV${variant} -DCONTRACT_TARGET="x86-64-v${level}")
   if(level EQUAL 4)
     list(APPEND flags -mprefer-vector-width=512)
   endif()
   set(compiler ${CMAKE_CXX_COMPILER})
-  if(CAMEO_CLANGXX)
+  if(CAMEO_CLANGXX AND NOT variant STREQUAL "3ByGcc")
     set(compiler ${CAMEO_CLANGXX})
   endif()
   set(source ${CMAKE_CURRENT_SOURCE_DIR}/runtime/kernels/contract_cases.cpp)

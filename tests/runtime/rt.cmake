@@ -35,7 +35,7 @@ function(add_rt_variant name compiler stems)
 endfunction()
 
 if(cpu_flags MATCHES " avx2 " AND cpu_flags MATCHES " fma ")
-  add_rt_variant(rt_gcc_v3 ${CMAKE_CXX_COMPILER} "ulp;half" -march=x86-64-v3)
+  add_rt_variant(rt_gcc_v3 ${CMAKE_CXX_COMPILER} "ulp;half;fold" -march=x86-64-v3)
   if(CLANG_CXX)
     add_rt_variant(rt_clang_v3 ${CLANG_CXX} "ulp;half;scalar;index;load;fold" -march=x86-64-v3)
   endif()

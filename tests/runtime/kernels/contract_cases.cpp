@@ -159,7 +159,7 @@ std::string segments() {  // rows overlap, segments overlap, both strides longer
 // As a compiled kernel has it: literals, and the tile that the planner would take.
 template <i64 M, i64 N, i64 K>
 __attribute__((noinline)) std::string literal() {
-  constexpr rt::Tile tile = rt::contract_tile(rt::detail::kVectorBytes, rt::detail::kVectorBytes == 64 ? 32 : 16, M, N);
+  constexpr rt::Tile tile = rt::contract_tile(rt::kVectorBytes, rt::kVectorBytes == 64 ? 32 : 16, M, N);
   static_assert(rt::split_tiles(M, tile.rows).rest == tile.rows - 1);
   static_assert(rt::split_tiles(rt::panels_of(N), tile.vectors).rest == tile.vectors - 1);
   const One one({M, N, K, 1, K, 0});

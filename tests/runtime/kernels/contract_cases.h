@@ -18,6 +18,6 @@ struct Cases {
   std::string (*windows)();
 };
 
-extern const Cases kV2, kV3, kV4;
+extern const Cases kV2, kV3, kV4, kV3ByGcc;
 
 }  // namespace contract_cases
