@@ -346,11 +346,16 @@ std::vector<std::string> operand_types(const Kernel& k) {
   return types;
 }
 
+/// As a comment: which value an operand is.
+std::string held_by(const Kernel& k, size_t operand) {
+  return operand < k.held.size() ? "  // " + comment_safe(k.held[operand]) : "";
+}
+
 void open_cpu_function(Writer& w, const Kernel& k) {
   w.open(fmt::format("{}static void {}(const rt::RowCall& call) {{", k.small ? "RT_SMALL " : "", k.symbol));
   std::vector<std::string> types = operand_types(k);
   for (size_t i = 0; i < types.size(); ++i)
-    w.line(fmt::format("auto* const x{} = rt::address<{}>(call, {});", i, types[i], i));
+    w.line(fmt::format("auto* const x{} = rt::address<{}>(call, {});{}", i, types[i], i, held_by(k, i)));
 }
 
 void open_gpu_function(Writer& w, const Kernel& k) {
@@ -358,6 +363,7 @@ void open_gpu_function(Writer& w, const Kernel& k) {
   for (const std::string& type : operand_types(k))
     parameters += fmt::format("{}* const x{}, ", type, std::ranges::count(parameters, ','));
   w.open(fmt::format("RT_KERNEL {}({}rt::Fault* const fault) {{", k.symbol, parameters));
+  for (size_t i = 0; i < k.held.size(); ++i) w.line(fmt::format("// x{}: {}", i, comment_safe(k.held[i])));
   w.line("const rt::Call call = rt::block_call(fault);");
   for (size_t i = 0; i < k.aligned.size(); ++i)
     if (k.lanes > 1 && k.aligned[i]) w.line(fmt::format("rt::assume_aligned(x{});", i));
@@ -377,6 +383,17 @@ void print_kernel(Writer& w, const Kernel& k, const Sources& sources, Frame fram
   w.close("}");
 }
 
+namespace {
+/// What the template arguments of a family are, as a comment.
+std::string_view legend_of(std::string_view family) {
+  if (family == "nest") return "  // nest<W>: W points of the last axis at once";
+  if (family == "contract")
+    return "  // contract<R, V, S>: a tile of R rows by V vectors of 16 columns; S: its sums stay in registers";
+  if (family == "window") return "  // window<R, FOLD>: a tile of R rows";
+  return "";
+}
+}  // namespace
+
 std::string kernel_includes(const std::vector<Kernel>& kernels) {
   std::set<std::string> families{"nest"};
   for (const Kernel& k : kernels) {
@@ -386,8 +403,8 @@ std::string kernel_includes(const std::vector<Kernel>& kernels) {
     if (k.form == Form::Transpose) families.insert("transpose");
   }
   std::string s;
-  for (auto& f : families) s += fmt::format("#include \"runtime/kernels/{}.h\"\n", f);
-  return s;
+  for (auto& f : families) s += fmt::format("#include \"runtime/kernels/{}.h\"{}\n", f, legend_of(f));
+  return s + "// The operands x0, x1 .. are named as in the first step that a kernel computes.\n";
 }
 
 }  // namespace cameo

@@ -302,6 +302,10 @@ std::string device_symbol(const Plan& p, std::string_view architecture) {
   return fmt::format("cameo_{}_{}", image_name(p), architecture);
 }
 std::string device_source(const Plan& p) { return fmt::format("kernels_{}.cu", image_name(p)); }
+bool is_reserved(std::string_view module_name) {
+  constexpr std::string_view kTaken[] = {"cameo", "cameo_get", "cameo_model", "cameo_program", "stddef", "stdint"};
+  return std::ranges::find(kTaken, module_name) != std::end(kTaken);
+}
 std::string external_name(const Kernel& k, const Plan& p) { return fmt::format("{}_{}", k.symbol, image_name(p)); }
 
 std::string print_program(const Module& m, const std::vector<GoldenCase>& goldens, std::string_view manifest) {

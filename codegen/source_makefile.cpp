@@ -41,7 +41,7 @@ RuntimeFiles runtime_files(const Module& m) {
 
 std::string objects(const std::vector<std::string>& sources) {
   std::string s;
-  for (const std::string& f : sources) s += " " + f.substr(0, f.rfind('.')) + ".o";
+  for (const std::string& f : sources) s += " objects/" + f.substr(0, f.rfind('.')) + ".o";
   return s;
 }
 std::vector<std::string> paths(const std::vector<SourceFile>& files) {
@@ -51,63 +51,68 @@ std::vector<std::string> paths(const std::vector<SourceFile>& files) {
 }
 std::string joined(const std::vector<std::string>& list) { return fmt::format("{}", fmt::join(list, " ")); }
 
-constexpr std::string_view kMakefile = R"(# Builds @NAME@ without cameo:
-#   make                          @NAME@.so, a library that is also a program
-#   make @NAME@                   a plain program
-#   make @NAME@.a                 a static library; several of them link into one program (@NAME@.h)
-#   make CXX=clang++ CXXFLAGS="-O1 -g -fsanitize=address,undefined" LDFLAGS="-fsanitize=address,undefined" @NAME@
+// The model's name stands in files with an extension only, and all other objects in a folder of their own: a model may
+// be called `program`, `data`, `clean` or `all`.
+constexpr std::string_view kMakefile = R"(# Builds @NAME@ without cameo, by g++ 12 or clang 14 and newer ones:
+#   make              @NAME@.so, a library that is also a program
+#   make model        a plain program, `model`
+#   make @NAME@.a     a static library; several of them link into one program (@NAME@.h)
+#   make CXX=clang++ CXXFLAGS="-O1 -g -fsanitize=address,undefined" LDFLAGS="-fsanitize=address,undefined" model
 CXXFLAGS ?= -O2
-FLAGS := @FLAGS@ -I. -Iruntime
+FLAGS := @FLAGS@ -iquote . -Iruntime
 ifeq (,$(findstring clang,$(shell $(CXX) --version)))
 FLAGS += -fno-gnu-unique -Wno-psabi -Wno-aggressive-loop-optimizations
 endif
 
 @KERNEL_LISTS@KERNELS := @KERNEL_NAMES@
-MODEL := program.o data.o@HOST_KERNELS@ $(KERNELS)
+MODEL := objects/program.o objects/data.o@HOST_KERNELS@ $(KERNELS)
 CORE :=@CORE@
 PROGRAM :=@PROGRAM@
 
-@NAME@.so: $(MODEL) $(CORE) $(PROGRAM) runtime/shared.o runtime/program/start.o exports.map
+@NAME@.so: $(MODEL) $(CORE) $(PROGRAM) objects/runtime/shared.o objects/runtime/program/start.o exports.map
 	$(CXX) -shared -Wl,-soname,$@ -Wl,-e,_cameo_start -Wl,--version-script=exports.map -Wl,--gc-sections -Wl,--as-needed -Wl,-z,now $(LDFLAGS) -o $@ $(filter %.o,$^)
 
-@NAME@: $(MODEL) $(CORE) $(PROGRAM)
+model: $(MODEL) $(CORE) $(PROGRAM)
 	$(CXX) -pie -Wl,--gc-sections -Wl,--as-needed $(LDFLAGS) -o $@ $^
 
 # One object that shows nothing but its one function, so that models do not meet in a program.
 @NAME@.o: $(MODEL) $(CORE)
-	$(LD) -r --force-group-allocation -o $@.all $^
-	objcopy --keep-global-symbol=@NAME@_api $@.all $@
-	rm -f $@.all
+	$(LD) -r --force-group-allocation -o objects/all.o $^
+	objcopy --keep-global-symbol=@NAME@_api objects/all.o $@
 
 @NAME@.a: @NAME@.o
 	rm -f $@
 	$(AR) rcs $@ $<
 
 # A library is a program when it names the dynamic linker.
-runtime/program/start.o: FLAGS += -DCAMEO_INTERPRETER
+objects/runtime/program/start.o: FLAGS += -DCAMEO_INTERPRETER
 
-@DEVICE_RULES@@KERNEL_RULES@%.o: %.cpp
+@DEVICE_RULES@@KERNEL_RULES@objects/%.o: %.cpp
+	@mkdir -p $(@D)
 	$(CXX) $(FLAGS) @BASE@ $(CXXFLAGS) -c -o $@ $<
-data.o: data.S $(wildcard *.bin)
+objects/data.o: data.S $(wildcard *.bin)
+	@mkdir -p $(@D)
 	$(CXX) -c -o $@ $<
 
+Makefile: ;  # there may be a @NAME@.o
 .PHONY: clean
 clean:
-	find . -name '*.o' -delete
-	rm -f @NAME@ @NAME@.so @NAME@.a
+	rm -rf objects
+	rm -f model @NAME@.so @NAME@.a @NAME@.o
 )";
 
 constexpr std::string_view kDeviceRules = R"(device_code.h: $(DEVICE)
 	for f in $^; do printf 'extern "C" __attribute__((visibility("hidden"))) const unsigned char %s[];\n#define %s_bytes %dul\n#define %s_unpacked_bytes 0ul\n' $${f%.bin} $${f%.bin} $$(wc -c <$$f) $${f%.bin}; done >$@
-program.o: device_code.h
-data.o: $(DEVICE)
+objects/program.o: device_code.h
+objects/data.o: $(DEVICE)
 
 )";
 
-constexpr std::string_view kCMake = R"(# Builds @NAME@ without cameo: targets @NAME@ (a library that is also a program)
-# and @NAME@_program.
+constexpr std::string_view kCMake =
+    R"(# Builds @NAME@ without cameo, by g++ 12 or clang 14 and newer ones: the targets @NAME@_library (a library that is also
+# a program, @NAME@.so) and @NAME@_program.
 cmake_minimum_required(VERSION 3.20)
-project(@NAME@ LANGUAGES CXX ASM)
+project(cameo_sources LANGUAGES CXX ASM)
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
@@ -123,15 +128,16 @@ target_compile_options(@NAME@_objects PRIVATE $<$<COMPILE_LANGUAGE:CXX>:@FLAGS_L
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(@NAME@_objects PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-gnu-unique;-Wno-psabi;-Wno-aggressive-loop-optimizations>)
 endif()
-target_include_directories(@NAME@_objects PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/runtime)
+target_compile_options(@NAME@_objects PRIVATE "SHELL:-iquote ${CMAKE_CURRENT_SOURCE_DIR}")
+target_include_directories(@NAME@_objects PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/runtime)
 target_include_directories(@NAME@_objects INTERFACE ${CMAKE_CURRENT_SOURCE_DIR})
 
-add_library(@NAME@ SHARED runtime/shared.cpp runtime/program/start.cpp)
-target_compile_options(@NAME@ PRIVATE @FLAGS_PLAIN@)
-target_include_directories(@NAME@ PUBLIC ${CMAKE_CURRENT_SOURCE_DIR} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/runtime)
-target_link_libraries(@NAME@ PRIVATE @NAME@_objects)
-target_link_options(@NAME@ PRIVATE -Wl,-e,_cameo_start -Wl,--version-script=${CMAKE_CURRENT_SOURCE_DIR}/exports.map -Wl,--gc-sections -Wl,--as-needed)
-set_target_properties(@NAME@ PROPERTIES PREFIX "")
+add_library(@NAME@_library SHARED runtime/shared.cpp runtime/program/start.cpp)
+target_compile_options(@NAME@_library PRIVATE @FLAGS_PLAIN@ "SHELL:-iquote ${CMAKE_CURRENT_SOURCE_DIR}")
+target_include_directories(@NAME@_library PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/runtime INTERFACE ${CMAKE_CURRENT_SOURCE_DIR})
+target_link_libraries(@NAME@_library PRIVATE @NAME@_objects)
+target_link_options(@NAME@_library PRIVATE -Wl,-e,_cameo_start -Wl,--version-script=${CMAKE_CURRENT_SOURCE_DIR}/exports.map -Wl,--gc-sections -Wl,--as-needed)
+set_target_properties(@NAME@_library PROPERTIES PREFIX "" OUTPUT_NAME @NAME@)
 
 add_executable(@NAME@_program $<TARGET_OBJECTS:@NAME@_objects>)
 set_target_properties(@NAME@_program PROPERTIES LINKER_LANGUAGE CXX)
@@ -183,8 +189,9 @@ std::string source_makefile(const Module& m, const EmittedModule& text) {
   for (size_t p = 0; p < m.plans.size(); ++p) {
     if (m.plans[p].target.is_gpu()) continue;
     lists += fmt::format("KERNELS_{} :={}\n", p, objects(paths(text.kernels[p])));
-    rules += fmt::format("$(KERNELS_{}): %.o: %.cpp\n\t$(CXX) $(FLAGS) {} $(CXXFLAGS) -c -o $@ $<\n", p,
-                         image_flags(m.plans[p].target));
+    rules += fmt::format(
+        "$(KERNELS_{}): objects/%.o: %.cpp\n\t@mkdir -p $(@D)\n\t$(CXX) $(FLAGS) {} $(CXXFLAGS) -c -o $@ $<\n", p,
+        image_flags(m.plans[p].target));
     names = fmt::format("$(KERNELS_{}) {}", p, names);  // the narrowest first, as in compile_module
   }
   return fill(kMakefile, {{"NAME", m.name},

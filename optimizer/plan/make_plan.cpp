@@ -66,6 +66,11 @@ Graph alone(const Graph& g, const Node& n) {
   return one;
 }
 
+std::string text_of(const Value& v) {
+  constexpr size_t kMost = 100;  // bytes of a name, which may be of any length
+  return fmt::format("{} {}", v.name.empty() ? "(no name)" : v.name.substr(0, kMost), to_string(v.type));
+}
+
 }  // namespace
 
 void Planner::plan_root(const Graph& g) {
@@ -199,6 +204,7 @@ Place Planner::place_operand(Frame& f, const Operand& o) {
 void Planner::relay(Frame& f, const Operand& o, const Place& to) {
   LoweredKernel l = lower_relay(f.g, f.layouts, o, plan_.target);
   l.kernel.title = "Relay";
+  l.kernel.held.assign(2, text_of(f.g[o.value]));
   NodeId n = f.g[o.value].producer;
   l.kernel.origin = n ? f.g[n].origin : reader_;  // an input is relaid for the first node that reads it
   if (has_halo(o)) add_border(f, o, to);
@@ -221,6 +227,7 @@ Place Planner::place_output(Frame& f, ValueId v) {
 void Planner::add_border(const Frame& f, const Operand& o, const Place& to) {
   for (LoweredKernel& l : lower_border(f.g, o, plan_.target)) {
     l.kernel.origin = reader_;
+    l.kernel.held = {text_of(f.g[o.value])};
     push_kernel(std::move(l.kernel), {to}, {});
   }
 }
@@ -291,6 +298,7 @@ void Planner::add_kernel(Frame& f, const Cluster& c, LoweredKernel l) {
   for (NodeId n : c.nodes) l.kernel.origin = merge(l.kernel.origin, f.g[n].origin);
   reader_ = l.kernel.origin;
   l.kernel.title = title_of(f.g, c);
+  for (const Operand& o : l.operands) l.kernel.held.push_back(text_of(f.g[o.value]));
   std::vector<Place> at;
   for (const Operand& o : l.operands) {
     bool output = std::find(c.outputs.begin(), c.outputs.end(), o.value) != c.outputs.end();

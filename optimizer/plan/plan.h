@@ -63,7 +63,8 @@ struct Kernel {
   std::vector<Expr> axes;
   std::vector<Store> stores;
   std::vector<DType> operands;
-  std::vector<bool> aligned;  // by operand: whether it begins at a multiple of rt::kAlignment in every step
+  std::vector<std::string> held;  // by operand: the name, type and shape of the value it is in the first of its steps
+  std::vector<bool> aligned;      // by operand: whether it begins at a multiple of rt::kAlignment in every step
   int lanes = 1;
   int fold_lanes = 16;                  // of folds that read memory in order (`folds_in_lanes`); 1: none run in lanes
   int team = 1;                         // threads of a GPU's block that share the folds of a row
