@@ -125,7 +125,7 @@ void become_artifact(const fs::path& file, const std::string& verb, const std::v
 }
 
 fs::path cached_artifact(const Model& model, CompileOptions options, Console& console, Diagnostics& diagnostics) {
-  if (options.name.empty()) options.name = identifier_of(options.model);
+  if (options.name.empty()) options.name = identifier_of(options.called);
   const fs::path entry = make_entry(key_of(model, options));
   options.output = entry / (options.name + ".so");
   options.kind = OutputKind::SharedLibrary;

@@ -32,6 +32,37 @@ std::string target_names(const CompileOptions& options) {
   return s;
 }
 
+bool has_header(OutputKind kind) { return kind != OutputKind::Program && kind != OutputKind::SharedLibrary; }
+std::filesystem::path header_beside(const CompileOptions& options) {
+  const bool inside = options.kind == OutputKind::Sources;
+  return (inside ? options.output : options.output.parent_path()) / (name_of(options) + ".h");
+}
+
+/// In a sentence: the narrowest of the processor's targets decides.
+std::string runs_on(const CompileOptions& options) {
+  constexpr std::pair<std::string_view, std::string_view> kProcessors[] = {
+      {"x86-64-v2", "SSE4.2: Intel and AMD since 2011"},
+      {"x86-64-v3", "AVX2 and FMA: Intel Haswell, AMD Zen and newer"},
+      {"x86-64-v4", "AVX-512: Intel Skylake-SP, AMD Zen 4 and newer"}};
+  const Target& narrowest = options.targets.back();
+  std::string text;
+  for (const std::string& a : narrowest.architectures)
+    text += fmt::format("{} {}", text.empty() ? "NVIDIA cards of" : ",", a == "ptx" ? "sm_80 and newer" : a);
+  for (const auto& [name, what] : kProcessors)
+    if (narrowest.name == name) text = fmt::format("any processor of {} ({})", name, what);
+  return text + ", Linux, glibc 2.34 or newer";
+}
+
+/// How code finds the model in it; empty for a program.
+std::string interface_line(const CompileOptions& options) {
+  const std::string api = name_of(options) + "_api";
+  switch (options.kind) {
+    case OutputKind::SharedLibrary: return fmt::format("  exports {}, and as cameo_model_api the same\n", api);
+    case OutputKind::Program: return "";
+    default: return fmt::format("  {} declares {}\n", header_beside(options).string(), api);
+  }
+}
+
 /// What PTX without code for any card costs; empty where nothing.
 std::string note_on_loading(const CompileOptions& options) {
   for (const Target& t : options.targets)
@@ -54,7 +85,7 @@ int build_verb(Console& console, const ModelFlags& flags, const BuildFlags& buil
   console.end();
   console.report(diagnostics);
   const int code = exit_code_of(diagnostics);
-  Json body{{"model", options.model.string()}, {"ok", ok && code == kOk}};
+  Json body{{"model", flags.model}, {"ok", ok && code == kOk}};
   if (!console.kept().empty()) body["text"] = console.kept();
   if (ok && !options.output.empty()) {
     const uint64_t bytes = bytes_of(options.output);
@@ -63,8 +94,11 @@ int build_verb(Console& console, const ModelFlags& flags, const BuildFlags& buil
     if (!console.quiet)
       console.print(fmt::format("{}: {}, --target={}{}, {:.1f} s\n", options.output.string(), human_bytes(bytes),
                                 target_names(options), flags.targets.empty() ? " (this machine's)" : "", seconds) +
+                    interface_line(options) + fmt::format("  runs on {}\n", runs_on(options)) +
                     note_on_loading(options));
-    body.update({{"output", options.output.string()}, {"bytes", bytes}});
+    body.update({{"output", options.output.string()}, {"bytes", bytes}, {"runs_on", runs_on(options)}});
+    if (options.kind != OutputKind::Program) body["api"] = name_of(options) + "_api";
+    if (has_header(options.kind)) body["header"] = header_beside(options).string();
     for (const Target& t : options.targets) body["targets"].push_back(t.name);
   }
   body["stages"] = console.stages_json();

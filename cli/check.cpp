@@ -41,7 +41,7 @@ int check_verb(Console& console, const ModelFlags& flags) {
     body.update(describe_model(*model));
     std::string verdict = code == kOk ? "  can be compiled" : "  cannot be compiled";
     if (code == kOk && !model->unbound.empty())
-      verdict += fmt::format(" once its dims are bound: cameo build {}{}", shell_word(flags.model), dim_flags(*model));
+      verdict += " once its dims are bound: " + command_with(options, "build", dim_flags(*model));
     console.print(
         fmt::format("{}: {}\n{}{}\n", printable(flags.model), model_line(*model), io_lines(model->graph), verdict));
   }

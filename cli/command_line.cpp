@@ -2,11 +2,14 @@
 // after a build, and are handed on as they were typed.
 #include "cli/command_line.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <functional>
+#include <sstream>
 
 #include "cli/interrupt.h"
 #include "cli/verbs.h"
@@ -52,16 +55,24 @@ class CommandLine {
   }
 
   int run(int argc, char** argv) {
-    for (int i = 1; i < argc; ++i) console_.json |= std::string_view(argv[i]) == "--json";
+    model_.words.assign(argv + 1, argv + argc);
+    console_.json = std::ranges::find(model_.words, "--json") != model_.words.end();
+    return console_.finish(answer(argc, argv));
+  }
+
+ private:
+  int answer(int argc, char** argv) {
     try {
-      if (argc == 1) return fmt::print("{}", app_.help()), kUsage;
+      if (argc == 1) return console_.print(app_.help()), kUsage;
       require_known_verb(argc, argv);
       app_.parse(argc, argv);
       for (const Verb& v : verbs_)
         if (v.app->parsed()) return run_verb_of(v);
       return kUsage;
     } catch (const CLI::Success& e) {  // --help, --version
-      return app_.exit(e);
+      std::ostringstream text;
+      app_.exit(e, text, text);
+      return print_text("help", text.str());
     } catch (const CLI::ExtrasError&) { return fail(unexpected()); } catch (const CLI::ParseError& e) {
       return fail(Failure(kUsage, lower_first(e.what()),
                           used_verb() ? fmt::format("cameo {} --help", used_verb()->get_name()) : "cameo --help"));
@@ -73,7 +84,13 @@ class CommandLine {
     }
   }
 
- private:
+  int print_text(const std::string& schema, const std::string& text) {
+    console_.verb = schema;
+    console_.print(text);
+    if (console_.json) console_.document({{"text", text}}, kOk);
+    return kOk;
+  }
+
   int run_verb_of(const Verb& v) {
     console_.verb = v.app->get_name();
     const int code = v.run();
@@ -117,9 +134,9 @@ class CommandLine {
     const std::string where = verb ? fmt::format("`cameo {}`", verb->get_name()) : "`cameo`";
     if (!word.starts_with('-')) return Failure(kUsage, fmt::format("{} takes no further `{}`", where, printable(word)));
     word = word.substr(0, word.find('='));
-    std::vector<std::string> known = flags_of(app_);
-    if (verb)
-      for (std::string& flag : flags_of(*verb)) known.push_back(std::move(flag));
+    std::vector<std::string> known = verb ? flags_of(*verb) : std::vector<std::string>();
+    for (std::string& flag : flags_of(app_))
+      if (std::ranges::find(known, flag) == known.end()) known.push_back(std::move(flag));
     return Failure(kUsage, fmt::format("{} has no flag `{}`{}", where, printable(word), suggestion(word, known)),
                    verb ? fmt::format("cameo {} --help", verb->get_name()) : "cameo --help");
   }
@@ -140,7 +157,7 @@ class CommandLine {
     sub->add_option(flag, into, help)->allow_extra_args(false)->type_name(value);
   }
   void add_model(CLI::App* sub, const std::string& what) {
-    sub->add_option("MODEL", model_.model, what)->required()->type_name("");
+    sub->add_option("MODEL", model_.model, what + "; `-` reads it from a pipe")->required()->type_name("");
     add_list(sub, "--dim", model_.dims, "NAME=N", "bind a symbolic dim");
     add_list(sub, "--shape", model_.shapes, "INPUT=AxBxC", "bind the dims of an input");
     add_list(sub, "--const", model_.constants, "INPUT=VALUE", "fold an input in: 16000, [[1,2],[3,4]]");
@@ -237,7 +254,7 @@ class CommandLine {
             [this](const std::string& v) { run_.inputs.push_back(v); });
     pass_on(sub, "--threads", "N", "threads to use");
     if (name == "run") {
-      pass_on(sub, "-o,--output", "NAME=PLACE", "an output: @y.npy, -, stats, top5 ..");
+      pass_on(sub, "-o,--output", "NAME=PLACE", "an output: @y.npy, text, stats, top5 ..; - is .npy into a pipe");
       pass_on(sub, "--taps", "FILE.npz", "write every intermediate value by its ONNX name");
       return;
     }
@@ -285,13 +302,13 @@ class CommandLine {
       verbs += v.app->get_name() + " ";
       cases += fmt::format("    {}) words=\"{}\" ;;\n", v.app->get_name(), fmt::join(flags_of(*v.app), " "));
     }
-    fmt::print(
-        "_cameo() {{\n  local words=\"{}\"\n  case ${{COMP_WORDS[1]}} in\n{}  esac\n"
-        "  [[ $COMP_CWORD -gt 1 && ${{COMP_WORDS[COMP_CWORD]}} != -* ]] && words=\"\"\n"
-        "  COMPREPLY=($(compgen -W \"$words\" -- \"${{COMP_WORDS[COMP_CWORD]}}\"))\n}}\ncomplete -o default -F _cameo "
-        "cameo\n",
-        verbs, cases);
-    return kOk;
+    return print_text("completion",
+                      fmt::format("_cameo() {{\n  local words=\"{}\"\n  case ${{COMP_WORDS[1]}} in\n{}  esac\n"
+                                  "  [[ $COMP_CWORD -gt 1 && ${{COMP_WORDS[COMP_CWORD]}} != -* ]] && words=\"\"\n"
+                                  "  COMPREPLY=($(compgen -W \"$words\" -- "
+                                  "\"${{COMP_WORDS[COMP_CWORD]}}\"))\n}}\ncomplete -o default -F _cameo "
+                                  "cameo\n",
+                                  verbs, cases));
   }
 
   void declare_test() {
@@ -323,9 +340,16 @@ class CommandLine {
   std::vector<Verb> verbs_;
 };
 
+/// What a caller closed is opened again, so that no output takes its number and is printed into.
+void open_standard_streams() {
+  for (int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(stream, F_GETFD) < 0) (void)!::open("/dev/null", stream == STDERR_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
+  open_standard_streams();
   watch_interrupts();
   return CommandLine().run(argc, argv);
 }

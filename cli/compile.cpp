@@ -8,6 +8,7 @@
 #include "cli/golden_cases.h"
 #include "cli/interrupt.h"
 #include "codegen/build/files.h"
+#include "codegen/print_program.h"
 
 namespace cameo {
 
@@ -15,7 +16,8 @@ std::string identifier_of(const std::filesystem::path& file) {
   std::string s = file.has_filename() ? file.stem().string() : file.parent_path().stem().string();
   for (char& c : s)
     if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
-  return s.empty() || std::isdigit(static_cast<unsigned char>(s[0])) ? "m_" + s : s;
+  s.resize(std::min(s.size(), kLongestName));
+  return s.empty() || std::isdigit(static_cast<unsigned char>(s[0])) || is_reserved(s) ? "m_" + s : s;
 }
 
 namespace {
@@ -49,7 +51,7 @@ void suggest_name(Diagnostic& d, const Model& model, const ImportOptions& flags)
 std::optional<Model> load_model(const CompileOptions& options, Console& console, Diagnostics& diagnostics) {
   console.begin("import");
   Diagnostics found;
-  found.file = diagnostics.file = printable(options.model.filename().string());
+  found.file = diagnostics.file = printable(std::filesystem::path(options.called).filename().string());
   Model model = import_onnx(options.model, options.import, found);
   console.end();
   const bool bound = model.unbound.empty();
@@ -75,6 +77,20 @@ bool bind_from_data(std::optional<Model>& model, CompileOptions& options, const 
   return model.has_value();
 }
 
+std::string command_with(const CompileOptions& options, std::string_view verb, const std::string& flags) {
+  std::string line = "cameo";
+  bool has_verb = false, has_model = false;
+  for (const std::string& word : options.words) {
+    const bool is_verb = !has_verb && !word.starts_with('-');
+    has_verb |= is_verb;
+    line += " " + (is_verb ? std::string(verb) : shell_word(word));
+    if (is_verb || has_model || word != options.word) continue;
+    line += flags;
+    has_model = true;
+  }
+  return line;
+}
+
 void require_bound(const Model& model, const CompileOptions& options, std::string_view verb, Diagnostics& diagnostics) {
   if (model.unbound.empty()) return;
   std::string flags;
@@ -87,8 +103,7 @@ void require_bound(const Model& model, const CompileOptions& options, std::strin
     flags += " --dim " + shell_word(u.dim + "=1");
   }
   d.message = fmt::format("{} of the model's dims {} no value", seen.size(), seen.size() == 1 ? "has" : "have");
-  d.help = fmt::format("cameo {} {}{}", verb, shell_word(options.model.string()), flags);
-  if (!options.output.empty()) d.help += " -o " + shell_word(options.output.string());
+  d.help = command_with(options, verb, flags);
   diagnostics.add(d);
 }
 
@@ -135,11 +150,21 @@ void check_on_host(const CompileOptions& options, const Sources& sources, Diagno
 
 }  // namespace
 
+/// `libdigits.so` is linked as -ldigits, and has digits_api.
+std::string name_of(const CompileOptions& options) {
+  if (!options.name.empty()) return options.name;
+  if (options.output.empty()) return identifier_of(options.called);
+  const std::string file = options.output.filename().string();
+  const bool library = options.kind == OutputKind::SharedLibrary || options.kind == OutputKind::Archive;
+  return identifier_of(library && file.starts_with("lib") && file.find('.') > 3 ? file.substr(3)
+                                                                                : options.output.string());
+}
+
 Planned plan_model(const Model& model, const CompileOptions& options, Console& console, Diagnostics& diagnostics) {
   Planned p;
   Module& m = p.module;
   console.begin("optimize");
-  m.name = options.name.empty() ? identifier_of(options.output.empty() ? options.model : options.output) : options.name;
+  m.name = name_of(options);
   m.sources = model.graph.shared_sources();
   m.made_up_seed = options.made_up_seed;
   m.reduce_overhead = options.reduce_overhead;

@@ -18,6 +18,9 @@ enum class Stop { Graph, Optimized, Plan, Ptx, Sources, Artifact };  // where --
 
 struct CompileOptions {
   std::filesystem::path model, output;
+  std::string called;              // the model, where names are made of its file
+  std::vector<std::string> words;  // the command as it was typed
+  std::string word;                // of which one names the model
   ImportOptions import;
   std::vector<Target> targets{native_target()};
   bool reduce_overhead = false;          // --mode
@@ -37,6 +40,7 @@ struct CompileOptions {
   int jobs = 2;
 };
 
+inline constexpr size_t kLongestName = 200;  // NAME.h and its like are names of files too
 /// A C identifier made of a file's name: `mobilenet-v2.so` -> `mobilenet_v2`.
 std::string identifier_of(const std::filesystem::path& file);
 
@@ -47,6 +51,9 @@ std::optional<Model> load_model(const CompileOptions& options, Console& console,
 /// Binds what no flag did by the shapes of data, and imports again. False: errors.
 bool bind_from_data(std::optional<Model>& model, CompileOptions& options, const InputShapes& shapes, Console& console,
                     Diagnostics& diagnostics);
+
+/// The command that was typed, as one of another verb, with more flags behind its model: a line to paste.
+std::string command_with(const CompileOptions& options, std::string_view verb, const std::string& flags);
 
 /// E0501 for the dims that nothing binds, with the line to paste.
 void require_bound(const Model& model, const CompileOptions& options, std::string_view verb, Diagnostics& diagnostics);
@@ -61,6 +68,9 @@ Planned plan_model(const Model& model, const CompileOptions& options, Console& c
 /// Objects and link; throws CompileError.
 void write_module(const Module& module, const std::vector<GoldenCase>& goldens, const CompileOptions& options,
                   Console& console);
+
+/// What the artifact's symbols are called: NAME_api.
+std::string name_of(const CompileOptions& options);
 
 /// The whole road; false with diagnostics when something was wrong.
 bool compile(const CompileOptions& options, Console& console, Diagnostics& diagnostics);

@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "cli/interrupt.h"
 #include "runtime/program/text.h"
@@ -110,7 +112,18 @@ void Console::print(std::string_view text) {
   if (json)
     kept_ += text;
   else
-    fmt::print("{}", text);
+    write(text);
+}
+
+void Console::write(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() && !write_error_) write_error_ = errno;
+}
+
+int Console::finish(int code) {
+  if (std::fflush(stdout) != 0 && !write_error_) write_error_ = errno;
+  if (!write_error_ || code != kOk) return code;
+  report(Failure(kUsage, fmt::format("cannot write to stdout: {}", std::strerror(write_error_))));
+  return kUsage;
 }
 
 void Console::note(std::string_view text) {
@@ -147,7 +160,7 @@ void Console::document(Json body, int exit_code) {
   Json all{{"schema", "cameo." + (verb.empty() ? "error" : verb)}, {"version", 1}, {"exit_code", exit_code}};
   for (auto& [key, value] : body.items()) all[key] = value;
   all["diagnostics"] = reported_;
-  fmt::print("{}\n", all.dump(-1, ' ', true, Json::error_handler_t::replace));
+  write(all.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n");
   documented_ = true;
 }
 

@@ -51,6 +51,8 @@ class Console {
   void print_stages();  // on stderr
 
   void print(std::string_view text);  // a result; with --json kept for the document
+  /// All is written: `code`, or kUsage where stdout did not take it.
+  int finish(int code);
   const std::string& kept() const { return kept_; }
   void note(std::string_view text);  // on stderr, unless quiet
   void report(const Diagnostics& diagnostics);
@@ -61,12 +63,14 @@ class Console {
 
  private:
   void clear_line();
+  void write(std::string_view text);  // to stdout; `finish` tells of a failure
   void print_error(const std::string& text);
 
   std::vector<Stage> stages_;
   std::string stage_, kept_;
   std::chrono::steady_clock::time_point since_;
   bool line_ = false, documented_ = false;
+  int write_error_ = 0;  // errno
   Json reported_ = Json::array();
 };
 

@@ -91,8 +91,8 @@ int inspect_verb(Console& console, const ModelFlags& flags) {
         const Planned planned = plan_model(*model, options, console, diagnostics);
         if (!diagnostics.has_errors()) describe_plan(console, planned, body);
       } else {
-        console.print(fmt::format("unbound dims; bound, its plan can be told: cameo inspect {}{}\n",
-                                  shell_word(flags.model), dim_flags(*model)));
+        console.print(fmt::format("unbound dims; bound, its plan can be told: {}\n",
+                                  command_with(options, "inspect", dim_flags(*model))));
       }
     }
   } catch (const CompileError& e) { diagnostics.add(e.diagnostic); }

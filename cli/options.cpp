@@ -9,6 +9,8 @@
 #include <thread>
 
 #include "cli/console.h"
+#include "cli/piped_model.h"
+#include "codegen/print_program.h"
 
 namespace cameo {
 namespace {
@@ -114,7 +116,7 @@ bool read_mode(const std::string& text, const std::vector<Target>& targets) {
 
 bool is_identifier(std::string_view s) {
   const auto word = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
-  return !s.empty() && s.size() <= 200 && std::ranges::all_of(s, word) &&
+  return !s.empty() && s.size() <= kLongestName && std::ranges::all_of(s, word) &&
          !std::isdigit(static_cast<unsigned char>(s[0]));
 }
 
@@ -150,9 +152,15 @@ OutputKind kind_of(const std::string& output) {
   if (extension == ".so") return OutputKind::SharedLibrary;
   if (extension == ".o") return OutputKind::Object;
   if (extension == ".a") return OutputKind::Archive;
+  constexpr const char* kForms = "-o x | x.so | x.a | x.o | dir/";
   if (extension == ".onnx")
-    throw Failure(kUsage, fmt::format("`-o {}` would overwrite a model", printable(output)),
-                  "-o x | x.so | x.a | x.o | dir/");
+    throw Failure(kUsage, fmt::format("`-o {}` would overwrite a model", printable(output)), kForms);
+  for (std::string_view foreign : {".dll", ".exe", ".lib", ".obj", ".dylib", ".wasm", ".js"})
+    if (extension == foreign)
+      throw Failure(
+          kUsage,
+          fmt::format("`-o {}`: artifacts are for Linux, and there is no `{}` of one", printable(output), foreign),
+          kForms);
   return OutputKind::Program;
 }
 
@@ -192,7 +200,11 @@ std::vector<Target> read_targets(const std::vector<std::string>& flags) {
 
 CompileOptions read_model_flags(const ModelFlags& flags) {
   CompileOptions options;
-  options.model = flags.model;
+  const ModelFile file = model_file(flags.model);
+  options.model = file.path;
+  options.called = file.called;
+  options.words = flags.words;
+  options.word = flags.model;
   for (const std::string& text : flags.dims) read_dim(text, options.import);
   for (const std::string& text : flags.shapes) read_shape(text, options.import);
   for (const std::string& text : flags.constants) read_constant(text, options.import);
@@ -208,7 +220,11 @@ CompileOptions read_model_flags(const ModelFlags& flags) {
     throw Failure(kUsage, fmt::format("there is no `--verify={}`", printable(flags.verify)), "--verify=each");
   options.verify_each = flags.verify == "each";
   if (!flags.name.empty() && !is_identifier(flags.name))
-    throw Failure(kUsage, fmt::format("`--name={}` is no C identifier", printable(flags.name)));
+    throw Failure(kUsage, fmt::format("`--name={}` is no C identifier of at most {} letters, digits and underscores",
+                                      printable(flags.name), kLongestName));
+  if (is_reserved(flags.name))
+    throw Failure(kUsage, fmt::format("`--name={0}`: every artifact has a `{0}` of its own", flags.name),
+                  fmt::format("--name=my_{}", flags.name));
   options.name = flags.name;
   options.jobs = flags.jobs > 0 ? flags.jobs : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   return options;
@@ -232,9 +248,10 @@ void read_build_flags(const BuildFlags& flags, CompileOptions& options) {
   else
     options.kind = flags.output.empty() ? OutputKind::SharedLibrary : kind_of(flags.output);
   if (options.output.empty() && options.stop == Stop::Artifact)
-    options.output = options.model.stem().string() + (options.kind == OutputKind::Object    ? ".o"
-                                                      : options.kind == OutputKind::Program ? ""
-                                                                                            : ".so");
+    options.output =
+        std::filesystem::path(options.called).stem().string() + (options.kind == OutputKind::Object    ? ".o"
+                                                                 : options.kind == OutputKind::Program ? ""
+                                                                                                       : ".so");
   if (!flags.print_after.empty()) check_pass("--print-after", flags.print_after, true);
   options.print_after = flags.print_after;
   options.golden = flags.golden;

@@ -11,6 +11,7 @@ namespace cameo {
 
 /// Of every verb that takes a model.
 struct ModelFlags {
+  std::vector<std::string> words;  // the whole command as it was typed, without the program
   std::string model;
   std::vector<std::string> dims, shapes, constants, outputs, targets, on_host, skip;
   std::string name, verify, mode;

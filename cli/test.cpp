@@ -67,7 +67,7 @@ class Tester {
     console_.print(fmt::format("{} of {} outputs in {} cases passed\n", checks_ - failures_, checks_, cases_.size()));
     const int code = failures_ ? kAccuracy : kOk;
     if (console_.json)
-      console_.document({{"name", cases_[0].built->options.model.stem().string()},
+      console_.document({{"name", fs::path(cases_[0].built->options.called).stem().string()},
                          {"cases", cases},
                          {"checks", checks_},
                          {"failures", failures_},
@@ -259,8 +259,7 @@ int run_in_child(Tester& tester, Console& console) {
       console.report(Failure(kMemory, "out of memory"));
       code = kMemory;
     }
-    std::fflush(nullptr);
-    ::_exit(code);
+    ::_exit(console.finish(code));
   }
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}

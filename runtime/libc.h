@@ -30,6 +30,7 @@ int sched_getaffinity(int pid, size_t bytes, void* mask) __asm__("sched_getaffin
 int sched_yield() __asm__("sched_yield");
 long syscall(long number, ...) __asm__("syscall");
 int getpid() __asm__("getpid");
+int isatty(int file) __asm__("isatty");
 [[noreturn]] void exit(int code) __asm__("exit");
 struct Timespec {
   int64_t seconds, nanoseconds;

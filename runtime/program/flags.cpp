@@ -78,22 +78,38 @@ constexpr Flag kFlags[] = {
     {"--help", nullptr, kAll, "this text", [](Flags* f, Slice) { return f->help = true; }},
 };
 
-const Flag* find_flag(Slice name) {
+bool takes(Verb verb, const Flag& flag) {
+  return verb == Verb::None || flag.verbs == kAll || flag.verbs & bit_of(verb);
+}
+
+const Flag* find_flag(Slice name, Verb verb) {
   if (name == "-h") name = "--help";
   if (name == "--input") name = "-i";
   if (name == "--output") name = "-o";
   for (const Flag& flag : kFlags)
-    if (name == flag.name) return &flag;
+    if (name == flag.name && takes(verb, flag)) return &flag;
   return nullptr;
 }
 
-bool unknown_flag(Tool& tool, Slice name) {
+bool unknown_flag(Tool& tool, Slice name, Verb verb) {
+  Text text(tool.arena), list(tool.arena);
   const char* best = nullptr;
-  int least = 4;
-  for (const Flag& flag : kFlags)
+  int least = name.size < 6 ? static_cast<int>(name.size / 2) + 1 : 4;
+  for (const Flag& flag : kFlags) {
+    if (!takes(verb, flag)) continue;
     if (distance(name, flag.name) < least) least = distance(name, flag.name), best = flag.name;
-  if (best) return tool.fail(kUsage, "there is no flag `%.*s`; did you mean `%s`?", width(name), name.data, best);
-  return tool.fail(kUsage, "there is no flag `%.*s`; see `--help`", width(name), name.data);
+    list.format("%s`%s`", list.slice().empty() ? "" : ", ", flag.name);
+  }
+  if (verb == Verb::None)
+    text.add("there is no flag `");
+  else
+    text.format("`%s` has no flag `", verb_name(verb));
+  text.plain(name);
+  if (best)
+    text.format("`; did you mean `%s`?", best);
+  else
+    text.format("`; there are %s", list.c_str());
+  return tool.fail(kUsage, "%s", text.c_str());
 }
 
 bool parse_verb(Tool& tool, Slice word, Flags* flags) {
@@ -109,27 +125,25 @@ bool parse_verb(Tool& tool, Slice word, Flags* flags) {
 }
 
 // The value of `-iVALUE`, `--flag=VALUE` or the next argument.
-bool split_flag(Tool& tool, int argc, char** argv, int* at, Slice* name, Slice* value, bool* has_value) {
-  *name = argv[*at];
-  *has_value = false;
+const Flag* split_flag(Tool& tool, Verb verb, int argc, char** argv, int* at, Slice* value) {
+  Slice argument = argv[*at], *name = &argument;
+  bool has_value = false;
   const size_t equals = name->starts_with("--") ? name->find('=') : name->size > 2 ? 2 : name->size;
   if (equals < name->size) {
     *value = name->from(name->starts_with("--") ? equals + 1 : equals);
     *name = name->upto(equals);
-    *has_value = true;
+    has_value = true;
   }
-  const Flag* flag = find_flag(*name);
-  if (!flag) return unknown_flag(tool, *name);
-  if (!flag->value) return !*has_value || tool.fail(kUsage, "`%.*s` takes no value", width(*name), name->data);
-  if (*has_value) return true;
-  if (*at + 1 >= argc) return tool.fail(kUsage, "`%s` needs a value: %s", flag->name, flag->value);
-  *value = argv[++*at];
-  return true;
-}
-
-bool check_verb(Tool& tool, const Flag& flag, Verb verb) {
-  if (verb == Verb::None || flag.verbs == kAll || flag.verbs & bit_of(verb)) return true;
-  return tool.fail(kUsage, "`%s` takes no flag `%s`", verb_name(verb), flag.name);
+  const Flag* flag = find_flag(*name, verb);
+  if (!flag)
+    unknown_flag(tool, *name, verb);
+  else if (!flag->value && has_value)
+    tool.fail(kUsage, "`%s` takes no value", flag->name);
+  else if (flag->value && !has_value && *at + 1 >= argc)
+    tool.fail(kUsage, "`%s` needs a value: %s", flag->name, flag->value);
+  else if (flag->value && !has_value)
+    *value = argv[++*at];
+  return tool.code ? nullptr : flag;
 }
 
 }  // namespace
@@ -147,27 +161,25 @@ bool parse_flags(Tool& tool, int argc, char** argv, Flags* flags) {
   flags->paths = tool.arena.array<Slice>(most);
   for (int i = 1; i < argc; ++i) {
     const Slice argument = argv[i];
-    Slice name, value;
-    bool has_value = false;
     if (argument.size < 2 || argument[0] != '-') {
       if (flags->verb == Verb::None ? !parse_verb(tool, argument, flags)
                                     : (flags->paths[flags->path_count++] = argument, false))
         return false;
       continue;
     }
-    if (!split_flag(tool, argc, argv, &i, &name, &value, &has_value)) return false;
-    const Flag& flag = *find_flag(name);
-    if (!check_verb(tool, flag, flags->verb)) return false;
-    if (!flag.set(flags, value))
-      return tool.fail(kUsage, "`%.*s` is no value for `%s`, which takes %s", width(value), value.data, flag.name,
-                       flag.value);
+    Slice value;
+    const Flag* flag = split_flag(tool, flags->verb, argc, argv, &i, &value);
+    if (!flag) return false;
+    if (!flag->set(flags, value))
+      return tool.fail(kUsage, "`%.*s` is no value for `%s`, which takes %s", width(value), value.data, flag->name,
+                       flag->value);
   }
   return true;
 }
 
 void print_flags(Tool& tool, Verb verb) {
   for (const Flag& flag : kFlags) {
-    if (verb != Verb::None && flag.verbs != kAll && !(flag.verbs & bit_of(verb))) continue;
+    if (!takes(verb, flag)) continue;
     char left[40];
     libc::snprintf(left, sizeof left, "%s %s", flag.name, flag.value ? flag.value : "");
     tool.out.format("  %-22s %s\n", left, flag.help);

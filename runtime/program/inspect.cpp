@@ -239,7 +239,8 @@ void print_help(Tool& tool, Verb verb) {
   out.add(
       "\nplaces (without NAME: all outputs)\n"
       "  @y.npy | @out.npz | @y.pb | raw:f.bin | @mask.png\n"
-      "  - | stats | top5[:labels.txt]           as text; `-` prints every element\n"
+      "  text | stats | top5[:labels.txt]        as text; `text` prints every element\n"
+      "  -                                       on a terminal `text`; into a pipe .npy, one array after the other\n"
       "\nexit codes: 0 ok, 1 our bug, 2 usage, 3 unsupported, 5 outside a tolerance, 7 bad input data, 8 processor or "
       "device\n"
       "missing or failing, 9 out of memory, 130 interrupted\n");

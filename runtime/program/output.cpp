@@ -9,7 +9,7 @@ namespace rt::program {
 namespace {
 
 constexpr char kKinds[] =
-    "`@file.npy`, `@file.npz`, `@file.pb`, `@picture.png`, `raw:file`, `-`, `stats`, `top5[:labels.txt]`";
+    "`@file.npy`, `@file.npz`, `@file.pb`, `@picture.png`, `raw:file`, `-`, `text`, `stats`, `top5[:labels.txt]`";
 
 struct Target {
   int32_t index = -1;  // -1: all outputs
@@ -233,13 +233,17 @@ void print_json(Tool& tool, const Array& array) {
   tool.out.add("]}");
 }
 
-bool check_output(Tool& tool, Slice argument) {
+bool check_output(Tool& tool, Slice argument, bool has_document) {
   Target target;
   Slice labels;
   int64_t count = 0;
   if (!parse_target(tool, argument, &target)) return false;
   const Slice spec = target.spec;
-  if (spec == "-" || spec == "stats" || parse_top(spec, &count, &labels)) return true;
+  const bool on_stdout = spec == "-" || spec == "text" || spec == "stats" || parse_top(spec, &count, &labels);
+  if (on_stdout && has_document)
+    return tool.fail(kUsage, "`-o %.*s` prints where `--json` has its document; `@FILE.npy` goes with it",
+                     width(argument), argument.data);
+  if (on_stdout) return true;
   if ((spec.starts_with("raw:") && spec.size > 4) || (spec.starts_with("@") && is_file_kind(spec))) return true;
   return tool.fail(kUsage, "`%.*s` is no place for an output; places are %s", width(spec), spec.data, kKinds);
 }
@@ -248,14 +252,16 @@ bool emit_output(Tool& tool, Slice argument, const Values& outputs) {
   Target target;
   Slice labels;
   int64_t count = 0;
-  if (!check_output(tool, argument) || !parse_target(tool, argument, &target)) return false;
+  if (!parse_target(tool, argument, &target)) return false;
   const Slice spec = target.spec;
   const Arrays arrays = target.index < 0 ? Arrays{outputs.items, static_cast<size_t>(outputs.count)}
                                          : Arrays{outputs.items + target.index, 1};
   if (spec.starts_with("@")) return write_to_file(tool, spec.from(1), arrays);
   if (spec.starts_with("raw:")) return write_raw(tool, spec.from(4), arrays);
   for (size_t i = 0; i < arrays.count; ++i) {
-    if (spec == "-")
+    if (spec == "-" && !libc::isatty(1)) {
+      if (!write_npy(tool, arrays.items[i], &tool.out)) return false;
+    } else if (spec == "-" || spec == "text")
       print_all(tool, arrays.items[i]);
     else if (spec == "stats")
       print_summary(tool, arrays.items[i]);

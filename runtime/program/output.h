@@ -12,7 +12,8 @@ struct Statistics {
 };
 Statistics statistics_of(const Array& array);
 
-bool check_output(Tool& tool, Slice argument);  // before a run, so that a typing error does not cost one
+bool check_output(Tool& tool, Slice argument,
+                  bool has_document);  // before a run, so that a typing error does not cost one
 bool emit_output(Tool& tool, Slice argument, const Values& outputs);
 
 void print_summary(Tool& tool, const Array& array);  // type, range, first values

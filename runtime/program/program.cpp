@@ -1,4 +1,5 @@
-// The artifact's main: flags, a verb, what it printed, and one line about what failed.
+// The artifact's main: flags, a verb, what it printed, and one line about what failed. With --json stdout is one
+// document, whatever happens.
 #include "runtime/program/file.h"
 #include "runtime/program/verbs.h"
 
@@ -19,9 +20,27 @@ bool run_verbs(Tool& tool, const Flags& flags) {
   }
 }
 
-// A document that was cut off is no document; text is worth having.
-bool is_worth_printing(const Tool& tool, const Flags& flags) {
-  return !flags.json || tool.code == kOk || tool.code == kAccuracy || tool.code == kInterrupted;
+// A document that was cut off is no document.
+bool is_whole(const Tool& tool) {
+  return tool.out.slice().ends_with("}\n") && (tool.code == kOk || tool.code == kAccuracy || tool.code == kInterrupted);
+}
+
+// What the verb wrote, or else that there is nothing but a failure; then how it ended.
+void end_document(Tool& tool, Verb verb) {
+  const Slice written = tool.out.slice();
+  const bool is_text = !tool.code && !written.starts_with("{");
+  Text document(tool.arena);
+  if (is_whole(tool) && !is_text) {
+    document.add(written.upto(written.size - 2));
+  } else {
+    document.format("{\"schema\":\"cameo.%s\",\"version\":1", verb == Verb::None ? "error" : verb_name(verb));
+    if (is_text) document.add(",\"text\":"), document.json(written);
+  }
+  document.format(",\"exit_code\":%d,\"diagnostics\":[", tool.code);
+  if (tool.code) document.add("{\"severity\":\"error\",\"message\":"), document.json(tool.message), document.add('}');
+  document.add("]}\n");
+  tool.out.clear();
+  tool.out.add(document.slice());
 }
 
 }  // namespace
@@ -35,8 +54,10 @@ int program_main(const cameo_api* api, const Program* program, int argc, char** 
   tool.program = program;
   tool.name = argc > 0 ? argv[0] : program->name;
   libc::signal(libc::kPipe, reinterpret_cast<void (*)(int)>(1));  // ignored: writing into a closed pipe is an error
+  for (int i = 1; i < argc; ++i) flags.json |= Slice(argv[i]) == "--json";  // the document tells of wrong flags too
   if (parse_flags(tool, argc, argv, &flags)) run_verbs(tool, flags);
-  if (is_worth_printing(tool, flags)) tool.flush();
+  if (flags.json) end_document(tool, flags.help ? Verb::Help : flags.verb);
+  tool.flush();
   if (tool.code) tool.note("error: %s", tool.message);
   return tool.code;
 }

@@ -70,7 +70,7 @@ bool run_verb(Tool& tool, const Flags& flags) {
     return tool.fail(kUsage, "`run` takes no `%.*s`; inputs are given as `-i NAME=VALUE`", width(flags.paths[0]),
                      flags.paths[0].data);
   for (size_t i = 0; i < flags.output_count; ++i)
-    if (!check_output(tool, flags.outputs[i])) return false;
+    if (!check_output(tool, flags.outputs[i], flags.json)) return false;
   for (size_t i = 0; i < flags.input_count; ++i)
     if (!add_input(tool, flags.inputs[i], &inputs)) return false;
   if (!require_inputs(tool, inputs) || !session.open(flags)) return false;

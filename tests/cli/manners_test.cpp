@@ -1,5 +1,8 @@
 // Usage: help, typing errors, JSON, exit codes, and clean ends.
+#include <algorithm>
+
 #include "tests/cli/program.h"
+#include "tests/frontend/onnx_writer.h"
 
 namespace cameo {
 namespace {
@@ -86,6 +89,178 @@ TEST_F(Manners, JsonIsOneDocumentWithASchemaAlsoWhenItFails) {
     EXPECT_EQ(e.code, code) << e.err;
     EXPECT_EQ(j["diagnostics"].empty(), code == 0);
   }
+}
+
+/// One call of each verb that ends well, as short as it can be.
+std::vector<Words> verbs_of_cameo(const std::string& model) {
+  return {{"check", model},
+          {"build", model, "-o", "b.so", "--target=cpu:x86-64-v2"},
+          {"build", model, "--emit=plan"},
+          {"build", model, "--emit=sources"},
+          {"run", model, "-i", "ones"},
+          {"test", model},
+          {"bench", model, "--runs", "1", "--seconds", "0"},
+          {"profile", model, "--runs", "1"},
+          {"inspect", model},
+          {"explain", model},
+          {"explain", "E0501"},
+          {"doctor"},
+          {"version"},
+          {"completion"},
+          {"--help"},
+          {"build", "--help"},
+          {"run", "--help"}};
+}
+const std::vector<Words> kVerbsOfArtifact = {{},
+                                             {"run", "-i", "ones"},
+                                             {"test"},
+                                             {"bench", "--runs", "1", "--seconds", "0"},
+                                             {"profile", "--runs", "1"},
+                                             {"inspect"},
+                                             {"licenses"},
+                                             {"help"},
+                                             {"run", "--help"}};
+
+void expect_document(const Ended& e, int code, const Words& words) {
+  const auto j = e.json();
+  ASSERT_TRUE(j.is_object()) << testing::PrintToString(words) << "\n" << e.out << e.err;
+  EXPECT_TRUE(j.value("schema", "").starts_with("cameo.")) << e.out;
+  EXPECT_EQ(j.value("version", 0), 1) << e.out;
+  EXPECT_EQ(j.value("exit_code", -1), e.code) << e.out;
+  EXPECT_EQ(e.code, code) << testing::PrintToString(words) << e.out << e.err;
+  ASSERT_TRUE(j.contains("diagnostics")) << e.out;
+  EXPECT_EQ(j["diagnostics"].empty(), code == 0) << e.out;
+}
+
+TEST_F(Manners, EveryVerbGivesOneDocumentHoweverItEnds) {
+  for (Words words : verbs_of_cameo(digits_)) {
+    words.push_back("--json");
+    expect_document(cameo(words), 0, words);
+    if (std::ranges::find(words, "--help") != words.end()) continue;  // which is answered whatever else is wrong
+    words.push_back("--nonsense");
+    expect_document(cameo(words), 2, words);
+  }
+  for (const char* verb : {"check", "build", "run", "test", "bench", "profile", "inspect", "explain"}) {
+    const Words words = {verb, "missing.onnx", "--json"};
+    expect_document(cameo(words), 3, words);
+  }
+  for (const Words& words :
+       {Words{"--json"}, Words{"biuld", "--json"}, Words{"build", "--json"},
+        Words{"build", digits_, "-o", "x.dll", "--json"}, Words{"run", digits_, "-i", "nobody=1", "--json"}})
+    expect_document(cameo(words), 2, words);
+}
+
+TEST_F(Manners, EveryVerbOfAnArtifactGivesOneDocumentHoweverItEnds) {
+  ASSERT_EQ(cameo({"build", digits_, "-o", "a.so", "--golden=random:1"}).code, 0);
+  for (Words words : kVerbsOfArtifact) {
+    words.push_back("--json");
+    expect_document(run(path("a.so"), words), 0, words);
+    words.push_back("--nonsense");
+    expect_document(run(path("a.so"), words), 2, words);
+  }
+  const std::pair<Words, int> calls[] = {{{"run", "-i", "@missing.npy"}, 7},
+                                         {{"run", "-i", "[1,2]"}, 7},
+                                         {{"run", "-i", "ones", "-o", "text"}, 2},
+                                         {{"run", "-i", "ones", "-o", "stats"}, 2},
+                                         {{"run", "-i", "ones", "-o", "@no/such/folder.npy"}, 2},
+                                         {{"run", "-i", "nobody=1"}, 2},
+                                         {{"test", "missing"}, 7},
+                                         {{"test", golden_, "--tolerance", "0"}, 5},
+                                         {{"bench", "--runs", "none"}, 2},
+                                         {{"rnu"}, 2}};
+  for (auto [words, code] : calls) {
+    words.push_back("--json");
+    expect_document(run(path("a.so"), words), code, words);
+  }
+  write("warned.onnx", small_model());
+  expect_document(cameo({"run", "warned.onnx", "-i", "x=[[1,2,3]]", "--json"}), 0, {"run"});
+}
+
+TEST_F(Manners, AFullDiskEndsEveryVerbWithTwo) {
+  ASSERT_EQ(cameo({"build", digits_, "-o", "a.so", "--golden=random:1"}).code, 0);
+  const auto into_full = [&](const std::string& program, Words words, bool json) {
+    if (json) words.push_back("--json");
+    words.insert(words.begin(), {"-c", "exec \"$0\" \"$@\" >/dev/full", program});
+    RunOptions options;
+    options.folder = folder_;
+    options.variables.push_back("XDG_CACHE_HOME=" + (folder_ / "cache").string());
+    const Ended e = run_program("sh", words, options);
+    EXPECT_EQ(e.code, 2) << testing::PrintToString(words) << e.err;
+    EXPECT_TRUE(has(e.err, "cannot write to stdout: No space left on device")) << testing::PrintToString(words);
+  };
+  for (bool json : {false, true}) {
+    for (const Words& words : verbs_of_cameo(digits_)) into_full(CAMEO_PROGRAM, words, json);
+    for (const Words& words : kVerbsOfArtifact) into_full(path("a.so"), words, json);
+  }
+}
+
+TEST_F(Manners, WhatACallerClosedIsNotPrintedInto) {
+  const Ended e = run("sh", {"-c", std::string("exec " CAMEO_PROGRAM " build ") + digits_ + " -o a.so >&-"});
+  EXPECT_EQ(e.code, 2) << e.err;
+  EXPECT_EQ(run(path("a.so"), {"inspect"}).code, 0);
+}
+
+TEST_F(Manners, AnUnknownFlagShowsThoseOfItsVerb) {
+  const std::pair<const char*, const char*> kOwn[] = {
+      {"check", "--dim"},    {"build", "--golden"},    {"run", "--taps"},    {"test", "--per-node"},
+      {"bench", "--warmup"}, {"profile", "--seconds"}, {"inspect", "--dim"}, {"explain", "--dim"}};
+  for (const auto& [verb, flag] : kOwn) {
+    const Ended e = cameo({verb, digits_, "--qqqqqqqqqqqq=1"});
+    EXPECT_EQ(e.code, 2);
+    EXPECT_TRUE(has(e.err, std::string("`cameo ") + verb + "` has no flag `--qqqqqqqqqqqq`"));
+    EXPECT_TRUE(has(e.err, std::string("`") + flag + "`"));
+    EXPECT_TRUE(has(e.err, std::string("cameo ") + verb + " --help"));
+  }
+  EXPECT_FALSE(has(cameo({"run", digits_, "--qqqqqqqqqqqq"}).err, "--golden"));
+}
+
+TEST_F(Manners, LinesToPasteKeepTheFlagsThatWereGiven) {
+  using namespace onnx_text;
+  GraphText g;
+  g.inputs = {value("x", 1, {"batch", "a b"})};
+  g.outputs = {value("y", 1, {"batch", "a b"})};
+  g.nodes = {node("Relu", {"x"}, {"y"})};
+  const std::string file = write("two.onnx", model(g));
+  EXPECT_TRUE(has(cameo({"build", "--name=n", file, "--dim", "batch=1", "-o", "a.so", "--target=x86-64-v3"}).err,
+                  "cameo build --name=n " + file + " --dim 'a b=1' --dim batch=1 -o a.so --target=x86-64-v3\n"));
+  EXPECT_TRUE(has(cameo({"explain", file, "y", "--dim", "batch=1"}).err,
+                  "cameo explain " + file + " --dim 'a b=1' y --dim batch=1"));
+  EXPECT_TRUE(has(cameo({"check", file, "--dim=batch=1"}).out, "cameo build " + file + " --dim 'a b=1' --dim=batch=1"));
+  EXPECT_TRUE(
+      has(cameo({"inspect", file, "--dim=batch=1"}).out, "cameo inspect " + file + " --dim 'a b=1' --dim=batch=1"));
+  EXPECT_TRUE(has(cameo({"bench", file, "--runs", "3", "--dim=batch=1"}).err,
+                  "cameo bench " + file + " --dim 'a b=1' --runs 3 --dim=batch=1"));
+}
+
+TEST_F(Manners, AModelComesThroughAPipe) {
+  const std::string cameo_on = std::string(CAMEO_PROGRAM " ");
+  const auto shell = [&](const std::string& line) {
+    RunOptions options;
+    options.folder = folder_;
+    options.variables.push_back("XDG_CACHE_HOME=" + (folder_ / "cache").string());
+    return run_program("bash", {"-c", line}, options);
+  };
+  EXPECT_EQ(shell("cat " + digits_ + " | " + cameo_on + "build - -o a.so").code, 0);
+  EXPECT_EQ(run(path("a.so"), {"test", golden_}).code, 0);
+  EXPECT_EQ(shell(cameo_on + "build /dev/stdin -o b.so <" + digits_).code, 0);
+  EXPECT_EQ(shell("cat " + digits_ + " | " + cameo_on + "build -").code, 0);
+  EXPECT_TRUE(fs::exists(path("model.so")));
+  for (const char* verb : {"check", "inspect", "explain", "run -i ones"})
+    EXPECT_EQ(shell(cameo_on + verb + " <(cat " + digits_ + ")").code, 0) << verb;
+  EXPECT_EQ(shell(cameo_on + "test - " + golden_ + " <" + digits_).code, 0);
+  const Ended empty = shell(cameo_on + "check - </dev/null");
+  EXPECT_EQ(empty.code, 3) << empty.err;
+  EXPECT_EQ(shell("mkfifo fifo; cat " + digits_ + " >fifo & " + cameo_on + "check fifo").code, 0);
+  EXPECT_EQ(shell("echo text | " + cameo_on + "check -").code, 3);
+  EXPECT_EQ(cameo({"check", "/dev/zero"}).code, 3);
+}
+
+TEST_F(Manners, ADashIsAnArrayInAPipe) {
+  const Ended e = cameo({"run", digits_, "-i", "ones", "-o", "-"});
+  EXPECT_EQ(e.code, 0) << e.err;
+  EXPECT_TRUE(e.out.starts_with("\x93NUMPY")) << e.out;
+  EXPECT_EQ(e.out.size() % 64, 10 * sizeof(float));
+  EXPECT_TRUE(has(cameo({"run", digits_, "-i", "ones", "-o", "text"}).out, "# probabilities f32[1,10]\n"));
 }
 
 TEST_F(Manners, NothingButDiagnosticsStandsOnStderrOfNoTerminal) {

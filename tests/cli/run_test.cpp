@@ -33,7 +33,7 @@ TEST_F(Run, AModelAnswersAsItsArtifactWould) {
 
 TEST_F(Run, DimsComeFromTheData) {
   for (const char* value : {"x=[[1,2,3],[0,0,0]]", "[[1,2,3],[0,0,0]]", "0=2x3xf32=[[1,2,3],[0,0,0]]"}) {
-    const Ended e = cameo({"run", small_, "-i", value, "-o", "-"});
+    const Ended e = cameo({"run", small_, "-i", value, "-o", "text"});
     EXPECT_EQ(e.code, 0) << value << e.err;
     EXPECT_TRUE(has(e.out, "f32[2,3]"));
   }
