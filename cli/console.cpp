@@ -202,8 +202,10 @@ std::string nearest(std::string_view word, const std::vector<std::string>& known
 std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
   if (std::string near = nearest(word, known); !near.empty()) return fmt::format("; did you mean `{}`?", near);
   std::string list;
-  for (size_t i = 0; i < std::min<size_t>(known.size(), 20); ++i)
+  constexpr size_t kMost = 30;
+  for (size_t i = 0; i < std::min(known.size(), kMost); ++i)
     list += fmt::format("{}`{}`", i ? ", " : "", printable(known[i]));
+  if (known.size() > kMost) list += ", ..";
   return known.empty() ? "; there are none" : "; there are " + list;
 }
 
