@@ -15,6 +15,12 @@ struct Rewrite {
   std::string node;
 };
 
+/// What folding constants may take for a model, all of its passes together, and what it has taken.
+struct FoldBudget {
+  double work = 0, most_work = -1;       // scalar evaluations
+  int64_t growth = 0, most_growth = -1;  // bytes of constants beyond those that they are made of
+};
+
 struct PassContext {
   std::vector<std::string> skip;                                   // --skip=PASS
   int64_t rewrite_limit = INT64_MAX;                               // --rewrite-limit=N: which one breaks a model?
@@ -22,6 +28,7 @@ struct PassContext {
   std::function<void(std::string_view pass, const Graph&)> after;  // --print-after
   std::vector<Rewrite> log;                                        // what rewrites did, in order
 
+  FoldBudget fold_budget;
   std::string_view pass;  // that is running
   int64_t rewrites = 0;   // that counted against the limit
 

@@ -1,7 +1,8 @@
-// fold_constants: nodes whose inputs are all constant are evaluated by the interpreter, however large, within a budget
-// of elements for each node; what is larger stays a kernel that runs. A large constant that is read as it is and
-// transposed too (a tied embedding) stays one: its readers walk it either way. A body gets the constants that it
-// captures as its own, so that what its kernels read is known there: recurrent weights are packed like any others.
+// fold_constants: nodes whose inputs are all constant are evaluated by the interpreter, within a budget of work and of
+// bytes that grows with the model's own constants; what it does not cover stays a kernel that runs. A large constant
+// that is read as it is and transposed too (a tied embedding) stays one: its readers walk it either way. A body gets
+// the constants that it captures as its own, so that what its kernels read is known there: recurrent weights are packed
+// like any others.
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -10,16 +11,49 @@
 #include "frontend/interpret.h"
 #include "frontend/operator.h"
 #include "optimizer/pipeline.h"
+#include "optimizer/work.h"
 
 namespace cameo {
 namespace {
-constexpr int64_t kBudget = 1 << 26;  // elements; 256 MB of f32
+constexpr double kWork = 1 << 28;       // scalar evaluations: some seconds
+constexpr double kWorkOfElement = 256;  // and so many for each element of the model's constants
+constexpr int64_t kGrowth = 16 << 20;   // bytes
+constexpr int64_t kGrowthOfByte = 4;    // and so many for each byte of them
 constexpr int64_t kWorthSharing = 1 << 18;
 
 bool worth_folding(const Graph& g, const Node& n, std::span<const ValueId> inputs) {
   if (!n.op->foldable || n.op->meaning == nullptr) return false;
   for (ValueId v : inputs)
     if (v && !g[v].constant) return false;
+  return true;
+}
+
+int64_t bytes_of(const Graph& g, ValueId v) {
+  const Type& t = g.type(v);
+  return product(t.shape).value() * byte_size(t.dtype);
+}
+
+/// The elements and bytes of a graph's constants, and of those of its bodies.
+void measure(const Graph& g, std::set<const Tensor*>& seen, FoldBudget& budget) {
+  for (const Value& v : g.values())
+    if (v.constant && seen.insert(v.constant.get()).second) {
+      budget.most_work += kWorkOfElement * static_cast<double>(v.constant->size());
+      budget.most_growth += kGrowthOfByte * static_cast<int64_t>(v.constant->bytes().size());
+    }
+  for (const Node& n : g.nodes())
+    for (const auto& body : n.bodies) measure(*body, seen, budget);
+}
+
+/// Takes what evaluating a node costs out of the budget, where it is covered.
+bool afford(FoldBudget& budget, const Graph& g, const Node& n) {
+  const double work = budget.work + work_of(g, n);
+  int64_t growth = budget.growth;
+  for (ValueId v : n.outputs) growth += bytes_of(g, v);
+  for (ValueId v : n.inputs)
+    if (v) growth -= bytes_of(g, v);
+  if (work > budget.most_work || growth > budget.most_growth) return false;
+  budget.work = work;
+  budget.growth = std::max(growth, budget.growth);  // a smaller constant does not pay for a larger one: both are made
   return true;
 }
 
@@ -69,6 +103,11 @@ std::optional<std::vector<ValueId>> sink_constants(Graph& into, const Node& n, s
 }  // namespace
 
 Graph fold_constants(const Graph& g, PassContext& context) {
+  if (context.fold_budget.most_growth < 0) {  // the first time: what folding made counts for no more
+    context.fold_budget = {0, kWork, 0, kGrowth};
+    std::set<const Tensor*> seen;
+    measure(g, seen, context.fold_budget);
+  }
   const std::set<const Tensor*> shared = shared_constants(g);
   Rule rule = [&](Graph& into, const Node& n, std::span<const ValueId> inputs) -> std::optional<std::vector<ValueId>> {
     if (!n.bodies.empty()) return sink_constants(into, n, inputs, rule, context);
@@ -79,8 +118,8 @@ Graph fold_constants(const Graph& g, PassContext& context) {
     NodeId made = into[outs[0]].producer;
     if (!made) return outs;  // small: folded when it was added
     for (ValueId v : outs)
-      if (!is_static(into.type(v).shape) || product(into.type(v).shape).value() > kBudget || !runs(into.type(v).dtype))
-        return outs;
+      if (!is_static(into.type(v).shape) || !runs(into.type(v).dtype)) return outs;
+    if (!afford(context.fold_budget, into, into[made])) return outs;
     if (!context.apply("fold_constant", into, n.origin)) return outs;
     std::vector<Tensor> in;
     for (ValueId v : inputs) in.push_back(v ? *into[v].constant : Tensor());

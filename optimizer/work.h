@@ -1,0 +1,14 @@
+// What evaluating a node takes, before it is done: what a budget of folding counts.
+#pragma once
+#include "frontend/operator.h"
+
+namespace cameo {
+
+/// Scalar evaluations, each Expr as often as the points and folds around it say: an upper bound, infinite where an
+/// extent or a number of iterations is not known.
+double work_of(const Graph& g, const Node& n);
+
+/// How often each Expr under `root` is evaluated where `root` itself is evaluated `points` times.
+std::vector<std::pair<Expr, double>> evaluations(Expr root, double points);
+
+}  // namespace cameo
