@@ -1,15 +1,9 @@
 // Max: the greatest of all inputs, with broadcasting; NaN wins.
-#include "frontend/operator.h"
+#include "frontend/ops/join_operands.h"
 
 namespace cameo::ops {
 namespace {
-Meaning max_meaning(const MeaningView& n) {
-  return elementwise_meaning(n, [](std::span<const Expr> x) {
-    Expr r = x[0];
-    for (Expr e : x.subspan(1)) r = max(r, e);
-    return r;
-  });
-}
+Meaning max_meaning(const MeaningView& n) { return joining_meaning(n, "Max", max); }
 }  // namespace
 
 Operator declare_max() {

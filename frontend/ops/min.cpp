@@ -1,15 +1,9 @@
 // Min: the least of all inputs, with broadcasting; NaN wins.
-#include "frontend/operator.h"
+#include "frontend/ops/join_operands.h"
 
 namespace cameo::ops {
 namespace {
-Meaning min_meaning(const MeaningView& n) {
-  return elementwise_meaning(n, [](std::span<const Expr> x) {
-    Expr r = x[0];
-    for (Expr e : x.subspan(1)) r = min(r, e);
-    return r;
-  });
-}
+Meaning min_meaning(const MeaningView& n) { return joining_meaning(n, "Min", min); }
 }  // namespace
 
 Operator declare_min() {

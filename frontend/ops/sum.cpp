@@ -1,14 +1,10 @@
 // Sum: of all inputs, from the first on, with broadcasting.
-#include "frontend/operator.h"
+#include "frontend/ops/join_operands.h"
 
 namespace cameo::ops {
 namespace {
 Meaning sum_meaning(const MeaningView& n) {
-  return elementwise_meaning(n, [](std::span<const Expr> x) {
-    Expr r = x[0];
-    for (Expr e : x.subspan(1)) r = r + e;
-    return r;
-  });
+  return joining_meaning(n, "Sum", [](Expr a, Expr b) { return a + b; });
 }
 }  // namespace
 
