@@ -7,20 +7,46 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
-#include <unordered_map>
 
 #include "optimizer/annotate/clusters.h"
+#include "optimizer/work.h"
 
 namespace cameo {
 namespace {
 
-constexpr size_t kMaxNodes = 48;    // of a cluster: beyond it compile time grows and nothing is gained
+// What a kernel may grow to: beyond it compile time grows and nothing is gained.
+constexpr size_t kMaxNodes = 48;
+constexpr size_t kMaxReads = 64;    // values from outside, each a pointer that the kernel is called with
+constexpr size_t kMaxFolds = 4;     // reductions of rows, each of which computes anew what stands before it
 constexpr size_t kLookAhead = 256;  // nodes after the anchor that are looked at
 
 struct NodeFacts {
   const OutputExpr* out = nullptr;  // of a Compute with one output, else null
   bool folds = false;
 };
+
+/// What nodes take, as one kernel, of what a kernel may grow to.
+struct Size {
+  size_t nodes = 0, folds = 0;
+  std::set<ValueId> made = {}, used = {};
+
+  void add(const Size& o) {
+    nodes += o.nodes;
+    folds += o.folds;
+    made.insert(o.made.begin(), o.made.end());
+    used.insert(o.used.begin(), o.used.end());
+  }
+};
+bool fit_together(const Size& a, const Size& b) {
+  if (a.nodes + b.nodes > kMaxNodes || a.folds + b.folds > kMaxFolds) return false;
+  std::set<ValueId> reads;
+  for (const Size* size : {&a, &b})
+    for (ValueId v : size->used) {
+      if (!a.made.contains(v) && !b.made.contains(v)) reads.insert(v);
+      if (reads.size() > kMaxReads) return false;
+    }
+  return true;
+}
 
 class Clusterer {
  public:
@@ -62,9 +88,17 @@ class Clusterer {
   }
 
  private:
+  Size size_of(uint32_t node) const {
+    const Node& n = g_.nodes()[node];
+    Size size{1, facts_[node].folds, {n.outputs.begin(), n.outputs.end()}, {n.inputs.begin(), n.inputs.end()}};
+    size.used.erase(ValueId());
+    return size;
+  }
   void add(const std::vector<uint32_t>& nodes) {
     Cluster c;
+    Size& size = sizes_.emplace_back();
     for (uint32_t n : nodes) {
+      size.add(size_of(n));
       c.nodes.push_back({n});
       owner_[n] = static_cast<int>(clusters_.size());
     }
@@ -145,9 +179,10 @@ class Clusterer {
     std::set<ValueId> inside{g_.nodes()[anchor].outputs[0]};
     std::set<ValueId> tainted;  // computed from the cluster's values outside of it
     size_t closed = 1;
+    Size size = size_of(anchor);
     bool rows = !facts_[anchor].folds || reduces_rows(anchor);
     uint32_t end = static_cast<uint32_t>(std::min(g_.nodes().size(), anchor + kLookAhead));
-    for (uint32_t i = anchor + 1; i < end && nodes.size() < kMaxNodes; ++i) {
+    for (uint32_t i = anchor + 1; i < end && size.nodes < kMaxNodes; ++i) {
       const Node& n = g_.nodes()[i];
       bool reads = false, late = false;
       for (ValueId v : n.inputs) {
@@ -155,11 +190,13 @@ class Clusterer {
         late |= v && tainted.count(v);
       }
       if (!reads && !late) continue;
-      if (late || owner_[i] >= 0 || widens_[i] || !may_join(i, inside, rows)) {
+      const Size more = size_of(i);
+      if (late || owner_[i] >= 0 || widens_[i] || !fit_together(size, more) || !may_join(i, inside, rows)) {
         for (ValueId v : n.outputs) tainted.insert(v);
         continue;
       }
       nodes.push_back(i);
+      size.add(more);
       members.insert(i);
       inside.insert(n.outputs[0]);
       if (leaving(nodes, members) == 1) closed = nodes.size();
@@ -202,19 +239,10 @@ class Clusterer {
   double reads_of(uint32_t node, ValueId v) {
     const Node& n = g_.nodes()[node];
     if (!is_static(g_.type(n.outputs[0]).shape)) return INFINITY;
-    std::vector<Expr> order, roots{facts_[node].out->value};
-    visit(roots, [&](Expr e) { order.push_back(e); });
-    std::unordered_map<Expr, double, ExprHash> times{
-        {roots[0], static_cast<double>(product(g_.type(n.outputs[0]).shape).value())}};
+    const double points = static_cast<double>(product(g_.type(n.outputs[0]).shape).value());
     double reads = 0;
-    for (size_t i = order.size(); i-- > 0;) {  // users before arguments
-      Expr e = order[i];
-      double t = times[e];
-      if (e.op() == Op::Load && n.inputs[e.operand()] == v) reads += t;
-      if (e.op() == Op::Fold)
-        t *= e.arg(0).extent().is_const() ? static_cast<double>(e.arg(0).extent().int_value()) : INFINITY;
-      for (Expr a : e.args()) times[a] = std::max(times[a], t);
-    }
+    for (const auto& [e, times] : evaluations(facts_[node].out->value, points))
+      if (e.op() == Op::Load && n.inputs[e.operand()] == v) reads += times;
     return reads;
   }
 
@@ -227,7 +255,7 @@ class Clusterer {
       if (!facts_[n.index].out || facts_[n.index].folds) return;
     uint32_t reader = users_[v.index][0];
     Cluster& to = clusters_[static_cast<size_t>(owner_[reader])];
-    if (!facts_[reader].out || to.nodes.size() + from.nodes.size() > kMaxNodes) return;
+    if (!facts_[reader].out || !fit_together(sizes_[c], sizes_[static_cast<size_t>(owner_[reader])])) return;
     if (widens_[reader] && (!moves_constant(from) || users_[g_.nodes()[reader].outputs[0].index].size() != 1)) return;
     if (moves_constant(from)) return join(from, to, owner_[reader]);
     bool checked = false;
@@ -238,6 +266,7 @@ class Clusterer {
     join(from, to, owner_[reader]);
   }
   void join(Cluster& from, Cluster& to, int owner) {
+    sizes_[static_cast<size_t>(owner)].add(sizes_[static_cast<size_t>(owner_[from.nodes[0].index])]);
     for (NodeId n : from.nodes) {
       to.nodes.push_back(n);
       owner_[n.index] = owner;
@@ -261,6 +290,7 @@ class Clusterer {
   std::vector<bool> is_output_;
   std::vector<bool> widens_;  // by node: casts that join their readers
   std::vector<Cluster> clusters_;
+  std::vector<Size> sizes_;  // by cluster
 };
 
 }  // namespace

@@ -1,5 +1,7 @@
 // The terms of a sum that are zero for every element of the output: a dilated convolution's taps that only ever meet
 // padding. The fold runs over those between the first and the last term that is not.
+#include <unordered_set>
+
 #include "optimizer/annotate/clusters.h"
 
 namespace cameo {
@@ -8,12 +10,19 @@ namespace {
 constexpr int64_t kMostTaps = 64;
 
 /// The Loads of a product that make it zero where they lie outside of their value; sums of products are looked into.
-void zero_factors(Expr e, std::vector<Expr>& loads) {
-  if (e.op() == Op::Mul || (e.op() == Op::Fold && e.fold_kind() == FoldKind::Sum)) {
-    for (size_t i = e.op() == Op::Fold ? 1 : 0; i < e.args().size(); ++i) zero_factors(e.arg(i), loads);
-  } else if (e.op() == Op::Load && !e.checked() && e.outside() == zero(e.type())) {
-    loads.push_back(e);
+std::vector<Expr> zero_factors(Expr product) {
+  std::vector<Expr> loads, factors{product};
+  std::unordered_set<Expr, ExprHash> seen{product};
+  for (size_t next = 0; next < factors.size(); ++next) {
+    const Expr e = factors[next];
+    if (e.op() == Op::Mul || (e.op() == Op::Fold && e.fold_kind() == FoldKind::Sum)) {
+      for (Expr a : e.args().subspan(e.op() == Op::Fold ? 1 : 0))
+        if (seen.insert(a).second) factors.push_back(a);
+    } else if (e.op() == Op::Load && !e.checked() && e.outside() == zero(e.type())) {
+      loads.push_back(e);
+    }
   }
+  return loads;
 }
 
 bool always_outside(const Graph& g, Expr load, Expr tap, int64_t at) {
@@ -31,8 +40,7 @@ Expr trim(const Graph& g, Expr fold_of) {
   const Expr tap = fold_of.arg(0);
   if (fold_of.fold_kind() != FoldKind::Sum || !tap.extent().is_const()) return fold_of;
   const int64_t taps = tap.extent().int_value();
-  std::vector<Expr> loads;
-  zero_factors(fold_of.arg(1), loads);
+  const std::vector<Expr> loads = zero_factors(fold_of.arg(1));
   if (loads.empty() || taps < 2 || taps > kMostTaps) return fold_of;
   auto dead = [&](int64_t at) {
     for (Expr l : loads)
