@@ -16,7 +16,7 @@ std::string symbol_of(size_t number, std::string_view title) {
 }
 
 /// A canonical text of a kernel: variables and nodes numbered in order of appearance.
-std::string body_text(const Kernel& k) {
+std::string text_of(const Kernel& k, bool with_numbers) {
   std::string s = fmt::format("{} {} {} {} {} {} {} {}|", static_cast<int>(k.form), k.lanes, k.fold_lanes, k.team,
                               k.owners, k.on_host, k.small, k.opaque);
   for (DType t : k.operands) s += fmt::format("{},", name(t));
@@ -40,7 +40,10 @@ std::string body_text(const Kernel& k) {
     roots.push_back(k.window.body);
   }
   visit(roots, [&](Expr e) {
-    uint64_t bits = e.op() == Op::Var ? vars.try_emplace(e.var_number(), vars.size()).first->second : e.bits();
+    const bool hidden = !with_numbers && e.is_const() && (e.type() == DType::f32 || e.type() == DType::f64);
+    uint64_t bits = e.op() == Op::Var ? vars.try_emplace(e.var_number(), vars.size()).first->second
+                    : hidden          ? 0
+                                      : e.bits();
     s += fmt::format(";{}:{}:{:x}", static_cast<int>(e.op()), static_cast<int>(e.type()), bits);
     for (Expr a : e.args()) s += fmt::format(" {}", nodes.at(a.id()));
     nodes.emplace(e.id(), nodes.size());
@@ -64,8 +67,10 @@ std::string body_text(const Kernel& k) {
 
 }  // namespace
 
+std::string shape_text(const Kernel& k) { return text_of(k, false); }
+
 uint32_t KernelTable::intern(Kernel k) {
-  auto [it, fresh] = numbers_.try_emplace(body_text(k), static_cast<uint32_t>(kernels_.size()));
+  auto [it, fresh] = numbers_.try_emplace(text_of(k, true), static_cast<uint32_t>(kernels_.size()));
   if (fresh) {
     k.symbol = symbol_of(kernels_.size(), k.title);
     kernels_.push_back(std::move(k));

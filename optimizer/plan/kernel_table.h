@@ -18,4 +18,7 @@ class KernelTable {
   std::map<std::string, uint32_t> numbers_;  // by text
 };
 
+/// The text of a kernel without its f32 and f64 numbers: kernels of one text differ in those alone.
+std::string shape_text(const Kernel& k);
+
 }  // namespace cameo

@@ -80,6 +80,7 @@ void Planner::plan_root(const Graph& g) {
   root_ = &g;
   plan_graph(g, inputs, outputs);
   if (diagnostics_.has_errors()) return;
+  share_kernels(plan_, weights_);
   overwrite_operands(plan_);
   plan_.arena_bytes = place_buffers(plan_.buffers);
   auto place = [&](Ref& r) {

@@ -181,6 +181,9 @@ Plan make_plan(const Graph& g, const Target& target, WeightPool& weights, Diagno
                const std::vector<std::string>& on_host = {});
 Interface interface_of(const Graph& g);
 
+/// Where many kernels differ in floating numbers alone, they become one that reads them from the weights.
+void share_kernels(Plan& plan, WeightPool& weights);
+
 /// Whether a kernel may write where this operand stands: each element of its output is computed from the one at its own
 /// address at most.
 bool may_overwrite(const Kernel& k, uint32_t operand);

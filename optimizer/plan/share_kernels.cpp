@@ -1,0 +1,107 @@
+// share_kernels: kernels that differ in floating numbers alone are one function, which reads its numbers from the
+// weights. Only where there are many: each would cost its time to compile, a few cost less than the loads.
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "optimizer/plan/kernel_table.h"
+#include "optimizer/plan/lower_kernel.h"
+
+namespace cameo {
+namespace {
+
+constexpr size_t kWorthSharing = 16;  // kernels
+constexpr DType kShared[] = {DType::f32, DType::f64};
+
+std::vector<Expr> values_of(const Kernel& k) {
+  std::vector<Expr> values;
+  for (const Store& s : k.stores) values.push_back(s.value);
+  if (k.window.body) values.push_back(k.window.body);
+  return values;
+}
+/// The numbers of one type in a kernel, in an order that kernels of one shape agree in.
+std::vector<Expr> numbers_in(const Kernel& k, DType type) {
+  std::vector<Expr> numbers;
+  visit(values_of(k), [&](Expr e) {
+    if (e.is_const() && e.type() == type) numbers.push_back(e);
+  });
+  return numbers;
+}
+
+bool may_share(const Kernel& k) { return k.form != Form::Opaque && k.form != Form::Serial && !k.on_host; }
+
+class Sharer {
+ public:
+  Sharer(Plan& plan, WeightPool& weights) : plan_(plan), weights_(weights), becomes_(plan.kernels.size()) {
+    for (uint32_t k = 0; k < becomes_.size(); ++k) becomes_[k] = k;
+  }
+  void run() {
+    std::map<std::string, std::vector<uint32_t>> alike;
+    for (uint32_t k = 0; k < plan_.kernels.size(); ++k)
+      if (may_share(plan_.kernels[k])) alike[shape_text(plan_.kernels[k])].push_back(k);
+    for (const auto& [text, kernels] : alike)
+      if (kernels.size() >= kWorthSharing)
+        for (DType type : kShared) share(kernels, type);
+    for (Step& s : plan_.steps) {
+      if (s.kind != StepKind::Kernel) continue;
+      for (const Ref& more : numbers_[s.kernel]) s.refs.push_back(more);
+      s.kernel = becomes_[s.kernel];
+    }
+    drop_unused();
+  }
+
+ private:
+  /// All of `kernels` become the first one, which loads the numbers that differ.
+  void share(const std::vector<uint32_t>& kernels, DType type) {
+    std::vector<std::vector<Expr>> numbers;
+    for (uint32_t k : kernels) numbers.push_back(numbers_in(plan_.kernels[k], type));
+    std::vector<size_t> differ;
+    for (size_t i = 0; i < numbers[0].size(); ++i)
+      if (std::ranges::any_of(numbers, [&](const auto& n) { return n[i] != numbers[0][i]; })) differ.push_back(i);
+    if (differ.empty()) return;
+    for (size_t k = 0; k < kernels.size(); ++k) {
+      Tensor values(type, {static_cast<int64_t>(differ.size())});
+      for (size_t i = 0; i < differ.size(); ++i)
+        values.set(static_cast<int64_t>(i), numbers[k][differ[i]].float_value());
+      const int64_t offset = weights_.add(std::make_shared<const Tensor>(std::move(values)));
+      numbers_[kernels[k]].push_back({Base::Weights, 0, offset});
+      becomes_[kernels[k]] = kernels[0];
+    }
+    Kernel& one = plan_.kernels[kernels[0]];
+    const auto operand = static_cast<uint32_t>(one.operands.size());
+    one.operands.push_back(type);
+    std::unordered_map<Expr, Expr, ExprHash> loads;
+    for (size_t i = 0; i < differ.size(); ++i)
+      loads[numbers[0][differ[i]]] =
+          load_lowered(operand, type, integer(static_cast<int64_t>(i)), boolean(true), zero(type));
+    const auto loaded = [&](Expr root) {
+      return rewrite(root, [&](Expr e) { return e.is_const() && loads.contains(e) ? loads[e] : e; });
+    };
+    for (Store& s : one.stores) s.value = loaded(s.value);
+    if (one.window.body) one.window.body = loaded(one.window.body);
+    for (uint32_t k : kernels) one.origin = merge(one.origin, plan_.kernels[k].origin);
+  }
+  void drop_unused() {
+    std::vector<Kernel> kept;
+    std::vector<uint32_t> number(plan_.kernels.size());
+    for (uint32_t k = 0; k < plan_.kernels.size(); ++k) {
+      if (becomes_[k] != k) continue;
+      number[k] = static_cast<uint32_t>(kept.size());
+      kept.push_back(std::move(plan_.kernels[k]));
+    }
+    for (Step& s : plan_.steps)
+      if (s.kind == StepKind::Kernel) s.kernel = number[s.kernel];
+    plan_.kernels = std::move(kept);
+  }
+
+  Plan& plan_;
+  WeightPool& weights_;
+  std::vector<uint32_t> becomes_;                 // by kernel
+  std::map<uint32_t, std::vector<Ref>> numbers_;  // by kernel: where its own stand
+};
+
+}  // namespace
+
+void share_kernels(Plan& plan, WeightPool& weights) { Sharer(plan, weights).run(); }
+
+}  // namespace cameo
