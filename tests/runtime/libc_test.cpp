@@ -45,8 +45,7 @@ TEST(Libc, NothingElseIsCalled) {
     EXPECT_TRUE(allowed.count(name)) << name;
     used.insert(name);
   }
-  for (const std::string& name : allowed)
-    EXPECT_TRUE(used.count(name)) << name << " is listed and not used";
+  for (const std::string& name : allowed) EXPECT_TRUE(used.count(name)) << name << " is listed and not used";
 }
 
 TEST(Libc, NoGlobalStateButThePrograms) {
