@@ -66,7 +66,8 @@ TEST_F(Verbs, RunAsJson) {
   EXPECT_TRUE(has(r.out, "{\"name\":\"sum:0\",\"dtype\":\"i64\",\"shape\":[],\"min\":21,\"max\":21,\"mean\":21,"));
   const Result bad = call({"run", "-i", "x=[1]", "--json"});
   EXPECT_EQ(bad.code, 7);
-  EXPECT_EQ(bad.out, "");
+  EXPECT_TRUE(has(bad.out,
+                  "{\"schema\":\"cameo.run\",\"version\":1,\"exit_code\":7,\"diagnostics\":[{\"severity\":\"error\","));
 }
 
 TEST_F(Verbs, RunPrintsEverythingOrTheBest) {
@@ -167,7 +168,7 @@ TEST_F(DataSet, MismatchIsExitFive) {
   EXPECT_EQ(r.err, "error: 1 of 2 outputs are outside their tolerance\n");
   const Result json = call({"test", folder.string(), "--json"});
   EXPECT_EQ(json.code, 5);
-  EXPECT_TRUE(has(json.out, "\"checks\":2,\"failures\":1,\"passed\":false}\n")) << json.out;
+  EXPECT_TRUE(has(json.out, "\"checks\":2,\"failures\":1,\"passed\":false,\"exit_code\":5,")) << json.out;
   EXPECT_TRUE(has(json.out, "{\"schema\":\"cameo.test\",\"version\":1,\"name\":\"linear\",\"cases\":[{\"name\":\""));
 }
 
