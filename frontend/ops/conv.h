@@ -27,8 +27,7 @@ inline Convolution convolution(const NodeView& n, int weights) {
   }
   if (n.has_attr("kernel_shape") && n.attr_ints("kernel_shape") != kernel)
     n.fail(Code::E0302, fmt::format("`kernel_shape` is not that of W, {}", to_string(n.type(weights))));
-  Convolution c{window_of(n, kernel), n.attr_int("group"), w[0], w[1]};
-  if (c.group < 1) n.fail(Code::E0204, fmt::format("`group` is {}", c.group));
+  Convolution c{window_of(n, kernel), count_attr(n, "group"), w[0], w[1]};
   Dim expected = c.channels * Dim(c.group);
   if (x[1].is_static() && expected.is_static() && !(x[1] == expected))
     n.fail(Code::E0302, fmt::format("X is {} and W is {} with `group` {}: W asks for {} channels", to_string(n.type(0)),

@@ -24,7 +24,14 @@ Dim trips(Infer& n) {
   return always_continues(n) ? d : n.fresh(d.upper());
 }
 
+void check_scalar(const Infer& n, int input) {
+  if (n.has(input) && is_static(n.shape(input)) && !product(n.shape(input)).is_static(1))
+    n.fail(Code::E0302, fmt::format("`{}` of `Loop` is {}, it must hold one element", n.node().op->inputs[input].name,
+                                    to_string(n.type(input))));
+}
+
 void infer_loop(Infer& n) {
+  check_scalar(n, 0), check_scalar(n, 1);
   if (n.node().bodies.size() != 1) n.fail(Code::E0204, "`Loop` needs a `body`");
   const Graph& body = n.body(0);
   int carried = std::max(n.input_count(), 2) - 2 - static_cast<int>(n.attr_int("captures"));

@@ -377,6 +377,22 @@ TEST(HostileLimits, NumbersThatGrowWhenUnpackedAreRefused) {
   EXPECT_EQ(tensor_codes(tensor_head("c", 7, {1000}) + bytes(7, Bytes(1000, '\0'))), "E0301");  // read: no floats
 }
 
+TEST(HostileLimits, ALoopCountsOneNumber) {
+  auto loop = [](const Bytes& count, const Bytes& go) {
+    Bytes g = GraphText{{node("Relu", {"x"}, {"s"})}, {value("i"), value("on")}, {value("on"), value("s")}};
+    return import(model(GraphText{{node("Loop", {"t", "c"}, {"y"}, {attr_graph("body", g)})},
+                                  {value("x", 1, {2})},
+                                  {value("y")},
+                                  {count, go}}))
+        .codes();
+  };
+  Bytes one = tensor<int64_t>("t", 7, {}, {2}), on = tensor<uint8_t>("c", 9, {}, {1});
+  EXPECT_EQ(loop(one, on), "");
+  EXPECT_EQ(loop(tensor<int64_t>("t", 7, {0}, {}), on), "E0302");
+  EXPECT_EQ(loop(tensor<int64_t>("t", 7, {2}, {1, 2}), on), "E0302");
+  EXPECT_EQ(loop(one, tensor<uint8_t>("c", 9, {0}, {})), "E0302");
+}
+
 TEST(HostileLimits, ALongNameOfACallIsNotRepeated) {
   std::vector<Bytes> nodes;
   for (int i = 0; i < 6000; ++i)
