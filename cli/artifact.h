@@ -15,10 +15,13 @@ bool is_artifact(const std::filesystem::path& file);
 [[noreturn]] void become_artifact(const std::filesystem::path& file, const std::string& verb,
                                   const std::vector<std::string>& arguments);
 
-std::filesystem::path cache_folder();
-/// The artifact of a loaded model, from the cache or built into it. Problems of the model are added to `diagnostics`,
-/// and the path is then empty.
-std::filesystem::path cached_artifact(const Model& model, CompileOptions options, Console& console,
-                                      Diagnostics& diagnostics);
+/// The same of one that has no name of its own and may have no path: it is called `title`.
+[[noreturn]] void become_artifact(const FileDescriptor& file, const std::string& title, const std::string& verb,
+                                  const std::vector<std::string>& arguments);
+
+/// The artifact of a loaded model, from the cache or built into it; where there can be no cache, a note says so.
+/// Problems of the model are added to `diagnostics`, and there is none then.
+FileDescriptor cached_artifact(const Model& model, const CompileOptions& options, Console& console,
+                               Diagnostics& diagnostics);
 
 }  // namespace cameo

@@ -47,6 +47,7 @@ class CommandLine {
     declare_run("profile", "time by step and ONNX node", "cameo profile model.onnx");
     declare_inspect();
     declare_explain();
+    declare_cache();
     declare("doctor", "what this cameo and this machine are, and whether builds work", "  cameo doctor",
             [this] { return doctor_verb(console_); });
     declare("version", "print the version", "  cameo version --json", [this] { return print_version(); });
@@ -211,7 +212,7 @@ class CommandLine {
                     "of golden cases, as a share of an output's largest magnitude (default: by the rule)")
         ->check(CLI::NonNegativeNumber)
         ->type_name("T");
-    sub->add_flag("--reference", build_.reference, "measure the tolerances of golden cases beyond 2 GFLOP too");
+    sub->add_flag("--reference", build_.reference, "measure the tolerances of golden cases beyond 10 GFLOP too");
     sub->add_option("--print-after", build_.print_after, "print the graph after a pass, and what it rewrote")
         ->type_name("PASS|all");
     sub->add_flag("--no-program", build_.no_program, "leave the command line out of a library");
@@ -281,6 +282,16 @@ class CommandLine {
     sub->add_option("NODE", node_, "name of a node or of its output, or its number")->type_name("");
   }
 
+  void declare_cache() {
+    CLI::App* sub = declare("cache", "what `run`, `test`, `bench` and `profile` keep of models: show, limit, clean",
+                            "  cameo cache\n"
+                            "  cameo cache limit 2GB        # default 8GB; what was used longest ago goes first\n"
+                            "  cameo cache clean",
+                            [this] { return cache_verb(console_, cache_what_, cache_size_); });
+    sub->add_option("limit|clean", cache_what_, "nothing: show")->type_name("");
+    sub->add_option("SIZE", cache_size_, "of `limit`")->type_name("");
+  }
+
   int print_version() {
     console_.print(fmt::format("cameo {}\n", kVersion));
     if (console_.json) console_.document({{"cameo", kVersion}}, kOk);
@@ -328,7 +339,7 @@ class CommandLine {
     pass_on(sub, "--tolerance", "T", "allowed error as a share of an output's largest magnitude",
             [this](const std::string& v) { read_tolerance(v); });
     sub->add_flag("--per-node", run_.per_node, "name the first ONNX node that diverges");
-    sub->add_flag("--reference", run_.reference, "run the reference interpreter on models beyond 2 GFLOP too");
+    sub->add_flag("--reference", run_.reference, "run the reference interpreter on models beyond 10 GFLOP too");
   }
 
   CLI::App app_{"ONNX in, one self-contained binary out"};
@@ -336,7 +347,7 @@ class CommandLine {
   ModelFlags model_;
   BuildFlags build_;
   RunFlags run_;
-  std::string node_;
+  std::string node_, cache_what_, cache_size_;
   std::vector<Verb> verbs_;
 };
 

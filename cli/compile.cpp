@@ -205,6 +205,13 @@ void write_module(const Module& module, const std::vector<GoldenCase>& goldens, 
   console.end();
 }
 
+FileDescriptor build_in_memory(const Module& module, const CompileOptions& options, Console& console) {
+  const DeferInterrupts defer;
+  FileDescriptor file = compile_in_memory(module, build_options(options, console));
+  console.end();
+  return file;
+}
+
 namespace {
 
 void print_sources(const Module& module, Console& console) {

@@ -36,7 +36,7 @@ struct CompileOptions {
   Stop stop = Stop::Artifact;
   OutputKind kind = OutputKind::SharedLibrary;
   bool with_program = true, time_passes = false;
-  bool reference = false;  // the interpreter measures golden cases of models beyond 2 GFLOP too
+  bool reference = false;  // the interpreter measures golden cases of models beyond 10 GFLOP too
   int jobs = 2;
 };
 
@@ -71,6 +71,9 @@ void write_module(const Module& module, const std::vector<GoldenCase>& goldens, 
 
 /// What the artifact's symbols are called: NAME_api.
 std::string name_of(const CompileOptions& options);
+
+/// A library that is a program, without golden cases.
+FileDescriptor build_in_memory(const Module& module, const CompileOptions& options, Console& console);
 
 /// The whole road; false with diagnostics when something was wrong.
 bool compile(const CompileOptions& options, Console& console, Diagnostics& diagnostics);

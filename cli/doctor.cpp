@@ -7,7 +7,7 @@
 #include <fstream>
 #include <thread>
 
-#include "cli/artifact.h"
+#include "cli/artifact_cache.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
 #include "codegen/build/embedded_files.h"
@@ -47,18 +47,12 @@ Finding try_compile() {
 }
 
 Finding cache_finding() {
-  const std::filesystem::path folder = cache_folder();
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  const bool ok = !error && ::access(folder.c_str(), W_OK) == 0;
-  uint64_t bytes = 0;
-  size_t count = 0;
-  for (const auto& e : std::filesystem::recursive_directory_iterator(folder, error))
-    if (e.is_regular_file(error)) bytes += e.file_size(error), ++count;
+  const ArtifactCache cache;
+  if (const Status status = cache.usable(); !status.ok())
+    return {"cache", status.message + "; `run` and `test` build anew each time"};
+  const ArtifactCache::Contents found = cache.contents();
   return {"cache",
-          ok ? fmt::format("{}: {} artifacts, {}", folder.string(), count, human_bytes(bytes))
-             : folder.string() + " cannot be written",
-          ok};
+          fmt::format("{}: {} artifacts, {}", cache.folder().string(), found.artifacts, human_bytes(found.bytes))};
 }
 
 Finding ptxas() {

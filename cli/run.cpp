@@ -30,7 +30,7 @@ int run_verb(Console& console, const std::string& verb, const ModelFlags& flags,
   }
   CompileOptions options = read_model_flags(flags);
   Diagnostics diagnostics;
-  std::filesystem::path artifact;
+  FileDescriptor artifact;
   try {
     std::optional<Model> model = load_model(options, console, diagnostics);
     if (model && !run.inputs.empty())
@@ -45,7 +45,7 @@ int run_verb(Console& console, const std::string& verb, const ModelFlags& flags,
     if (console.json) console.document({{"model", flags.model}, {"ok", false}}, code);
     return code;
   }
-  become_artifact(artifact, verb, run.passed_on);
+  become_artifact(artifact, identifier_of(options.called), verb, run.passed_on);
 }
 
 }  // namespace cameo

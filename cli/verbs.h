@@ -16,5 +16,7 @@ int inspect_verb(Console& console, const ModelFlags& flags);
 /// `flags.model` is a code like E0501, or a model; of a model one node, or all.
 int explain_verb(Console& console, const ModelFlags& flags, const std::string& node);
 int doctor_verb(Console& console);
+/// `what` is empty, `limit` with a size, or `clean`.
+int cache_verb(Console& console, const std::string& what, const std::string& size);
 
 }  // namespace cameo

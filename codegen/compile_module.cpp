@@ -104,13 +104,10 @@ std::string ptx_of_module(const Module& m, const BuildOptions& options) {
   return print_ptx(m, print_module(m, files_of(m)), pool, progress_of(options, "device"));
 }
 
-void compile_module(const Module& m, const std::vector<GoldenCase>& goldens, OutputKind kind,
-                    const std::filesystem::path& path, const BuildOptions& options) {
-  go_on(options, "print", 0, 1);
-  EmittedModule text = print_module(m, files_of(m), goldens);
-  if (kind == OutputKind::Sources)
-    return write_sources(m, text, goldens, path, [&] { return go_on(options, "write", 0, 1); });
-  WorkerPool pool(options.jobs);
+namespace {
+
+Artifact compiled(const Module& m, const EmittedModule& text, const std::vector<GoldenCase>& goldens, OutputKind kind,
+                  const std::filesystem::path& path, WorkerPool& pool, const BuildOptions& options) {
   const std::vector<DeviceImage> device = compile_device_code(m, text, pool, progress_of(options, "device"));
   std::vector<LinkInput> objects = compile_sources(m, text, device, pool, options);
   if (!device.empty()) objects.push_back({"device.o", elf_object_bytes(device_object(device)), {}});
@@ -120,11 +117,34 @@ void compile_module(const Module& m, const std::vector<GoldenCase>& goldens, Out
     const bool shared_only = o.name == "core/shared.o";
     if (!shared_only || kind == OutputKind::SharedLibrary) objects.push_back(std::move(o));
   }
-  Artifact artifact{link_job(kind, program, std::move(objects), m, path), m.weights.bytes ? "cameo_weights" : "",
-                    pool_pieces(m), path.string()};
-  Status status = write_artifact(pool, std::move(artifact), progress_of(options, "link"));
+  return {link_job(kind, program, std::move(objects), m, path), m.weights.bytes ? "cameo_weights" : "", pool_pieces(m),
+          path.string()};
+}
+
+}  // namespace
+
+void compile_module(const Module& m, const std::vector<GoldenCase>& goldens, OutputKind kind,
+                    const std::filesystem::path& path, const BuildOptions& options) {
+  go_on(options, "print", 0, 1);
+  EmittedModule text = print_module(m, files_of(m), goldens);
+  if (kind == OutputKind::Sources)
+    return write_sources(m, text, goldens, path, [&] { return go_on(options, "write", 0, 1); });
+  WorkerPool pool(options.jobs);
+  Status status =
+      write_artifact(pool, compiled(m, text, goldens, kind, path, pool, options), progress_of(options, "link"));
   if (!status.ok()) fail(Code::E0602, status.message);
   if (kind == OutputKind::Object || kind == OutputKind::Archive) write_header(m, path);
+}
+
+FileDescriptor compile_in_memory(const Module& m, const BuildOptions& options) {
+  go_on(options, "print", 0, 1);
+  const EmittedModule text = print_module(m, files_of(m), {});
+  WorkerPool pool(options.jobs);
+  ScratchFile file = ScratchFile::in_memory();
+  const Status status = write_artifact(pool, compiled(m, text, {}, OutputKind::SharedLibrary, {}, pool, options), file,
+                                       progress_of(options, "link"));
+  if (!status.ok()) fail(Code::E0602, status.message);
+  return file.take();
 }
 
 }  // namespace cameo

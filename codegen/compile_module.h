@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 
+#include "codegen/build/files.h"
 #include "codegen/print_module.h"
 
 namespace cameo {
@@ -19,6 +20,9 @@ struct BuildOptions {
 /// Writes the artifact to `path`, or throws CompileError (E0601, E0602) and leaves nothing behind.
 void compile_module(const Module& m, const std::vector<GoldenCase>& goldens, OutputKind kind,
                     const std::filesystem::path& path, const BuildOptions& options);
+
+/// A shared library that is a program, in a file without a name. Throws CompileError.
+FileDescriptor compile_in_memory(const Module& m, const BuildOptions& options);
 
 /// The PTX of a module's GPU plans. Throws CompileError (E0601).
 std::string ptx_of_module(const Module& m, const BuildOptions& options);

@@ -105,12 +105,13 @@ GoldenCase golden_case(const Graph& g, std::string name, std::vector<Tensor> inp
     const Tensor& rounded = reference.rounded[i];
     const bool given = expected && (*expected)[i].dtype() != DType::undefined;
     const Tensor& wanted = given ? (*expected)[i] : rounded;
-    const Comparison own = compare(wanted, rounded, reference.unrounded[i], given ? &wanted : nullptr);
-    if (!own.pass)
-      throw CompileError(Code::E0503, fmt::format("golden case `{}`, output `{}`: {}", printable(c.name),
-                                                  printable(g.outputs()[i].name), own.why));
+    const Comparison golden = compare_golden(wanted, rounded, reference.unrounded[i]);
+    if (!golden.pass)
+      throw CompileError(Code::E0503, fmt::format("golden case `{}`: the data for output `{}` are wrong: {}",
+                                                  printable(c.name), printable(g.outputs()[i].name), golden.why));
     c.outputs.push_back(wanted);
-    c.tolerances.push_back(is_float(rounded.dtype()) ? own.tolerance + own.max_error : 0);
+    const double result = compare(rounded, rounded, reference.unrounded[i], &golden).tolerance;
+    c.tolerances.push_back(is_float(rounded.dtype()) ? result + golden.max_error : 0);
   }
   return c;
 }

@@ -14,7 +14,7 @@ namespace cameo {
 /// Floating operations of one run, folds of floats counted; loops whose trips are not known as 100 of them.
 double estimate_operations(const Graph& g);
 /// Up to so many the reference runs unasked.
-constexpr double kMostOperations = 2e9;
+constexpr double kMostOperations = 10e9;
 
 /// Floats in [0, 1), integers 0 or 1: what indices, lengths and masks bear too. One seed, one tensor.
 std::vector<Tensor> random_inputs(const Interface& io, uint64_t seed);

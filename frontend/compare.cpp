@@ -9,109 +9,111 @@
 namespace cameo {
 namespace {
 
-constexpr double kTimesReference = 4, kAlwaysUlps = 32, kGoldenLimit = 1e-3, kGoldenUlpsOfOne = 16;
-
-int mantissa_bits(DType t) {
-  switch (t) {
-    case DType::f16: return 10;
-    case DType::bf16: return 7;
-    case DType::f64: return 52;
-    default: return 23;
-  }
-}
-int least_exponent(DType t) { return t == DType::f16 ? -14 : t == DType::f64 ? -1022 : -126; }
-
 std::string dims_text(const Tensor& t) {
   std::string s;
   for (int64_t d : t.dims()) s += (s.empty() ? "" : "x") + std::to_string(d);
   return fmt::format("{}[{}]", name(t.dtype()), s);
 }
 
-bool same_special(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
-
-/// |a - b|; infinite where one is finite and the other not, or where infinities or NaNs differ.
-double error_of(double a, double b) {
+/// Infinite where one is finite and the other not, or where infinities or NaNs differ.
+double difference(double a, double b) {
   if (std::isfinite(a) && std::isfinite(b)) return std::fabs(a - b);
-  return same_special(a, b) ? 0 : HUGE_VAL;
+  return a == b || (std::isnan(a) && std::isnan(b)) ? 0 : HUGE_VAL;
 }
 
-struct Errors {
-  double max = 0;
-  int64_t at = -1;
-  void add(double e, int64_t i) {
-    if (at >= 0 && e <= max) return;
-    max = e;
-    at = i;
-  }
-};
+/// From the exact value; where one of the runs overflows or has no number, from the nearer one.
+double error_of(double value, double rounded, double exact) {
+  const double error = difference(value, exact);
+  if (std::isfinite(exact) && std::isfinite(rounded)) return error;
+  return std::min(error, difference(value, rounded));
+}
 
-/// An output that is not floating: the first difference from the reference, if any.
-Comparison compare_exact(const Tensor& got, const Tensor& want) {
+void add_error(Comparison& c, double error, int64_t element) {
+  if (c.worst >= 0 && error <= c.max_error) return;
+  c.max_error = error;
+  c.worst = element;
+}
+
+bool same_element(const Tensor& a, const Tensor& b, int64_t i) {
+  return a.dtype() == DType::str ? a.strings()[i] == b.strings()[i] : a.get_int(i) == b.get_int(i);
+}
+
+/// An output that is not floating: the first element that neither run has, if any.
+Comparison compare_exact(const Tensor& values, const Tensor& rounded, const Tensor& exact) {
   Comparison c;
-  if (got.dtype() == DType::str) {
-    auto [a, b] = std::ranges::mismatch(got.strings(), want.strings());
-    if (a != got.strings().end()) c.worst = a - got.strings().begin();
-  } else {
-    for (int64_t i = 0; i < got.size() && c.worst < 0; ++i)
-      if (got.get_int(i) != want.get_int(i)) c.worst = i;
-  }
+  for (int64_t i = 0; i < values.size() && c.worst < 0; ++i)
+    if (!same_element(values, rounded, i) && !same_element(values, exact, i)) c.worst = i;
   c.pass = c.worst < 0;
   if (c.pass) return c;
-  c.max_error = c.would_pass = HUGE_VAL;
-  c.why = got.dtype() == DType::str
-              ? fmt::format("element {} is another string", c.worst)
-              : fmt::format("element {} is {}, expected {}", c.worst, got.get_int(c.worst), want.get_int(c.worst));
+  c.max_error = HUGE_VAL;
+  c.why = values.dtype() == DType::str ? fmt::format("element {} is another string", c.worst)
+                                       : fmt::format("element {} is {}, expected {}", c.worst, values.get_int(c.worst),
+                                                     rounded.get_int(c.worst));
+  return c;
+}
+
+/// Whether there is anything to compare.
+bool are_alike(const Tensor& values, const Tensor& want, Comparison& c) {
+  if (values.dims() == want.dims() && values.dtype() == want.dtype()) return true;
+  c.max_error = HUGE_VAL;
+  c.why = fmt::format("is {}, expected {}", dims_text(values), dims_text(want));
+  return false;
+}
+
+void judge(Comparison& c, const Tensor& values, const Tensor& want, double tolerance) {
+  c.tolerance = tolerance;
+  c.pass = c.max_error <= c.tolerance;
+  if (!c.pass)
+    c.why = fmt::format("element {} is {:.9g}, expected {:.9g}: error {:.3g}, tolerance {:.3g}", c.worst,
+                        values.get(c.worst), want.get(c.worst), c.max_error, c.tolerance);
+}
+
+/// Golden data that the floor for tiny outputs alone excuses say nothing of rounding; but a result may be as far off.
+constexpr rt::ErrorRule kCountedGolden = {rt::kGoldenRule.times_error, rt::kGoldenRule.ulps, 0};
+
+Comparison compare_by(const rt::ErrorRule& rule, const Tensor& values, const Tensor& rounded, const Tensor& exact,
+                      double golden_error) {
+  Comparison c;
+  if (!are_alike(values, rounded, c)) return c;
+  if (!is_float(values.dtype())) return compare_exact(values, rounded, exact);
+  double error = 0, largest = 0;
+  for (int64_t i = 0; i < values.size(); ++i) {
+    add_error(c, error_of(values.get(i), rounded.get(i), exact.get(i)), i);
+    if (!std::isfinite(exact.get(i)) || !std::isfinite(rounded.get(i))) continue;
+    largest = std::max(largest, std::fabs(exact.get(i)));
+    error = std::max(error, std::fabs(rounded.get(i) - exact.get(i)));
+  }
+  const auto type = static_cast<uint32_t>(values.dtype());
+  if (golden_error <= rt::tolerance_of(kCountedGolden, type, error, largest)) error = std::max(error, golden_error);
+  judge(c, values, exact, std::max(rt::tolerance_of(rule, type, error, largest), golden_error));
   return c;
 }
 
 }  // namespace
 
-double ulp_of(DType t, double magnitude) {
-  int e = least_exponent(t);
-  if (magnitude > 0) e = std::max(e, std::ilogb(magnitude));
-  return std::ldexp(1., e - mantissa_bits(t));
+double ulp_of(DType t, double magnitude) { return rt::ulp_of(static_cast<uint32_t>(t), magnitude); }
+
+double magnitude_of(const Tensor& t) {
+  double largest = 0;
+  for (int64_t i = 0; is_float(t.dtype()) && i < t.size(); ++i)
+    if (const double v = std::fabs(t.get(i)); std::isfinite(v)) largest = std::max(largest, v);
+  return largest;
 }
 
-Comparison compare(const Tensor& got, const Tensor& rounded, const Tensor& unrounded, const Tensor* golden) {
-  Comparison c;
-  const Tensor& reference = golden ? *golden : rounded;
-  for (const Tensor* t : {&rounded, &unrounded, &reference}) {
-    bool fits = got.dims() == t->dims() && (t == &unrounded || got.dtype() == t->dtype());
-    if (fits) continue;
-    c.max_error = c.would_pass = HUGE_VAL;
-    c.why = fmt::format("is {}, expected {}", dims_text(got), dims_text(t == &unrounded ? rounded : *t));
-    return c;
-  }
-  if (!is_float(got.dtype())) return compare_exact(got, reference);
+Comparison compare(const Tensor& values, const Tensor& rounded, const Tensor& exact, const Comparison* golden) {
+  return compare_by(rt::kResultRule, values, rounded, exact, golden ? golden->max_error : 0);
+}
 
-  Errors error, rounding, golden_error;
-  double largest = 0;
-  for (int64_t i = 0; i < got.size(); ++i) {
-    double truth = unrounded.get(i), expected = reference.get(i), value = got.get(i);
-    if (!std::isfinite(truth) || !std::isfinite(expected)) {  // overflow and NaN: as the reference has it
-      error.add(error_of(value, expected), i);
-      continue;
-    }
-    largest = std::max(largest, std::fabs(truth));
-    error.add(error_of(value, truth), i);
-    if (std::isfinite(rounded.get(i))) rounding.add(std::fabs(rounded.get(i) - truth), i);
-    golden_error.add(std::fabs(expected - truth), i);
-  }
-  double least = std::max(kTimesReference * rounding.max, kAlwaysUlps * ulp_of(got.dtype(), largest));
-  c.tolerance = golden ? std::max(least, kTimesReference * golden_error.max) : least;
-  c.max_error = c.would_pass = error.max;
-  c.worst = error.at;
-  c.pass = error.max <= c.tolerance;
-  if (!c.pass)
-    c.why = fmt::format("element {} is {}, expected {}: error {:.3g}, tolerance {:.3g}", c.worst, got.get(c.worst),
-                        unrounded.get(c.worst), c.max_error, c.tolerance);
-  double limit = std::max({least, kGoldenLimit * largest, kGoldenUlpsOfOne * ulp_of(got.dtype(), 1)});
-  if (golden && golden_error.max > limit) {
-    c.pass = false;
-    c.why =
-        fmt::format("the golden values are {:.3g} away from the interpreter's at element {} ({} and {})",
-                    golden_error.max, golden_error.at, golden->get(golden_error.at), unrounded.get(golden_error.at));
-  }
+Comparison compare_golden(const Tensor& values, const Tensor& rounded, const Tensor& exact) {
+  return compare_by(rt::kGoldenRule, values, rounded, exact, 0);
+}
+
+Comparison compare_within(const Tensor& values, const Tensor& want, double tolerance) {
+  Comparison c;
+  if (!are_alike(values, want, c)) return c;
+  if (!is_float(values.dtype())) return compare_exact(values, want, want);
+  for (int64_t i = 0; i < values.size(); ++i) add_error(c, difference(values.get(i), want.get(i)), i);
+  judge(c, values, want, tolerance);
   return c;
 }
 

@@ -1,27 +1,33 @@
-// Comparing a computed output with the interpreter's two runs, by error and not by habit: it passes when its error
-// against the unrounded run is at most 4 times the larger of the golden values' and the rounded run's, and always
-// within 32 ULP of the output's largest magnitude. Everything but floats is exact.
+// Judging values, computed or golden, by the interpreter's two runs: the exact one says what is right, the rounded one
+// how far rounding alone goes. The tolerances are runtime/compare.h's; what is not floating is as one of the runs has
+// it.
 #pragma once
 #include <string>
 
 #include "frontend/tensor.h"
+#include "runtime/compare.h"
 
 namespace cameo {
 
 struct Comparison {
   bool pass = false;
-  double max_error = 0;   // against the unrounded run; infinite where a NaN, an infinity or a discrete value differs
-  double tolerance = 0;   // that was used
-  double would_pass = 0;  // the tolerance that would pass; infinite when none would
-  int64_t worst = -1;     // the element of the largest error
-  std::string why;        // empty when it passes
+  double max_error = 0;  // from the exact run; infinite where a NaN, an infinity or a discrete value differs
+  double tolerance = 0;  // that was used
+  int64_t worst = -1;    // the element of the largest error
+  std::string why;       // empty when it passes
 };
-/// `golden`, if given, are values of another implementation; they must themselves agree with the interpreter to 1e-3 of
-/// the largest magnitude (or to what rounding explains, or to 4 ULP of one), or a wrong meaning would widen its own
-/// tolerance.
-Comparison compare(const Tensor& got, const Tensor& rounded, const Tensor& unrounded, const Tensor* golden = nullptr);
+/// Of a result. `golden`, if given, passed.
+Comparison compare(const Tensor& values, const Tensor& rounded, const Tensor& exact,
+                   const Comparison* golden = nullptr);
+/// Of golden data, another implementation's.
+Comparison compare_golden(const Tensor& values, const Tensor& rounded, const Tensor& exact);
+
+/// Of values that nothing but `want` judges.
+Comparison compare_within(const Tensor& values, const Tensor& want, double tolerance);
 
 /// The distance from `magnitude` to the next number of a floating type.
 double ulp_of(DType t, double magnitude);
+/// The largest finite one; 0 of what is not floating.
+double magnitude_of(const Tensor& t);
 
 }  // namespace cameo

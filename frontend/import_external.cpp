@@ -45,13 +45,22 @@ std::string_view kind_of(mode_t mode) {
   }
 }
 
-MappedFile map_descriptor(int fd, size_t size) {
-  if (size == 0) return {};
+MappedFile::State state_of(const struct stat& s) {
+  constexpr int64_t kNanoseconds = 1'000'000'000;
+  return {s.st_dev, s.st_ino, s.st_size, s.st_mtim.tv_sec * kNanoseconds + s.st_mtim.tv_nsec,
+          s.st_ctim.tv_sec * kNanoseconds + s.st_ctim.tv_nsec};
+}
+
+MappedFile map_descriptor(int fd, const struct stat& s, const std::filesystem::path& path) {
+  MappedFile file{{}, nullptr, path, state_of(s)};
+  const size_t size = static_cast<size_t>(s.st_size);
+  if (size == 0) return file;
   void* p = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
   if (p == MAP_FAILED)
     throw CompileError(Code::E0101, fmt::format("mapping the file failed: {}", std::strerror(errno)));
-  return {{static_cast<const std::byte*>(p), size},
-          std::shared_ptr<const void>(p, [size](const void* q) { munmap(const_cast<void*>(q), size); })};
+  file.bytes = {static_cast<const std::byte*>(p), size};
+  file.owner = std::shared_ptr<const void>(p, [size](const void* q) { munmap(const_cast<void*>(q), size); });
+  return file;
 }
 
 }  // namespace
@@ -64,7 +73,12 @@ MappedFile map_file(const std::filesystem::path& file) {
   struct stat s{};
   if (fstat(fd.get(), &s) != 0 || !S_ISREG(s.st_mode))
     throw CompileError(Code::E0101, fmt::format("`{}` is {}", printable(file.string()), kind_of(s.st_mode)));
-  return map_descriptor(fd.get(), static_cast<size_t>(s.st_size));
+  return map_descriptor(fd.get(), s, file);
+}
+
+bool is_unchanged(const MappedFile& file) {
+  struct stat s{};
+  return stat(file.path.c_str(), &s) == 0 && state_of(s) == file.state;
 }
 
 namespace importing {
@@ -113,7 +127,7 @@ const MappedFile& DataFolder::open(const std::string& location) {
   if (!fd.ok()) refuse_errno(location);
   if (fstat(fd.get(), &s) != 0 || !S_ISREG(s.st_mode)) refuse(location, fmt::format("is {}", kind_of(s.st_mode)));
   if (s.st_nlink > 1) refuse(location, "has other names (hard links), which may lie outside of the folder");
-  return files_.emplace(location, map_descriptor(fd.get(), static_cast<size_t>(s.st_size))).first->second;
+  return files_.emplace(location, map_descriptor(fd.get(), s, folder_ / location)).first->second;
 }
 
 }  // namespace importing

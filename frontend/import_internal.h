@@ -53,6 +53,7 @@ class DataFolder {
  public:
   explicit DataFolder(std::filesystem::path folder) : folder_(std::move(folder)) {}
   const MappedFile& open(const std::string& location);  // throws E0103
+  const std::map<std::string, MappedFile>& opened() const { return files_; }
 
  private:
   std::filesystem::path folder_;

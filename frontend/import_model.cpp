@@ -281,6 +281,7 @@ Model Importer::run(Diagnostics& out) {
   report_tallies();
   for (Diagnostic& d : reports_) out.add(std::move(d));
   if (hidden_) out.add({Code::E0201, fmt::format("{} more problems are not shown", hidden_), {}, {}, {}, {}});
+  for (const auto& [location, file] : folder_.opened()) model_.files.push_back(file);
   return std::move(model_);
 }
 
@@ -302,7 +303,9 @@ Model import_onnx(const std::filesystem::path& file, const ImportOptions& option
   if (diagnostics.file.empty()) diagnostics.file = file.filename().string();
   try {
     MappedFile mapped = map_file(file);
-    return import_onnx_bytes(mapped.bytes, file.parent_path(), options, diagnostics);
+    Model model = import_onnx_bytes(mapped.bytes, file.parent_path(), options, diagnostics);
+    model.files.insert(model.files.begin(), std::move(mapped));
+    return model;
   } catch (CompileError& e) { diagnostics.add(std::move(e.diagnostic)); }
   return Model();
 }

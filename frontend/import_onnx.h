@@ -29,8 +29,25 @@ struct UnboundDim {
   std::string dim;  // the name to bind: --dim NAME=N
 };
 
+/// A whole file, mapped; and what it was when it was opened.
+struct MappedFile {
+  std::span<const std::byte> bytes;
+  std::shared_ptr<const void> owner;
+  std::filesystem::path path;
+  struct State {
+    uint64_t device, inode;
+    int64_t bytes, modified_ns, changed_ns;
+    bool operator==(const State&) const = default;
+  } state{};
+};
+/// Throws CompileError when it is not a readable regular file.
+MappedFile map_file(const std::filesystem::path& file);
+/// No other file has taken its place since, and nothing was written to it.
+bool is_unchanged(const MappedFile& file);
+
 struct Model {
   Graph graph;
+  std::vector<MappedFile> files;  // all that it was read from: its own (not where it came as bytes), external data
   int64_t ir_version = 0;
   std::map<std::string, int64_t> opsets;  // domain ("" for ai.onnx) to version
   std::string producer, graph_name;
@@ -48,12 +65,6 @@ struct NamedTensor {
   Tensor tensor;
 };
 NamedTensor tensor_from_pb(std::span<const std::byte> bytes);
-/// The whole file, mapped. Throws CompileError when it is not a readable regular file.
-struct MappedFile {
-  std::span<const std::byte> bytes;
-  std::shared_ptr<const void> owner;
-};
-MappedFile map_file(const std::filesystem::path& file);
 
 /// The values of `model`'s unbound dims, told by the shapes of data for its inputs (by input name). Throws CompileError
 /// when the data does not fit: another rank, another static extent, or two extents for one name.

@@ -17,21 +17,7 @@ double magnitude_of(uint32_t dtype, int64_t count, const void* data) {
   return largest;
 }
 
-double ulp_of(uint32_t dtype, double magnitude) {
-  const double epsilon = dtype == kF64 ? 0x1p-52 : dtype == kF32 ? 0x1p-23 : dtype == kF16 ? 0x1p-10 : 0x1p-7;
-  double power = 1;  // the largest power of two not above the magnitude
-  if (magnitude == 0) return 0;
-  while (power > magnitude) power *= 0.5;
-  while (power * 2 <= magnitude) power *= 2;
-  return power * epsilon;
-}
-
-double allowed(uint32_t dtype, double magnitude, const Tolerance& tolerance) {
-  if (!is_float(dtype)) return 0;
-  const double asked = tolerance.absolute >= 0 ? tolerance.absolute : tolerance.relative * magnitude;
-  const double ulps = tolerance.at_least_ulps ? 32 * ulp_of(dtype, magnitude) : 0;
-  return asked > ulps ? asked : ulps;
-}
+double larger(double a, double b) { return a > b ? a : b; }
 
 double difference(uint32_t dtype, int64_t i, const void* a, const void* b) {
   const double x = number_at(dtype, a, i), y = number_at(dtype, b, i);
@@ -46,10 +32,33 @@ double difference(uint32_t dtype, int64_t i, const void* a, const void* b) {
 
 }  // namespace
 
+double ulp_of(uint32_t dtype, double magnitude) {
+  const double epsilon = dtype == kF64 ? 0x1p-52 : dtype == kF32 ? 0x1p-23 : dtype == kF16 ? 0x1p-10 : 0x1p-7;
+  const double least = dtype == kF64 ? 0x1p-1022 : dtype == kF16 ? 0x1p-14 : 0x1p-126;
+  double power = 1;  // the largest power of two not above the magnitude
+  while (power > magnitude && power > least) power *= 0.5;
+  while (power <= magnitude / 2) power *= 2;
+  return power * epsilon;
+}
+
+double tolerance_of(const ErrorRule& rule, uint32_t dtype, double error, double magnitude) {
+  const bool half = dtype == kF16 || dtype == kBf16;
+  const double ulps = half && rule.ulps > kResultRule.ulps ? kResultRule.ulps : rule.ulps;
+  return larger(larger(rule.times_error * error, ulps * ulp_of(dtype, magnitude)), rule.absolute);
+}
+
+double tolerance_of(const Tolerance& tolerance, uint32_t dtype, double magnitude) {
+  if (!is_float(dtype)) return 0;
+  if (tolerance.absolute < 0 && tolerance.share >= 0) return tolerance.share * magnitude;
+  const double ulps = tolerance_of(kResultRule, dtype, 0, magnitude);
+  if (tolerance.absolute >= 0) return larger(tolerance.absolute, ulps);
+  return larger(larger(kDefaultShare * magnitude, ulps), kUlpsOfOne);
+}
+
 Comparison compare(uint32_t dtype, int64_t count, const void* got, const void* expected, Tolerance tolerance) {
   Comparison result = {};
   result.magnitude = magnitude_of(dtype, count, expected);
-  result.tolerance = allowed(dtype, result.magnitude, tolerance);
+  result.tolerance = tolerance_of(tolerance, dtype, result.magnitude);
   double worst = -1;
   for (int64_t i = 0; i < count; ++i) {
     const double gap = difference(dtype, i, got, expected);

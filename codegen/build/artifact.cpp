@@ -18,12 +18,10 @@ Status write_weight_object(const Artifact& artifact, ScratchFile& file) {
   return write_elf_object(object, [&](std::span<const std::byte> bytes) { return file.write(bytes); });
 }
 
-}  // namespace
-
-Status write_artifact(WorkerPool& pool, Artifact artifact, const Progress& progress) {
+/// Into an open file, which the workers find by its path.
+Status write_into(int descriptor, const std::string& path, WorkerPool& pool, Artifact artifact,
+                  const Progress& progress) {
   Status status;
-  OutputFile output = OutputFile::create(artifact.path, is_image(artifact.link.kind), status);
-  if (!status.ok()) return status;
   const bool weighty = !artifact.weights_symbol.empty();
   const bool slot = weighty && is_image(artifact.link.kind) && machine_of(artifact.link.triple) == Machine::kX86_64;
   ScratchFile weights;
@@ -35,12 +33,24 @@ Status write_artifact(WorkerPool& pool, Artifact artifact, const Progress& progr
     if (!status.ok()) return status;
     artifact.link.inputs.push_back({"weights.o", {}, weights.path()});
   }
-  artifact.link.output_path = output.scratch_path();
+  artifact.link.output_path = path;
   const Job job = artifact.link;
   const Outcome outcome = pool.run(std::span(&job, 1), progress)[0];
   if (!outcome.ok) return {outcome.message};
-  if (slot) status = fill_weight_slot(output.descriptor(), artifact.weights, artifact.path);
+  return slot ? fill_weight_slot(descriptor, artifact.weights, artifact.path) : status;
+}
+
+}  // namespace
+
+Status write_artifact(WorkerPool& pool, Artifact artifact, const Progress& progress) {
+  Status status;
+  OutputFile output = OutputFile::create(artifact.path, is_image(artifact.link.kind), status);
+  if (status.ok()) status = write_into(output.descriptor(), output.scratch_path(), pool, std::move(artifact), progress);
   return status.ok() ? output.commit() : status;
+}
+
+Status write_artifact(WorkerPool& pool, Artifact artifact, ScratchFile& into, const Progress& progress) {
+  return write_into(into.descriptor(), into.path(), pool, std::move(artifact), progress);
 }
 
 }  // namespace cameo

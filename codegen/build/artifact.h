@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "codegen/build/files.h"
 #include "codegen/build/link.h"
 #include "codegen/build/weight_slot.h"
 #include "codegen/build/worker.h"
@@ -13,9 +14,11 @@ struct Artifact {
   LinkJob link;                // `inputs` without the weights; `output_path` is set here
   std::string weights_symbol;  // hidden; empty: no weights
   Pieces weights;
-  std::string path;
+  std::string path;  // not asked for in memory
 };
 
 Status write_artifact(WorkerPool& pool, Artifact artifact, const Progress& progress = {});
+// The same into a file without a name.
+Status write_artifact(WorkerPool& pool, Artifact artifact, ScratchFile& into, const Progress& progress = {});
 
 }  // namespace cameo

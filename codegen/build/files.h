@@ -46,6 +46,7 @@ class ScratchFile {
   Status write(std::span<const std::byte> bytes) { return write_all(descriptor_.get(), bytes, "a scratch file"); }
   int descriptor() const { return descriptor_.get(); }
   std::string path() const;  // valid in every process of this user while the object lives
+  FileDescriptor take() { return std::move(descriptor_); }
 
  private:
   FileDescriptor descriptor_;

@@ -50,9 +50,11 @@ int program_main(const cameo_api* api, const Program* program, int argc, char** 
   using namespace rt::program;
   Tool tool;
   Flags flags;
+  Program named = *program;
   tool.api = api;
-  tool.program = program;
+  tool.program = &named;
   tool.name = argc > 0 ? argv[0] : program->name;
+  if (!*program->name) named.name = tool.name;                    // cameo keeps it for whatever models are the same
   libc::signal(libc::kPipe, reinterpret_cast<void (*)(int)>(1));  // ignored: writing into a closed pipe is an error
   for (int i = 1; i < argc; ++i) flags.json |= Slice(argv[i]) == "--json";  // the document tells of wrong flags too
   if (parse_flags(tool, argc, argv, &flags)) run_verbs(tool, flags);

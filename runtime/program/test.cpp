@@ -1,5 +1,6 @@
 // `test`: folders of ONNX test data, or the golden cases that are embedded. Prints for every output the error, the
-// tolerance that was used and the one that would pass.
+// tolerance that was used and the one that would pass. Of inputs that an embedded case has too, the case says what is
+// right: the result and the folder's data are both judged by it.
 #include "runtime/compare.h"
 #include "runtime/model.h"
 #include "runtime/program/file.h"
@@ -12,7 +13,7 @@ namespace {
 struct Tester {
   Tool& tool;
   const Flags& flags;
-  int cases = 0, checks = 0, failures = 0;
+  int cases = 0, checks = 0, failures = 0, wrong_data = 0;
   Slice case_name;
   bool is_first_output = true;
 };
@@ -32,58 +33,74 @@ void begin_case(Tester& t, Slice name) {
   t.is_first_output = true;
 }
 
+// The result, and the data of a folder that an embedded case judges.
+struct Check {
+  Comparison result, data;
+  bool has_data;
+  bool is_wrong_data() const { return result.passed && has_data && !data.passed; }
+  const char* word() const { return !result.passed ? "FAIL" : is_wrong_data() ? "DATA" : "PASS"; }
+  const char* verdict() const { return !result.passed ? "fail" : is_wrong_data() ? "wrong_data" : "pass"; }
+};
+
 // As a share of the magnitude, rounded up so that it can be pasted behind --tolerance.
 double would_pass(const Comparison& c) {
   if (c.max_error == 0) return 0;
   return c.magnitude > 0 ? c.max_error / c.magnitude * 1.001 : __builtin_inf();
 }
 
-void print_check(Tester& t, const Io& io, const Comparison& c) {
-  Tool& tool = t.tool;
-  ++t.checks;
-  t.failures += !c.passed;
-  tool.out.format("  %s  ", c.passed ? "PASS" : "FAIL");
-  tool.out.plain(io.name);
-  tool.out.format(" %s", TypeText(io.dtype, io.rank, io.dims).text);
-  if (is_float(io.dtype))
-    tool.out.format("  max error %.3g  tolerance %.3g  the tolerance that would pass %.3g", c.max_error, c.tolerance,
-                    would_pass(c));
-  if (!c.passed)
-    tool.out.format("  %lu of %ld differ, most at %lu: got %.9g, expected %.9g", c.mismatches, elements(io),
-                    c.worst_index, c.got, c.expected);
-  else if (!is_float(io.dtype))
-    tool.out.add("  equal");
-  tool.out.add('\n');
+void print_worst(Text& out, const char* of, const Io& io, const Comparison& c) {
+  if (c.passed) return;
+  out.format("  %s%lu of %ld differ, most at %lu: got %.9g, expected %.9g", of, c.mismatches, elements(io),
+             c.worst_index, c.got, c.expected);
 }
 
-void print_check_json(Tester& t, const Io& io, const Comparison& c) {
+void print_check(Tester& t, const Io& io, const Check& check) {
+  const Comparison& c = check.result;
   Text& out = t.tool.out;
-  ++t.checks;
-  t.failures += !c.passed;
+  out.format("  %s  ", check.word());
+  out.plain(io.name);
+  out.format(" %s", TypeText(io.dtype, io.rank, io.dims).text);
+  if (is_float(io.dtype)) {
+    out.format("  max error %.3g  tolerance %.3g", c.max_error, c.tolerance);
+    if (check.has_data) out.format("  golden data %.3g of %.3g", check.data.max_error, check.data.tolerance);
+    out.format("  the tolerance that would pass %.3g", would_pass(c));
+  }
+  print_worst(out, "", io, c);
+  if (check.has_data) print_worst(out, "the golden data are wrong: ", io, check.data);
+  if (c.passed && !is_float(io.dtype) && !check.is_wrong_data()) out.add("  equal");
+  out.add('\n');
+}
+
+void print_check_json(Tester& t, const Io& io, const Check& check) {
+  const Comparison& c = check.result;
+  Text& out = t.tool.out;
   if (!t.is_first_output) out.add(',');
   t.is_first_output = false;
   out.add("{\"name\":"), out.json(Slice(io.name));
-  out.format(",\"dtype\":\"%s\",\"passed\":%s,\"max_error\":", type_info(io.dtype).name, c.passed ? "true" : "false");
+  out.format(",\"dtype\":\"%s\",\"passed\":%s,\"verdict\":\"%s\",\"max_error\":", type_info(io.dtype).name,
+             c.passed && !check.is_wrong_data() ? "true" : "false", check.verdict());
   out.json(c.max_error), out.add(",\"magnitude\":"), out.json(c.magnitude);
   out.add(",\"tolerance\":"), out.json(c.tolerance);
   out.add(",\"tolerance_that_would_pass\":"), out.json(would_pass(c));
   out.format(",\"mismatches\":%lu,\"worst_index\":%lu,\"got\":", c.mismatches, c.worst_index);
   out.json(c.got), out.add(",\"expected\":"), out.json(c.expected);
+  if (check.has_data) {
+    out.add(",\"golden\":{\"error\":"), out.json(check.data.max_error);
+    out.add(",\"tolerance\":"), out.json(check.data.tolerance);
+    out.format(",\"worst_index\":%lu}", check.data.worst_index);
+  }
   out.add('}');
 }
 
-void add_check(Tester& t, int32_t output, const Comparison& c) {
+void add_check(Tester& t, int32_t output, const Check& check) {
   const Io& io = t.tool.program->outputs[output];
+  ++t.checks;
+  t.failures += !check.result.passed;
+  t.wrong_data += check.is_wrong_data();
   if (t.flags.json)
-    print_check_json(t, io, c);
+    print_check_json(t, io, check);
   else
-    print_check(t, io, c);
-}
-
-Tolerance tolerance_of(const Flags& flags) {
-  Tolerance tolerance;
-  if (flags.tolerance >= 0) tolerance.relative = flags.tolerance, tolerance.at_least_ulps = false;
-  return tolerance;
+    print_check(t, io, check);
 }
 
 // The embedded case whose inputs are these bytes: it knows better tolerances than the default, for its own outputs.
@@ -97,12 +114,17 @@ const Golden* golden_of(const Program& program, const Values& inputs) {
   return nullptr;
 }
 
-Tolerance tolerance_of(const Flags& flags, const Golden* golden, int32_t output, const Array& wanted) {
-  Tolerance tolerance = tolerance_of(flags);
-  const bool carried = flags.tolerance < 0 && golden && golden->tolerances;
-  if (carried && libc::memcmp(golden->outputs[output], wanted.data, wanted.bytes()) == 0)
-    tolerance.absolute = golden->tolerances[output];
-  return tolerance;
+Check check_output(const Flags& flags, const Golden* golden, int32_t output, const Array& got, const Array& wanted) {
+  const int64_t count = got.count();
+  const double carried = flags.tolerance < 0 && golden && golden->tolerances ? golden->tolerances[output] : -1;
+  Tolerance tolerance;
+  tolerance.share = flags.tolerance;
+  if (carried < 0) return {compare(got.dtype, count, got.data, wanted.data, tolerance), {}, false};
+  tolerance.absolute = carried;
+  Check check = {compare(got.dtype, count, got.data, golden->outputs[output], tolerance), {}, true};
+  tolerance.absolute = tolerance_of(kCarriedGoldenRule, got.dtype, carried, check.result.magnitude);
+  check.data = compare(got.dtype, count, wanted.data, golden->outputs[output], tolerance);
+  return check;
 }
 
 bool test_folder(Tester& t, Session& session, Slice folder) {
@@ -126,7 +148,7 @@ bool test_folder(Tester& t, Session& session, Slice folder) {
     if (!want.data)
       tool.note("note: `%.*s` has no output_%d.pb", width(folder), folder.data, i);
     else
-      add_check(t, i, compare(got.dtype, got.count(), got.data, want.data, tolerance_of(t.flags, golden, i, want)));
+      add_check(t, i, check_output(t.flags, golden, i, got, want));
   }
   return true;
 }
@@ -154,8 +176,10 @@ void report_golden(void* user, const cameo_check* check) {
   Tester& t = *static_cast<Tester*>(user);
   if (!(t.case_name == check->case_name) || !t.cases) begin_case(t, check->case_name);
   add_check(t, check->output,
-            {check->passed != 0, check->max_error, check->magnitude, check->tolerance, check->mismatches,
-             check->worst_index, check->expected, check->got});
+            {{check->passed != 0, check->max_error, check->magnitude, check->tolerance, check->mismatches,
+              check->worst_index, check->expected, check->got},
+             {},
+             false});
 }
 
 bool test_goldens(Tester& t) {
@@ -170,19 +194,25 @@ bool test_goldens(Tester& t) {
 }  // namespace
 
 bool test_verb(Tool& tool, const Flags& flags) {
-  Tester t = {tool, flags, 0, 0, 0, {}, true};
+  Tester t = {tool, flags, 0, 0, 0, 0, {}, true};
   if (flags.json) {
     tool.out.add("{\"schema\":\"cameo.test\",\"version\":1,\"name\":");
     tool.out.json(Slice(tool.program->name));
     tool.out.add(",\"cases\":[");
   }
   if (!(flags.path_count ? test_folders(t) : test_goldens(t))) return false;
+  const bool passed = !t.failures && !t.wrong_data;
   if (flags.json)
-    tool.out.format("%s],\"checks\":%d,\"failures\":%d,\"passed\":%s}\n", t.cases ? "]}" : "", t.checks, t.failures,
-                    t.failures ? "false" : "true");
+    tool.out.format("%s],\"checks\":%d,\"failures\":%d,\"wrong_data\":%d,\"passed\":%s}\n", t.cases ? "]}" : "",
+                    t.checks, t.failures, t.wrong_data, passed ? "true" : "false");
   else
-    tool.out.format("%d of %d outputs in %d cases passed\n", t.checks - t.failures, t.checks, t.cases);
+    tool.out.format("%d of %d outputs in %d cases passed\n", t.checks - t.failures - t.wrong_data, t.checks, t.cases);
   if (t.failures) return tool.fail(kAccuracy, "%d of %d outputs are outside their tolerance", t.failures, t.checks);
+  if (t.wrong_data)
+    return tool.fail(
+        kAccuracy,
+        "the golden data of %d of %d outputs are wrong: the model has what its embedded case has, they do not",
+        t.wrong_data, t.checks);
   return true;
 }
 

@@ -12,13 +12,14 @@ using Manners = CliTest;
 TEST_F(Manners, CalledBareItSaysWhatItTakes) {
   const Ended e = cameo({});
   EXPECT_EQ(e.code, 2);
-  for (const char* verb : {"check", "build", "run", "test", "bench", "inspect", "explain", "doctor", "version"})
+  for (const char* verb :
+       {"check", "build", "run", "test", "bench", "inspect", "explain", "cache", "doctor", "version"})
     EXPECT_TRUE(has(e.out, verb));
 }
 
 TEST_F(Manners, EveryVerbHasHelpWithAnExample) {
-  for (const char* verb :
-       {"check", "build", "run", "test", "bench", "profile", "inspect", "explain", "doctor", "version", "completion"}) {
+  for (const char* verb : {"check", "build", "run", "test", "bench", "profile", "inspect", "explain", "cache", "doctor",
+                           "version", "completion"}) {
     const Ended e = cameo({verb, "--help"});
     EXPECT_EQ(e.code, 0) << verb;
     EXPECT_TRUE(has(e.out, std::string("cameo ") + verb));
@@ -70,6 +71,7 @@ TEST_F(Manners, JsonIsOneDocumentWithASchemaAlsoWhenItFails) {
                                                     {{"explain", digits_, "/conv1"}, 0},
                                                     {{"explain", "E0501"}, 0},
                                                     {{"doctor"}, 0},
+                                                    {{"cache"}, 0},
                                                     {{"version"}, 0},
                                                     {{"check", "missing.onnx"}, 3},
                                                     {{"build", "missing.onnx"}, 3},

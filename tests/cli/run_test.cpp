@@ -1,4 +1,8 @@
 // `run`, `test` and `bench` of models and artifacts: dims from the data, the cache, and how far results may be off.
+#include <fmt/format.h>
+
+#include <cmath>
+
 #include "cli/blame.h"
 #include "tests/cli/program.h"
 #include "tests/frontend/onnx_writer.h"
@@ -67,15 +71,6 @@ TEST_F(Run, TheCacheIsUsedAndEveryFlagThatMattersIsInItsKey) {
   EXPECT_EQ(cached(), 4u);
 }
 
-TEST_F(Run, ACacheThatOthersCanWriteIsRefused) {
-  fs::create_directories(folder_ / "cache/cameo");
-  ASSERT_EQ(cameo({"run", digits_, "-i", "rand"}).code, 0);
-  for (const auto& e : fs::directory_iterator(folder_ / "cache/cameo")) fs::permissions(e, fs::perms::all);
-  const Ended e = cameo({"run", digits_, "-i", "rand"});
-  EXPECT_EQ(e.code, 2);
-  EXPECT_TRUE(has(e.err, "can be written by other users"));
-}
-
 TEST_F(Run, BenchGivesItsNumbersByName) {
   const auto j = cameo({"bench", digits_, "--runs", "20", "--warmup", "1", "--json"}).json();
   ASSERT_TRUE(j.is_object());
@@ -105,14 +100,86 @@ TEST_F(Run, DataSetsOfDifferentSizesAreTestedTogether) {
   EXPECT_TRUE(has(e.out, "the tolerance that would pass"));
 }
 
-TEST_F(Run, WrongValuesFailWithTheirErrorAndTolerance) {
-  const Ended e = cameo({"test", small_, data_set("wrong", {1, 2, 3}, {2, 0, 11})});
-  EXPECT_EQ(e.code, 5) << e.out << e.err;
-  EXPECT_TRUE(has(e.out, "FAIL  y"));
+TEST_F(Run, WrongDataHaveAVerdictOfTheirOwn) {
+  for (const float wrong : {11.f, 10.001f, std::nanf(""), INFINITY}) {
+    const std::string data = data_set("wrong", {1, 2, 3}, {2, 0, wrong});
+    const Ended e = cameo({"test", small_, data});
+    EXPECT_EQ(e.code, 5) << e.out << e.err;
+    EXPECT_TRUE(has(e.out, "DATA  y"));
+    EXPECT_TRUE(has(e.out, "the golden data are wrong: element 2"));
+    EXPECT_TRUE(has(e.err, "the golden data of 1 of 1 outputs are wrong"));
+  }
+  const auto j = cameo({"test", small_, data_set("wrong", {1, 2, 3}, {2, 0, 10.001f}), "--json"}).json();
+  const auto& output = j["cases"][0]["outputs"][0];
+  EXPECT_EQ(j["wrong_data"], 1);
+  EXPECT_EQ(j["failures"], 0);
+  EXPECT_EQ(output["verdict"], "wrong_data");
+  EXPECT_EQ(output["passed"], false);
+  EXPECT_EQ(output["max_error"], 0);
+  EXPECT_NEAR(output["golden"]["error"].get<double>(), 1e-3, 1e-6);
+  EXPECT_LT(output["golden"]["tolerance"].get<double>(), 4e-4);
+  EXPECT_EQ(output["golden"]["worst_index"], 2);
+  EXPECT_GT(output["tolerance"].get<double>(), 0);
+  EXPECT_LT(output["tolerance"].get<double>(), 1e-4) << "wrong data have no part in it";
+}
+
+TEST_F(Run, AToleranceThatIsGivenIsAllThatCounts) {
+  data_set("wrong", {1, 2, 3}, {2, 0, 11});
   const Ended share = cameo({"test", small_, path("wrong"), "--tolerance", "0.2", "--json"});
   EXPECT_EQ(share.code, 0) << share.out;
-  EXPECT_NEAR(share.json()["cases"][0]["outputs"][0]["tolerance_that_would_pass"].get<double>(), 1 / 11., 1e-3);
-  EXPECT_EQ(cameo({"test", small_, path("wrong"), "--tolerance", "0.05"}).code, 5);
+  const auto output = share.json()["cases"][0]["outputs"][0];
+  EXPECT_NEAR(output["tolerance_that_would_pass"].get<double>(), 1 / 11., 1e-3);
+  EXPECT_EQ(output["why"], "");
+  const Ended strict = cameo({"test", small_, path("wrong"), "--tolerance", "0.05"});
+  EXPECT_EQ(strict.code, 5);
+  EXPECT_TRUE(has(strict.out, "FAIL  y"));
+  EXPECT_TRUE(has(strict.out, "element 2 is 10, expected 11: error 1, tolerance 0.55"));
+}
+
+TEST_F(Run, WhatIsPrintedToPassPasses) {
+  data_set("near", {1, 2, 3}, {2, 0, 10.0001f});
+  const auto output = cameo({"test", small_, path("near"), "--json"}).json()["cases"][0]["outputs"][0];
+  EXPECT_EQ(output["verdict"], "pass");
+  const std::string share = fmt::format("{:.9g}", output["tolerance_that_would_pass"].get<double>());
+  EXPECT_EQ(cameo({"test", small_, path("near"), "--tolerance", share}).code, 0) << share;
+}
+
+TEST_F(Run, AnEmbeddedCaseJudgesDataForItsInputs) {
+  ASSERT_EQ(
+      cameo({"build", small_, "--dim", "n=1", "-o", "a.so", "--golden", data_set("right", {1, 2, 3}, {2, 0, 10})}).code,
+      0);
+  const Ended right = run(path("a.so"), {"test", "right"});
+  EXPECT_EQ(right.code, 0) << right.out;
+  const Ended wrong = run(path("a.so"), {"test", data_set("wrong", {1, 2, 3}, {2, 0, 10.001f})});
+  EXPECT_EQ(wrong.code, 5) << wrong.out;
+  EXPECT_TRUE(has(wrong.out, "DATA  y"));
+  EXPECT_TRUE(has(wrong.err, "the golden data of 1 of 1 outputs are wrong"));
+  const auto j = run(path("a.so"), {"test", "wrong", "--json"}).json();
+  EXPECT_EQ(j["cases"][0]["outputs"][0]["verdict"], "wrong_data");
+  EXPECT_EQ(j["wrong_data"], 1);
+  const Ended refused = cameo({"build", small_, "--dim", "n=1", "-o", "b.so", "--golden", "wrong"});
+  EXPECT_EQ(refused.code, 5);
+  EXPECT_TRUE(has(refused.err, "the data for output `y` are wrong: element 2"));
+  EXPECT_FALSE(fs::exists(path("b.so")));
+  EXPECT_EQ(cameo({"build", small_, "--dim", "n=1", "-o", "b.so", "--golden", "wrong", "--tolerance", "0.01"}).code, 0);
+}
+
+TEST_F(Run, OneOffIsWrongWhereNumbersAreWhole) {
+  using namespace onnx_text;
+  GraphText g;
+  g.inputs = {value("x", 7, {2})};
+  g.outputs = {value("y", 7, {2})};
+  g.initializers = {tensor<int64_t>("one", 7, {}, {1})};
+  g.nodes = {node("Add", {"x", "one"}, {"y"})};
+  write("whole.onnx", model(g));
+  write("set/input_0.pb", tensor<int64_t>("x", 7, {2}, {4, 5}));
+  write("set/output_0.pb", tensor<int64_t>("y", 7, {2}, {5, 6}));
+  EXPECT_EQ(cameo({"test", "whole.onnx", "set"}).code, 0);
+  write("set/output_0.pb", tensor<int64_t>("y", 7, {2}, {5, 7}));
+  const Ended e = cameo({"test", "whole.onnx", "set"});
+  EXPECT_EQ(e.code, 5);
+  EXPECT_TRUE(has(e.out, "DATA  y"));
+  EXPECT_TRUE(has(e.out, "the golden data are wrong: element 1 is 7, expected 6"));
 }
 
 TEST_F(Run, WithoutDataTheInterpreterSaysWhatIsExpected) {

@@ -45,8 +45,37 @@ TEST(Compare, ThirtyTwoUlpsPassUnlessToldOtherwise) {
   const float expected[] = {1}, got[] = {1 + 32 * 0x1p-23f}, more[] = {1 + 33 * 0x1p-23f};
   EXPECT_TRUE(compare(kF32, 1, got, expected, {.absolute = 0}).passed);
   EXPECT_FALSE(compare(kF32, 1, more, expected, {.absolute = 0}).passed);
-  EXPECT_FALSE(compare(kF32, 1, got, expected, {.absolute = 0, .at_least_ulps = false}).passed);
-  EXPECT_TRUE(compare(kF32, 1, expected, expected, {.relative = 0, .at_least_ulps = false}).passed);
+  EXPECT_FALSE(compare(kF32, 1, got, expected, {.share = 0}).passed);
+  EXPECT_TRUE(compare(kF32, 1, expected, expected, {.share = 0}).passed);
+}
+
+TEST(Compare, GoldenDataOfTinyOutputsHaveTheErrorOfNumbersNearOne) {
+  const float expected[] = {1.7e-5f, 0}, near[] = {1.7e-5f, 4 * 0x1p-23f}, far[] = {1.7e-5f, 4.1f * 0x1p-23f};
+  EXPECT_TRUE(compare(kF32, 2, near, expected, {}).passed);
+  EXPECT_FALSE(compare(kF32, 2, far, expected, {}).passed);
+  EXPECT_FALSE(compare(kF32, 2, near, expected, {.absolute = 0}).passed) << "a carried tolerance has no such floor";
+  EXPECT_FALSE(compare(kF32, 2, near, expected, {.share = 1e-3}).passed) << "nor one that was asked for";
+}
+
+TEST(Compare, UlpOfEachTypeDownToItsSmallestNumber) {
+  EXPECT_EQ(ulp_of(kF32, 1), 0x1p-23);
+  EXPECT_EQ(ulp_of(kF32, 3), 0x1p-22);
+  EXPECT_EQ(ulp_of(kF16, 65504), 32);
+  EXPECT_EQ(ulp_of(kBf16, 0.5), 0x1p-8);
+  EXPECT_EQ(ulp_of(kF32, 0), 0x1p-149);
+  EXPECT_EQ(ulp_of(kF16, 1e-9), 0x1p-24);
+  EXPECT_EQ(ulp_of(kF64, 0), 0x1p-1074);
+  EXPECT_EQ(ulp_of(kF64, 0x1p1023), 0x1p971);
+}
+
+TEST(Compare, TheRulesAreTheLargestOfThree) {
+  EXPECT_EQ(tolerance_of(kResultRule, kF32, 1, 1), 4);
+  EXPECT_EQ(tolerance_of(kResultRule, kF32, 0, 1), 32 * 0x1p-23);
+  EXPECT_EQ(tolerance_of(kGoldenRule, kF32, 1, 1), 16);
+  EXPECT_EQ(tolerance_of(kGoldenRule, kF32, 0, 1), 256 * 0x1p-23);
+  EXPECT_EQ(tolerance_of(kGoldenRule, kF32, 0, 1e-6), 4 * 0x1p-23);
+  EXPECT_EQ(tolerance_of(kGoldenRule, kF16, 0, 1), 32 * 0x1p-10);
+  EXPECT_EQ(tolerance_of(kGoldenRule, kF64, 0, 1), kUlpsOfOne);
 }
 
 TEST(Compare, IntegersAreExactBeyondADoublesPrecision) {

@@ -160,16 +160,43 @@ TEST_F(DataSet, PassesWithinAThousandth) {
 }
 
 TEST_F(DataSet, MismatchIsExitFive) {
-  write_case("test_data_set_0", 10.6);
+  write("test_data_set_0/input_0.pb", 0, false, {0, 0, 0, 0, 0, 0});  // of no embedded case
+  write("test_data_set_0/output_0.pb", 0, true, {0.625, 0, 0, 0, 0.5, 0, 0, 0});
+  write("test_data_set_0/output_1.pb", 1, true, {1});
   const Result r = call({"test", folder.string()});
   EXPECT_EQ(r.code, 5);
-  EXPECT_TRUE(has(r.out, "  FAIL  y f32[2,4]  max error 0.1 ")) << r.out;
-  EXPECT_TRUE(has(r.out, "1 of 8 differ, most at 0: got 10.5, expected 10.6"));
+  EXPECT_TRUE(has(r.out, "  FAIL  y f32[2,4]  max error 0.125  tolerance 0.000625 ")) << r.out;
+  EXPECT_TRUE(has(r.out, "1 of 8 differ, most at 0: got 0.5, expected 0.625"));
   EXPECT_EQ(r.err, "error: 1 of 2 outputs are outside their tolerance\n");
   const Result json = call({"test", folder.string(), "--json"});
   EXPECT_EQ(json.code, 5);
-  EXPECT_TRUE(has(json.out, "\"checks\":2,\"failures\":1,\"passed\":false,\"exit_code\":5,")) << json.out;
+  EXPECT_TRUE(has(json.out, "\"checks\":2,\"failures\":1,\"wrong_data\":0,\"passed\":false,\"exit_code\":5,")) << json.out;
+  EXPECT_TRUE(has(json.out, "\"verdict\":\"fail\"")) << json.out;
   EXPECT_TRUE(has(json.out, "{\"schema\":\"cameo.test\",\"version\":1,\"name\":\"linear\",\"cases\":[{\"name\":\""));
+}
+
+TEST_F(DataSet, AnEmbeddedCaseOfTheSameInputsSaysThatTheDataAreWrong) {
+  write_case("test_data_set_0", 10.625);
+  const Result r = call({"test", folder.string()});
+  EXPECT_EQ(r.code, 5);
+  EXPECT_TRUE(has(r.out, "  DATA  y f32[2,4]  max error 0  tolerance ")) << r.out;
+  EXPECT_TRUE(has(r.out, "the golden data are wrong: 1 of 8 differ, most at 0: got 10.625, expected 10.5")) << r.out;
+  EXPECT_TRUE(has(r.out, "  PASS  sum:0 i64[]  equal\n")) << r.out;
+  EXPECT_TRUE(has(r.err, "error: the golden data of 1 of 2 outputs are wrong")) << r.err;
+  const Result json = call({"test", folder.string(), "--json"});
+  EXPECT_EQ(json.code, 5);
+  EXPECT_TRUE(has(json.out, "\"checks\":2,\"failures\":0,\"wrong_data\":1,\"passed\":false")) << json.out;
+  EXPECT_TRUE(has(json.out, "\"verdict\":\"wrong_data\"")) << json.out;
+  write_case("test_data_set_0", 10.5 * (1 + 1e-4));
+  EXPECT_EQ(call({"test", folder.string()}).code, 5) << "a ten-thousandth";
+  write_case("test_data_set_0", 10.5 * (1 + 1e-6));
+  EXPECT_EQ(call({"test", folder.string()}).code, 0) << "rounding";
+  write("test_data_set_0/output_1.pb", 1, true, {22});
+  const Result whole = call({"test", folder.string()});
+  EXPECT_EQ(whole.code, 5);
+  EXPECT_TRUE(
+      has(whole.out, "  DATA  sum:0 i64[]  the golden data are wrong: 1 of 1 differ, most at 0: got 22, expected 21"))
+      << whole.out;
 }
 
 TEST_F(DataSet, BadDataIsExitSeven) {
