@@ -66,7 +66,10 @@ Expr unwrapped(Expr index) {
 
 Expr guard_of(const Shape& shape, std::span<const Expr> index) {
   Expr guard = boolean(true);
-  for (size_t d = 0; d < shape.size(); ++d) guard = logical_and(guard, within(index[d], shape[d].extent()));
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d].is_static(0)) return boolean(false);
+    guard = logical_and(guard, within(index[d], shape[d].extent()));
+  }
   return guard;
 }
 std::vector<Expr> blamed_axes(const Shape& shape, std::span<const Expr> index) {

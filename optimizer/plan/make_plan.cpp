@@ -40,6 +40,11 @@ bool is_compact(const LoweredGraph& f, ValueId v) {
   return is_row_major(f.layouts[v.index], extents(f.g.type(v).shape));
 }
 
+/// Of an empty output: there is nothing to run.
+bool has_no_points(const Kernel& k) {
+  return std::ranges::any_of(k.axes, [](Expr axis) { return axis.extent().is_const(0); });
+}
+
 void check_types(const Graph& g, const Node& n) {
   for (ValueId v : n.inputs)
     if (const Type& t = g.type(v); v && (t.kind != Kind::Tensor || !runs(t.dtype)))
@@ -261,7 +266,6 @@ void Planner::plan_cluster(Frame& f, size_t number) {
 
 void Planner::plan_scatter(Frame& f, const Cluster& c, const Scatter& s) {
   const Node& n = f.g[c.nodes[0]];
-  if (product(f.g.type(n.outputs[0]).shape).is_static(0)) return void(place_output(f, n.outputs[0]));
   OutputExpr start = s.start;
   start.value = on_values(n, start.value);
   const Target& machine = machine_of(c.on_host, plan_.target);
@@ -305,6 +309,7 @@ void Planner::add_kernel(Frame& f, const Cluster& c, LoweredKernel l) {
     bool output = std::find(c.outputs.begin(), c.outputs.end(), o.value) != c.outputs.end();
     at.push_back(output ? place_output(f, o.value) : place_operand(f, o));
   }
+  if (has_no_points(l.kernel)) return;
   if (c.on_host)
     push_host_kernel(f.g, std::move(l.kernel), l.operands, at, c.outputs);
   else
@@ -323,6 +328,7 @@ void Planner::tap(const Graph& g, const Operand& o, const Place& at) {
 }
 
 void Planner::push_kernel(Kernel k, const std::vector<Place>& at, const std::vector<ValueId>& written) {
+  if (has_no_points(k)) return;
   std::vector<Ref> refs;
   for (const Place& p : at) refs.push_back(use(p));
   const std::vector<int64_t> origins = take_origins(k);

@@ -7,12 +7,12 @@
 namespace cameo {
 namespace {
 
-/// All that an operand is read or written at.
+/// All that an operand is read or written at; what a guard never lets through is not.
 template <class F>
 void each_offset(const Kernel& k, F f) {
   std::vector<Expr> roots;
   for (const Store& s : k.stores) {
-    f(s.operand, s.offset);
+    if (!s.guard.is_const(0)) f(s.operand, s.offset);
     roots.insert(roots.end(), {s.offset, s.guard, s.value});
     roots.insert(roots.end(), s.blamed.begin(), s.blamed.end());
   }
@@ -22,7 +22,7 @@ void each_offset(const Kernel& k, F f) {
   }
   if (k.window.body) roots.push_back(k.window.body);
   visit(roots, [&](Expr e) {
-    if (e.op() == Op::Load) f(e.operand(), e.arg(0));
+    if (e.op() == Op::Load && !e.arg(1).is_const(0)) f(e.operand(), e.arg(0));
   });
 }
 

@@ -50,7 +50,7 @@ class ScaleFolder {
   }
   static ValueId reshape(Graph& g, ValueId v, std::vector<int64_t> dims, const Origin& o) {
     auto n = static_cast<int64_t>(dims.size());
-    return op(g, "Reshape", {v, g.constant(Tensor::i64({n}, dims))}, o);
+    return op(g, "Reshape", {v, g.constant(Tensor::i64({n}, dims))}, o, {{"allowzero", int64_t{1}}});
   }
 
   std::optional<ValueId> split_batch_norm(Graph& into, const Node& n, std::span<const ValueId> in) {

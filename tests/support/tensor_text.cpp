@@ -107,6 +107,31 @@ void put(Tensor& t, int64_t i, const std::string& word) {
     t.set_int(i, to_int(word));
 }
 
+/// Where types end and begin to lose: limits, powers of two and their neighbours, of floats NaN and infinities too.
+std::vector<double> edge_floats(DType t) {
+  std::vector<double> v{0, -0.,  1,     -1,  2,   0.5,   -0.5,  1.5,    2.5,    -2.5,
+                        3, 1e-3, 127.5, 255, 256, 32768, 65504, 0x1p31, -0x1p31};
+  for (double x : {0x1p32, 0x1p53, 0x1p63, -0x1p63, 0x1p64, 3.4e38, -3.4e38, 1e300, 1e-40, 0x1p-126, 0x1p-149, 1e-310})
+    if (Tensor s = Tensor::scalar(t, x); std::isfinite(s.get(0)) && s.get(0) != 0) v.push_back(x);
+  v.insert(v.end(), {HUGE_VAL, -HUGE_VAL, std::nan("")});
+  return v;
+}
+std::vector<int64_t> edge_integers(DType t) {
+  const int bits = row(t).bits;
+  std::vector<int64_t> v{0, 1, 2, 3, 5, 7};
+  auto near = [&](uint64_t x) {
+    v.insert(v.end(), {static_cast<int64_t>(x - 1), static_cast<int64_t>(x), static_cast<int64_t>(x + 1)});
+  };
+  near(0);
+  near(uint64_t{1} << (bits - 1));  // the sign: of signed types the smallest and the largest number
+  for (int k : {7, 8, 15, 16, 31, 32, 53, 62})
+    if (k < bits - 1) {
+      near(uint64_t{1} << k);
+      near(-(uint64_t{1} << k));
+    }
+  return v;
+}
+
 bool generate(Tensor& t, const std::string& word) {
   std::vector<std::string> p = split_at(word, ':');
   bool floating = is_float(t.dtype());
@@ -128,6 +153,14 @@ bool generate(Tensor& t, const std::string& word) {
   if (p[0] == "randint" && p.size() == 4) {
     Random r{static_cast<uint64_t>(to_int(p[1]))};
     return each([&](int64_t) { return r.integer(to_int(p[2]), to_int(p[3])); });
+  }
+  if (p[0] == "edge" && p.size() == 2) {
+    Random r{static_cast<uint64_t>(to_int(p[1]))};
+    const std::vector<double> floats = floating ? edge_floats(t.dtype()) : std::vector<double>();
+    const std::vector<int64_t> integers = floating ? std::vector<int64_t>() : edge_integers(t.dtype());
+    auto any = [&](const auto& v) { return v[r.next() % v.size()]; };
+    for (int64_t i = 0; i < t.size(); ++i) floating ? t.set(i, any(floats)) : t.set_int(i, any(integers));
+    return true;
   }
   if (p[0] != "rand" || (p.size() != 2 && p.size() != 4)) return false;
   Random r{static_cast<uint64_t>(to_int(p[1]))};
