@@ -9,6 +9,12 @@
 namespace cameo {
 namespace {
 bool always_true(const Graph& g, ValueId v) { return !v || (g[v].constant && g[v].constant->get_int(0) != 0); }
+/// Whether a body wants its condition for more than to hand it on as the next one.
+bool reads_condition(const Graph& body) {
+  const ValueId in = body.inputs()[1];
+  return std::ranges::any_of(body.nodes(), [&](const Node& n) { return std::ranges::count(n.inputs, in) > 0; }) ||
+         std::ranges::count(body.outputs().subspan(1), in, &Port::value) > 0;
+}
 }  // namespace
 
 /// The node: trips, condition, carried.., captured.. -> carried.., scans..
@@ -19,6 +25,7 @@ struct Planner::Loop {
   size_t captured, carried;
   bool conditional = false;
   Place counter{}, flag{};
+  std::optional<Place> flag_of_round{};    // a copy that stays while the next condition is made
   std::vector<Place> inputs{}, outputs{};  // of the body
   std::vector<Place> finals{};             // where the carried values stand in the end
   std::vector<Step> turns{};               // Swap and Advance, after each round
@@ -49,7 +56,8 @@ Planner::Loop Planner::open_loop(Frame& f, const Node& n) {
   copy(loop.flag,
        loop.condition() ? place_plain(f, loop.condition()) : Place{{Base::Weights, 0, weights_.add(yes)}, {}}, 1,
        n.origin);
-  loop.inputs = {loop.counter, loop.flag};
+  if (out != in && reads_condition(body)) loop.flag_of_round = new_buffer(1, "condition");
+  loop.inputs = {loop.counter, loop.flag_of_round.value_or(loop.flag)};
   loop.outputs = {loop.flag};
   return loop;
 }
@@ -118,6 +126,7 @@ void Planner::plan_loop(Frame& f, const Node& n) {
   for (size_t i = 0; i < loop.captured; ++i) loop.inputs.push_back(place_plain(f, n.inputs[2 + loop.carried + i]));
   scan(f, loop);
   const int begin = begin_loop(f, loop);
+  if (loop.flag_of_round) copy(*loop.flag_of_round, loop.flag, 1, n.origin);
   plan_graph(loop.body, loop.inputs, loop.outputs);
   end_loop(loop, begin);
   for (size_t i = 0; i < loop.carried; ++i) {
