@@ -114,7 +114,8 @@ std::optional<Property> property(std::string_view op, std::span<const Local> in)
     }
     case Numeric::Smooth:
       if (worst == Level::Final || (worst == Level::Close && largest > kTame)) return std::nullopt;
-      if (narrow && largest > kTame) return std::nullopt;
+      if ((narrow && largest > kTame) || (in.size() > 1 && largest > kLargest))
+        return std::nullopt;  // may overflow midway
       return Property{largest <= kTame ? close() : Level::Final, false, bound};
     case Numeric::Poles:
       if (worst != Level::Exact || (narrow && largest > kTame)) return std::nullopt;
