@@ -48,8 +48,8 @@ class KeyText {
             block_threads, processors);
   }
   void add(const ImportOptions& options) {
-    const auto& [dims, shapes, constants, outputs] = options;
-    add_all(dims, shapes, constants, outputs);
+    const auto& [dims, shapes, constants, outputs, open, fed, lenient] = options;
+    add_all(dims, shapes, constants, outputs, open, fed, lenient);
   }
   void add(const CompileOptions& options) {
     [[maybe_unused]] const auto& [model, output, called, words, word, import, targets, reduce_overhead, on_host, name,

@@ -163,12 +163,17 @@ class CommandLine {
     add_list(sub, "--shape", model_.shapes, "INPUT=AxBxC", "bind the dims of an input");
     add_list(sub, "--const", model_.constants, "INPUT=VALUE", "fold an input in: 16000, [[1,2],[3,4]]");
     add_list(sub, "--outputs", model_.outputs, "A,B", "cut the graph: these values are its outputs");
+    sub->add_flag("--lenient", model_.lenient, "go on where a model breaks a rule of ONNX, but its meaning is clear");
     add_list(sub, "--skip", model_.skip, "PASS", "leave a pass out");
     sub->add_option("--rewrite-limit", model_.rewrite_limit, "stop rewriting after N times: which one breaks a model?")
         ->check(CLI::NonNegativeNumber)
         ->type_name("N");
     sub->add_option("--verify", model_.verify, "check the graph after every pass, not only the last")
         ->type_name("each");
+  }
+  /// For the verbs that take no data by name: those open what they have data for.
+  void add_open_inputs(CLI::App* sub) {
+    add_list(sub, "--input", model_.open, "NAME", "keep an input open that has an initializer; else it is a constant");
   }
   void add_target(CLI::App* sub) {
     add_list(sub, "--on-host", model_.on_host, "NODE,..", "for GPUs: the kernels of these nodes run on the processor");
@@ -186,6 +191,7 @@ class CommandLine {
                             "  cameo check model.onnx\n  cameo check model.onnx --dim batch=8 --json",
                             [this] { return check_verb(console_, model_); });
     add_model(sub, "ONNX file");
+    add_open_inputs(sub);
   }
 
   void declare_build() {
@@ -198,6 +204,7 @@ class CommandLine {
                 "  cameo build model.onnx --emit=plan",
                 [this] { return build_verb(console_, model_, build_); });
     add_model(sub, "ONNX file");
+    add_open_inputs(sub);
     add_target(sub);
     sub->add_option("-o,--output", build_.output, "x | x.so | x.a | x.o | dir/ (default: MODEL.so)")->type_name("OUT");
     sub->add_option("--emit", build_.emit,
@@ -269,6 +276,7 @@ class CommandLine {
                             "  cameo inspect model.onnx --dim batch=1\n  cameo inspect model.so --json",
                             [this] { return inspect_verb(console_, model_); });
     add_model(sub, "ONNX file, or a built artifact");
+    add_open_inputs(sub);
     add_target(sub);
   }
 
@@ -278,6 +286,7 @@ class CommandLine {
                 "  cameo explain E0501\n  cameo explain model.onnx\n  cameo explain model.onnx /layer1/Conv",
                 [this] { return explain_verb(console_, model_, node_); });
     add_model(sub, "ONNX file, or a code");
+    add_open_inputs(sub);
     add_target(sub);
     sub->add_option("NODE", node_, "name of a node or of its output, or its number")->type_name("");
   }
@@ -332,6 +341,7 @@ class CommandLine {
                               return test_verb(console_, model_, run_);
                             });
     add_model(sub, "ONNX file, or a built artifact");
+    add_open_inputs(sub);
     add_target(sub);
     sub->add_option("DATA", run_.data, "ONNX data folders")->type_name("");
     pass_on(sub, "--threads", "N", "threads to use",

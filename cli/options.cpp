@@ -208,6 +208,8 @@ CompileOptions read_model_flags(const ModelFlags& flags) {
   for (const std::string& text : flags.dims) read_dim(text, options.import);
   for (const std::string& text : flags.shapes) read_shape(text, options.import);
   for (const std::string& text : flags.constants) read_constant(text, options.import);
+  options.import.open = flags.open;
+  options.import.lenient = flags.lenient;
   options.import.outputs = split_list(flags.outputs);
   options.targets = read_targets(flags.targets);
   options.reduce_overhead = read_mode(flags.mode, options.targets);

@@ -13,8 +13,9 @@ namespace cameo {
 struct ModelFlags {
   std::vector<std::string> words;  // the whole command as it was typed, without the program
   std::string model;
-  std::vector<std::string> dims, shapes, constants, outputs, targets, on_host, skip;
+  std::vector<std::string> dims, shapes, constants, open, outputs, targets, on_host, skip;
   std::string name, verify, mode;
+  bool lenient = false;
   int64_t rewrite_limit = INT64_MAX;
   int jobs = 0;  // 0: as many as there are processors
 };

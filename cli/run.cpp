@@ -11,14 +11,13 @@ namespace {
 
 void refuse_model_flags(const ModelFlags& f) {
   const bool given = !f.dims.empty() || !f.shapes.empty() || !f.constants.empty() || !f.outputs.empty() ||
-                     !f.targets.empty() || !f.skip.empty() || !f.name.empty() || !f.verify.empty() ||
+                     !f.targets.empty() || f.lenient || !f.skip.empty() || !f.name.empty() || !f.verify.empty() ||
                      f.rewrite_limit != INT64_MAX;
   if (given)
-    throw Failure(
-        kUsage,
-        fmt::format("`{}` is built already: --dim, --shape, --const, --outputs, --target, --name, --skip, --verify and "
-                    "--rewrite-limit are for models",
-                    printable(f.model)));
+    throw Failure(kUsage, fmt::format("`{}` is built already: --dim, --shape, --const, --outputs, --lenient, --target, "
+                                      "--name, --skip, --verify and "
+                                      "--rewrite-limit are for models",
+                                      printable(f.model)));
 }
 
 }  // namespace
@@ -29,6 +28,7 @@ int run_verb(Console& console, const std::string& verb, const ModelFlags& flags,
     become_artifact(flags.model, verb, run.passed_on);
   }
   CompileOptions options = read_model_flags(flags);
+  for (const std::string& value : run.inputs) options.import.fed.push_back(value.substr(0, value.find('=')));
   Diagnostics diagnostics;
   FileDescriptor artifact;
   try {

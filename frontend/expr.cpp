@@ -250,7 +250,19 @@ Expr load(uint32_t operand, DType type, std::span<const Expr> index, Expr outsid
   args.push_back(outside ? outside : zero(type));
   return make(Op::Load, type, std::move(args), static_cast<uint64_t>(operand) << 1 | checked);
 }
+namespace {
+Expr fold_of_nothing(FoldKind kind, DType type) {
+  switch (kind) {
+    case FoldKind::Sum: return zero(type);
+    case FoldKind::Prod: return constant(type, 1);
+    case FoldKind::Min: return highest(type);
+    case FoldKind::Max: return lowest(type);
+    default: return integer(0);
+  }
+}
+}  // namespace
 Expr fold(FoldKind kind, Expr v, Expr body) {
+  if (v.extent().is_const() && v.extent().int_value() == 0) return fold_of_nothing(kind, body.type());
   bool arg = kind >= FoldKind::ArgMin;
   return make(Op::Fold, arg ? DType::i64 : body.type(), {v, body}, static_cast<uint64_t>(kind));
 }
@@ -410,6 +422,9 @@ std::string to_string(Dim d) { return to_string(d.extent()); }
 
 bool is_static(const Shape& shape) {
   return std::all_of(shape.begin(), shape.end(), [](const Dim& d) { return d.is_static(); });
+}
+bool has_no_elements(const Shape& shape) {
+  return std::any_of(shape.begin(), shape.end(), [](const Dim& d) { return d.is_static(0); });
 }
 std::vector<int64_t> extents(const Shape& shape) {
   std::vector<int64_t> v;

@@ -220,6 +220,7 @@ std::string to_string(Dim d);
 
 using Shape = std::vector<Dim>;
 bool is_static(const Shape& shape);
+bool has_no_elements(const Shape& shape);          // for certain: an extent is 0
 std::vector<int64_t> extents(const Shape& shape);  // static shapes only
 Dim product(const Shape& shape, size_t begin = 0, size_t end = SIZE_MAX);
 Shape shape_of(std::span<const int64_t> dims);

@@ -53,7 +53,10 @@ std::vector<Expr> content_of(const Graph& g, const Node& n, const OutputExpr& ou
           known = false;
           return x;
         }
-        if (index.int_value() < 0 || index.int_value() >= shape[d].value()) return x.outside();
+        if (index.int_value() < 0 || index.int_value() >= shape[d].value()) {
+          known &= !x.checked();
+          return x.outside();
+        }
         at = at * shape[d].value() + index.int_value();
       }
       auto content = NodeView(g, n).content(static_cast<int>(x.operand()));
@@ -74,6 +77,8 @@ bool small_integers(const Type& t) {
   return t.kind == Kind::Tensor && (is_integer(t.dtype) || t.dtype == DType::b1) && t.rank() <= 2 &&
          is_static(t.shape) && product(t.shape).value() <= kContentElements && product(t.shape).value() > 0;
 }
+
+bool empty_tensor(const Type& t) { return t.kind == Kind::Tensor && is_static(t.shape) && has_no_elements(t.shape); }
 
 std::vector<Expr> infer_content(const Graph& g, const Node& n, int output) {
   const Type& type = g.type(n.outputs[output]);
@@ -103,15 +108,18 @@ void check_signature(const NodeView& n, const Operator& op) {
   auto fail_count = [&](std::string_view what) {
     n.fail(Code::E0203, fmt::format("`{}` has {} {}", op.name, n.input_count(), what));
   };
-  bool variadic = !op.inputs.empty() && op.inputs.back().presence == InputSpec::Variadic;
+  bool variadic = !op.inputs.empty() && op.inputs.back().presence >= InputSpec::Variadic;
   if (!variadic && n.input_count() > static_cast<int>(op.inputs.size()))
     fail_count(fmt::format("inputs, it takes at most {}", op.inputs.size()));
   for (int i = 0; i < static_cast<int>(op.inputs.size()); ++i)
-    if (op.inputs[i].presence == InputSpec::Required && !n.has(i))
+    if ((op.inputs[i].presence == InputSpec::Required || op.inputs[i].presence == InputSpec::Variadic) && !n.has(i))
       fail_count(fmt::format("inputs, `{}` is missing", op.inputs[i].name));
   for (int i = 0; i < n.input_count(); ++i) {
-    if (!n.has(i)) continue;
     const InputSpec& spec = op.inputs[std::min<size_t>(i, op.inputs.size() - 1)];
+    if (!n.has(i) && spec.presence == InputSpec::Variadic)
+      n.fail(Code::E0203,
+             fmt::format("input {} of `{}` has no name: none of `{}` can be left out", i, op.name, spec.name));
+    if (!n.has(i)) continue;
     const Type& t = n.type(i);
     if (t.kind == Kind::Tensor && !spec.types.contains(t.dtype))
       n.fail(Code::E0301, fmt::format("input `{}` of `{}` is {}, which the operator does not take", spec.name, op.name,
@@ -251,7 +259,8 @@ std::vector<ValueId> Graph::add(const Operator& op, std::vector<ValueId> inputs,
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       Value& value = values_[node.outputs[i].index];
       value.content = infer_content(*this, node, static_cast<int>(i));
-      bool known = !value.content.empty() && std::ranges::all_of(value.content, [](Expr e) { return e.is_const(); });
+      bool known = value.content.empty() ? empty_tensor(value.type) && node.bodies.empty()
+                                         : std::ranges::all_of(value.content, [](Expr e) { return e.is_const(); });
       if (known) {
         value.constant = std::make_shared<const Tensor>(tensor_of(value.content, value.type));
         value.producer = {};

@@ -23,6 +23,12 @@ Shape without_axis(Shape shape, int axis) {
   return shape;
 }
 
+void check_condition(const Type& t, std::string_view what) {
+  bool one = t.kind == Kind::Tensor && (!is_static(t.shape) || product(t.shape).is_static(1));
+  if (t.dtype != DType::b1 || !one)
+    throw CompileError(Code::E0301, fmt::format("{} is {}, it must be one bool", what, to_string(t)));
+}
+
 Dim fresh_dim() {
   static uint64_t serial = 0;
   return Dim(symbol(fmt::format("?loop{}", serial++)));
@@ -91,6 +97,38 @@ void Importer::inline_branch(onnx::NodeProto& n, onnx::GraphProto& g, Scope& out
   define_outputs(n, outer, outputs);
 }
 
+bool Importer::fits_other_dims(const Mark& before) const {
+  if (hidden_ != before.hidden || tallies_.problems() != before.tallies.problems()) return false;
+  return std::all_of(
+      reports_.begin() + static_cast<ptrdiff_t>(before.reports), reports_.end(),
+      [](const Diagnostic& d) { return is_warning(d.code) || d.code == Code::E0302 || d.code == Code::E0304; });
+}
+
+Importer::Branch Importer::import_branch(onnx::GraphProto& g, Scope& scope, std::span<const std::string_view> seed) {
+  Mark before = save();
+  Branch branch{import_body(g, scope, {}, seed), before.reports, {}};
+  auto problem = std::find_if(reports_.begin() + static_cast<ptrdiff_t>(before.reports), reports_.end(),
+                              [](const Diagnostic& d) { return !is_warning(d.code); });
+  if (problem != reports_.end() && fits_other_dims(before)) branch.problem = *problem;
+  branch.body.ok &= problem == reports_.end();
+  return branch;
+}
+
+/// A branch that cannot be computed gives values of the other's types, which end a run that takes it.
+Importer::Body Importer::fault_like(const Body& other, uint32_t row) {
+  Body body{std::make_shared<Graph>(sources_), other.captures, true};
+  for (ValueId v : other.graph->inputs()) body.graph->add_input((*other.graph)[v].name, other.graph->type(v));
+  for (const Port& p : other.graph->outputs()) {
+    const Type& t = other.graph->type(p.value);
+    std::vector<int64_t> dims;
+    for (const Dim& d : t.shape) dims.push_back(d.is_static() ? d.value() : 1);
+    ValueId nothing = body.graph->constant(Tensor(t.dtype, {0}));
+    body.graph->add_output(p.name,
+                           body.graph->add(get_operator("Fault", "cameo"), {nothing}, {{"shape", dims}}, {row})[0]);
+  }
+  return body;
+}
+
 void Importer::import_if(onnx::NodeProto& n, NodeFacts facts, onnx::GraphProto& yes, onnx::GraphProto& no,
                          Scope& scope) {
   for (onnx::GraphProto* g : {&yes, &no})
@@ -100,16 +138,28 @@ void Importer::import_if(onnx::NodeProto& n, NodeFacts facts, onnx::GraphProto& 
                                      g->input_size(), g->output_size(), n.output_size()));
   if (facts.inputs.size() != 1 || !facts.inputs[0])
     throw CompileError(Code::E0203, "`If` takes one input, the condition");
+  check_condition(scope.graph.type(facts.inputs[0]), "the condition of `If`");
   if (const Constant& condition = scope.graph[facts.inputs[0]].constant;
       condition && condition->size() == 1 && condition->dtype() == DType::b1)
     return inline_branch(n, condition->get_int(0) ? yes : no, scope);
-  Body a = import_body(yes, scope, {}, {});
-  Body b = import_body(no, scope, {}, a.captures);
+  Branch first = import_branch(yes, scope, {});
+  Branch second = import_branch(no, scope, first.body.captures);
+  Body &a = first.body, &b = second.body;
+  for (auto [bad, good] : {std::pair{&first, &second}, std::pair{&second, &first}}) {
+    if (!bad->problem || !good->body.ok) continue;
+    auto begin = reports_.begin() + static_cast<ptrdiff_t>(bad->reports);
+    reports_.erase(begin, bad == &first ? reports_.begin() + static_cast<ptrdiff_t>(good->reports) : reports_.end());
+    Diagnostic d = *bad->problem;
+    d.message = fmt::format("a branch of `If` cannot be computed with these dims: {}", d.message);
+    d.code = Code::W0006;
+    report(std::move(d));
+    bad->body = fault_like(good->body, facts.row);
+  }
   for (size_t i = a.captures.size(); i < b.captures.size(); ++i)  // both take the same list
     a.graph->add_input(std::string(b.captures[i]), scope.graph.type(*scope.find(b.captures[i])));
   if (!a.ok || !b.ok) return fail_outputs(n, scope);
   facts.bodies = {a.graph, b.graph};
-  add_node(n, std::move(facts), b.captures, scope);
+  add_node(n, std::move(facts), a.captures.size() > b.captures.size() ? a.captures : b.captures, scope);
 }
 
 // ---- Loop and Scan ------------------------------------------------------------------------------------------------
@@ -133,6 +183,7 @@ Importer::Body Importer::import_repeated(onnx::GraphProto& g, Scope& scope, std:
 
 void Importer::import_loop(onnx::NodeProto& n, NodeFacts facts, onnx::GraphProto& g, Scope& scope) {
   facts.inputs.resize(std::max<size_t>(facts.inputs.size(), 2));
+  if (facts.inputs[1]) check_condition(scope.graph.type(facts.inputs[1]), "the condition of `Loop`");
   int carried = static_cast<int>(facts.inputs.size()) - 2;
   std::vector<Type> types{Type(DType::i64, {}), Type(DType::b1, {})};
   for (int i = 0; i < carried; ++i) {

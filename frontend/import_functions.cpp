@@ -90,6 +90,16 @@ void Importer::call_checked(const Function& f, onnx::NodeProto& n, Scope& scope,
   for (auto& a : *n.mutable_attribute())
     if (auto* value = resolve(a, scope.region)) arguments[a.name()] = value;
 
+  for (const std::string& name : proto.attribute())
+    if (!arguments.count(name))
+      tolerate(Code::E0204,
+               fmt::format("function `{}` needs the attribute `{}`, its call has none", title(proto), printable(name)),
+               "its nodes go without", at(row));
+  if (std::string_view domain = plain_domain(n.domain()); !scope.region.opsets->count(domain))
+    tolerate(Code::E0201,
+             fmt::format("function `{}` is called without an import of its domain `{}`", title(proto),
+                         domain.empty() ? "ai.onnx" : printable(domain)),
+             "it is called all the same", at(row));
   const SourceNode& caller = (*sources_)[row];
   Region region{&f.opsets, &arguments, shortened(caller.name.empty() ? caller.output : caller.name) + "/"};
   Scope inner{scope.graph, region, nodes_left_, nullptr, scope.depth + 1};

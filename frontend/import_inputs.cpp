@@ -35,6 +35,7 @@ class InputTyper {
     for (const auto* p : protos) declared_.push_back(declare(*p));
     bind_positions();
     bind_shapes();
+    bind_claims();
     check_dims_used();
     std::vector<Input> inputs;
     for (Declared& d : declared_) inputs.push_back({d.proto, type_of(d)});
@@ -92,20 +93,30 @@ class InputTyper {
               fail(Code::E0503,
                    fmt::format("`--dim {}={}`: an extent is 0 to {}", printable(key), it->second, kLargestDim));
             else
-              bind(a, it->second, fmt::format("--dim {}={}", printable(key), it->second));
+              claim(a, it->second, fmt::format("--dim {}={}", printable(key), it->second));
           }
     for (Declared& d : declared_)
       for (Axis& a : d.axes.value_or(std::vector<Axis>{}))
         for (auto& s : symbols_of(a.extent)) used_.insert(s);
   }
 
-  void bind(const Axis& a, int64_t value, const std::string& flag) {
-    auto before = dims_;
-    if (solve_dim(a.extent, value, dims_)) return;
-    Expr bound = bind_symbols(a.extent, before);
-    fail(Code::E0503,
-         fmt::format("`{}` does not fit: axis `{}` is {}", flag, printable(a.position),
-                     bound.is_const() ? fmt::format("{}", bound.int_value()) : fmt::format("`{}`", printable(a.text))));
+  void claim(const Axis& a, int64_t value, std::string flag) {
+    claims_.push_back({a.extent, value});
+    claimed_.push_back({a, std::move(flag)});
+  }
+  void bind_claims() {
+    solve_dims(claims_, dims_);
+    for (size_t i = 0; i < claims_.size(); ++i) {
+      const auto& [axis, flag] = claimed_[i];
+      std::string known = fmt::format("axis `{}` is `{}`", printable(axis.position), printable(axis.text));
+      if (Expr e = bind_symbols(axis.extent, dims_); e.is_const())
+        known = fmt::format("axis `{}` is {}", printable(axis.position), e.int_value());
+      if (claims_[i].state == DimClaim::Fails)
+        fail(Code::E0503, fmt::format("`{}` does not fit: {}", flag, known));
+      else if (claims_[i].state == DimClaim::Open)
+        fail(Code::E0503, fmt::format("`{}` does not say enough: {}", flag, known),
+             fmt::format("bind {}", fmt::join(symbols_of(bind_symbols(axis.extent, dims_)), " or ")));
+    }
   }
 
   const std::vector<int64_t>* shape_for(size_t i) {
@@ -132,7 +143,7 @@ class InputTyper {
       } else if (d.axes->size() != shape->size()) {
         fail(Code::E0503, fmt::format("`{}` has {} dims, the input has {}", flag, shape->size(), d.axes->size()));
       } else {
-        for (size_t k = 0; k < shape->size(); ++k) bind((*d.axes)[k], (*shape)[k], flag);
+        for (size_t k = 0; k < shape->size(); ++k) claim((*d.axes)[k], (*shape)[k], flag);
       }
     }
     for (auto& [name, shape] : options_.shapes)
@@ -197,6 +208,8 @@ class InputTyper {
   const std::function<void(Diagnostic)>& report_;
   std::map<std::string, int64_t> dims_;
   std::vector<Declared> declared_;
+  std::vector<DimClaim> claims_;  // of flags, and for each the axis and the flag
+  std::vector<std::pair<Axis, std::string>> claimed_;
   std::set<std::string> used_, used_shapes_;
 };
 
@@ -214,34 +227,40 @@ namespace cameo {
 std::map<std::string, int64_t> dims_from_data(const Model& model,
                                               const std::map<std::string, std::vector<int64_t>>& shapes) {
   std::map<std::string, int64_t> dims;
-  std::map<std::string, std::string> told_by;  // dim to input
-  for (ValueId v : model.graph.inputs()) {
+  std::vector<importing::DimClaim> claims;
+  std::vector<ValueId> inputs;  // of each claim
+  auto misfit = [&](ValueId v, std::vector<std::string> notes) {
     const std::string& input = model.graph[v].name;
-    auto it = shapes.find(input);
+    throw CompileError({Code::E0302,
+                        fmt::format("the data for input `{}` is {}, the model takes {}", printable(input),
+                                    fmt::join(shapes.at(input), "x"), to_string(model.graph.type(v).shape)),
+                        {},
+                        {},
+                        std::move(notes),
+                        {}});
+  };
+  for (ValueId v : model.graph.inputs()) {
+    auto it = shapes.find(model.graph[v].name);
     if (it == shapes.end()) continue;
     const Shape& shape = model.graph.type(v).shape;
-    auto misfit = [&](std::string note) {
-      Diagnostic d{Code::E0302,
-                   fmt::format("the data for input `{}` is {}, the model takes {}", printable(input),
-                               fmt::join(it->second, "x"), to_string(shape)),
-                   {},
-                   {},
-                   {},
-                   {}};
-      if (!note.empty()) d.notes.push_back(std::move(note));
-      throw CompileError(d);
-    };
-    if (shape.size() != it->second.size()) misfit({});
+    if (shape.size() != it->second.size()) misfit(v, {});
     for (size_t k = 0; k < shape.size(); ++k) {
-      std::vector<std::string> names = importing::symbols_of(shape[k].extent());
-      if (!importing::solve_dim(shape[k].extent(), it->second[k], dims)) {
-        std::string name = names.empty() ? "" : names[0];
-        misfit(told_by.count(name)
-                   ? fmt::format("`{}` is {} in `{}`", printable(name), dims[name], printable(told_by[name]))
-                   : "");
-      }
-      for (const std::string& n : names) told_by.emplace(n, input);
+      claims.push_back({shape[k].extent(), it->second[k]});
+      inputs.push_back(v);
     }
+  }
+  importing::solve_dims(claims, dims);
+  for (size_t i = 0; i < claims.size(); ++i) {
+    if (claims[i].state != importing::DimClaim::Fails) continue;
+    std::vector<std::string> notes;
+    for (const std::string& name : importing::symbols_of(claims[i].extent))
+      for (size_t k = 0; k < claims.size(); ++k)
+        if (claims[k].extent == symbol(name) && claims[k].value == dims[name]) {
+          notes.push_back(
+              fmt::format("`{}` is {} in `{}`", printable(name), dims[name], printable(model.graph[inputs[k]].name)));
+          break;
+        }
+    misfit(inputs[i], std::move(notes));
   }
   return dims;
 }

@@ -76,8 +76,14 @@ DType dtype_of(int32_t onnx_type);  // undefined when unknown
 Expr parse_dim(std::string_view text);
 /// The symbols of an expression, in order of making.
 std::vector<std::string> symbols_of(Expr e);
-/// Adds to `dims` what `extent == value` says about its one unbound symbol; false when it cannot hold.
-bool solve_dim(Expr extent, int64_t value, std::map<std::string, int64_t>& dims);
+/// An extent and what it is said to be.
+struct DimClaim {
+  Expr extent;
+  int64_t value;
+  enum { Open /* several symbols are unbound */, Holds, Fails } state = Open;
+};
+/// Adds to `dims` what the claims say about symbols, each claim as soon as one unbound symbol is left in it.
+void solve_dims(std::vector<DimClaim>& claims, std::map<std::string, int64_t>& dims);
 std::string describe(const onnx::TypeProto& t);
 /// Reads `16000` or `[[1,2],[3,4]]` as a tensor of the type; throws E0503.
 Tensor parse_constant(std::string_view text, const std::string& input, const Type& type);
@@ -181,6 +187,13 @@ class Importer {
   struct Tallies {
     std::map<std::string, Missing> missing;  // operators, by what names them
     std::map<std::string, Seen> unknown_attributes, undefined, domains, external;
+    int problems() const {
+      int n = 0;
+      for (auto& [title, m] : missing) n += m.seen.count;
+      for (auto* seen : {&undefined, &domains, &external})
+        for (auto& [what, s] : *seen) n += s.count;
+      return n;
+    }
   };
   /// Where reports stood before a trial.
   struct Mark {
@@ -207,6 +220,13 @@ class Importer {
     bool ok = true;
   };
 
+  /// Of an If: where its reports begin, and the first that only the dims cause, if there are no others.
+  struct Branch {
+    Body body;
+    size_t reports;
+    std::optional<Diagnostic> problem;
+  };
+
   // import_model.cpp
   void read_header();
   Opsets read_opsets(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>& imports,
@@ -217,10 +237,16 @@ class Importer {
   void import_initializers(onnx::GraphProto& g, Scope& scope);
   void import_outputs(const onnx::GraphProto& g, Scope& scope);
   Needed needed_by_outputs(const NodeList& nodes);
+  bool is_open(const std::string& input) const;
+  void check_initializer(const onnx::ValueInfoProto& input, const Type& type);
   void check_declared(const onnx::GraphProto& g, Scope& scope);
   void report(Diagnostic d);
   void report(Code code, std::string message, std::string node = {}, std::string help = {});
   void report_tallies();
+  void report_constant_inputs();
+  /// A broken rule of which the meaning is clear: throws, or with --lenient warns and goes on. `meaning` completes
+  /// "with --lenient ..".
+  void tolerate(Code code, const std::string& message, const std::string& meaning, const std::string& node = {});
   Mark save() const;
   void restore(Mark mark);
 
@@ -237,9 +263,11 @@ class Importer {
   void missing_operator(const onnx::NodeProto& n, std::string_view domain, int64_t opset, const Operator* op,
                         uint32_t row);
   void scan_operators(const onnx::NodeProto& n, const Region& region, uint32_t row);
+  void repair(NodeFacts& facts, const Scope& scope);
   std::vector<ValueId> read_inputs(const onnx::NodeProto& n, Scope& scope, uint32_t row, bool& ok);
-  Attrs read_attributes(onnx::NodeProto& n, const Operator& op, const Region& region, uint32_t row,
+  Attrs read_attributes(onnx::NodeProto& n, const Operator& op, int version, const Region& region, uint32_t row,
                         std::vector<onnx::GraphProto*>& graphs);
+  int type_of(const onnx::AttributeProto& a, const std::string& node);
   std::optional<Attr> read_attribute(onnx::AttributeProto& a, int type);
   Constant shared_tensor(onnx::TensorProto& t);
   Constant shared_sparse(onnx::SparseTensorProto& t);
@@ -260,6 +288,9 @@ class Importer {
   Body import_repeated(onnx::GraphProto& g, Scope& scope, std::vector<Type> inputs, int first_carried, int carried,
                        int first_out);
   void import_control(onnx::NodeProto& n, NodeFacts facts, std::span<onnx::GraphProto* const> graphs, Scope& scope);
+  bool fits_other_dims(const Mark& before) const;
+  Branch import_branch(onnx::GraphProto& g, Scope& scope, std::span<const std::string_view> seed);
+  Body fault_like(const Body& other, uint32_t row);
   void import_if(onnx::NodeProto& n, NodeFacts facts, onnx::GraphProto& yes, onnx::GraphProto& no, Scope& scope);
   void import_loop(onnx::NodeProto& n, NodeFacts facts, onnx::GraphProto& g, Scope& scope);
   void import_scan(onnx::NodeProto& n, NodeFacts facts, onnx::GraphProto& g, Scope& scope);

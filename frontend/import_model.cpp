@@ -22,6 +22,11 @@ void Importer::report(Code code, std::string message, std::string node, std::str
   report({code, std::move(message), {}, std::move(node), {}, std::move(help)});
 }
 
+void Importer::tolerate(Code code, const std::string& message, const std::string& meaning, const std::string& node) {
+  if (!options_.lenient) throw CompileError({code, message, {}, node, {}, fmt::format("with --lenient {}", meaning)});
+  report(Code::W0005, fmt::format("{}; {}", message, meaning), node);
+}
+
 Importer::Mark Importer::save() const { return {reports_.size(), sources_->size(), hidden_, tallies_}; }
 void Importer::restore(Mark mark) {
   reports_.resize(mark.reports);
@@ -68,11 +73,17 @@ void Importer::read_header() {
 
 void Importer::import_initializers(onnx::GraphProto& g, Scope& scope) {
   if (scope.depth > 0 && (nodes_left_ -= g.initializer_size()) < 0) throw TooManyNodes();  // bodies may be read often
+  std::map<std::string_view, const onnx::ValueInfoProto*> declared;
+  for (const auto& input : g.input()) declared.emplace(input.name(), &input);
   auto define = [&](const onnx::TensorProto& title, auto read) {
     const std::string& name = title.name();
     if (name.empty()) return report(Code::E0202, "an initializer has no name");
+    if (scope.depth == 0 && is_open(name)) return;
     try {
-      scope.define(name, scope.graph.constant(read(), name));
+      ValueId v = scope.graph.constant(read(), name);
+      if (auto input = declared.find(name); input != declared.end())
+        check_initializer(*input->second, scope.graph.type(v));
+      scope.define(name, v);
     } catch (CompileError& e) {
       bool file = e.diagnostic.code == Code::E0103;  // one file lacks for many tensors
       Seen* s = file ? &tallies_.external[e.diagnostic.message] : nullptr;
@@ -127,6 +138,42 @@ void Importer::add_input(const Input& input, Scope& scope) {
   }
 }
 
+namespace {
+
+bool same_shape(const onnx::TypeProto::Tensor& t, const Type& type) {
+  if (!t.has_shape()) return true;
+  if (t.shape().dim_size() != type.rank()) return false;
+  for (int d = 0; d < type.rank(); ++d) {
+    const auto& dim = t.shape().dim(d);
+    if (dim.has_dim_value() && dim.dim_value() >= 0 && type.shape[d].is_static() &&
+        type.shape[d].value() != dim.dim_value())
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void Importer::check_initializer(const onnx::ValueInfoProto& input, const Type& type) {
+  const auto& declared = input.type().tensor_type();
+  if (input.type().value_case() != onnx::TypeProto::kTensorType || declared.elem_type() == 0) return;
+  std::string differs;
+  if (DType wanted = dtype_of(declared.elem_type()); wanted != type.dtype)
+    differs = fmt::format("as {}", name(wanted));
+  else if (!same_shape(declared, type))
+    differs = "with another shape";
+  if (!differs.empty())
+    tolerate(Code::E0303,
+             fmt::format("input `{}` is declared {}, its initializer is {}", printable(input.name()), differs,
+                         to_string(type)),
+             "the initializer counts");
+}
+
+bool Importer::is_open(const std::string& name) const {
+  auto stands_in = [&](const std::vector<std::string>& names) { return std::ranges::find(names, name) != names.end(); };
+  return stands_in(options_.open) || stands_in(options_.fed);
+}
+
 /// The graph's inputs that no initializer gives, and that the cut graph needs.
 void Importer::import_inputs(onnx::GraphProto& g, Scope& scope, const Needed* needed) {
   std::set<std::string_view> constants, seen;
@@ -138,9 +185,14 @@ void Importer::import_inputs(onnx::GraphProto& g, Scope& scope, const Needed* ne
       report(Code::E0202, "an input of the graph has no name");
     else if (!seen.insert(v.name()).second)
       report(Code::E0202, fmt::format("the graph has two inputs `{}`", printable(v.name())));
-    else if (!constants.count(v.name()))
+    else if (!constants.count(v.name()) || is_open(v.name()))
       protos.push_back(&v);
+    else
+      model_.constant_inputs.push_back(v.name());
   }
+  for (const std::string& name : options_.open)
+    if (!seen.count(name))
+      report(Code::E0502, fmt::format("`--input {}` names no input of the model", printable(name)));
   std::set<std::string> gone;
   for (const Input& input : type_inputs(protos, options_, model_, [&](Diagnostic d) { report(std::move(d)); })) {
     const std::string& name = input.proto->name();
@@ -188,21 +240,6 @@ void Importer::import_outputs(const onnx::GraphProto& g, Scope& scope) {
 }
 
 // ---- what the model declares against what was inferred ------------------------------------------------------------
-namespace {
-
-bool same_shape(const onnx::TypeProto::Tensor& t, const Type& type) {
-  if (!t.has_shape()) return true;
-  if (t.shape().dim_size() != type.rank()) return false;
-  for (int d = 0; d < type.rank(); ++d) {
-    const auto& dim = t.shape().dim(d);
-    if (dim.has_dim_value() && dim.dim_value() >= 0 && type.shape[d].is_static() &&
-        type.shape[d].value() != dim.dim_value())
-      return false;
-  }
-  return true;
-}
-
-}  // namespace
 
 void Importer::check_declared(const onnx::GraphProto& g, Scope& scope) {
   std::vector<std::string> differ;
@@ -239,6 +276,21 @@ void Importer::check_declared(const onnx::GraphProto& g, Scope& scope) {
 }
 
 // ---- once a model -------------------------------------------------------------------------------------------------
+
+/// Files of IR 3 name every initializer as an input; from IR 4 on it is a choice, and worth a word.
+void Importer::report_constant_inputs() {
+  const auto& names = model_.constant_inputs;
+  if (names.empty() || model_.ir_version < 4) return;
+  std::string list = fmt::format("`{}`", printable(names[0]));
+  if (names.size() > 1) list += fmt::format(" and {} more", names.size() - 1);
+  report({Code::W0007,
+          fmt::format("{} {} an initializer and {} constant", list, names.size() > 1 ? "have" : "has",
+                      names.size() > 1 ? "are" : "is"),
+          {},
+          {},
+          {},
+          fmt::format("--input {} keeps it open", printable(names[0]))});
+}
 
 void Importer::report_tallies() {
   auto times = [](int n) { return n == 1 ? std::string("1 node") : fmt::format("{} nodes", n); };
@@ -279,6 +331,7 @@ Model Importer::run(Diagnostics& out) {
            "the model has, or its functions and bodies expand to, far more nodes than a file of this size should");
   }
   report_tallies();
+  report_constant_inputs();
   for (Diagnostic& d : reports_) out.add(std::move(d));
   if (hidden_) out.add({Code::E0201, fmt::format("{} more problems are not shown", hidden_), {}, {}, {}, {}});
   for (const auto& [location, file] : folder_.opened()) model_.files.push_back(file);

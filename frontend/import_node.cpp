@@ -134,11 +134,30 @@ std::vector<ValueId> Importer::read_inputs(const onnx::NodeProto& n, Scope& scop
   return inputs;
 }
 
+/// With --lenient, what operators refuse though it is clear what is meant.
+void Importer::repair(NodeFacts& f, const Scope& scope) {
+  auto say = [&](std::string_view what) { report(Code::W0005, fmt::format("`{}` {}", f.op->name, what), at(f.row)); };
+  if (auto perm = f.attrs.find("perm"); f.op->name == "Transpose" && perm != f.attrs.end() && f.inputs.size() == 1) {
+    auto& axes = std::get<std::vector<int64_t>>(perm->second);
+    if (std::ranges::any_of(axes, [](int64_t a) { return a < 0; }))
+      say("has negative axes in `perm`; they count from the end");
+    for (int64_t& a : axes)
+      if (a < 0) a += scope.graph.type(f.inputs[0]).rank();
+  }
+  constexpr size_t kScales = 2, kSizes = 3;
+  if (f.op->name == "Resize" && f.inputs.size() > kSizes && f.inputs[kScales] && f.inputs[kSizes] &&
+      !has_no_elements(scope.graph.type(f.inputs[kScales]).shape) &&
+      !has_no_elements(scope.graph.type(f.inputs[kSizes]).shape)) {
+    say("has both `scales` and `sizes`; `sizes` counts");
+    f.inputs[kScales] = {};
+  }
+}
+
 void Importer::import_operator(onnx::NodeProto& n, const Operator& op, int version, Scope& scope, uint32_t row) {
   bool ok = true;
   NodeFacts facts{&op, version, row, read_inputs(n, scope, row, ok), {}, {}};
   std::vector<onnx::GraphProto*> graphs;
-  facts.attrs = read_attributes(n, op, scope.region, row, graphs);
+  facts.attrs = read_attributes(n, op, version, scope.region, row, graphs);
   bool variadic = !op.outputs.empty() && op.outputs.back().presence == OutputSpec::Variadic;
   if (!variadic && n.output_size() > static_cast<int>(op.outputs.size()))
     throw CompileError(Code::E0203, fmt::format("`{}` has {} outputs, it gives at most {}", op.name, n.output_size(),
@@ -149,6 +168,7 @@ void Importer::import_operator(onnx::NodeProto& n, const Operator& op, int versi
     scan_operators(n, scope.region, row);
     return fail_outputs(n, scope);
   }
+  if (options_.lenient) repair(facts, scope);
   if (graphs.empty())
     add_node(n, std::move(facts), {}, scope);
   else
@@ -205,18 +225,34 @@ int proto_type(AttrKind k) {
   return types[static_cast<int>(k)];
 }
 
-/// The type that an attribute says it has, or, in old models, that its fields show.
-int type_of(const Proto& a, const AttrSpec* spec) {
-  if (a.type() != Proto::UNDEFINED) return a.type();
+std::string_view proto_name(int type) {
+  for (int k = 0; k <= static_cast<int>(AttrKind::Graph); ++k)
+    if (proto_type(static_cast<AttrKind>(k)) == type) return kind_name(static_cast<AttrKind>(k));
+  return type == Proto::SPARSE_TENSOR ? "a sparse tensor" : "something else";
+}
+
+/// The type that an attribute's fields show; UNDEFINED when none is set.
+int shown_type(const Proto& a) {
   if (a.has_f()) return Proto::FLOAT;
   if (a.has_i()) return Proto::INT;
   if (a.has_s()) return Proto::STRING;
   if (a.has_t()) return Proto::TENSOR;
   if (a.has_g()) return Proto::GRAPH;
+  if (a.has_sparse_tensor()) return Proto::SPARSE_TENSOR;
   if (a.floats_size()) return Proto::FLOATS;
   if (a.ints_size()) return Proto::INTS;
   if (a.strings_size()) return Proto::STRINGS;
-  return spec ? proto_type(spec->kind) : Proto::UNDEFINED;
+  return Proto::UNDEFINED;
+}
+bool shows(const Proto& a, int type) {
+  switch (type) {
+    case Proto::FLOAT: return a.has_f();
+    case Proto::INT: return a.has_i();
+    case Proto::STRING: return a.has_s();
+    case Proto::TENSOR: return a.has_t();
+    case Proto::GRAPH: return a.has_g();
+    default: return shown_type(a) == type;
+  }
 }
 
 }  // namespace
@@ -228,6 +264,17 @@ onnx::AttributeProto* resolve(onnx::AttributeProto& a, const Region& region) {
                                                 printable(a.name()), printable(a.ref_attr_name())));
   auto it = region.arguments->find(a.ref_attr_name());
   return it == region.arguments->end() ? nullptr : it->second;
+}
+
+/// The type that an attribute says it has, or, in old models, that its fields show; UNDEFINED for an empty one.
+int Importer::type_of(const onnx::AttributeProto& a, const std::string& node) {
+  const int shown = shown_type(a), said = a.type();
+  if (said == Proto::UNDEFINED || shown == Proto::UNDEFINED || shows(a, said)) return said ? said : shown;
+  tolerate(Code::E0204,
+           fmt::format("attribute `{}` says that it is {}, but holds {}", printable(a.name()), proto_name(said),
+                       proto_name(shown)),
+           "what it holds counts", node);
+  return shown;
 }
 
 Constant Importer::shared_tensor(onnx::TensorProto& t) {
@@ -254,7 +301,7 @@ std::optional<Attr> Importer::read_attribute(onnx::AttributeProto& a, int type) 
   }
 }
 
-Attrs Importer::read_attributes(onnx::NodeProto& n, const Operator& op, const Region& region, uint32_t row,
+Attrs Importer::read_attributes(onnx::NodeProto& n, const Operator& op, int version, const Region& region, uint32_t row,
                                 std::vector<onnx::GraphProto*>& graphs) {
   Attrs attrs;
   std::set<std::string_view> seen;
@@ -271,13 +318,19 @@ Attrs Importer::read_attributes(onnx::NodeProto& n, const Operator& op, const Re
       if (!s.count++) s.first = at(row);
       continue;
     }
-    if (type_of(*a, &*spec) != proto_type(spec->kind))
-      throw CompileError(Code::E0204,
-                         fmt::format("attribute `{}` of `{}` must be {}", spec->name, op.name, kind_name(spec->kind)));
+    const int wanted = proto_type(spec->kind);
+    if (int type = type_of(*a, at(row)); type != wanted && type != Proto::UNDEFINED)
+      throw CompileError(Code::E0204, fmt::format("attribute `{}` of `{}` is {}, it must be {}", spec->name, op.name,
+                                                  proto_name(type), kind_name(spec->kind)));
+    if (version < spec->since)
+      tolerate(Code::E0204,
+               fmt::format("`{}` has the attribute `{}` from opset {} on, this is the operator of opset {}", op.name,
+                           spec->name, spec->since, version),
+               "it counts all the same", at(row));
     if (spec->kind == AttrKind::Graph)
       bodies[spec->name] = a->mutable_g();
     else
-      attrs[written.name()] = *read_attribute(*a, proto_type(spec->kind));
+      attrs[written.name()] = *read_attribute(*a, wanted);
   }
   for (const AttrSpec& spec : op.attributes) {
     if (spec.kind != AttrKind::Graph) continue;
@@ -329,7 +382,7 @@ void Importer::import_constant(onnx::NodeProto& n, Scope& scope, uint32_t row) {
     if (kind == std::end(kValues))
       throw CompileError(Code::E0204,
                          fmt::format("`Constant` has no attribute `{}`", printable(n.attribute(0).name())));
-    if (int type = type_of(*a, nullptr); type != kind->type && type != Proto::UNDEFINED)
+    if (int type = type_of(*a, at(row)); type != kind->type && type != Proto::UNDEFINED)
       throw CompileError(Code::E0204, fmt::format("attribute `{}` of `Constant` has the wrong type", kind->name));
     Constant c;
     if (kind->type == Proto::TENSOR)

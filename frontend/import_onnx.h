@@ -20,6 +20,9 @@ struct ImportOptions {
   std::map<std::string, std::vector<int64_t>> shapes = {};  // by name of an input, or by its number
   std::map<std::string, std::string> constants = {};        // inputs folded in: `16000`, `[[1,2],[3,4]]`
   std::vector<std::string> outputs = {};                    // values that become the outputs; empty: the model's own
+  std::vector<std::string> open = {};                       // inputs that stay inputs, though they have an initializer
+  std::vector<std::string> fed = {};  // likewise, if there are inputs of these names: data comes for them
+  bool lenient = false;               // goes on where a model breaks a rule, but its meaning is clear
 };
 
 /// An axis of an input whose extent nothing gives yet.
@@ -52,6 +55,7 @@ struct Model {
   std::map<std::string, int64_t> opsets;  // domain ("" for ai.onnx) to version
   std::string producer, graph_name;
   std::vector<UnboundDim> unbound;
+  std::vector<std::string> constant_inputs;  // whose initializer counts
 };
 
 Model import_onnx(const std::filesystem::path& file, const ImportOptions& options, Diagnostics& diagnostics);

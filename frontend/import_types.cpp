@@ -78,18 +78,33 @@ std::vector<std::string> symbols_of(Expr e) {
   return names;
 }
 
-bool solve_dim(Expr extent, int64_t value, std::map<std::string, int64_t>& dims) {
-  Expr e = bind_symbols(extent, dims);
-  if (e.is_const()) return e.int_value() == value;
-  Affine a = affine(e);
-  if (a.terms.size() != 1 || a.terms[0].term.op() != Op::Symbol) return true;  // nothing that one number tells
-  int64_t rest;
-  int64_t k = a.terms[0].coefficient;
-  if (__builtin_sub_overflow(value, a.constant, &rest) || k == 0 || (k == -1 && rest == INT64_MIN) || rest % k != 0 ||
-      rest / k < 0 || rest / k > kLargestDim)
+namespace {
+
+/// Solves a claim for its last unbound symbol; true when that told something.
+bool solve(DimClaim& claim, std::map<std::string, int64_t>& dims) {
+  Expr e = bind_symbols(claim.extent, dims);
+  if (e.is_const()) {
+    claim.state = e.int_value() == claim.value ? DimClaim::Holds : DimClaim::Fails;
     return false;
-  dims[std::string(symbol_name(a.terms[0].term))] = rest / k;
-  return true;
+  }
+  Affine a = affine(e);
+  if (a.terms.size() != 1 || a.terms[0].term.op() != Op::Symbol) return false;
+  int64_t rest, k = a.terms[0].coefficient;
+  bool fails = __builtin_sub_overflow(claim.value, a.constant, &rest) || k == 0 || (k == -1 && rest == INT64_MIN) ||
+               rest % k != 0 || rest / k < 0 || rest / k > kLargestDim;
+  claim.state = fails ? DimClaim::Fails : DimClaim::Holds;
+  if (!fails) dims[std::string(symbol_name(a.terms[0].term))] = rest / k;
+  return !fails;
+}
+
+}  // namespace
+
+void solve_dims(std::vector<DimClaim>& claims, std::map<std::string, int64_t>& dims) {
+  for (bool told = true; told;) {
+    told = false;
+    for (DimClaim& c : claims)
+      if (c.state == DimClaim::Open) told |= solve(c, dims);
+  }
 }
 
 // ---- types --------------------------------------------------------------------------------------------------------

@@ -83,17 +83,9 @@ class Walk {
         fail(fmt::format("byte {} in the {} starts no field: not a model, or damaged", start, name_of(kind)));
       switch (tag & 7) {
         case 0:
-          spend(32);
-          varint(kind, end);
-          break;
         case 1:
-          spend(32);
-          skip(kind, 8, end);
-          break;
-        case 5:
-          spend(32);
-          skip(kind, 4, end);
-          break;
+        case 5: number(kind, tag & 7, end); break;
+        case 3: group(kind, field, end); break;
         case 2: {
           uint64_t length = varint(kind, end);
           if (length > end - at_)
@@ -141,6 +133,33 @@ class Walk {
       if (b < 128) return value;
     }
     fail(fmt::format("a number longer than 64 bits before byte {} in the {}", at_, name_of(kind)));
+  }
+  void number(Message kind, uint64_t wire_type, size_t end) {
+    spend(32);
+    if (wire_type == 0)
+      varint(kind, end);
+    else
+      skip(kind, wire_type == 1 ? 8 : 4, end);
+  }
+  /// No message of ONNX has groups: all is skipped up to the tag that ends the one whose first tag was just read.
+  void group(Message kind, uint64_t field, size_t end) {
+    std::vector<uint64_t> open{field};
+    while (!open.empty()) {
+      spend(48);
+      size_t start = at_;
+      uint64_t tag = varint(kind, end), type = tag & 7;
+      if (type == 3 && open.size() < kMaxMessages)
+        open.push_back(tag >> 3);
+      else if (type == 4 && tag >> 3 == open.back())
+        open.pop_back();
+      else if (type == 2)
+        skip(kind, varint(kind, end), end);
+      else if (type == 0 || type == 1 || type == 5)
+        number(kind, type, end);
+      else
+        fail(
+            fmt::format("byte {} in a group of the {} starts no field: not a model, or damaged", start, name_of(kind)));
+    }
   }
   void skip(Message kind, size_t n, size_t end) {
     if (n > end - at_) fail(fmt::format("truncated: the {} ends inside of a number at byte {}", name_of(kind), at_));

@@ -141,6 +141,7 @@ std::vector<Expr> MeaningView::index_of(const Shape& shape) {
 }
 Expr MeaningView::load(int input, std::span<const Expr> index, Expr outside) const {
   CAMEO_CHECK(static_cast<int>(index.size()) == rank(input), "one index an axis");
+  if (has_no_elements(shape(input))) return outside ? outside : zero(dtype(input));
   return cameo::load(static_cast<uint32_t>(input), dtype(input), index, outside);
 }
 Expr MeaningView::load(int input, std::initializer_list<Expr> index, Expr outside) const {

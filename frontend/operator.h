@@ -135,7 +135,7 @@ class MeaningView : public NodeView {
 struct InputSpec {
   std::string_view name;
   DTypes types = kTensors;
-  enum Presence { Required, Optional, Variadic } presence = Required;
+  enum Presence { Required, Optional, Variadic /* one or more */, Any /* number of them */ } presence = Required;
   int same_as = -1;  // its element type must equal that of this input
 };
 struct OutputSpec {
@@ -146,11 +146,13 @@ enum class AttrKind : uint8_t { Int, Float, String, Ints, Floats, Strings, Tenso
 struct AttrSpec {
   std::string_view name;
   AttrKind kind;
+  int since;                       // the opset that introduced it; 0: as old as the operator
   std::optional<Attr> fallback{};  // the default, if it has one
-  AttrSpec(std::string_view n, int v) : name(n), kind(AttrKind::Int), fallback(int64_t{v}) {}
-  AttrSpec(std::string_view n, float v) : name(n), kind(AttrKind::Float), fallback(double{v}) {}
-  AttrSpec(std::string_view n, const char* v) : name(n), kind(AttrKind::String), fallback(std::string(v)) {}
-  AttrSpec(std::string_view n, AttrKind k) : name(n), kind(k) {}  // no default
+  AttrSpec(std::string_view n, int v, int s = 0) : name(n), kind(AttrKind::Int), since(s), fallback(int64_t{v}) {}
+  AttrSpec(std::string_view n, float v, int s = 0) : name(n), kind(AttrKind::Float), since(s), fallback(double{v}) {}
+  AttrSpec(std::string_view n, const char* v, int s = 0)
+      : name(n), kind(AttrKind::String), since(s), fallback(std::string(v)) {}
+  AttrSpec(std::string_view n, AttrKind k, int s = 0) : name(n), kind(k), since(s) {}  // no default
 };
 
 struct Operator {

@@ -26,6 +26,8 @@ enum DataType : uint32_t {  // TensorProto.DataType
   kBf16 = 16,
 };
 
+inline constexpr int64_t kNoIndex =
+    INT64_MIN;                           // what a kernel loads at that cannot be computed at the dims it was built for
 inline constexpr int32_t kMaxRank = 32;  // the most axes of a tensor: compilers refuse more, and readers of data
 
 struct TypeInfo {

@@ -22,7 +22,7 @@ inline Operator declare(std::string_view name, Meaning (*meaning)(const MeaningV
           .since = {1, 11, 12, 13},
           .inputs = {{"data", kNumbers}},
           .outputs = {{"reduced"}},
-          .attributes = {{"axis", 0}, {"keepdims", 1}, {"select_last_index", 0}},
+          .attributes = {{"axis", 0}, {"keepdims", 1}, {"select_last_index", 0, 12}},
           .infer = infer_type,
           .meaning = meaning};
 }

@@ -43,12 +43,35 @@ AttentionShape attention_shape(const NodeView& n) {
   if (s.groups.value() ? s.heads.value() % s.groups.value() : s.heads.value())
     n.fail(Code::E0302, fmt::format("{} query heads over {} key heads", s.heads.value(), s.groups.value()));
   if (n.has(PastKey) != n.has(PastValue)) n.fail(Code::E0203, "`past_key` and `past_value` go together");
-  if (n.has(PastKey)) s.past = n.dim(PastKey, 2);
+  if (n.has(PastKey)) s.past = n.rank(PastKey) == 4 ? n.dim(PastKey, 2) : Dim(0);
   return s;
+}
+
+/// K, V, the cache and the mask against Q.
+void check_operands(const NodeView& n, const AttentionShape& s) {
+  auto flat_or_not = [&](const Dim& heads, const Dim& length, const Dim& size) {
+    return s.flat ? Shape{s.batch, length, heads * size} : Shape{s.batch, heads, length, size};
+  };
+  check_shape(n, Q, flat_or_not(s.heads, s.queries, s.size), "whole heads");
+  check_shape(n, K, flat_or_not(s.groups, s.keys, s.size), "the batch and head size of Q");
+  check_shape(n, V, flat_or_not(s.groups, s.keys, s.value_size), "the batch of Q, the heads and length of K");
+  check_shape(n, PastKey, {s.batch, s.groups, s.past, s.size}, "keys of the same batch, heads and head size");
+  check_shape(n, PastValue, {s.batch, s.groups, s.past, s.value_size}, "values as long as the keys");
+  check_shape(n, Valid, {s.batch}, "one length a sequence");
+  if (!n.has(Mask)) return;
+  if (n.rank(Mask) < 1) n.fail(Code::E0302, "`attn_mask` is a scalar");
+  Shape all{s.batch, s.heads, s.queries, s.total()}, mask = n.shape(Mask);
+  mask.back() = all.back();  // a shorter one disallows what lies behind it
+  Shape shapes[] = {all, mask};
+  Shape both = infer::broadcast_shapes(n, shapes);
+  if (both.size() > 4 || (is_static(all) && is_static(both) && both != all))
+    n.fail(Code::E0302,
+           fmt::format("`attn_mask` is {} for scores of shape {}", to_string(n.type(Mask)), to_string(all)));
 }
 
 void infer_attention(Infer& n) {
   AttentionShape s = attention_shape(n);
+  check_operands(n, s);
   n.output(
       0, n.dtype(Q),
       s.flat ? Shape{s.batch, s.queries, s.heads * s.value_size} : Shape{s.batch, s.heads, s.queries, s.value_size});
@@ -234,10 +257,10 @@ Operator declare_attention() {
                       {"qk_matmul_output", OutputSpec::Optional}},
           .attributes = {{"is_causal", 0},
                          {"kv_num_heads", AttrKind::Int},
-                         {"left_window_size", -1},
+                         {"left_window_size", -1, 25},
                          {"q_num_heads", AttrKind::Int},
                          {"qk_matmul_output_mode", 0},
-                         {"right_window_size", -1},
+                         {"right_window_size", -1, 25},
                          {"scale", AttrKind::Float},
                          {"softcap", 0.f},
                          {"softmax_precision", AttrKind::Int}},

@@ -74,7 +74,7 @@ Operator declare_batch_normalization() {
                      {"is_test", 0},
                      {"momentum", 0.9f},
                      {"spatial", 1},
-                     {"training_mode", 0}},
+                     {"training_mode", 0, 14}},
       .infer = infer_batch_normalization,
       .meaning = batch_normalization};
 }

@@ -26,12 +26,12 @@ inline Dim divided(const NodeView& n, Dim d, int64_t by) {
   return d / Dim(by);
 }
 
-inline Operator declare(std::string_view name, std::vector<int> since, void (*infer)(Infer&),
+inline Operator declare(std::string_view name, std::vector<int> since, int mode_since, void (*infer)(Infer&),
                         Meaning (*meaning)(const MeaningView&)) {
   return {.name = name,
           .since = std::move(since),
           .inputs = {{"input"}},
-          .attributes = {{"blocksize", AttrKind::Int}, {"mode", "DCR"}},
+          .attributes = {{"blocksize", AttrKind::Int}, {"mode", "DCR", mode_since}},
           .infer = infer,
           .meaning = meaning};
 }

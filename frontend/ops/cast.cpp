@@ -19,7 +19,7 @@ Operator declare_cast() {
   return {.name = "Cast",
           .since = {6, 9, 13, 19, 21, 23, 24, 25, 28},
           .inputs = {{"input", kTensors}},
-          .attributes = {{"to", AttrKind::Int}, {"saturate", 1}, {"round_mode", "up"}},
+          .attributes = {{"to", AttrKind::Int}, {"saturate", 1, 19}, {"round_mode", "up", 24}},
           .infer = infer_cast,
           .meaning = elementwise([](const MeaningView& n, Expr x) { return convert(x, n.out_dtype()); })};
 }

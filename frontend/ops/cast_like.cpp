@@ -18,7 +18,7 @@ Operator declare_cast_like() {
   return {.name = "CastLike",
           .since = {15, 19, 21, 23, 24, 25},
           .inputs = {{"input", kTensors}, {"target_type", kTensors}},
-          .attributes = {{"saturate", 1}, {"round_mode", "up"}},
+          .attributes = {{"saturate", 1, 19}, {"round_mode", "up", 24}},
           .infer = infer_cast_like,
           .meaning = cast_like_meaning};
 }

@@ -6,9 +6,7 @@ namespace {
 
 void infer_conv(Infer& n) {
   Convolution c = convolution(n, 1);
-  if (n.has(2) && n.rank(2) != 1)
-    n.fail(Code::E0302, fmt::format("B is {}, it must have rank 1", to_string(n.type(2))));
-  n.output(0, n.dtype(0), convolved_shape(n, c));
+  n.output(0, n.dtype(0), convolved_shape(n, c, 2));
 }
 
 Meaning conv(const MeaningView& n) {

@@ -37,7 +37,8 @@ inline Convolution convolution(const NodeView& n, int weights) {
   return c;
 }
 
-inline Shape convolved_shape(const NodeView& n, const Convolution& c) {
+inline Shape convolved_shape(const NodeView& n, const Convolution& c, int bias = -1) {
+  if (bias >= 0) check_shape(n, bias, {c.maps}, "one an output channel");
   Shape s = pooled_shape(n, c.window);
   s[1] = c.maps;
   return s;

@@ -4,7 +4,11 @@
 namespace cameo::ops {
 namespace {
 
-void infer_conv_integer(Infer& n) { n.output(0, DType::i32, convolved_shape(n, convolution(n, 1))); }
+void infer_conv_integer(Infer& n) {
+  Convolution c = convolution(n, 1);
+  check_parameters(n, c, {3}, {2});
+  n.output(0, DType::i32, convolved_shape(n, c));
+}
 
 Meaning conv_integer(const MeaningView& n) {
   auto out = n.index();

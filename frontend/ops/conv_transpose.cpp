@@ -74,6 +74,7 @@ void infer_conv_transpose(Infer& n) {
   Transposed t = transposed(n);
   Shape s = pooled_shape(n, t.window);
   s[1] = t.maps * Dim(t.group);
+  check_shape(n, 2, {s[1]}, "one an output channel");
   n.output(0, n.dtype(), s);
 }
 

@@ -8,16 +8,16 @@ namespace {
 
 void infer_deform_conv(Infer& n) {
   Convolution c = convolution(n, 1);
-  Shape s = convolved_shape(n, c);
+  Shape s = convolved_shape(n, c, 3);
   check_neighbours(n, 2, c.window.size());
   int64_t groups = count_attr(n, "offset_group");
-  Dim offsets = Dim(groups) * Dim(static_cast<int64_t>(c.window.size()));
-  for (const WindowAxis& w : c.window) offsets = offsets * Dim(w.kernel);
-  bool fits = n.rank(2) == n.rank(0) && (!n.has(4) || n.rank(4) == n.rank(0));
-  fits = fits && (!n.shape(2)[1].is_static() || n.shape(2)[1] == offsets);
-  if (!fits)
-    n.fail(Code::E0302, fmt::format("X is {} and `offset` {} with `offset_group` {}", to_string(n.type(0)),
-                                    to_string(n.type(2)), groups));
+  Dim weights = groups;
+  for (const WindowAxis& w : c.window) weights = weights * Dim(w.kernel);
+  Shape sampled = s;
+  sampled[1] = weights * Dim(static_cast<int64_t>(c.window.size()));
+  check_shape(n, 2, sampled, "an offset for each tap and axis of every output position");
+  sampled[1] = weights;
+  check_shape(n, 4, sampled, "a weight for each tap of every output position");
   n.output(0, n.dtype(), s);
 }
 

@@ -22,7 +22,7 @@ Meaning depth_to_space_meaning(const MeaningView& n) {
 }  // namespace
 
 Operator declare_depth_to_space() {
-  return blocks::declare("DepthToSpace", {1, 11, 13, 28}, infer_depth_to_space, depth_to_space_meaning);
+  return blocks::declare("DepthToSpace", {1, 11, 13, 28}, 11, infer_depth_to_space, depth_to_space_meaning);
 }
 
 }  // namespace cameo::ops

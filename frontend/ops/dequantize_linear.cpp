@@ -8,6 +8,7 @@ void infer_dequantize_linear(Infer& n) {
   check_runs(n, n.dtype());
   check_runs(n, n.dtype(1));
   check_parameter(n, 1);
+  check_scale(n, 1);
   if (n.has(2)) check_parameter(n, 2);
   int64_t t = n.attr_int("output_dtype");
   if (t < 0 || t >= kDTypeCount || (t && !kFloats.contains(static_cast<DType>(t))))
@@ -33,7 +34,7 @@ Operator declare_dequantize_linear() {
                      {"x_scale", kFloats | DTypes(DType::f8e8m0)},
                      {"x_zero_point", kTensors, InputSpec::Optional, 0}},
           .outputs = {{"y"}},
-          .attributes = {{"axis", 1}, {"block_size", 0}, {"output_dtype", 0}},
+          .attributes = {{"axis", 1, 13}, {"block_size", 0, 21}, {"output_dtype", 0, 23}},
           .infer = infer_dequantize_linear,
           .meaning = dequantize_linear};
 }

@@ -28,7 +28,7 @@ Operator declare_dropout() {
                      {"ratio", kFloats, InputSpec::Optional},
                      {"training_mode", kBool, InputSpec::Optional}},
           .outputs = {{"output"}, {"mask", OutputSpec::Optional}},
-          .attributes = {{"ratio", 0.5f}, {"seed", AttrKind::Int}},
+          .attributes = {{"ratio", 0.5f}, {"seed", AttrKind::Int, 12}},
           .infer = infer_dropout,
           .meaning = dropout_meaning};
 }

@@ -7,6 +7,7 @@ namespace {
 void infer_gather(Infer& n) {
   int axis = NodeView::axis(n.attr_int("axis"), n.rank(0));
   const Shape &data = n.shape(0), &indices = n.shape(1);
+  check_indices(n, 1, data[axis]);
   Shape out(data.begin(), data.begin() + axis);
   out.insert(out.end(), indices.begin(), indices.end());
   out.insert(out.end(), data.begin() + axis + 1, data.end());

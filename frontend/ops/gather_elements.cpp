@@ -8,7 +8,7 @@ void infer_gather_elements(Infer& n) {
   if (n.rank(0) != n.rank(1))
     n.fail(Code::E0302,
            "`data` is " + to_string(n.type(0)) + " and `indices` " + to_string(n.type(1)) + ": the ranks differ");
-  NodeView::axis(n.attr_int("axis"), n.rank(0));
+  check_elements(n, NodeView::axis(n.attr_int("axis"), n.rank(0)));
   n.output(0, n.dtype(0), n.shape(1));
 }
 

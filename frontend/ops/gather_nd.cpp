@@ -23,6 +23,7 @@ Tuples tuples(const NodeView& n) {
 void infer_gather_nd(Infer& n) {
   Tuples t = tuples(n);
   const Shape& data = n.shape(0);
+  check_tuples(n, t.batch, t.length);
   Shape out(n.shape(1).begin(), n.shape(1).end() - 1);
   for (int d = 0; d < t.batch; ++d) out[d] = same_dim(n, out[d], data[d], "batch extents");
   out.insert(out.end(), data.begin() + t.batch + t.length, data.end());
@@ -50,7 +51,7 @@ Operator declare_gather_nd() {
   return {.name = "GatherND",
           .since = {11, 12, 13},
           .inputs = {{"data"}, {"indices", kInt64}},
-          .attributes = {{"batch_dims", 0}},
+          .attributes = {{"batch_dims", 0, 12}},
           .infer = infer_gather_nd,
           .meaning = gather_nd_meaning};
 }

@@ -39,7 +39,7 @@ Operator declare_group_normalization() {
       .name = "GroupNormalization",
       .since = {18, 21},
       .inputs = {{"X", kFloats}, {"scale", kFloats, InputSpec::Required, 0}, {"bias", kFloats, InputSpec::Required, 0}},
-      .attributes = {{"epsilon", 1e-5f}, {"num_groups", AttrKind::Int}, {"stash_type", 1}},
+      .attributes = {{"epsilon", 1e-5f}, {"num_groups", AttrKind::Int}, {"stash_type", 1, 21}},
       .infer = infer_group_normalization,
       .meaning = group_normalization};
 }

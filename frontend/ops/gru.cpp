@@ -69,7 +69,7 @@ Operator declare_gru() {
                      {"sequence_lens", DTypes(DType::i32), InputSpec::Optional},
                      {"initial_h", kFloats, InputSpec::Optional, 0}},
           .outputs = {{"Y", OutputSpec::Optional}, {"Y_h", OutputSpec::Optional}},
-          .attributes = recurrent_attributes({{"linear_before_reset", 0}}),
+          .attributes = recurrent_attributes({{"linear_before_reset", 0, 3}}),
           .infer = infer_gru,
           .meaning = gru};
 }

@@ -7,8 +7,8 @@ namespace {
 
 void infer_layer_normalization(Infer& n) {
   int axis = NodeView::axis(n.attr_int("axis"), n.rank());
-  Shape shapes[] = {n.shape(), n.shape(1), n.has(2) ? n.shape(2) : Shape{}};
-  infer::broadcast_shapes(n, shapes);
+  check_broadcasts(n, 1);
+  check_broadcasts(n, 2);
   n.output(0, n.type(0));
   Shape kept = n.shape();
   std::fill(kept.begin() + axis, kept.end(), Dim(1));

@@ -16,6 +16,11 @@ bool always_continues(const Infer& n) {
   return c == body.inputs()[1] || is_true(body[c].constant);
 }
 
+void check_one(const Infer& n, const Type* t, std::string_view what) {
+  if (t && t->kind == Kind::Tensor && is_static(t->shape) && !product(t->shape).is_static(1))
+    n.fail(Code::E0302, fmt::format("{} is {}, it must hold one element", what, to_string(*t)));
+}
+
 Dim trips(Infer& n) {
   if (!n.has(0)) return n.fresh();
   auto count = n.content(0);
@@ -42,6 +47,13 @@ void infer_loop(Infer& n) {
   if (body.inputs().size() != static_cast<size_t>(std::max(n.input_count(), 2)))
     n.fail(Code::E0203,
            fmt::format("the body of `Loop` takes {} inputs for {}", body.inputs().size(), n.input_count()));
+  check_one(n, n.has(0) ? &n.type(0) : nullptr, "the trip count `M`");
+  check_one(n, n.has(1) ? &n.type(1) : nullptr, "the condition");
+  const Type& next = body.type(body.outputs()[0].value);
+  if (next.kind != Kind::Error && next.dtype != DType::b1)
+    n.fail(Code::E0301,
+           fmt::format("the body of `Loop` gives {} as its condition, it must be one bool", to_string(next)));
+  check_one(n, &next, "the condition that the body of `Loop` gives");
   std::optional<Dim> count;
   for (int i = 0; i < static_cast<int>(n.types.size()); ++i) {
     const Type& t = body.type(body.outputs()[1 + i].value);
@@ -67,7 +79,7 @@ Operator declare_loop() {
           .since = {1, 11, 13, 16, 19, 21, 23, 24, 25},
           .inputs = {{"M", kInt64, InputSpec::Optional},
                      {"cond", kBool, InputSpec::Optional},
-                     {"v_initial", kTensors, InputSpec::Variadic}},
+                     {"v_initial", kTensors, InputSpec::Any}},
           .outputs = {{"v_final_and_scan_outputs", OutputSpec::Variadic}},
           .attributes = {{"body", AttrKind::Graph}, {"captures", 0}},
           .infer = infer_loop,

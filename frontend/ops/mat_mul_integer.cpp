@@ -4,7 +4,12 @@
 namespace cameo::ops {
 namespace {
 
-void infer_mat_mul_integer(Infer& n) { n.output(0, DType::i32, matmul::product_shape(n, n.shape(0), n.shape(1))); }
+void infer_mat_mul_integer(Infer& n) {
+  Shape product = matmul::product_shape(n, n.shape(0), n.shape(1));
+  check_matrix_parameter(n, 2, true, product);
+  check_matrix_parameter(n, 3, false, product);
+  n.output(0, DType::i32, product);
+}
 
 Meaning mat_mul_integer(const MeaningView& n) {
   auto out = n.index();

@@ -30,6 +30,19 @@ inline ValueId per_channel(Build& b, ValueId v, int rank) {
   return rank > 2 ? b.unsqueeze(v, axes_from(1, rank - 1)) : v;
 }
 
+/// A scale or bias broadcasts to X, and not beyond.
+inline void check_broadcasts(const NodeView& n, int input) {
+  if (!n.has(input)) return;
+  Shape shapes[] = {n.shape(0), n.shape(input)};
+  Shape both = infer::broadcast_shapes(n, shapes);
+  bool fits = both.size() == n.shape(0).size();
+  for (size_t d = 0; fits && d < both.size(); ++d)
+    fits = !both[d].is_static() || !n.shape(0)[d].is_static() || both[d] == n.shape(0)[d];
+  if (!fits)
+    n.fail(Code::E0302, fmt::format("X is {}, but `{}` is {}", to_string(n.type(0)), n.node().op->inputs[input].name,
+                                    to_string(n.type(input))));
+}
+
 /// The type of the first stage, by the attribute `stash_type`.
 inline DType stash_type(const NodeView& n) {
   int64_t t = n.attr_int("stash_type");

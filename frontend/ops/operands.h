@@ -59,6 +59,56 @@ inline Dim same_dim(const NodeView& n, Dim a, Dim b, std::string_view what) {
   return a.is_static() ? a : b;
 }
 
+/// Indices that are known must lie in [-extent, extent) of the axis that they point into.
+inline void check_index(const NodeView& n, int input, Dim extent, int64_t index) {
+  if (extent.is_static() && (index < -extent.value() || index >= extent.value()))
+    n.fail(Code::E0304, "`" + std::string(n.node().op->inputs[input].name) + "` holds the index " +
+                            std::to_string(index) + ", which is outside of an axis of " + to_string(extent));
+}
+inline void check_indices(const NodeView& n, int input, Dim extent) {
+  if (extent.is_static(0) && is_static(n.shape(input)) && !has_no_elements(n.shape(input)))
+    n.fail(Code::E0304, "`" + std::string(n.node().op->inputs[input].name) + "` is " + to_string(n.type(input)) +
+                            ": indices into an axis without elements");
+  const Tensor* known = n.constant(input);
+  for (int64_t i = 0; known && i < known->size(); ++i) check_index(n, input, extent, known->get_int(i));
+}
+
+/// Indices of the data's rank, which point along one axis and stand for themselves along the others.
+inline void check_elements(const NodeView& n, int axis) {
+  check_indices(n, 1, n.shape(0)[axis]);
+  for (int d = 0; d < n.rank(0); ++d)
+    if (const Dim &whole = n.shape(0)[d], &used = n.shape(1)[d];
+        d != axis && whole.is_static() && used.is_static() && used.value() > whole.value())
+      n.fail(Code::E0302, "`indices` is " + to_string(n.type(1)) + ", larger than `data`, " + to_string(n.type(0)) +
+                              ", on axis " + std::to_string(d));
+}
+/// Tuples of indices, the last axis of input 1, into the data's axes from `first` on.
+inline void check_tuples(const NodeView& n, int first, int length) {
+  const Tensor* known = n.constant(1);
+  for (int64_t i = 0; known && i < known->size(); ++i)
+    check_index(n, 1, n.shape(0)[first + i % length], known->get_int(i));
+}
+
+/// A bias and its like, if it is there: `dims`, by name of what they stand for.
+inline void check_shape(const NodeView& n, int input, const Shape& dims, std::string_view meaning) {
+  if (!n.has(input)) return;
+  bool fits = n.shape(input).size() == dims.size();
+  for (size_t d = 0; fits && d < dims.size(); ++d)
+    fits = !dims[d].is_static() || !n.shape(input)[d].is_static() || dims[d] == n.shape(input)[d];
+  if (!fits)
+    n.fail(Code::E0302, "`" + std::string(n.node().op->inputs[input].name) + "` is " + to_string(n.type(input)) +
+                            ", it must be " + to_string(Type(n.dtype(input), dims)) + ": " + std::string(meaning));
+}
+
+/// Known lengths of sequences must lie in [0, steps].
+inline void check_lengths(const NodeView& n, int input, Dim steps) {
+  const Tensor* known = n.constant(input);
+  for (int64_t i = 0; known && steps.is_static() && i < known->size(); ++i)
+    if (int64_t v = known->get_int(i); v < 0 || v > steps.value())
+      n.fail(Code::E0304, "`" + std::string(n.node().op->inputs[input].name) + "` holds " + std::to_string(v) +
+                              " for sequences of " + to_string(steps));
+}
+
 /// The one element of an operand: a constant where it is known, else a Load. `fallback` stands for an absent operand.
 inline Expr scalar_operand(const MeaningView& n, int input, Expr fallback = {}) {
   if (!n.has(input)) return fallback;

@@ -4,7 +4,12 @@
 namespace cameo::ops {
 namespace {
 
-void infer_q_linear_conv(Infer& n) { n.output(0, n.dtype(7), convolved_shape(n, convolution(n, 3))); }
+void infer_q_linear_conv(Infer& n) {
+  Convolution c = convolution(n, 3);
+  check_parameters(n, c, {4, 5}, {1, 2, 6, 7});
+  for (int scale : {1, 4, 6}) check_scale(n, scale);
+  n.output(0, n.dtype(7), convolved_shape(n, c, 8));
+}
 
 Meaning q_linear_conv(const MeaningView& n) {
   auto out = n.index();

@@ -4,7 +4,13 @@
 namespace cameo::ops {
 namespace {
 
-void infer_q_linear_mat_mul(Infer& n) { n.output(0, n.dtype(7), matmul::product_shape(n, n.shape(0), n.shape(3))); }
+void infer_q_linear_mat_mul(Infer& n) {
+  for (int scale : {1, 4, 6}) check_scale(n, scale);
+  Shape product = matmul::product_shape(n, n.shape(0), n.shape(3));
+  for (int of_a : {1, 2}) check_matrix_parameter(n, of_a, true, product);
+  for (int of_b : {4, 5, 6, 7}) check_matrix_parameter(n, of_b, false, product);
+  n.output(0, n.dtype(7), product);
+}
 
 Meaning q_linear_mat_mul(const MeaningView& n) {
   auto out = n.index();

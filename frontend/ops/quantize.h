@@ -2,6 +2,8 @@
 #pragma once
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "frontend/ops/operands.h"
 
 namespace cameo::ops {
@@ -17,13 +19,32 @@ inline void check_parameter(const NodeView& n, int input) {
   bool one = p.empty() || (p.size() == 1 && p[0].is_static(1));
   if (one) return;
   int axis = NodeView::axis(n.attr_int("axis"), n.rank(0));
+  int64_t block = n.attr_int("block_size");
+  if (block < 0) n.fail(Code::E0204, fmt::format("`block_size` is {}", block));
   auto fits = [](const Dim& a, const Dim& b) { return !a.is_static() || !b.is_static() || a == b; };
   if (p.size() == 1 && fits(p[0], x[axis])) return;
   bool blocks = p.size() == x.size();
   for (size_t a = 0; blocks && a < x.size(); ++a) blocks = static_cast<int>(a) == axis || fits(p[a], x[a]);
+  if (blocks && block > 0 && x[axis].is_static() && p[axis].is_static())
+    blocks = p[axis].value() == x[axis].value() / block + (x[axis].value() % block != 0);
   if (!blocks)
-    n.fail(Code::E0302, fmt::format("`{}` is {} for {} and `axis` {}", n.node().op->inputs[input].name,
-                                    to_string(n.type(input)), to_string(n.type(0)), axis));
+    n.fail(Code::E0302,
+           fmt::format("`{}` is {} for {} with `axis` {}{}", n.node().op->inputs[input].name, to_string(n.type(input)),
+                       to_string(n.type(0)), axis, block ? fmt::format(" and `block_size` {}", block) : ""));
+}
+/// A parameter of a whole tensor, or one for each of `count`.
+inline void check_parameter(const NodeView& n, int input, const Dim& count, std::string_view meaning) {
+  if (n.has(input) && n.rank(input) > 0 && !(n.rank(input) == 1 && n.shape(input)[0].is_static(1)))
+    check_shape(n, input, {count}, meaning);
+}
+
+/// A known scale must be a positive number.
+inline void check_scale(const NodeView& n, int input) {
+  const Tensor* scale = n.constant(input);
+  for (int64_t i = 0; scale && is_float(scale->dtype()) && i < scale->size(); ++i)
+    if (double v = scale->get(i); !(v > 0) || std::isinf(v))
+      n.fail(Code::E0304,
+             fmt::format("`{}` holds {}: a scale is a positive number", n.node().op->inputs[input].name, v));
 }
 
 inline std::vector<Expr> parameter_index(const NodeView& n, int input, std::span<const Expr> at) {

@@ -18,6 +18,7 @@ void infer_quantize_linear(Infer& n) {
   check_runs(n, n.dtype(1));
   if (!is_integer(t)) n.fail(Code::E0301, fmt::format("`QuantizeLinear` to {}", name(t)));
   check_parameter(n, 1);
+  check_scale(n, 1);
   if (n.has(2)) check_parameter(n, 2);
   n.output(0, t, n.shape());
 }
@@ -42,7 +43,11 @@ Operator declare_quantize_linear() {
                      {"y_scale", kFloats | DTypes(DType::i32, DType::f8e8m0)},
                      {"y_zero_point", kQuantized | kNarrow | DTypes(DType::i16, DType::u16), InputSpec::Optional}},
           .outputs = {{"y"}},
-          .attributes = {{"axis", 1}, {"block_size", 0}, {"output_dtype", 0}, {"precision", 0}, {"saturate", 1}},
+          .attributes = {{"axis", 1, 13},
+                         {"block_size", 0, 21},
+                         {"output_dtype", 0, 21},
+                         {"precision", 0, 23},
+                         {"saturate", 1, 19}},
           .infer = infer_quantize_linear,
           .meaning = quantize_linear};
 }

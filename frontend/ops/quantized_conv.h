@@ -11,6 +11,13 @@ inline std::vector<Expr> channel_parameter(const NodeView& n, int input, Expr ch
   return {n.shape(input)[0].is_static(1) ? integer(0) : channel};
 }
 
+/// Scales and zero points: one for all, those of the weights may be one an output channel.
+inline void check_parameters(const NodeView& n, const Convolution& c, std::initializer_list<int> of_weights,
+                             std::initializer_list<int> of_tensors) {
+  for (int input : of_weights) check_parameter(n, input, c.maps, "one for all, or one an output channel");
+  for (int input : of_tensors) check_parameter(n, input, Dim(1), "one for the whole tensor");
+}
+
 inline Expr integer_convolution(const MeaningView& n, int w, int x_zero, int w_zero, std::span<const Expr> out) {
   Convolution c = convolution(n, w);
   Expr zero_x = zero_point(n, x_zero, DType::i32,

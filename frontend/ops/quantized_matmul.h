@@ -18,6 +18,21 @@ inline std::vector<Expr> matrix_parameter(const NodeView& n, int input, bool of_
   return at;
 }
 
+/// A parameter of A or B: its extents are 1, or those of the product's rows (of A) or columns and of the batch.
+inline void check_matrix_parameter(const NodeView& n, int input, bool of_rows, const Shape& product) {
+  if (!n.has(input)) return;
+  const Shape& p = n.shape(input);
+  bool fits = p.size() <= std::max<size_t>(product.size(), 1);
+  for (size_t d = 0; fits && d < p.size(); ++d) {
+    if (p[d].is_static(1) || !p[d].is_static()) continue;
+    size_t from = p.size() == 1 && of_rows ? product.size() - 2 : product.size() - p.size() + d;
+    fits = from < product.size() && (!product[from].is_static() || product[from] == p[d]);
+  }
+  if (!fits)
+    n.fail(Code::E0302, fmt::format("`{}` is {} for a product of shape {}", n.node().op->inputs[input].name,
+                                    to_string(n.type(input)), to_string(product)));
+}
+
 /// Numbers of the inputs A, B and their zero points.
 inline Expr integer_product(const MeaningView& n, int a, int b, int a_zero, int b_zero, std::span<const Expr> out) {
   matmul::Indices i = matmul::indices(n, n.shape(a), n.shape(b), out);

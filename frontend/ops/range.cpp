@@ -53,7 +53,7 @@ Operator declare_range() {
           .inputs = {{"start", kNumbers},
                      {"limit", kNumbers, InputSpec::Required, 0},
                      {"delta", kNumbers, InputSpec::Required, 0}},
-          .attributes = {{"stash_type", 1}},
+          .attributes = {{"stash_type", 1, 27}},
           .infer = [](Infer& n) { n.output(0, n.dtype(), {is_float(n.dtype()) ? float_count(n) : integer_count(n)}); },
           .meaning = range_meaning};
 }

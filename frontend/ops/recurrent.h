@@ -100,6 +100,14 @@ inline RecurrentShape recurrent_shape(const NodeView& n, int gates) {
       (n.has_attr("hidden_size") && n.attr_int("hidden_size") != s.hidden))
     n.fail(Code::E0302, fmt::format("X is {}, W {} and R {} with {} direction(s): they do not fit",
                                     to_string(n.type(0)), to_string(n.type(1)), to_string(n.type(2)), s.directions));
+  Dim d = s.directions, h = s.hidden;
+  const Shape state = s.batch_first ? Shape{s.batch, d, h} : Shape{d, s.batch, h};
+  check_shape(n, 3, {d, 2 * gates * s.hidden}, "directions x the biases of W and of R");
+  check_shape(n, 4, {s.batch}, "one length a sequence");
+  check_shape(n, 5, state, "a hidden state for each direction and sequence");
+  check_shape(n, 6, state, "a cell state for each direction and sequence");
+  check_shape(n, 7, {d, 3 * s.hidden}, "directions x the peepholes of i, o and f");
+  check_lengths(n, 4, s.steps);
   return s;
 }
 
@@ -213,7 +221,7 @@ inline std::vector<AttrSpec> recurrent_attributes(std::vector<AttrSpec> own = {}
                           {"direction", "forward"},
                           {"hidden_size", AttrKind::Int},
                           {"output_sequence", 0},
-                          {"layout", 0}};
+                          {"layout", 0, 14}};
   a.insert(a.end(), own.begin(), own.end());
   return a;
 }

@@ -74,11 +74,12 @@ inline Expr square(Expr x) { return x * x; }
 
 inline Operator declare(std::string_view name, std::vector<int> since, DTypes types,
                         Meaning (*meaning)(const MeaningView&)) {
+  const int axes_as_input = name == "ReduceSum" ? 13 : 18;
   return {.name = name,
           .since = std::move(since),
           .inputs = {{"data", types}, {"axes", kInt64, InputSpec::Optional}},
           .outputs = {{"reduced"}},
-          .attributes = {{"axes", AttrKind::Ints}, {"keepdims", 1}, {"noop_with_empty_axes", 0}},
+          .attributes = {{"axes", AttrKind::Ints}, {"keepdims", 1}, {"noop_with_empty_axes", 0, axes_as_input}},
           .infer = infer_type,
           .meaning = meaning};
 }

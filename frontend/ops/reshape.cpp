@@ -88,7 +88,7 @@ Operator declare_reshape() {
           .since = {5, 13, 14, 19, 21, 23, 24, 25},
           .inputs = {{"data"}, {"shape", kInt64}},
           .outputs = {{"reshaped"}},
-          .attributes = {{"allowzero", 0}},
+          .attributes = {{"allowzero", 0, 14}},
           .infer = infer_reshape,
           .meaning = [](const MeaningView&) -> Meaning { return View{0}; }};
 }

@@ -109,6 +109,8 @@ ResizeForm form_of(const NodeView& n) {
   ResizeForm f = read_attributes(n);
   for (int a : resized_axes(n)) f.axes.push_back({.axis = a, .in = n.shape()[a], .out = n.shape()[a]});
   int scales = n.version() == 10 ? 1 : kScales;
+  if (n.version() > 10 && given(n, scales) && given(n, kSizes))
+    n.fail(Code::E0203, "`Resize` has both `scales` and `sizes`", "with --lenient `sizes` counts");
   if (given(n, scales))
     read_scales(n, scales, f.axes);
   else if (n.version() > 10 && given(n, kSizes))
@@ -140,15 +142,15 @@ Operator declare_resize() {
                      {"roi", kFloats, InputSpec::Optional},
                      {"scales", DTypes(DType::f32), InputSpec::Optional},
                      {"sizes", kInt64, InputSpec::Optional}},
-          .attributes = {{"antialias", 0},
-                         {"axes", AttrKind::Ints},
-                         {"coordinate_transformation_mode", "half_pixel"},
-                         {"cubic_coeff_a", -0.75f},
-                         {"exclude_outside", 0},
-                         {"extrapolation_value", 0.f},
-                         {"keep_aspect_ratio_policy", "stretch"},
+          .attributes = {{"antialias", 0, 18},
+                         {"axes", AttrKind::Ints, 18},
+                         {"coordinate_transformation_mode", "half_pixel", 11},
+                         {"cubic_coeff_a", -0.75f, 11},
+                         {"exclude_outside", 0, 11},
+                         {"extrapolation_value", 0.f, 11},
+                         {"keep_aspect_ratio_policy", "stretch", 18},
                          {"mode", "nearest"},
-                         {"nearest_mode", "round_prefer_floor"}},
+                         {"nearest_mode", "round_prefer_floor", 11}},
           .infer = infer_resize,
           .meaning = resize};
 }

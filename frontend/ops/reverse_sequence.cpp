@@ -10,6 +10,7 @@ void infer_reverse_sequence(Infer& n) {
     n.fail(Code::E0302, "`ReverseSequence` of " + to_string(n.type(0)) + " with batch axis " + std::to_string(batch) +
                             " and time axis " + std::to_string(time));
   same_dim(n, n.shape()[batch], n.shape(1)[0], "the batch and the number of `sequence_lens`");
+  check_lengths(n, 1, n.shape()[time]);
   n.output(0, n.type(0));
 }
 

@@ -6,8 +6,7 @@ namespace {
 
 void infer_rms_normalization(Infer& n) {
   NodeView::axis(n.attr_int("axis"), n.rank());
-  Shape shapes[] = {n.shape(), n.shape(1)};
-  infer::broadcast_shapes(n, shapes);
+  check_broadcasts(n, 1);
   n.output(0, n.dtype(1), n.shape());
 }
 

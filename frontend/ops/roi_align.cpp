@@ -10,6 +10,8 @@ void infer_roi_align(Infer& n) {
   if (n.rank(0) != 4 || n.rank(1) != 2 || n.rank(2) != 1 || (n.shape(1)[1].is_static() && !n.shape(1)[1].is_static(4)))
     n.fail(Code::E0302, fmt::format("X is {}, rois {} and batch_indices {}", to_string(n.type(0)), to_string(n.type(1)),
                                     to_string(n.type(2))));
+  same_dim(n, n.shape(1)[0], n.shape(2)[0], "regions and `batch_indices`");
+  check_indices(n, 2, n.shape(0)[0]);
   n.output(0, n.dtype(), {n.shape(1)[0], n.shape(0)[1], n.attr_int("output_height"), n.attr_int("output_width")});
 }
 
@@ -85,7 +87,7 @@ Operator declare_roi_align() {
   return {.name = "RoiAlign",
           .since = {10, 16, 22},
           .inputs = {{"X", kFloats}, {"rois", kFloats, InputSpec::Required, 0}, {"batch_indices", kInt64}},
-          .attributes = {{"coordinate_transformation_mode", "half_pixel"},
+          .attributes = {{"coordinate_transformation_mode", "half_pixel", 16},
                          {"mode", "avg"},
                          {"output_height", 1},
                          {"output_width", 1},

@@ -3,6 +3,7 @@
 // the batch outside.
 #include "frontend/build.h"
 #include "frontend/ops/control.h"
+#include "frontend/ops/operands.h"
 
 namespace cameo::ops {
 namespace {
@@ -47,6 +48,8 @@ ScanShape scan_shape(const NodeView& n) {
     s.out_axes.push_back(NodeView::axis(out_axes[i], body.type(body.outputs()[s.states + i].value).rank() + 1));
   s.steps = n.shape(s.scan(0))[s.in_axes[0] + s.batched];
   if (s.batched) s.batch = n.shape(s.scan(0))[0];
+  for (int i = 1; i < s.scans; ++i)
+    s.steps = same_dim(n, s.steps, n.shape(s.scan(i))[s.in_axes[i] + s.batched], "lengths of scanned inputs");
   return s;
 }
 
@@ -114,16 +117,16 @@ Meaning scan(const MeaningView& n) {
 Operator declare_scan() {
   return {.name = "Scan",
           .since = {8, 9, 11, 16, 19, 21, 23, 24, 25},
-          .inputs = {{"initial_state_and_scan_inputs", kTensors, InputSpec::Variadic}},
+          .inputs = {{"initial_state_and_scan_inputs", kTensors, InputSpec::Any}},
           .outputs = {{"final_state_and_scan_outputs", OutputSpec::Variadic}},
           .attributes = {{"body", AttrKind::Graph},
                          {"captures", 0},
                          {"directions", AttrKind::Ints},
                          {"num_scan_inputs", AttrKind::Int},
-                         {"scan_input_axes", AttrKind::Ints},
-                         {"scan_input_directions", AttrKind::Ints},
-                         {"scan_output_axes", AttrKind::Ints},
-                         {"scan_output_directions", AttrKind::Ints}},
+                         {"scan_input_axes", AttrKind::Ints, 9},
+                         {"scan_input_directions", AttrKind::Ints, 9},
+                         {"scan_output_axes", AttrKind::Ints, 9},
+                         {"scan_output_directions", AttrKind::Ints, 9}},
           .infer = infer_scan,
           .meaning = scan};
 }

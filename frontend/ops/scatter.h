@@ -25,7 +25,7 @@ inline void infer_elements(Infer& n) {
     n.fail(Code::E0302, "`data`, `indices` and `updates` are " + to_string(n.type(0)) + ", " + to_string(n.type(1)) +
                             " and " + to_string(n.type(2)) + ": the ranks differ");
   for (int d = 0; d < n.rank(); ++d) same_dim(n, n.shape(1)[d], n.shape(2)[d], "extents of `indices` and `updates`");
-  NodeView::axis(n.attr_int("axis"), n.rank());
+  check_elements(n, NodeView::axis(n.attr_int("axis"), n.rank()));
   combine_of(n);
   n.output(0, n.type(0));
 }
@@ -46,7 +46,7 @@ inline Operator declare_elements(std::string_view name, std::vector<int> since) 
   return {.name = name,
           .since = std::move(since),
           .inputs = {{"data"}, {"indices", kIndices}, {"updates", kTensors, InputSpec::Required, 0}},
-          .attributes = {{"axis", 0}, {"reduction", "none"}},
+          .attributes = {{"axis", 0}, {"reduction", "none", 16}},
           .infer = infer_elements,
           .meaning = elements_meaning};
 }

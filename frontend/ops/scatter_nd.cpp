@@ -22,6 +22,7 @@ void infer_scatter_nd(Infer& n) {
   for (int d = 0; fits && d < n.rank(2); ++d)
     fits = !updates[d].is_static() || !n.shape(2)[d].is_static() || updates[d] == n.shape(2)[d];
   if (!fits) n.fail(Code::E0302, "`updates` is " + to_string(n.type(2)) + " instead of " + to_string(updates));
+  check_tuples(n, 0, length);
   scatter::combine_of(n);
   n.output(0, n.type(0));
 }
@@ -49,7 +50,7 @@ Operator declare_scatter_nd() {
   return {.name = "ScatterND",
           .since = {11, 13, 16, 18},
           .inputs = {{"data"}, {"indices", kInt64}, {"updates", kTensors, InputSpec::Required, 0}},
-          .attributes = {{"reduction", "none"}},
+          .attributes = {{"reduction", "none", 16}},
           .infer = infer_scatter_nd,
           .meaning = scatter_nd_meaning};
 }

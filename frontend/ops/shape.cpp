@@ -28,7 +28,7 @@ Operator declare_shape() {
           .since = {1, 13, 15, 19, 21, 23, 24, 25},
           .inputs = {{"data"}},
           .outputs = {{"shape"}},
-          .attributes = {{"start", 0}, {"end", AttrKind::Int}},
+          .attributes = {{"start", 0, 15}, {"end", AttrKind::Int, 15}},
           .infer = [](Infer& n) { n.output(0, DType::i64, {Dim(static_cast<int64_t>(listed(n).size()))}); },
           .meaning = shape_meaning};
 }

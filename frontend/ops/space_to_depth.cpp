@@ -25,7 +25,7 @@ Meaning space_to_depth_meaning(const MeaningView& n) {
 }  // namespace
 
 Operator declare_space_to_depth() {
-  return blocks::declare("SpaceToDepth", {1, 13, 28}, infer_space_to_depth, space_to_depth_meaning);
+  return blocks::declare("SpaceToDepth", {1, 13, 28}, 28, infer_space_to_depth, space_to_depth_meaning);
 }
 
 }  // namespace cameo::ops

@@ -75,7 +75,7 @@ Operator declare_split() {
           .since = {2, 11, 13, 18},
           .inputs = {{"input"}, {"split", kInt64, InputSpec::Optional}},
           .outputs = {{"outputs", OutputSpec::Variadic}},
-          .attributes = {{"axis", 0}, {"split", AttrKind::Ints}, {"num_outputs", AttrKind::Int}},
+          .attributes = {{"axis", 0}, {"split", AttrKind::Ints}, {"num_outputs", AttrKind::Int, 18}},
           .infer = infer_split,
           .meaning = split_meaning};
 }

@@ -14,6 +14,7 @@ namespace {
 /// The size of the result: an attribute in version 1, then an input that may be data.
 Dim count(Infer& n, const Dim& along) {
   if (n.version() < 10) return n.attr_int("k");
+  if (!n.has(1)) n.fail(Code::E0203, "`TopK` has no `K`");
   if (n.rank(1) != 1 || !n.shape(1)[0].is_static(1))
     n.fail(Code::E0302, fmt::format("`K` is {}, it must hold one element", to_string(n.type(1))));
   auto k = n.content(1);
@@ -97,7 +98,7 @@ Operator declare_top_k() {
           .since = {1, 10, 11, 24},
           .inputs = {{"X", kNumbers}, {"K", kInt64, InputSpec::Optional}},
           .outputs = {{"Values"}, {"Indices"}},
-          .attributes = {{"axis", -1}, {"k", AttrKind::Int}, {"largest", 1}, {"sorted", 1}},
+          .attributes = {{"axis", -1}, {"k", AttrKind::Int}, {"largest", 1, 11}, {"sorted", 1, 11}},
           .infer = infer_top_k,
           .meaning = top_k,
           .reference = reference};

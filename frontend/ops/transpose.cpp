@@ -9,6 +9,10 @@ std::vector<int> permutation(const NodeView& n) {
     std::vector<int64_t> perm = n.attr_ints("perm");
     if (static_cast<int>(perm.size()) != n.rank())
       n.fail(Code::E0204, "`perm` has " + std::to_string(perm.size()) + " axes, the input " + std::to_string(n.rank()));
+    for (int64_t a : perm)
+      if (a < 0)
+        n.fail(Code::E0204, "`perm` holds " + std::to_string(a) + ", axes count from 0 there",
+               "with --lenient it counts from the end");
     return NodeView::axes(perm, n.rank());
   }
   std::vector<int> perm;

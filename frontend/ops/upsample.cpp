@@ -46,7 +46,7 @@ Operator declare_upsample() {
           .inputs = {{"X", kNumbers | kBool}, {"scales", DTypes(DType::f32), InputSpec::Optional}},
           .attributes = {{"height_scale", AttrKind::Float},
                          {"mode", "nearest"},
-                         {"scales", AttrKind::Floats},
+                         {"scales", AttrKind::Floats, 7},
                          {"width_scale", AttrKind::Float}},
           .infer = infer_upsample,
           .meaning = upsample};

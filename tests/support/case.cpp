@@ -58,14 +58,32 @@ Attr parse_attr(const Operator& op, const std::string& name, const std::string& 
   }
 }
 
-namespace {
-
 // ---- cases ----------------------------------------------------------------------------------------------------------
-struct Operand {
-  bool present = false, constant = false;
-  std::string name;
-  Tensor value;
-};
+void make_graph(Case& c) {
+  Graph g;
+  c.graph.reset();
+  c.inputs.clear();
+  c.error.reset();
+  std::vector<ValueId> in;
+  for (Case::Operand& o : c.operands) {
+    if (!o.present) {
+      in.push_back({});
+    } else if (o.constant) {
+      in.push_back(g.constant(o.value, o.name));
+    } else {
+      in.push_back(g.add_input(o.name, Type(o.value.dtype(), shape_of(o.value.dims()))));
+      c.inputs.push_back(o.value);
+    }
+  }
+  try {
+    int outputs = c.outputs.empty() ? -1 : static_cast<int>(c.outputs.size());
+    std::vector<ValueId> out = g.add(*c.op, in, c.attrs, {}, c.version, outputs);
+    for (size_t i = 0; i < out.size(); ++i) g.add_output(i < c.outputs.size() ? c.outputs[i].name : "", out[i]);
+    c.graph = std::move(g);
+  } catch (const CompileError& e) { c.error = e.diagnostic; }
+}
+
+namespace {
 
 class Reader {
  public:
@@ -105,7 +123,7 @@ class Reader {
     else if (word == "attr")
       take_attr(text);
     else if (word == "in" || word == "const")
-      operands_.push_back(parse_operand(text, word == "const"));
+      case_->operands.push_back(parse_operand(text, word == "const"));
     else if (word == "out")
       take_output(text);
     else if (word == "ulp")
@@ -119,9 +137,6 @@ class Reader {
   void start() {
     case_.emplace();
     case_->where = fmt::format("{}:{}", file_.filename().string(), line_);
-    operands_.clear();
-    attrs_.clear();
-    version_ = 0;
   }
 
   void take_op(std::string text) {
@@ -132,14 +147,14 @@ class Reader {
     }
     case_->op = find_operator(name, domain);
     if (!case_->op) throw std::runtime_error(fmt::format("operator `{}` is not declared", name));
-    version_ = version_at(*case_->op, static_cast<int>(to_int(text)));
-    if (!version_) throw std::runtime_error(fmt::format("`{}` has no version for opset {}", name, text));
+    case_->version = version_at(*case_->op, static_cast<int>(to_int(text)));
+    if (!case_->version) throw std::runtime_error(fmt::format("`{}` has no version for opset {}", name, text));
   }
   void take_attr(const std::string& text) {
     size_t equals = text.find('=');
     if (equals == std::string::npos || !case_->op) throw std::runtime_error("`attr NAME = VALUE`, after `op`");
     std::string name = trim(text.substr(0, equals));
-    attrs_[name] = parse_attr(*case_->op, name, trim(text.substr(equals + 1)));
+    case_->attrs[name] = parse_attr(*case_->op, name, trim(text.substr(equals + 1)));
   }
   void take_fail(std::string text) {
     const Code* code = find_code(take_word(text));
@@ -147,7 +162,7 @@ class Reader {
     case_->fail = *code;
     case_->fail_text = text;
   }
-  static Operand parse_operand(std::string text, bool constant) {
+  static Case::Operand parse_operand(std::string text, bool constant) {
     std::string name = take_word(text);
     if (name == "-") return {};
     return {true, constant, name, parse_tensor(text)};
@@ -182,34 +197,10 @@ class Reader {
     cases_.push_back(std::move(c));
   }
 
-  void make_graph(Case& c) {
-    Graph g;
-    std::vector<ValueId> in;
-    for (Operand& o : operands_) {
-      if (!o.present) {
-        in.push_back({});
-      } else if (o.constant) {
-        in.push_back(g.constant(o.value, o.name));
-      } else {
-        in.push_back(g.add_input(o.name, Type(o.value.dtype(), shape_of(o.value.dims()))));
-        c.inputs.push_back(o.value);
-      }
-    }
-    try {
-      int outputs = c.outputs.empty() ? -1 : static_cast<int>(c.outputs.size());
-      std::vector<ValueId> out = g.add(*c.op, in, attrs_, {}, version_, outputs);
-      for (size_t i = 0; i < out.size(); ++i) g.add_output(i < c.outputs.size() ? c.outputs[i].name : "", out[i]);
-      c.graph = std::move(g);
-    } catch (const CompileError& e) { c.error = e.diagnostic; }
-  }
-
   std::filesystem::path file_;
   int line_ = 0;
   std::vector<Case> cases_;
   std::optional<Case> case_;
-  std::vector<Operand> operands_;
-  Attrs attrs_;
-  int version_ = 0;
 };
 
 bool close(double got, double want, DType t, double ulp) {

@@ -13,6 +13,11 @@
 namespace cameo::test {
 
 struct Case {
+  struct Operand {
+    bool present = false, constant = false;
+    std::string name;
+    Tensor value;
+  };
   struct Output {
     bool wanted = true;  // false: `out -`
     std::string name;
@@ -22,6 +27,9 @@ struct Case {
   };
   std::string name, where;  // the case's name; FILE:LINE
   const Operator* op = nullptr;
+  int version = 0;
+  Attrs attrs;
+  std::vector<Operand> operands;
   std::optional<Graph> graph;   // one node (or constants, if it folded); null when making it failed, see `error`
   std::vector<Tensor> inputs;   // one an input of the graph
   std::vector<Output> outputs;  // one an output of the graph
@@ -30,6 +38,9 @@ struct Case {
   std::string fail_text;        // .. and a message that holds this
   std::optional<Diagnostic> error;
 };
+
+/// Makes `graph` and `inputs`, or `error`, of the operands and attributes.
+void make_graph(Case& c);
 
 /// All cases of one file, and of the `.case` files of a folder in order of name. A file that is not understood throws
 /// std::runtime_error with FILE:LINE.
