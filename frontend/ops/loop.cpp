@@ -29,14 +29,9 @@ Dim trips(Infer& n) {
   return always_continues(n) ? d : n.fresh(d.upper());
 }
 
-void check_scalar(const Infer& n, int input) {
-  if (n.has(input) && is_static(n.shape(input)) && !product(n.shape(input)).is_static(1))
-    n.fail(Code::E0302, fmt::format("`{}` of `Loop` is {}, it must hold one element", n.node().op->inputs[input].name,
-                                    to_string(n.type(input))));
-}
-
 void infer_loop(Infer& n) {
-  check_scalar(n, 0), check_scalar(n, 1);
+  check_one(n, n.has(0) ? &n.type(0) : nullptr, "the trip count `M`");
+  check_one(n, n.has(1) ? &n.type(1) : nullptr, "the condition");
   if (n.node().bodies.size() != 1) n.fail(Code::E0204, "`Loop` needs a `body`");
   const Graph& body = n.body(0);
   int carried = std::max(n.input_count(), 2) - 2 - static_cast<int>(n.attr_int("captures"));
@@ -47,8 +42,6 @@ void infer_loop(Infer& n) {
   if (body.inputs().size() != static_cast<size_t>(std::max(n.input_count(), 2)))
     n.fail(Code::E0203,
            fmt::format("the body of `Loop` takes {} inputs for {}", body.inputs().size(), n.input_count()));
-  check_one(n, n.has(0) ? &n.type(0) : nullptr, "the trip count `M`");
-  check_one(n, n.has(1) ? &n.type(1) : nullptr, "the condition");
   const Type& next = body.type(body.outputs()[0].value);
   if (next.kind != Kind::Error && next.dtype != DType::b1)
     n.fail(Code::E0301,
