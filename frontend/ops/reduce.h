@@ -53,8 +53,8 @@ inline Expr fold_nest(FoldKind kind, const Nest& s, Expr body) {
   return body;
 }
 
-/// What the reduction computes in: narrow floats in f32, bools in u8; integers in their own type, or in f64 where `real`
-/// functions follow.
+/// What the reduction computes in: narrow floats in f32, bools in u8; integers in their own type, or in f64 where
+/// `real` functions follow.
 inline DType computing(DType t, bool real) {
   if (t == DType::b1) return DType::u8;  // which has lanes with an order
   return real && !is_float(t) ? DType::f64 : accumulator(t);

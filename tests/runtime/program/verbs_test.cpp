@@ -170,7 +170,8 @@ TEST_F(DataSet, MismatchIsExitFive) {
   EXPECT_EQ(r.err, "error: 1 of 2 outputs are outside their tolerance\n");
   const Result json = call({"test", folder.string(), "--json"});
   EXPECT_EQ(json.code, 5);
-  EXPECT_TRUE(has(json.out, "\"checks\":2,\"failures\":1,\"wrong_data\":0,\"passed\":false,\"exit_code\":5,")) << json.out;
+  EXPECT_TRUE(has(json.out, "\"checks\":2,\"failures\":1,\"wrong_data\":0,\"passed\":false,\"exit_code\":5,"))
+      << json.out;
   EXPECT_TRUE(has(json.out, "\"verdict\":\"fail\"")) << json.out;
   EXPECT_TRUE(has(json.out, "{\"schema\":\"cameo.test\",\"version\":1,\"name\":\"linear\",\"cases\":[{\"name\":\""));
 }
