@@ -48,8 +48,9 @@ class KeyText {
             block_threads, processors);
   }
   void add(const ImportOptions& options) {
-    const auto& [dims, shapes, constants, outputs, open, fed, lenient] = options;
-    add_all(dims, shapes, constants, outputs, open, fed, lenient);
+    // which inputs `open` and `fed` keep, the model's constant inputs say
+    [[maybe_unused]] const auto& [dims, shapes, constants, outputs, open, fed, lenient] = options;
+    add_all(dims, shapes, constants, outputs, lenient);
   }
   void add(const CompileOptions& options) {
     [[maybe_unused]] const auto& [model, output, called, words, word, import, targets, reduce_overhead, on_host, name,
@@ -116,7 +117,7 @@ bool wants_ptxas(const CompileOptions& options) {
 std::string artifact_key(const Model& model, const CompileOptions& options) {
   static const std::string identity = compiler_identity();
   KeyText text;
-  text.add_all(identity, options, model.files.size());
+  text.add_all(identity, options, model.constant_inputs, model.files.size());
   for (const MappedFile& file : model.files) text.add(content_hash(file.bytes));
   if (const std::string ptxas = wants_ptxas(options) ? find_ptxas() : ""; !ptxas.empty()) text.add(hash_of_file(ptxas));
   return text.hash();

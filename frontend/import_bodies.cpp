@@ -122,9 +122,9 @@ Importer::Body Importer::fault_like(const Body& other, uint32_t row) {
     const Type& t = other.graph->type(p.value);
     std::vector<int64_t> dims;
     for (const Dim& d : t.shape) dims.push_back(d.is_static() ? d.value() : 1);
-    ValueId nothing = body.graph->constant(Tensor(t.dtype, {0}));
+    ValueId like = body.graph->constant(Tensor(t.dtype, {1}));
     body.graph->add_output(p.name,
-                           body.graph->add(get_operator("Fault", "cameo"), {nothing}, {{"shape", dims}}, {row})[0]);
+                           body.graph->add(get_operator("Fault", "cameo"), {like}, {{"shape", dims}}, {row})[0]);
   }
   return body;
 }

@@ -103,7 +103,7 @@ class Clusterer {
       owner_[n] = static_cast<int>(clusters_.size());
     }
     for (ValueId v : g_.nodes()[nodes.back()].outputs)
-      if (v) c.outputs.push_back(v);
+      if (v && !g_[v].constant) c.outputs.push_back(v);
     clusters_.push_back(std::move(c));
   }
 

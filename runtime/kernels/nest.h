@@ -179,12 +179,12 @@ namespace detail {
 // The first axis whose index is outside in this lane, or the last one. Three arguments an axis: the index as the data
 // has it, the same counted from 0, the extent.
 template <class Given, class Index, class... More>
-RT_COLD void raise_index(const Call& call, int at, Given given, Index index, i64 extent, More... more) {
+RT_COLD void raise_index(Fault* fault, int at, Given given, Index index, i64 extent, More... more) {
   const i64 i = lane(index, at);
   if constexpr (sizeof...(More) > 0) {
-    if (i >= 0 && i < extent) return raise_index(call, at, more...);
+    if (i >= 0 && i < extent) return raise_index(fault, at, more...);
   }
-  raise_fault(call, kIndexFault, lane(given, at), extent);
+  raise_fault(fault, kIndexFault, lane(given, at), extent);
 }
 template <class G>
 RT_COLD int first_outside(G inside) {
@@ -200,7 +200,7 @@ template <class G, class... Axes>
 RT_FN bool check(const Call& call, G inside, Axes... axes) {
   const bool holds = all(inside);
   if (!holds) [[unlikely]]
-    detail::raise_index(call, detail::first_outside(inside), axes...);
+    detail::raise_index(call.fault, detail::first_outside(inside), axes...);
   return holds;
 }
 // A load whose index comes from data and must be in range.

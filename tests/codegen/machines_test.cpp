@@ -39,14 +39,14 @@ std::string printed(const Module& m, Frame frame) {
   return w.take();
 }
 
-/// Without the lines that either frame consists of.
+/// Without the lines that either frame consists of, and what stands on them of the operands.
 std::string bodies(const std::string& text) {
   std::string kept;
   for (size_t at = 0, end; (end = text.find('\n', at)) != std::string::npos; at = end + 1) {
     const std::string_view line(text.data() + at, end + 1 - at);
     const bool frame = line.find("static void k") != line.npos || line.starts_with("RT_KERNEL k") ||
                        line.find("rt::address<") != line.npos || line.find("rt::block_call(") != line.npos ||
-                       line.find("rt::assume_aligned(") != line.npos;
+                       line.find("rt::assume_aligned(") != line.npos || line.starts_with("  // x");
     if (!frame) kept += line;
   }
   return kept;

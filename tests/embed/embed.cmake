@@ -30,6 +30,7 @@ if(TARGET cameo)
 
   # A model loaded, run, cancelled, starved and unloaded over and over; a minute of it under `slow`.
   add_executable(soak ${embed_source}/soak.c)
+  file(MAKE_DIRECTORY ${embed_build})
   target_include_directories(soak PRIVATE ${CMAKE_SOURCE_DIR})
   embed_test(soak.model COMMAND cameo -q build ${embed_model} -o ${embed_build}/soak.so)
   set_tests_properties(embed.soak.model PROPERTIES FIXTURES_REQUIRED "" FIXTURES_SETUP embed_soak)

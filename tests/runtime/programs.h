@@ -222,7 +222,7 @@ inline const Io kPickOutputs[] = {tensor("out", rt::kF32, 1, kTwo)};
 alignas(64) inline const float kTable[] = {10, 11, 12, 13, 14};
 inline void pick_kernel(const Call& c) {
   const int64_t i = address<const int64_t>(c, 0)[c.chunk];
-  if (i < -5 || i >= 5) return rt::raise_fault(c, rt::kIndexFault, i, 5);
+  if (i < -5 || i >= 5) return rt::raise_fault(c.fault, rt::kIndexFault, i, 5);
   address<float>(c, 1)[c.chunk] = kTable[i < 0 ? i + 5 : i];
 }
 inline void increment_kernel(const Call& c) {

@@ -67,6 +67,7 @@ TEST(compile, every_header_of_the_runtime_stands_alone) {
   std::vector<std::string_view> names;
   for (const EmbeddedFile& file : embedded_under("runtime/")) {
     if (!file.path.ends_with(".h") || file.path.starts_with("runtime/program/")) continue;
+    if (file.path.starts_with("runtime/stb/")) continue;  // needs a C library, which kernels have not
     names.push_back(file.path);
     CompileJob job = compile_job("a.cpp", "#include \"" + std::string(file.path) + "\"\n");
     job.target.cpu = "x86-64-v3";

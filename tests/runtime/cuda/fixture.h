@@ -68,7 +68,7 @@ inline const Program kGpuStray = with_gpu(kStep, 1, kStepSchedule, {{"stray", 1}
 // ---- mixed: present = -(past + 1) + 1, where the host takes the sign; it faults on 0
 inline void negate_kernel(const Call& c) {
   const float x = *address<const float>(c, 0);
-  if (x == 0) return rt::raise_fault(c, rt::kValueFault, 0, 0);
+  if (x == 0) return rt::raise_fault(c.fault, rt::kValueFault, 0, 0);
   *address<float>(c, 1) = -x;
 }
 inline const Ref kMixedRefs[] = {{2, 0, 0}, {1, 0, 0},  {4, 0, 64}, {1, 0, 0},  {4, 0, 64},

@@ -38,7 +38,7 @@ RT_KERNEL pick(const int64_t* index, float* out, Fault* fault) {
   const Call call = block_call(fault);
   const int64_t i = index[call.chunk];
   if (thread()) return;
-  if (i < -5 || i >= 5) return raise_fault(call, kIndexFault, i, 5);
+  if (i < -5 || i >= 5) return raise_fault(call.fault, kIndexFault, i, 5);
   out[call.chunk] = static_cast<float>(10 + (i < 0 ? i + 5 : i));
 }
 RT_KERNEL increment(float* out, Fault*) {

@@ -40,7 +40,7 @@ TEST_F(Verbs, UnknownWordsGetTheNearestOne) {
   EXPECT_EQ(call({"run", "--zzzzzz"}).err,
             "error: `run` has no flag `--zzzzzz`; there are `-i`, `-o`, `--taps`, `--threads`, `--device`, `--json`, "
             "`--help`\n");
-  EXPECT_TRUE(call({"run", "--runs", "3"}).err.starts_with("error: `run` has no flag `--runs`; there are `-i`, "));
+  EXPECT_TRUE(call({"run", "--warmup", "3"}).err.starts_with("error: `run` has no flag `--warmup`; there are `-i`, "));
   EXPECT_EQ(call({"bench", "--runs"}).err, "error: `--runs` needs a value: N\n");
   EXPECT_EQ(call({"bench", "--runs=x"}).err, "error: `x` is no value for `--runs`, which takes N\n");
   EXPECT_EQ(call({"run", "data"}).code, 2);
@@ -312,7 +312,7 @@ TEST_F(Verbs, InspectShowsTablesAndManifest) {
   EXPECT_TRUE(has(r.out, "  x86-64-v9, lacks here: ")) << r.out;
   EXPECT_TRUE(has(r.out, "weights        64 bytes\n"));
   const Result json = call({"inspect", "--json"});
-  EXPECT_TRUE(has(json.out, "\"manifest\":{\"schema\":\"cameo.manifest\",\"version\":1,\"name\":\"linear\"}}\n"))
+  EXPECT_TRUE(has(json.out, "\"manifest\":{\"schema\":\"cameo.manifest\",\"version\":1,\"name\":\"linear\"},"))
       << json.out;
   EXPECT_TRUE(has(json.out, "{\"name\":\"baseline\",\"runs_here\":true}"));
   EXPECT_TRUE(has(call({"licenses"}).out, "stb_image"));
