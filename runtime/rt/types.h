@@ -12,7 +12,7 @@
 #if defined(__CUDA__) || defined(__CUDACC__)
 #define RT_CUDA
 #define RT_FN __attribute__((host)) __attribute__((device)) __attribute__((always_inline)) inline
-#define RT_COLD __attribute__((host)) __attribute__((device)) __attribute__((noinline, unused)) static
+#define RT_COLD RT_FN  // a call would put what it is given into local memory
 #else
 #define RT_FN __attribute__((always_inline)) inline
 #define RT_COLD __attribute__((noinline, unused)) static
