@@ -133,14 +133,10 @@ cameo_status report_fault(const cameo_context* context, cameo_error* error) {
   const uint32_t node = context->run.schedule->rows[fault.row].node;
   const bool named = node < program.node_count && program.nodes[node].name_count;
   const Quoted name(named ? program.nodes[node].names[0] : "?");
-  if (fault.code == kIndexFault && fault.index == kNoIndex)
-    return fail(error, CAMEO_OUT_OF_RANGE, -1, static_cast<int32_t>(node),
-                "node %s cannot be computed with the dims that the model was built for", name.text);
-  if (fault.code == kIndexFault)
+  if (fault.code == kIndexFault && fault.index != kNoIndex)
     return fail(error, CAMEO_OUT_OF_RANGE, -1, static_cast<int32_t>(node), "node %s: index %ld is outside a dim of %ld",
                 name.text, fault.index, fault.limit);
-  return fail(error, CAMEO_OUT_OF_RANGE, -1, static_cast<int32_t>(node), "node %s: the value %ld is not allowed there",
-              name.text, fault.index);
+  return fail(error, CAMEO_OUT_OF_RANGE, -1, static_cast<int32_t>(node), "node %s does not fit these dims", name.text);
 }
 
 Outcome walk_here(cameo_context* context) {

@@ -202,7 +202,7 @@ TEST_F(Cuda, AStepOnTheHostWorksInMemoryOfItsOwn) {
   EXPECT_EQ(mock.launches, 2);
   past[0] = -1;
   EXPECT_EQ(run(), CAMEO_OUT_OF_RANGE);
-  EXPECT_STREQ(s.error.message, "node `?`: the value 0 is not allowed there");
+  EXPECT_STREQ(s.error.message, "node `?` does not fit these dims");
   past[0] = 6;
   ASSERT_EQ(run(), CAMEO_OK) << s.error.message;
   EXPECT_EQ(present[0], -6);
