@@ -94,8 +94,7 @@ inline Expr boolean(bool v) { return integer(v, DType::b1); }
 Expr lowest(DType t);   // -infinity, or the smallest integer
 Expr highest(DType t);  // +infinity, or the largest integer
 Expr var(Expr extent);  // a fresh variable over [0, extent)
-/// The extent of a dim that is not bound yet: 0 to kLargestDim, which whoever binds it has to keep.
-inline constexpr int64_t kLargestDim = int64_t{1} << 40;
+/// The extent of a dim that is not bound yet: 0 to kMaxExtent, which whoever binds it has to keep.
 Expr symbol(std::string_view name);
 std::string_view symbol_name(Expr symbol);
 Expr load(uint32_t operand, DType type, std::span<const Expr> index, Expr outside, bool checked = false);

@@ -9,6 +9,7 @@
 
 #include "frontend/check.h"
 #include "frontend/expr.h"
+#include "frontend/limits.h"
 
 namespace cameo {
 namespace {
@@ -55,7 +56,7 @@ std::optional<Interval> remainder(Op op, Interval a, Interval b) {
 std::optional<Interval> unwrapped(Op op, std::span<const Expr> args, uint64_t bits) {
   auto of = [&](size_t i) { return range_of(args[i]); };
   switch (op) {
-    case Op::Symbol: return Interval{0, kLargestDim};
+    case Op::Symbol: return Interval{0, kMaxExtent};
     case Op::Var: return Interval{0, std::max<Wide>(of(0).high - 1, 0)};
     case Op::Neg: return Interval{-of(0).high, -of(0).low};
     case Op::Abs:

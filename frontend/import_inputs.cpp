@@ -89,9 +89,9 @@ class InputTyper {
         for (const std::string& key : {a.position, a.text})
           if (auto it = options_.dims.find(key); it != options_.dims.end() && !a.extent.is_const()) {
             used_.insert(key);
-            if (it->second < 0 || it->second > kLargestDim)
+            if (it->second < 0 || it->second > kMaxExtent)
               fail(Code::E0503,
-                   fmt::format("`--dim {}={}`: an extent is 0 to {}", printable(key), it->second, kLargestDim));
+                   fmt::format("`--dim {}={}`: an extent is 0 to {}", printable(key), it->second, kMaxExtent));
             else
               claim(a, it->second, fmt::format("--dim {}={}", printable(key), it->second));
           }

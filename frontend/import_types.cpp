@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "frontend/import_internal.h"
+#include "frontend/limits.h"
 
 namespace cameo::importing {
 
@@ -91,7 +92,7 @@ bool solve(DimClaim& claim, std::map<std::string, int64_t>& dims) {
   if (a.terms.size() != 1 || a.terms[0].term.op() != Op::Symbol) return false;
   int64_t rest, k = a.terms[0].coefficient;
   bool fails = __builtin_sub_overflow(claim.value, a.constant, &rest) || k == 0 || (k == -1 && rest == INT64_MIN) ||
-               rest % k != 0 || rest / k < 0 || rest / k > kLargestDim;
+               rest % k != 0 || rest / k < 0 || rest / k > kMaxExtent;
   claim.state = fails ? DimClaim::Fails : DimClaim::Holds;
   if (!fails) dims[std::string(symbol_name(a.terms[0].term))] = rest / k;
   return !fails;

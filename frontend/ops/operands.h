@@ -42,7 +42,7 @@ inline std::vector<int64_t> ints_or_attr(const NodeView& n, int input, std::stri
 /// The bound of a computed extent; open where only what limits every dim limits it.
 inline int64_t upper_of(Expr extent) {
   const Wide high = range_of(extent).high;
-  return high < kLargestDim ? static_cast<int64_t>(high) : kOpen;
+  return high < kMaxExtent ? static_cast<int64_t>(high) : kOpen;
 }
 
 /// A dim of a computed extent; it keeps the bound of a dim in `known` that has the same extent.

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "frontend/expr.h"
+#include "frontend/limits.h"
 
 namespace cameo {
 namespace {
@@ -184,7 +185,7 @@ class Trees {
   Values values() {
     Values at;
     for (Expr v : vars_)
-      at[v.id()] = v.op() == Op::Symbol ? (rng_() % 2 ? static_cast<Wide>(rng_() % 5) : Wide(kLargestDim) - rng_() % 3)
+      at[v.id()] = v.op() == Op::Symbol ? (rng_() % 2 ? static_cast<Wide>(rng_() % 5) : Wide(kMaxExtent) - rng_() % 3)
                                         : static_cast<Wide>(rng_() % static_cast<uint64_t>(v.extent().int_value()));
     for (Expr l : loads_) at[l.id()] = extreme(rng_, l.type());
     return at;

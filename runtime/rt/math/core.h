@@ -109,18 +109,11 @@ RT_FN V scale(V p, [[maybe_unused]] V n, words<V> k) {
 }
 
 // An f32 function computed in f64. g++ lowers vectors wider than a register lane by lane, so it gets them in pieces.
-#if defined(__AVX512F__)
-inline constexpr int kRegister = 64;
-#elif defined(__AVX__)
-inline constexpr int kRegister = 32;
-#else
-inline constexpr int kRegister = 16;
-#endif
 template <class F, class... V>
 RT_FN auto through_f64(F f, V... x) {
 #if !defined(__clang__) && !defined(RT_CUDA)
-  if constexpr (((sizeof(V) > kRegister / 2) && ...)) {
-    using P = vec<f32, kRegister / 8>;
+  if constexpr (((sizeof(V) > kVectorBytes / 2) && ...)) {
+    using P = vec<f32, kVectorBytes / 8>;
     return by_parts<P>([&](auto... p) RT_INLINE { return convert<f32>(f(convert<f64>(p)...)); }, x...);
   }
 #endif
