@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 # A file that includes clang's headers takes some 1.5 GB to compile.
 JOBS ?= $(shell awk -v cores="$$(nproc)" '/^MemAvailable/ {n = int($$2 / 1500000); print n < 1 ? 1 : n < cores ? n : cores}' /proc/meminfo)
 
-.PHONY: all demo check packages install clean format
+.PHONY: all demo check check-sanitized packages install clean format
 .NOTPARALLEL:
 
 all: $(BUILD)/build.ninja
@@ -22,6 +22,10 @@ demo: packages all
 check: packages_of_check $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS)
 	@tests/tools/run_tests $(BUILD)
+
+# The tests of every floor, the ONNX suite and hostile models under an address and an undefined-behaviour sanitizer; `check` runs a part.
+check-sanitized: packages_of_check
+	@tests/tools/check_sanitized $(BUILD)/sanitized $(JOBS)
 
 packages:
 	@.ci/packages
