@@ -1,12 +1,13 @@
 // See weight_slot.h. Invariant: the slot is the only section of its segment and nothing has a higher address, so that
-// growing it moves nothing; this is checked, not assumed. (lld puts `.ldata` behind `.bss` and begins a new segment for
-// what has bytes behind what has none; the slot's object therefore brings a byte of `.bss`.)
+// growing it moves nothing that is loaded; this is checked, not assumed. (lld puts `.ldata` behind `.bss` and begins a
+// new segment for what has bytes behind what has none; the slot's object therefore brings a byte of `.bss`.)
 #include "codegen/build/weight_slot.h"
 
 #include <elf.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -16,7 +17,6 @@
 namespace cameo {
 namespace {
 
-constexpr uint64_t kPage = 4096;
 constexpr uint64_t kSlotBytes = 64;
 constexpr std::string_view kSection = ".ldata";  // what lld calls large data, which comes last
 
@@ -28,9 +28,10 @@ class Table {
   }
   bool ok() const { return ok_; }
   std::vector<T>& rows() { return rows_; }
-  bool write_back() const {
+  bool write_back() const { return write_at(offset_); }
+  bool write_at(uint64_t offset) const {
     const size_t bytes = rows_.size() * sizeof(T);
-    return ::pwrite(descriptor_, rows_.data(), bytes, offset_) == ssize_t(bytes);
+    return ::pwrite(descriptor_, rows_.data(), bytes, offset) == ssize_t(bytes);
   }
 
  private:
@@ -64,6 +65,8 @@ Elf64_Phdr* find_segment(std::vector<Elf64_Phdr>& segments, const Elf64_Shdr& sl
   return found;
 }
 
+uint64_t round_up(uint64_t bytes, uint64_t unit) { return (bytes + unit - 1) / unit * unit; }
+
 Status cannot_write(const std::string& path) {
   return {fmt::format("cannot write `{}`: {}", path, std::strerror(errno))};
 }
@@ -86,7 +89,7 @@ uint64_t bytes_of(const Pieces& pieces) {
 std::string weight_slot(const std::string& symbol, uint64_t bytes) {
   ElfObject object;
   object.sections.push_back(section_with(std::string(kSection) + ".weights", std::string(kSlotBytes, '\0')));
-  object.sections[0].alignment = kPage;
+  object.sections[0].alignment = kSlotBytes;
   object.sections[0].flags = kSectionAllocated | kSectionWritable | kSectionLarge | kSectionRetained;
   ElfSection& byte = object.sections.emplace_back();
   byte.name = ".bss.weights";
@@ -100,7 +103,7 @@ Status fill_weight_slot(int descriptor, const Pieces& weights, const std::string
   const Status damaged = {"our bug: the linked file has no slot for its weights"};
   Table<Elf64_Ehdr> header(descriptor, 0, 1);
   if (!header.ok()) return damaged;
-  const Elf64_Ehdr& first = header.rows()[0];
+  Elf64_Ehdr& first = header.rows()[0];
   Table<Elf64_Shdr> sections(descriptor, first.e_shoff, first.e_shnum);
   Table<Elf64_Phdr> segments(descriptor, first.e_phoff, first.e_phnum);
   if (!sections.ok() || !segments.ok()) return damaged;
@@ -108,14 +111,23 @@ Status fill_weight_slot(int descriptor, const Pieces& weights, const std::string
   Elf64_Phdr* segment = section ? find_segment(segments.rows(), *section) : nullptr;
   if (!segment) return damaged;
 
-  const uint64_t offset = (::lseek(descriptor, 0, SEEK_END) + kPage - 1) / kPage * kPage;
-  const Status written = write_pieces(descriptor, offset, weights, path);
+  // What stands behind the slot in the file, section names and headers, moves behind the weights.
+  const uint64_t bytes = bytes_of(weights), begin = section->sh_offset, behind = begin + kSlotBytes;
+  const uint64_t growth = std::max(round_up(bytes, kSlotBytes), kSlotBytes) - kSlotBytes;
+  std::string tail(::lseek(descriptor, 0, SEEK_END) - behind, '\0');
+  if (::pread(descriptor, tail.data(), tail.size(), behind) != ssize_t(tail.size())) return damaged;
+  const Status written = write_pieces(descriptor, begin, weights, path);
   if (!written.ok()) return written;
-  section->sh_offset = segment->p_offset = offset;
-  section->sh_size = segment->p_filesz = segment->p_memsz = bytes_of(weights);
+  if (::pwrite(descriptor, tail.data(), tail.size(), behind + growth) != ssize_t(tail.size()))
+    return cannot_write(path);
+  for (Elf64_Shdr& s : sections.rows())
+    if (s.sh_offset >= behind) s.sh_offset += growth;
+  first.e_shoff += growth;
+  section->sh_size = segment->p_filesz = segment->p_memsz = bytes;
   section->sh_flags &= ~uint64_t{SHF_WRITE};
   segment->p_flags = PF_R;
-  return sections.write_back() && segments.write_back() ? Status{} : cannot_write(path);
+  const bool moved = sections.write_at(first.e_shoff) && segments.write_back() && header.write_back();
+  return moved ? Status{} : cannot_write(path);
 }
 
 }  // namespace cameo
