@@ -151,15 +151,21 @@ void Importer::repair(NodeFacts& f, const Scope& scope) {
     say("has both `scales` and `sizes`; `sizes` counts");
     f.inputs[kScales] = {};
   }
+  if (f.op->name == "Split" && ((f.inputs.size() > 1 && f.inputs[1]) || f.attrs.contains("split")) &&
+      f.attrs.erase("num_outputs"))
+    say("has both `split` and `num_outputs`; `split` counts");
 }
+
+namespace {
+bool is_list(const Operator& op) { return !op.outputs.empty() && op.outputs.back().presence == OutputSpec::Variadic; }
+}  // namespace
 
 void Importer::import_operator(onnx::NodeProto& n, const Operator& op, int version, Scope& scope, uint32_t row) {
   bool ok = true;
   NodeFacts facts{&op, version, row, read_inputs(n, scope, row, ok), {}, {}};
   std::vector<onnx::GraphProto*> graphs;
   facts.attrs = read_attributes(n, op, version, scope.region, row, graphs);
-  bool variadic = !op.outputs.empty() && op.outputs.back().presence == OutputSpec::Variadic;
-  if (!variadic && n.output_size() > static_cast<int>(op.outputs.size()))
+  if (!is_list(op) && n.output_size() > static_cast<int>(op.outputs.size()))
     throw CompileError(Code::E0203, fmt::format("`{}` has {} outputs, it gives at most {}", op.name, n.output_size(),
                                                 op.outputs.size()));
   if (std::ranges::all_of(n.output(), [](auto& name) { return name.empty(); }))
@@ -189,8 +195,8 @@ void Importer::add_node(const onnx::NodeProto& n, NodeFacts f, std::span<const s
   for (std::string_view name : captures) f.inputs.push_back(*scope.find(name));
   for (ValueId v : f.inputs)
     if (v) check_runs(*f.op, scope.graph.type(v), "takes");
-  int outputs = n.output_size();
-  while (n.output(outputs - 1).empty()) --outputs;
+  int outputs = n.output_size();  // each of a list counts; of others, trailing ones without a name are not there
+  while (!is_list(*f.op) && n.output(outputs - 1).empty()) --outputs;
   std::vector<ValueId> made =
       scope.graph.add(*f.op, std::move(f.inputs), std::move(f.attrs), {f.row}, f.version, outputs, std::move(f.bodies));
   for (ValueId v : made) check_runs(*f.op, scope.graph.type(v), "gives");

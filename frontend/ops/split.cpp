@@ -4,11 +4,11 @@
 namespace cameo::ops {
 namespace {
 
-/// The first `outputs` of `count` parts.
-std::vector<Dim> equal_parts(const NodeView& n, Dim whole, int64_t count, int outputs) {
+/// As equal as `count` parts can be.
+std::vector<Dim> equal_parts(const NodeView& n, Dim whole, int64_t count) {
   if (whole.is_static() && whole.value() % count != 0 && n.version() < 18)
     n.fail(Code::E0302, to_string(whole) + " does not split into " + std::to_string(count) + " equal parts");
-  std::vector<Dim> parts(std::min<int64_t>(count, outputs), whole / Dim(count));
+  std::vector<Dim> parts(static_cast<size_t>(count), whole / Dim(count));
   if (!whole.is_static()) return parts;
   int64_t part = whole.value() / count + (whole.value() % count != 0);
   for (size_t i = 0; i < parts.size(); ++i)  // the last part is smaller; with many parts, the last ones may be empty
@@ -16,13 +16,21 @@ std::vector<Dim> equal_parts(const NodeView& n, Dim whole, int64_t count, int ou
   return parts;
 }
 
+/// Each part is an output, also where nothing reads it.
+void check_count(const NodeView& n, int64_t parts, int64_t outputs) {
+  if (parts != outputs)
+    n.fail(Code::E0203, "`Split` has " + std::to_string(outputs) + " outputs for " + std::to_string(parts) + " parts");
+}
+
 constexpr int64_t kMostSplits = 1 << 16;
 
 std::vector<Dim> parts_of(const NodeView& n, int outputs) {
   Dim whole = n.dim(0, static_cast<int>(n.attr_int("axis")));
-  if (!n.has(1) && !n.has_attr("split")) {
-    return equal_parts(n, whole, n.has_attr("num_outputs") ? count_attr(n, "num_outputs") : outputs, outputs);
-  }
+  const bool sizes_given = n.has(1) || n.has_attr("split"), count_given = n.has_attr("num_outputs");
+  if (sizes_given && count_given)
+    n.fail(Code::E0203, "`Split` has both `split` and `num_outputs`", "with --lenient `split` counts");
+  if (count_given) check_count(n, count_attr(n, "num_outputs"), outputs);
+  if (!sizes_given) return equal_parts(n, whole, outputs);
   std::vector<Dim> parts;
   Dim sum = 0;
   std::vector<Expr> sizes;
@@ -30,6 +38,7 @@ std::vector<Dim> parts_of(const NodeView& n, int outputs) {
     sizes = elements(n, 1, kMostSplits);
   else
     for (int64_t s : n.attr_ints("split")) sizes.push_back(integer(s));
+  check_count(n, static_cast<int64_t>(sizes.size()), outputs);
   for (Expr s : sizes) {
     parts.push_back(dim_of(s, n.shape()));
     sum = sum + parts.back();
@@ -43,9 +52,6 @@ std::vector<Dim> parts_of(const NodeView& n, int outputs) {
 void infer_split(Infer& n) {
   int outputs = static_cast<int>(n.types.size()), axis = NodeView::axis(n.attr_int("axis"), n.rank());
   std::vector<Dim> parts = parts_of(n, outputs);
-  if (outputs > static_cast<int>(parts.size()))
-    n.fail(Code::E0203,
-           "`Split` has " + std::to_string(outputs) + " outputs for " + std::to_string(parts.size()) + " parts");
   for (int i = 0; i < outputs; ++i) {
     Shape out = n.shape();
     out[axis] = parts[i];

@@ -88,6 +88,26 @@ TEST(ImportRules, WhatOperatorsRefuseMayBeClear) {
   EXPECT_EQ(to_string(sized.model.graph.type(sized.model.graph.outputs()[0].value)), "f32[4x6]");
 }
 
+TEST(ImportRules, EachPartOfASplitIsAnOutput) {
+  auto split = [](const std::vector<Bytes>& outputs, const std::vector<Bytes>& attrs, int opset_version) {
+    return one_node(node("Split", {"x"}, outputs, attrs, "", "parts"), {6}, {opset("", opset_version)});
+  };
+  Bytes sizes = attr("split", std::vector<int64_t>{1, 2, 3}), count = attr("num_outputs", int64_t{3});
+  for (const auto& [attrs, version] : {std::pair{sizes, 11}, std::pair{count, 18}}) {
+    EXPECT_TRUE(says(import(split({"y", "b"}, {attrs}, version)), "E0203", "`Split` has 2 outputs for 3 parts"));
+    EXPECT_TRUE(says(import(split({"y", "b"}, {attrs}, version)), "E0203", "node 0 `parts` (Split)"));
+    EXPECT_TRUE(says(import(split({"y", "b", "c"}, {attrs}, version)), "", ""));
+    EXPECT_TRUE(says(import(split({"y", "", ""}, {attrs}, version)), "", ""));
+  }
+  EXPECT_TRUE(says(import(split({"y", ""}, {}, 13)), "", ""));
+  Bytes both = model(GraphText{{node("Split", {"x", "s"}, {"y", "z"}, {attr("num_outputs", int64_t{3})})},
+                               {value("x", kFloat, {6})},
+                               {value("y")},
+                               {tensor<int64_t>("s", kInt64, {2}, {1, 5})}});
+  expect_tolerated(both, "E0203", "both `split` and `num_outputs`");
+  EXPECT_EQ(run(import(both, {.lenient = true}).model, {floats({6}, {1, 2, 3, 4, 5, 6})}), std::vector<double>{1});
+}
+
 // ---- functions ----------------------------------------------------------------------------------------------------
 
 TEST(ImportRules, ACallGivesWhatTheFunctionNeeds) {
