@@ -9,14 +9,18 @@ namespace {
 struct Loss {
   Expr loss, weight;
 };
+/// A label that names no class ends the run, unless it is the ignored one, for which class 0 is read and not counted.
 Loss loss_at(const MeaningView& n, std::span<const Expr> at) {
   DType t = accumulator(n.dtype());
-  Expr target = cast(n.load(1, at), DType::i64);
-  std::vector<Expr> from{at[0], target};
+  Expr target = cast(n.load(1, at), DType::i64), label = target;
+  const bool ignores = n.has_attr("ignore_index");
+  const Expr ignored = ignores ? eq(target, integer(n.attr_int("ignore_index"))) : boolean(false);
+  if (ignores) label = select(ignored, integer(0), target);
+  std::vector<Expr> from{at[0], label};
   from.insert(from.end(), at.begin() + 1, at.end());
-  Expr weight = n.has(2) ? cast(n.load(2, {target}), t) : one(t);
-  if (n.has_attr("ignore_index")) weight = select(eq(target, integer(n.attr_int("ignore_index"))), zero(t), weight);
-  return {-cast(n.load(0, from), t) * weight, weight};
+  const Expr weight = n.has(2) ? cast(n.load(2, {label}), t) : one(t);
+  const Expr loss = -cast(n.load_checked(0, from), t) * weight;
+  return {select(ignored, zero(t), loss), select(ignored, zero(t), weight)};
 }
 
 Meaning negative_log_likelihood_loss(const MeaningView& n) {
