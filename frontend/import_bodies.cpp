@@ -114,18 +114,23 @@ Importer::Branch Importer::import_branch(onnx::GraphProto& g, Scope& scope, std:
   return branch;
 }
 
-/// A branch that cannot be computed gives values of the other's types, which end a run that takes it.
+/// A branch that cannot be computed gives values of the other's types, which end a run that takes it. Values may be
+/// empty, so that nothing of them is ever computed: one element more, which no one reads, ends the run all the same.
 Importer::Body Importer::fault_like(const Body& other, uint32_t row) {
   Body body{std::make_shared<Graph>(sources_), other.captures, true};
   for (ValueId v : other.graph->inputs()) body.graph->add_input((*other.graph)[v].name, other.graph->type(v));
+  auto add = [&](const std::string& name, DType t, const std::vector<int64_t>& dims) {
+    ValueId like = body.graph->constant(Tensor(t, {1}));
+    body.graph->add_output(name, body.graph->add(get_operator("Fault", "cameo"), {like}, {{"shape", dims}}, {row})[0]);
+  };
   for (const Port& p : other.graph->outputs()) {
     const Type& t = other.graph->type(p.value);
     std::vector<int64_t> dims;
     for (const Dim& d : t.shape) dims.push_back(d.is_static() ? d.value() : 1);
-    ValueId like = body.graph->constant(Tensor(t.dtype, {1}));
-    body.graph->add_output(p.name,
-                           body.graph->add(get_operator("Fault", "cameo"), {like}, {{"shape", dims}}, {row})[0]);
+    add(p.name, t.dtype, dims);
   }
+  add({}, DType::b1, {1});
+  other.graph->add_output({}, other.graph->constant(Tensor(DType::b1, {1})));
   return body;
 }
 

@@ -200,6 +200,18 @@ TEST(ImportRules, ABranchThatCannotBeComputedIsAFaultWhenItIsTaken) {
                    "Nonsense"));
 }
 
+TEST(ImportRules, ABranchThatGivesNothingIsAFaultToo) {
+  Bytes wide = branch(node("Reshape", {"x", "s"}, {"r"}, {}, "", "wide"), {tensor<int64_t>("s", kInt64, {1}, {8})});
+  Bytes none = branch(node("Slice", {"x", "zero", "zero"}, {"r"}), {tensor<int64_t>("zero", kInt64, {1}, {0})});
+  Result r = import(model(choice(wide, none)), {.dims = {{"n", 2}}});
+  EXPECT_TRUE(says(r, "W0006", "`wide`"));
+  EXPECT_EQ(to_string(r.model.graph.type(r.model.graph.outputs()[0].value)), "f32[0x2]");
+  Tensor x = floats({2, 2}, {1, 2, 3, 4}), no(DType::b1, {}), yes(DType::b1, {});
+  yes.set_int(0, 1);
+  EXPECT_EQ(run(r.model, {no, x}), std::vector<double>{});
+  EXPECT_THROW(run(r.model, {yes, x}), CompileError);
+}
+
 TEST(ImportRules, AConditionIsOneBool) {
   Bytes same = branch(node("Identity", {"x"}, {"r"}));
   EXPECT_TRUE(
