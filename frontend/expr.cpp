@@ -77,6 +77,12 @@ int64_t floor_div_int(int64_t a, int64_t b) {
   int64_t q = a / b;
   return q - ((a % b != 0) && ((a < 0) != (b < 0)));
 }
+/// The remainder of a floored division, which has the sign of `b`.
+int64_t mod_int(int64_t a, int64_t b) {
+  if (b == 0 || b == -1) return 0;
+  const int64_t rest = a % b;
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
 
 /// Folds an operation on integer constants of at most 63 significant bits; u64 is left to the interpreter.
 std::optional<int64_t> fold_ints(Op op, int64_t a, int64_t b) {
@@ -87,7 +93,7 @@ std::optional<int64_t> fold_ints(Op op, int64_t a, int64_t b) {
     case Op::Mul: return static_cast<int64_t>(u(a) * u(b));
     case Op::Div: return b == 0 ? 0 : (b == -1 ? static_cast<int64_t>(0 - u(a)) : a / b);
     case Op::FloorDiv: return floor_div_int(a, b);
-    case Op::Mod: return b == 0 ? 0 : (b == -1 ? 0 : a - floor_div_int(a, b) * b);
+    case Op::Mod: return mod_int(a, b);
     case Op::FMod: return b == 0 || b == -1 ? 0 : a % b;
     case Op::Min: return std::min(a, b);
     case Op::Max: return std::max(a, b);

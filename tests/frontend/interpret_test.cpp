@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <deque>
 #include <limits>
 
 #include "frontend/build.h"
@@ -51,6 +52,11 @@ Operator made_up(int inputs, int outputs) {
   };
   op.meaning = [](const MeaningView& n) { return g_meaning(n); };
   return op;
+}
+/// As long as the graphs that point to it.
+Operator& kept(Operator op) {
+  static std::deque<Operator> all;
+  return all.emplace_back(std::move(op));
 }
 Interpretation run(const std::vector<Tensor>& in, OutputTypes out, Meaning (*meaning)(const MeaningView&)) {
   g_types = std::move(out);
@@ -331,10 +337,10 @@ std::shared_ptr<const Graph> loop_body() {
   b.input("iteration", type(DType::i64, {}));
   b.input("condition", type(DType::b1, {}));
   ValueId carried = b.input("carried", type(DType::f32, {})), captured = b.input("captured", type(DType::f32, {}));
-  Operator& add = *new Operator(made_up(2, 1));
+  Operator& add = kept(made_up(2, 1));
   g_types = {type(DType::f32, {})};
   add.meaning = elementwise([](const MeaningView&, Expr x, Expr y) { return x + y; });
-  Operator& below = *new Operator(made_up(1, 1));
+  Operator& below = kept(made_up(1, 1));
   below.meaning = elementwise([](const MeaningView&, Expr x) { return lt(x, like(x, 20)); });
   ValueId next = b.graph().add(add, {carried, captured})[0];
   g_types = {type(DType::b1, {})};
@@ -369,7 +375,7 @@ TEST(Interpret, IfTakesOneBranch) {
   auto branch = [](double factor) {
     Build b;
     ValueId x = b.input("x", type(DType::f32, {2}));
-    Operator& scale = *new Operator(made_up(1, 1));
+    Operator& scale = kept(made_up(1, 1));
     if (factor > 0)
       scale.meaning = elementwise([](const MeaningView&, Expr x) { return x * 3.0; });
     else
