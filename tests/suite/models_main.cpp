@@ -8,9 +8,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <map>
-#include <sstream>
 
 #include "optimizer/plan/run_plan.h"
 #include "tests/suite/suite.h"
@@ -22,23 +20,6 @@ using namespace cameo::suite;
 namespace fs = std::filesystem;
 
 namespace {
-
-std::map<std::string, ImportOptions> read_dims(const fs::path& table) {
-  std::map<std::string, ImportOptions> models;
-  std::ifstream in(table);
-  std::string line;
-  std::getline(in, line);
-  while (std::getline(in, line)) {
-    std::istringstream fields(line);
-    std::string file, dims;
-    std::getline(fields, file, '\t');
-    std::getline(fields, dims, '\t');
-    ImportOptions& o = models[fs::path(file).stem().string()];
-    std::istringstream words(dims);
-    for (std::string w; words >> w;) o.dims[w.substr(0, w.rfind('='))] = std::stoll(w.substr(w.rfind('=') + 1));
-  }
-  return models;
-}
 
 // ONNX Runtime's sigmoid is off by 1e-7 of 1, so outputs that are all tiny say nothing.
 constexpr double kNoise = 1e-3;
@@ -168,7 +149,7 @@ int main(int argc, char** argv) {
     fmt::print("skipped: {} is not here\n", (models / "golden").string());
     return 77;
   }
-  auto table = read_dims(models / "golden/dims.tsv");
+  auto table = golden_models(CAMEO_SHARED);
   if (names.empty())
     for (auto& [name, options] : table) names.push_back(name);
   int bad = 0;

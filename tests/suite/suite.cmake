@@ -1,16 +1,19 @@
 # backend_suite, golden_models: the public suite (through either engine) and the real models, run by the interpreter; fuzz_import: models as they are and mutated.
 add_library(test_suite STATIC ${CMAKE_CURRENT_LIST_DIR}/suite.cpp ${CMAKE_CURRENT_LIST_DIR}/children.cpp)
 target_link_libraries(test_suite PUBLIC cameo_frontend)
-foreach(program backend_suite:suite_main golden_models:models_main fuzz_import:fuzz_main)
+foreach(program backend_suite:suite_main golden_models:models_main fuzz_import:fuzz_main
+        emitted_texts:emitted_main)
   string(REPLACE ":" ";" parts ${program})
   list(GET parts 0 name)
   list(GET parts 1 file)
   add_executable(${name} ${CMAKE_CURRENT_LIST_DIR}/${file}.cpp)
   target_link_libraries(${name} PRIVATE test_suite)
-  target_compile_definitions(${name} PRIVATE CAMEO_BINARY_DIR="${CMAKE_BINARY_DIR}" CAMEO_SHARED="${CMAKE_SOURCE_DIR}/../shared")
+  target_compile_definitions(${name} PRIVATE CAMEO_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
+    CAMEO_BINARY_DIR="${CMAKE_BINARY_DIR}" CAMEO_SHARED="${CMAKE_SOURCE_DIR}/../shared")
 endforeach()
 target_link_libraries(backend_suite PRIVATE test_artifact)
 target_link_libraries(golden_models PRIVATE test_artifact)
+target_link_libraries(emitted_texts PRIVATE test_road test_support cameo_codegen)
 add_test(NAME fuzz_import COMMAND fuzz_import --batches 40)
 set_tests_properties(fuzz_import PROPERTIES LABELS frontend SKIP_RETURN_CODE 77)
 
@@ -49,3 +52,8 @@ add_test(NAME models.cuda COMMAND golden_models --engine=cuda basic_pitch_nmp by
 set_tests_properties(models.cuda PROPERTIES LABELS codegen SKIP_RETURN_CODE 77)
 add_test(NAME models.cuda_slow COMMAND golden_models --engine=cuda agllnet_256 CONFIGURATIONS slow)
 set_tests_properties(models.cuda_slow PROPERTIES LABELS slow SKIP_RETURN_CODE 77)
+
+# What claims to change nothing changes no text.
+add_test(NAME emitted.operators COMMAND emitted_texts operators)
+add_test(NAME emitted.models COMMAND emitted_texts models suite)
+set_tests_properties(emitted.operators emitted.models PROPERTIES LABELS codegen SKIP_RETURN_CODE 77 DEPENDS suite.artifact)

@@ -82,6 +82,23 @@ std::vector<Case> found_cases(const fs::path& data) {
 
 }  // namespace
 
+std::map<std::string, ImportOptions> golden_models(const fs::path& shared) {
+  std::map<std::string, ImportOptions> models;
+  std::ifstream in(shared / "models/golden/dims.tsv");
+  std::string line;
+  std::getline(in, line);
+  while (std::getline(in, line)) {
+    std::istringstream fields(line);
+    std::string file, dims;
+    std::getline(fields, file, '\t');
+    std::getline(fields, dims, '\t');
+    ImportOptions& o = models[fs::path(file).stem().string()];
+    std::istringstream words(dims);
+    for (std::string w; words >> w;) o.dims[w.substr(0, w.rfind('='))] = std::stoll(w.substr(w.rfind('=') + 1));
+  }
+  return models;
+}
+
 std::vector<Case> find_cases(const fs::path& shared, const fs::path& work, std::string& note) {
   fs::path archive = shared / "onnx_backend/onnx_backend_tests_1.23.2.tar.xz",
            debian = "/usr/lib/python3/dist-packages/onnx/backend/test/data";

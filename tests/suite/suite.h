@@ -4,6 +4,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,9 @@ struct Case {
 /// which.
 std::vector<Case> find_cases(const std::filesystem::path& shared, const std::filesystem::path& work, std::string& note);
 inline constexpr int kOfficialTotal = 2033;
+
+/// The real models of `shared` that have golden data, by name, and the dims to bind.
+std::map<std::string, ImportOptions> golden_models(const std::filesystem::path& shared);
 
 /// Tensors of the files PREFIX0.pb, PREFIX1.pb ..; nullopt when one is a sequence, map or optional.
 std::optional<std::vector<NamedTensor>> read_tensors(const std::filesystem::path& folder, const std::string& prefix);

@@ -1,0 +1,174 @@
+// emitted_texts: a hash of the printed plan and of the emitted sources of the real models, of every operator's cases
+// and of a sample of the public suite, for every kind of target, against the table tests/suite/emitted.tsv. What claims
+// to change nothing changes no row; what does change rows says so by the table's diff. `--texts FOLDER` writes the
+// texts.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <sstream>
+
+#include "codegen/build/content_hash.h"
+#include "codegen/print_module.h"
+#include "tests/suite/suite.h"
+#include "tests/support/case.h"
+#include "tests/support/road.h"
+
+using namespace cameo;
+using namespace cameo::suite;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr size_t kSampled = 8;  // of so many cases of the suite one is in the table
+constexpr int kFiles = 2;       // that kernels are split into
+const fs::path kTable = fs::path(CAMEO_SOURCE_DIR) / "tests/suite/emitted.tsv";
+
+const std::vector<Target>& targets() {
+  static const std::vector<Target> all = [] {
+    std::vector<Target> list = named_targets();
+    list.push_back(gpu_target({"ptx"}));
+    return list;
+  }();
+  return all;
+}
+
+struct Texts {
+  std::string plan, sources;
+};
+
+/// The diagnostic instead, where the graph is refused.
+Texts texts_of(const Graph& g, const Target& target) {
+  try {
+    const Module m = test::plan_graph(g, "model", target);
+    Texts t{to_string(m.plans[0], *m.sources), ""};
+    const EmittedModule emitted = print_module(m, kFiles);
+    for (const auto& files : emitted.kernels)
+      for (const SourceFile& f : files) t.sources += f.text;
+    t.sources += emitted.program.text;
+    return t;
+  } catch (const CompileError& e) { return {to_string(e.diagnostic), ""}; }
+}
+
+class Table {
+ public:
+  explicit Table(fs::path texts) : texts_(std::move(texts)) {}
+
+  /// A row, of graphs that belong together.
+  void add(const std::string& name, const std::vector<const Graph*>& graphs) {
+    std::string row;
+    for (const Target& target : targets()) {
+      Texts all;
+      for (const Graph* g : graphs) {
+        const Texts one = texts_of(*g, target);
+        all.plan += one.plan;
+        all.sources += one.sources;
+      }
+      row += fmt::format("\t{} {}", hash(all.plan), hash(all.sources));
+      write(name, target, all);
+    }
+    rows_[name] = row;
+  }
+  const std::map<std::string, std::string>& rows() const { return rows_; }
+
+ private:
+  static std::string hash(const std::string& text) {
+    constexpr size_t kDigits = 12;
+    return content_hash(std::as_bytes(std::span(text))).substr(0, kDigits);
+  }
+  void write(const std::string& name, const Target& target, const Texts& texts) const {
+    if (texts_.empty()) return;
+    fs::create_directories(texts_ / name);
+    std::ofstream(texts_ / name / (target.name + ".plan")) << texts.plan;
+    std::ofstream(texts_ / name / (target.name + ".sources")) << texts.sources;
+  }
+
+  fs::path texts_;
+  std::map<std::string, std::string> rows_;
+};
+
+void add_operators(Table& table) {
+  for (const fs::path& file : test::case_files(fs::path(CAMEO_SOURCE_DIR) / "tests/ops")) {
+    const std::vector<test::Case> cases = test::load_case_file(file);
+    std::vector<const Graph*> graphs;
+    for (const test::Case& c : cases)
+      if (c.graph) graphs.push_back(&*c.graph);
+    table.add("operator/" + file.stem().string(), graphs);
+  }
+}
+
+void add_models(Table& table) {
+  for (const auto& [name, options] : golden_models(CAMEO_SHARED)) {
+    Diagnostics diagnostics;
+    const Model model = import_onnx(fs::path(CAMEO_SHARED) / "models" / (name + ".onnx"), options, diagnostics);
+    if (!diagnostics.has_errors()) table.add("model/" + name, {&model.graph});
+  }
+}
+
+void add_suite(Table& table) {
+  std::string note;
+  const std::vector<Case> cases = find_cases(CAMEO_SHARED, CAMEO_BINARY_DIR, note);
+  for (size_t i = 0; i < cases.size(); i += kSampled)
+    run_case(cases[i], [&](const Case& c, const Model& model, std::span<const Tensor>) {
+      table.add("suite/" + c.name, {&model.graph});
+      return std::vector<Tensor>();
+    });
+}
+
+std::map<std::string, std::string> read_table() {
+  std::map<std::string, std::string> rows;
+  std::ifstream in(kTable);
+  for (std::string line; std::getline(in, line);) {
+    const size_t tab = line.find('\t');
+    if (tab != std::string::npos && tab > 0 && line[0] != '#') rows[line.substr(0, tab)] = line.substr(tab);
+  }
+  return rows;
+}
+
+void write_table(const std::map<std::string, std::string>& rows) {
+  std::string text =
+      "# build/emitted_texts --write makes this: a name, and for each target the hashes of plan and sources\n#";
+  for (const Target& t : targets()) text += "\t" + t.name;
+  text += "\n";
+  for (const auto& [name, row] : rows) text += name + row + "\n";
+  std::ofstream(kTable) << text;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"hashes of printed plans and emitted sources, against tests/suite/emitted.tsv"};
+  bool write = false;
+  std::string texts;
+  std::vector<std::string> parts;
+  app.add_flag("--write", write, "the table anew");
+  app.add_option("--texts", texts, "a folder that the texts go to");
+  app.add_option("parts", parts, "all without one")->check(CLI::IsMember({"operators", "models", "suite"}));
+  CLI11_PARSE(app, argc, argv);
+  const bool has_shared = fs::exists(fs::path(CAMEO_SHARED) / "models/golden/dims.tsv");
+  const auto wanted = [&](std::string_view part) { return parts.empty() || std::ranges::count(parts, part); };
+  Table table(texts);
+  if (wanted("operators")) add_operators(table);
+  if (wanted("models") && has_shared) add_models(table);
+  if (wanted("suite") && has_shared) add_suite(table);
+  std::map<std::string, std::string> rows = read_table();
+  if (write) {
+    for (const auto& [name, row] : table.rows()) rows[name] = row;
+    write_table(rows);
+    return 0;
+  }
+  int different = 0;
+  for (const auto& [name, row] : table.rows()) {
+    if (const auto it = rows.find(name); it != rows.end() && it->second == row) continue;
+    fmt::print("{} is not as in the table:{}\n", name, row);
+    ++different;
+  }
+  fmt::print("{} of {} as in the table\n", static_cast<int>(table.rows().size()) - different, table.rows().size());
+  if (table.rows().empty()) {
+    fmt::print("skipped: {} is not here\n", (fs::path(CAMEO_SHARED) / "models/golden").string());
+    return 77;
+  }
+  return different ? 1 : 0;
+}
