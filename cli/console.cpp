@@ -189,14 +189,9 @@ std::string shell_word(std::string_view word) {
 
 std::string nearest(std::string_view word, const std::vector<std::string>& known) {
   std::string best;
-  int least = static_cast<int>(std::min<size_t>(word.size() / 2, 3)) + 1;
-  const rt::program::Slice from(word.data(), word.size());
-  for (const std::string& name : known) {
-    const int edits = rt::program::distance(from, {name.data(), name.size()});
-    if (edits >= least) continue;
-    least = edits;
-    best = name;
-  }
+  rt::program::Nearest nearest({word.data(), word.size()});
+  for (const std::string& name : known)
+    if (nearest.takes({name.data(), name.size()})) best = name;
   return best;
 }
 

@@ -94,10 +94,10 @@ const Flag* find_flag(Slice name, Verb verb) {
 bool unknown_flag(Tool& tool, Slice name, Verb verb) {
   Text text(tool.arena), list(tool.arena);
   const char* best = nullptr;
-  int least = name.size < 6 ? static_cast<int>(name.size / 2) + 1 : 4;
+  Nearest nearest(name);
   for (const Flag& flag : kFlags) {
     if (!takes(verb, flag)) continue;
-    if (distance(name, flag.name) < least) least = distance(name, flag.name), best = flag.name;
+    if (nearest.takes(flag.name)) best = flag.name;
     list.format("%s`%s`", list.slice().empty() ? "" : ", ", flag.name);
   }
   if (verb == Verb::None)
@@ -114,10 +114,10 @@ bool unknown_flag(Tool& tool, Slice name, Verb verb) {
 
 bool parse_verb(Tool& tool, Slice word, Flags* flags) {
   const char* best = nullptr;
-  int least = 4;
+  Nearest nearest(word);
   for (const VerbRow& row : kVerbs) {
     if (word == row.name) return flags->verb = row.verb, true;
-    if (distance(word, row.name) < least) least = distance(word, row.name), best = row.name;
+    if (nearest.takes(row.name)) best = row.name;
   }
   if (best) return tool.fail(kUsage, "there is no verb `%.*s`; did you mean `%s`?", width(word), word.data, best);
   return tool.fail(kUsage, "there is no verb `%.*s`; they are run, test, bench, profile, inspect, licenses",

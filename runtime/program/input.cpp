@@ -35,11 +35,9 @@ bool is_spec(Slice text) {
 
 const char* nearest(Slice name, const Io* ios, uint32_t count) {
   const char* best = nullptr;
-  int least = static_cast<int>(name.size / 2) + 2;
-  for (uint32_t i = 0; i < count; ++i) {
-    const int edits = distance(name, ios[i].name);
-    if (edits < least) least = edits, best = ios[i].name;
-  }
+  Nearest nearest(name);
+  for (uint32_t i = 0; i < count; ++i)
+    if (nearest.takes(ios[i].name)) best = ios[i].name;
   return best;
 }
 

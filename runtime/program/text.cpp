@@ -230,19 +230,39 @@ bool parse_number(Slice text, double* value) {
 
 int distance(Slice a, Slice b) {
   constexpr size_t kMost = 63;
-  int row[kMost + 1];
+  int rows[3][kMost + 1];  // of the last letters of `a`
   if (a.size > kMost || b.size > kMost) return 1000;
-  for (size_t j = 0; j <= b.size; ++j) row[j] = static_cast<int>(j);
+  for (size_t j = 0; j <= b.size; ++j) rows[0][j] = static_cast<int>(j);
   for (size_t i = 1; i <= a.size; ++i) {
-    int diagonal = row[0];
+    const int *above = rows[(i - 1) % 3], *before = rows[(i + 1) % 3];
+    int* row = rows[i % 3];
     row[0] = static_cast<int>(i);
     for (size_t j = 1; j <= b.size; ++j) {
-      const int change = diagonal + (a[i - 1] != b[j - 1]), gap = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-      diagonal = row[j];
+      const int change = above[j - 1] + (a[i - 1] != b[j - 1]),
+                gap = (above[j] < row[j - 1] ? above[j] : row[j - 1]) + 1;
       row[j] = change < gap ? change : gap;
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < row[j])
+        row[j] = before[j - 2] + 1;
     }
   }
-  return row[b.size];
+  return rows[a.size % 3][b.size];
+}
+
+namespace {
+Slice letters(Slice flag) {
+  size_t dashes = 0;
+  while (dashes < flag.size && flag[dashes] == '-') ++dashes;
+  return flag.from(dashes);
+}
+}  // namespace
+
+Nearest::Nearest(Slice word) : word_(letters(word)), least_(static_cast<int>((word_.size + 1) / 3) + 1) {}
+
+bool Nearest::takes(Slice name) {
+  const int edits = distance(word_, letters(name));
+  if (edits >= least_) return false;
+  least_ = edits;
+  return true;
 }
 
 int natural_order(Slice a, Slice b) {

@@ -70,7 +70,19 @@ class Text {
 bool is_printable(Slice text);  // all of it, as it stands
 bool parse_integer(Slice text, int64_t* value);
 bool parse_number(Slice text, double* value);  // decimal, `inf`, `nan`, with a sign
-int distance(Slice a, Slice b);                // edits from one to the other
+int distance(Slice a, Slice b);                // letters changed, left out, added, or swapped with the next one
 int natural_order(Slice a, Slice b);           // like strcmp, but `x_2` before `x_10`
+
+// Which of many names was meant by a word that is none of them: the nearest one, if at most a third of the word's
+// letters are wrong.
+class Nearest {
+ public:
+  explicit Nearest(Slice word);
+  bool takes(Slice name);  // it is nearer than all before
+
+ private:
+  Slice word_;
+  int least_;  // so many edits are too many
+};
 
 }  // namespace rt::program

@@ -34,6 +34,9 @@ TEST_F(Manners, TypingErrorsGetTheNearestName) {
   EXPECT_TRUE(has(cameo({"build", digits_, "--emit=plann"}).err, "did you mean `plan`?"));
   EXPECT_TRUE(has(cameo({"build", digits_, "--skip=fold_constant"}).err, "did you mean `fold_constants`?"));
   EXPECT_TRUE(has(cameo({"explain", "E0502X"}).err, "E0101"));
+  const Ended far = cameo({"run", digits_, "--runs", "3"});  // a flag of `bench`
+  EXPECT_FALSE(has(far.err, "did you mean")) << "nothing is near";
+  EXPECT_TRUE(has(far.err, "`cameo run` has no flag `--runs`; there are `"));
   EXPECT_TRUE(has(cameo({"explain", digits_, "/relu3"}).err, "did you mean `/relu"));
 }
 

@@ -81,8 +81,37 @@ TEST(Text, OrderAndDistance) {
   EXPECT_GT(natural_order("x_10", "x_9"), 0);
   EXPECT_EQ(natural_order("a1", "a1"), 0);
   EXPECT_LT(natural_order("a", "a1"), 0);
-  EXPECT_EQ(distance("rnu", "run"), 2);
+  EXPECT_EQ(distance("rnu", "run"), 1);
   EXPECT_EQ(distance("", "abc"), 3);
+  EXPECT_EQ(distance("abc", "abc"), 0);
+  EXPECT_EQ(distance("runs", "taps"), 3);
+  EXPECT_EQ(distance("thread", "threads"), 1);
+  EXPECT_EQ(distance("aiueo", "iaeuo"), 2);
+}
+
+TEST(Text, AThirdOfAWordMayBeWrong) {
+  const auto near = [](const char* word, const char* name) { return Nearest(word).takes(name); };
+  for (auto [word, name] : {std::pair("rnu", "run"),
+                            {"--thread", "--threads"},
+                            {"--dmi", "--dim"},
+                            {"iamge", "image"},
+                            {"--otuptus", "--outputs"},
+                            {"biuld", "build"},
+                            {"-ii", "-i"}})
+    EXPECT_TRUE(near(word, name)) << word;
+  for (auto [word, name] : {std::pair("--runs", "--taps"),
+                            {"--run", "--dim"},
+                            {"-x", "-i"},
+                            {"x", "y"},
+                            {"", "run"},
+                            {"--zzzzzz", "--json"},
+                            {"rand", "run"},
+                            {"text", "test_data"}})
+    EXPECT_FALSE(near(word, name)) << word;
+  Nearest nearest("--output");
+  EXPECT_TRUE(nearest.takes("--outputs"));
+  EXPECT_FALSE(nearest.takes("--inputs")) << "not as near as the one before";
+  EXPECT_TRUE(nearest.takes("--output"));
 }
 
 TEST(Numbers, HalfsAreExactAndRoundToEven) {
