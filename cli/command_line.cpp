@@ -58,6 +58,8 @@ class CommandLine {
   int run(int argc, char** argv) {
     model_.words.assign(argv + 1, argv + argc);
     console_.json = std::ranges::find(model_.words, "--json") != model_.words.end();
+    console_.owe_document();
+    watch_interrupts();
     return console_.finish(answer(argc, argv));
   }
 
@@ -94,6 +96,7 @@ class CommandLine {
 
   int run_verb_of(const Verb& v) {
     console_.verb = v.app->get_name();
+    console_.owe_document();
     const int code = v.run();
     return interrupted() ? kInterrupted : code;
   }
@@ -371,7 +374,6 @@ void open_standard_streams() {
 
 int run_command_line(int argc, char** argv) {
   open_standard_streams();
-  watch_interrupts();
   return CommandLine().run(argc, argv);
 }
 

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "cli/interrupt.h"
+#include "runtime/program/file.h"
 #include "runtime/program/text.h"
 
 namespace cameo {
@@ -116,11 +117,11 @@ void Console::print(std::string_view text) {
 }
 
 void Console::write(std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() && !write_error_) write_error_ = errno;
+  if (write_error_) return;
+  if (!rt::program::write_all(STDOUT_FILENO, {text.data(), text.size()})) write_error_ = errno;
 }
 
 int Console::finish(int code) {
-  if (std::fflush(stdout) != 0 && !write_error_) write_error_ = errno;
   if (!write_error_ || code != kOk) return code;
   report(Failure(kUsage, fmt::format("cannot write to stdout: {}", std::strerror(write_error_))));
   return kUsage;
@@ -133,7 +134,6 @@ void Console::note(std::string_view text) {
 
 void Console::print_error(const std::string& text) {
   clear_line();
-  std::fflush(stdout);
   fmt::print(stderr, "{}", paint(text));
 }
 
@@ -154,14 +154,23 @@ void Console::report(const Failure& failure) {
   if (!failure.help.empty()) fmt::print(stderr, "  help: {}\n", failure.help);
 }
 
-void Console::document(Json body, int exit_code) {
-  clear_line();
-  if (interrupted()) exit_code = kInterrupted;
+std::string Console::document_of(const Json& body, int exit_code) const {
   Json all{{"schema", "cameo." + (verb.empty() ? "error" : verb)}, {"version", 1}, {"exit_code", exit_code}};
   for (auto& [key, value] : body.items()) all[key] = value;
   all["diagnostics"] = reported_;
-  write(all.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n");
+  if (exit_code == kInterrupted) all["diagnostics"].push_back({{"severity", "error"}, {"message", "interrupted"}});
+  return all.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
+}
+
+void Console::document(const Json& body, int exit_code) {
+  clear_line();
+  ignore_interrupts();
+  write(document_of(body, interrupted() ? kInterrupted : exit_code));
   documented_ = true;
+}
+
+void Console::owe_document() const {
+  if (json) set_last_words(document_of({{"ok", false}}, kInterrupted));
 }
 
 int exit_code_of(const Diagnostics& diagnostics) {

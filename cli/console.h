@@ -58,11 +58,13 @@ class Console {
   void report(const Diagnostics& diagnostics);
   void report(const Failure& failure);
   /// The document of --json: `schema` and `version` first, what was reported last.
-  void document(Json body, int exit_code);
+  void document(const Json& body, int exit_code);
+  void owe_document() const;  // from here on an interrupt ends with one, too
   bool documented() const { return documented_; }
 
  private:
   void clear_line();
+  std::string document_of(const Json& body, int exit_code) const;
   void write(std::string_view text);  // to stdout; `finish` tells of a failure
   void print_error(const std::string& text);
 

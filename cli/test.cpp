@@ -11,6 +11,7 @@
 #include "cli/artifact.h"
 #include "cli/blame.h"
 #include "cli/data.h"
+#include "cli/interrupt.h"
 #include "cli/loaded_model.h"
 #include "cli/verbs.h"
 #include "codegen/goldens.h"
@@ -273,7 +274,7 @@ class Tester {
 /// Runs in a child, whose exit code or end by a signal is the answer.
 int run_in_child(Tester& tester, Console& console) {
   std::fflush(nullptr);
-  const pid_t child = ::fork();
+  const pid_t child = fork_to_answer();
   if (child < 0) throw Failure(kMemory, fmt::format("cannot start a process: {}", std::strerror(errno)));
   if (child == 0) {
     int code = kBug;
@@ -292,6 +293,7 @@ int run_in_child(Tester& tester, Console& console) {
     } catch (const std::bad_alloc&) {
       console.report(Failure(kMemory, "out of memory"));
       code = kMemory;
+      if (console.json) console.document({{"passed", false}}, code);
     }
     ::_exit(console.finish(code));
   }

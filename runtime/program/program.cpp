@@ -25,6 +25,8 @@ bool is_whole(const Tool& tool) {
   return tool.out.slice().ends_with("}\n") && (tool.code == kOk || tool.code == kAccuracy || tool.code == kInterrupted);
 }
 
+const char* schema_of(Verb verb) { return verb == Verb::None ? "error" : verb_name(verb); }
+
 // What the verb wrote, or else that there is nothing but a failure; then how it ended.
 void end_document(Tool& tool, Verb verb) {
   const Slice written = tool.out.slice();
@@ -33,7 +35,7 @@ void end_document(Tool& tool, Verb verb) {
   if (is_whole(tool) && !is_text) {
     document.add(written.upto(written.size - 2));
   } else {
-    document.format("{\"schema\":\"cameo.%s\",\"version\":1", verb == Verb::None ? "error" : verb_name(verb));
+    document.format("{\"schema\":\"cameo.%s\",\"version\":1", schema_of(verb));
     if (is_text) document.add(",\"text\":"), document.json(written);
   }
   document.format(",\"exit_code\":%d,\"diagnostics\":[", tool.code);
@@ -57,7 +59,10 @@ int program_main(const cameo_api* api, const Program* program, int argc, char** 
   if (!*program->name) named.name = tool.name;                    // cameo keeps it for whatever models are the same
   libc::signal(libc::kPipe, reinterpret_cast<void (*)(int)>(1));  // ignored: writing into a closed pipe is an error
   for (int i = 1; i < argc; ++i) flags.json |= Slice(argv[i]) == "--json";  // the document tells of wrong flags too
-  if (parse_flags(tool, argc, argv, &flags)) run_verbs(tool, flags);
+  if (flags.json) tool.arena.schema = schema_of(Verb::None);
+  const bool known = parse_flags(tool, argc, argv, &flags);
+  if (flags.json) tool.arena.schema = schema_of(flags.verb);
+  if (known) run_verbs(tool, flags);
   if (flags.json) end_document(tool, flags.help ? Verb::Help : flags.verb);
   tool.flush();
   if (tool.code) tool.note("error: %s", tool.message);

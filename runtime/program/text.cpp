@@ -8,9 +8,16 @@ namespace {
 
 constexpr uint64_t kBlock = 1 << 20;
 
-[[noreturn]] void out_of_memory() {
-  const Slice message = "error: out of memory\n";
-  (void)!libc::write(2, message.data, message.size);
+void print(int file, Slice text) { (void)!libc::write(file, text.data, text.size); }
+
+[[noreturn]] void out_of_memory(const char* schema) {
+  if (schema) {
+    print(1, "{\"schema\":\"cameo."), print(1, schema);
+    print(
+        1,
+        "\",\"version\":1,\"exit_code\":9,\"diagnostics\":[{\"severity\":\"error\",\"message\":\"out of memory\"}]}\n");
+  }
+  print(2, "error: out of memory\n");
   libc::exit(9);
 }
 
@@ -80,7 +87,7 @@ void* Arena::take(uint64_t bytes, uint64_t alignment) {
   if (!at_ || skip + bytes > left_) {
     const uint64_t size = sizeof(Block) + alignment + (bytes > kBlock ? bytes : kBlock);
     Block* block = size < bytes ? nullptr : static_cast<Block*>(libc::malloc(size));
-    if (!block) out_of_memory();
+    if (!block) out_of_memory(schema);
     block->next = blocks_;
     blocks_ = block;
     at_ = reinterpret_cast<char*>(block + 1);

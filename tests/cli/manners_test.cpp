@@ -327,6 +327,45 @@ TEST_F(Manners, CtrlCLeavesNothingOrAllOfIt) {
   }
 }
 
+TEST_F(Manners, CtrlCIsOneDocumentToo) {
+  const std::vector<Words> all = {{"build", digits_, "-o", "a.so", "-j1", "--target=cpu:x86-64-v2,x86-64-v3"},
+                                  {"check", digits_},
+                                  {"explain", digits_},
+                                  {"test", digits_, "--threads", "1"}};
+  int documents = 0;
+  for (Words words : all) {
+    words.push_back("--json");
+    for (int ms : {5, 10, 20, 40, 80, 160})
+      for (int signal : {SIGINT, SIGTERM}) {
+        RunOptions options;
+        options.signal = signal;
+        options.signal_ms = ms;
+        const Ended e = cameo(words, options);
+        if (e.signal == signal) continue;  // it came before the program took over
+        expect_document(e, e.code == 0 ? 0 : 130, words);
+        documents += e.code == 130;
+      }
+  }
+  EXPECT_GT(documents, 0);
+}
+
+TEST_F(Manners, AnArtifactWithoutMemoryStillGivesItsDocument) {
+  using namespace onnx_text;
+  GraphText g;
+  g.inputs = {value("x", 1, {1000, 1000, 100})};
+  g.outputs = {value("y")};
+  g.nodes = {node("ReduceMax", {"x"}, {"y"})};
+  ASSERT_EQ(cameo({"build", write("large.onnx", model(g)), "-o", "large.so"}).code, 0);
+  const std::string limited = "ulimit -v 200000; exec ./large.so \"$@\"";
+  for (const Words& words : {Words{"run", "-i", "ones", "--json"}, {"bench", "--runs", "1", "--json"}}) {
+    Words all{"-c", limited, "sh"};
+    all.insert(all.end(), words.begin(), words.end());
+    const Ended e = run("sh", all);
+    expect_document(e, 9, words);
+    EXPECT_TRUE(has(e.err, "out of memory"));
+  }
+}
+
 TEST_F(Manners, CompletionIsBash) {
   const Ended e = cameo({"completion"});
   write("completion", e.out);
