@@ -276,6 +276,12 @@ std::vector<ValueId> Graph::add(const Operator& op, std::vector<ValueId> inputs,
   return node.outputs;
 }
 
+NodeId Graph::maker_of(std::span<const ValueId> outputs) const {
+  for (ValueId v : outputs)
+    if (NodeId n = values_[v.index].producer) return n;
+  return {};
+}
+
 std::string where(const Sources& sources, const Origin& origin) {
   if (origin.empty() || origin[0] >= sources.size()) return "";
   const SourceNode& s = sources[origin[0]];

@@ -115,6 +115,8 @@ class Graph {
   std::shared_ptr<const Sources> shared_sources() const { return sources_; }
   /// Tells graphs that are being made apart, for tables that a rule keeps about each.
   uint64_t serial() const { return serial_; }
+  /// The node that `add` made for these outputs; null when they all were known.
+  NodeId maker_of(std::span<const ValueId> outputs) const;
   std::string input_name(int i) const { return values_[inputs_[i].index].name; }
 
  private:

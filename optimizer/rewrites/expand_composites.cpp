@@ -10,7 +10,7 @@ Graph expand_composites(const Graph& g, PassContext& context) {
     auto count = static_cast<int>(n.outputs.size());
     std::vector<ValueId> outs =
         into.add(*n.op, {inputs.begin(), inputs.end()}, n.attrs, n.origin, n.version, count, n.bodies);
-    NodeId made = into[outs[0]].producer;
+    NodeId made = into.maker_of(outs);
     if (!made) return outs;
     Meaning m = meaning_of(into, into[made]);
     auto* composite = std::get_if<Composite>(&m);

@@ -115,7 +115,7 @@ Graph fold_constants(const Graph& g, PassContext& context) {
     if (n.op->name == "Transpose" && shared.contains(into[inputs[0]].constant.get())) return std::nullopt;
     std::vector<ValueId> outs = into.add(*n.op, {inputs.begin(), inputs.end()}, n.attrs, n.origin, n.version,
                                          static_cast<int>(n.outputs.size()));
-    NodeId made = into[outs[0]].producer;
+    NodeId made = into.maker_of(outs);
     if (!made) return outs;  // small: folded when it was added
     for (ValueId v : outs)
       if (!is_static(into.type(v).shape) || !runs(into.type(v).dtype)) return outs;
