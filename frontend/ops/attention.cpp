@@ -114,10 +114,16 @@ class Attention {
  private:
   int rank() const { return shared_ ? 5 : 4; }
   ValueId shape_part(ValueId v, int64_t begin, int64_t end) { return b_.slice(b_.op("Shape", {v}), 0, begin, end); }
+  /// To the dims that stand in `parts`, one after the other; a 0 is a 0.
+  ValueId reshaped(ValueId v, std::vector<ValueId> parts) {
+    return b_.op("Reshape", {v, b_.concat(std::move(parts), 0)}, {{"allowzero", int64_t{1}}});
+  }
 
   /// [batch, sequence, heads * size] to [batch, heads, sequence, size].
   ValueId heads(ValueId v, const Dim& count) {
-    return s_.flat ? b_.transpose(b_.reshape(v, {0, 0, count.value(), -1}), {0, 2, 1, 3}) : v;
+    if (!s_.flat) return v;
+    ValueId heads = b_.ints({count.value()}), size = b_.div(shape_part(v, 2, 3), heads);
+    return b_.transpose(reshaped(v, {shape_part(v, 0, 2), heads, size}), {0, 2, 1, 3});
   }
   ValueId cached(Input now, Input past) {
     ValueId v = heads(b_.in(now), s_.groups);
@@ -126,14 +132,15 @@ class Attention {
   /// [batch, heads, a, b] to [batch, groups, heads a group, a, b].
   ValueId split_heads(ValueId v) {
     ValueId middle = b_.ints({s_.groups.value(), s_.heads.value() / s_.groups.value()});
-    return b_.op("Reshape", {v, b_.concat({shape_part(v, 0, 1), middle, shape_part(v, 2, 4)}, 0)});
+    return reshaped(v, {shape_part(v, 0, 1), middle, shape_part(v, 2, 4)});
   }
   ValueId join_heads(ValueId v) {
     if (!shared_) return v;
-    return b_.op("Reshape", {v, b_.concat({shape_part(v, 0, 1), b_.ints({s_.heads.value()}), shape_part(v, 3, 5)}, 0)});
+    return reshaped(v, {shape_part(v, 0, 1), b_.ints({s_.heads.value()}), shape_part(v, 3, 5)});
   }
   double scale() const {
-    return n_.has_attr("scale") ? n_.attr_float("scale") : 1 / std::sqrt(static_cast<double>(s_.size.value()));
+    if (n_.has_attr("scale")) return n_.attr_float("scale");
+    return 1 / std::sqrt(static_cast<double>(std::max<int64_t>(s_.size.value(), 1)));  // scores of no elements are 0
   }
   ValueId soft_cap(ValueId x) {
     double cap = n_.attr_float("softcap");
@@ -226,7 +233,10 @@ class Attention {
 
   ValueId finish(ValueId y) {
     y = join_heads(y);
-    if (s_.flat) y = b_.reshape(b_.transpose(y, {0, 2, 1, 3}), {0, 0, -1});
+    if (s_.flat) {
+      y = b_.transpose(y, {0, 2, 1, 3});
+      y = reshaped(y, {shape_part(y, 0, 2), b_.mul(shape_part(y, 2, 3), shape_part(y, 3, 4))});
+    }
     return b_.cast(y, n_.dtype(Q));
   }
 

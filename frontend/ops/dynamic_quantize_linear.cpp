@@ -1,4 +1,5 @@
-// DynamicQuantizeLinear: the scale and zero point that map the range of x, widened to hold 0, onto [0, 255].
+// DynamicQuantizeLinear: the scale and zero point that map the range of x, widened to hold 0, onto [0, 255];
+// a scale of 1 where that range is 0 alone.
 #include "frontend/build.h"
 
 namespace cameo::ops {
@@ -17,7 +18,8 @@ Meaning dynamic_quantize_linear(const MeaningView& n) {
     return b.op(with, {b.op(reduce, {x}, {{"keepdims", int64_t{0}}}), none});
   };
   ValueId low = extreme("ReduceMin", "Min"), high = extreme("ReduceMax", "Max");
-  ValueId scale = b.div(b.sub(high, low), most);
+  ValueId range = b.sub(high, low);
+  ValueId scale = b.op("Where", {b.op("Equal", {range, none}), b.like(x, 1), b.div(range, most)});
   ValueId zero = b.op("Clip", {b.sub(none, b.div(low, scale)), none, most});
   zero = b.cast(b.op("Round", {zero}), DType::u8);
   return b.outputs({b.op("QuantizeLinear", {x, scale, zero}), scale, zero});

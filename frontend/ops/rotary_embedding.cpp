@@ -29,15 +29,12 @@ Heads heads(const NodeView& n) {
 void infer_rotary_embedding(Infer& n) {
   if (n.rank() != 3 && n.rank() != 4)
     n.fail(Code::E0302, fmt::format("X is {}, it must have rank 3 or 4", to_string(n.type(0))));
-  int cache_rank = n.has(3) ? 2 : 3;
-  Heads h = heads(n);
-  Expr half = floor_div(h.rotated, integer(2));
+  Dim batch = n.dim(0, 0), length = n.dim(0, -2), half(floor_div(heads(n).rotated, integer(2)));
   for (int i = 1; i < 3; ++i) {
-    Dim last = n.rank(i) ? n.dim(i, -1) : Dim(0);
-    if (n.rank(i) != cache_rank || (last.is_static() && half.is_const() && last.value() != half.int_value()))
-      n.fail(Code::E0302, fmt::format("X is {}, but `{}` is {}", to_string(n.type(0)), n.node().op->inputs[i].name,
-                                      to_string(n.type(i))));
+    Shape turns = n.has(3) ? Shape{n.rank(i) ? n.shape(i)[0] : Dim(0), half} : Shape{batch, length, half};
+    check_shape(n, i, turns, "an angle for each pair of a head that turns, at each position");
   }
+  check_shape(n, 3, {batch, length}, "a position for each element of a sequence");
   n.output(0, n.type(0));
 }
 

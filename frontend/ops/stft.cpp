@@ -18,6 +18,8 @@ Frames frames(const NodeView& n) {
   Frames f;
   f.step = scalar_int(n, 1);
   f.transform.components = static_dim(n, 0, 2);
+  if (f.transform.components != 1 && f.transform.components != 2)
+    n.fail(Code::E0302, fmt::format("`signal` is {}: a sample has 1 or 2 components", to_string(n.type(0))));
   f.transform.length = n.has(3) ? scalar_int(n, 3) : n.has(2) ? static_dim(n, 2, 0) : static_dim(n, 0, 1);
   f.transform.samples = f.transform.length;
   f.transform.onesided = n.attr_int("onesided");
