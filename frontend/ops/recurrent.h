@@ -153,6 +153,11 @@ class Recurrent {
     if (bias) xw = b.add(xw, bias);
     std::vector<ValueId> initial;
     for (int i = 0; i < states; ++i) initial.push_back(initial_state(InitialH + i, direction));
+    if (shape.steps.is_static(0)) {  // the states stay as they are
+      ys_.push_back(b.unsqueeze(gate(b, xw, 0), {1}));
+      for (int i = 0; i < states; ++i) finals_[i].push_back(b.unsqueeze(initial[i], {0}));
+      return;
+    }
     ValueId trips = step_count(), last = back ? b.sub(trips, b.scalar(DType::i64, 1)) : ValueId{};
     auto out = b.loop(trips, initial, [&](Build& s, ValueId i, std::span<const ValueId> state) {
       ValueId t = back ? s.sub(s.capture(last), i) : i;

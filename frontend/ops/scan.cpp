@@ -69,8 +69,22 @@ ValueId trips(Build& b, ValueId x, int axis, const Dim& d) {
   return b.squeeze(b.slice(b.op("Shape", {x}), 0, axis, axis + 1), {0});
 }
 
+/// What a scan of no steps gives: the states as they are, and nothing stacked.
+std::vector<ValueId> no_steps(const ScanShape& s, const Graph& body, Build& b, const std::vector<ValueId>& in) {
+  std::vector<ValueId> out(in.begin(), in.begin() + s.states);
+  for (int k = 0; k < s.outputs; ++k) {
+    Type t = body.type(body.outputs()[s.states + k].value);
+    t.shape.insert(t.shape.begin() + s.out_axes[k], 0);
+    out.push_back(b.graph().constant(Tensor(t.dtype, extents(t.shape))));
+  }
+  return out;
+}
+
 /// The scan over values of `b`: states, scanned tensors, captured values; gives final states, then the stacked outputs.
 std::vector<ValueId> scan_steps(const ScanShape& s, const Graph& body, Build& b, const std::vector<ValueId>& in) {
+  bool shapes_known =
+      std::ranges::all_of(body.outputs(), [&](const Port& p) { return is_static(body.type(p.value).shape); });
+  if (s.steps.is_static(0) && shapes_known) return no_steps(s, body, b, in);
   std::vector<ValueId> states(in.begin(), in.begin() + s.states);
   ValueId count = trips(b, in[s.states], s.in_axes[0], s.steps);
   ValueId last = b.sub(count, b.scalar(DType::i64, 1));
