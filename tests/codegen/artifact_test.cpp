@@ -1,6 +1,8 @@
 // What holds for an artifact as a whole: two live in one process without knowing of each other, unloading one leaves
 // nothing behind, and the same model gives the same bytes however many workers built it.
 #include "tests/support/artifact.h"
+#include "tests/support/case.h"
+#include "tests/support/child.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -14,7 +16,6 @@
 #include "frontend/import_onnx.h"
 #include "frontend/interpret.h"
 #include "optimizer/pipeline.h"
-#include "tests/support/case.h"
 
 namespace cameo::test {
 namespace {

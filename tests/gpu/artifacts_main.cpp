@@ -11,6 +11,7 @@
 #include "tests/suite/suite.h"
 #include "tests/support/artifact.h"
 #include "tests/support/case.h"
+#include "tests/support/child.h"
 
 using namespace cameo;
 namespace fs = std::filesystem;

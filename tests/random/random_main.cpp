@@ -12,6 +12,7 @@
 #include "optimizer/pipeline.h"
 #include "tests/random/columns.h"
 #include "tests/support/artifact.h"
+#include "tests/support/child.h"
 
 using namespace cameo;
 using namespace cameo::random;

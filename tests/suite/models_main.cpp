@@ -13,6 +13,7 @@
 #include "optimizer/plan/run_plan.h"
 #include "tests/suite/suite.h"
 #include "tests/support/artifact.h"
+#include "tests/support/child.h"
 #include "tests/support/road.h"
 
 using namespace cameo;

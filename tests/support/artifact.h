@@ -1,9 +1,7 @@
-// Graphs through artifacts: optimised, planned, compiled, loaded and run through the C ABI, and the child processes
-// that make it safe to try. In a child the compiler runs without workers: what it costs to start one is most of a small
-// test.
+// Graphs through artifacts: optimised, planned, compiled, loaded and run through the C ABI. The compiler runs without
+// workers, what it costs to start one is most of a small test; so it is tried in a child (child.h).
 #pragma once
 #include <filesystem>
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -45,9 +43,5 @@ std::vector<Tensor> run_through_artifact(const Graph& g, std::span<const Tensor>
 std::vector<Tensor> run_on_emulated_gpu(const Graph& g, std::span<const Tensor> inputs);
 /// What every child would do again: done once before the first fork, it is inherited.
 void warm_up_compiler();
-
-/// What `work` returns in a forked child, or a sentence about how the child ended without returning. Output that it
-/// leaves unflushed is lost.
-std::string in_child(const std::function<std::string()>& work, int seconds = 120);
 
 }  // namespace cameo::test

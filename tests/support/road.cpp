@@ -27,6 +27,17 @@ Module plan_optimized(const Graph& g, const std::string& name, const Target& tar
   return m;
 }
 
+bool may_be_refused(const Graph& g, Code code) {
+  bool size_of_data = false, no_arithmetic = false;
+  for (const Port& p : g.outputs()) {
+    const Type& t = g.type(p.value);
+    size_of_data |= !is_static(t.shape);
+    no_arithmetic |= !runs(t.dtype);
+  }
+  for (ValueId v : g.inputs()) no_arithmetic |= !runs(g.type(v).dtype);
+  return (size_of_data && (code == Code::E0404 || code == Code::E0402)) || (no_arithmetic && code == Code::E0403);
+}
+
 std::string differences(std::span<const Tensor> got, const Interpretation& want) {
   if (got.size() != want.rounded.size())
     return fmt::format("{} outputs instead of {}", got.size(), want.rounded.size());

@@ -14,6 +14,9 @@ Module plan_graph(const Graph& g, const std::string& name = "model", const Targe
 Module plan_optimized(const Graph& g, const std::string& name, const Target& target,
                       const std::vector<std::string>& on_host = {});
 
+/// Sizes that only the data knows, and element types without arithmetic, are not compiled yet; all else must be.
+bool may_be_refused(const Graph& g, Code code);
+
 /// What is wrong with computed outputs, by the rule of frontend/compare.h; empty when nothing is.
 std::string differences(std::span<const Tensor> got, const Interpretation& want);
 
