@@ -1,8 +1,6 @@
 // What holds for an artifact as a whole: two live in one process without knowing of each other, unloading one leaves
 // nothing behind, and the same model gives the same bytes however many workers built it.
 #include "tests/support/artifact.h"
-#include "tests/support/case.h"
-#include "tests/support/child.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -16,6 +14,8 @@
 #include "frontend/import_onnx.h"
 #include "frontend/interpret.h"
 #include "optimizer/pipeline.h"
+#include "tests/support/case.h"
+#include "tests/support/child.h"
 
 namespace cameo::test {
 namespace {
