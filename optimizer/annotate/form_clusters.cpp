@@ -257,13 +257,13 @@ class Clusterer {
     Cluster& to = clusters_[static_cast<size_t>(owner_[reader])];
     if (!facts_[reader].out || !fit_together(sizes_[c], sizes_[static_cast<size_t>(owner_[reader])])) return;
     if (widens_[reader] && (!moves_constant(from) || users_[g_.nodes()[reader].outputs[0].index].size() != 1)) return;
-    if (moves_constant(from)) return join(from, to, owner_[reader]);
-    bool checked = false;
+    bool checked = false;  // a Load that checks its index is never replaced by what it reads
     std::vector<Expr> roots{facts_[reader].out->value};
     visit(roots,
           [&](Expr e) { checked |= e.op() == Op::Load && e.checked() && g_.nodes()[reader].inputs[e.operand()] == v; });
-    if (checked || reads_of(reader, v) > static_cast<double>(product(g_.type(v).shape).value())) return;
-    join(from, to, owner_[reader]);
+    if (checked) return;
+    if (moves_constant(from) || reads_of(reader, v) <= static_cast<double>(product(g_.type(v).shape).value()))
+      join(from, to, owner_[reader]);
   }
   void join(Cluster& from, Cluster& to, int owner) {
     sizes_[static_cast<size_t>(owner)].add(sizes_[static_cast<size_t>(owner_[from.nodes[0].index])]);
