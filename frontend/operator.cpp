@@ -153,7 +153,15 @@ Expr MeaningView::load_checked(int input, std::span<const Expr> index) const {
 Expr MeaningView::load_broadcast(int input, std::span<const Expr> index) const {
   int r = rank(input), offset = static_cast<int>(index.size()) - r;
   std::vector<Expr> at;
-  for (int d = 0; d < r; ++d) at.push_back(shape(input)[d].is_static(1) ? integer(0) : index[offset + d]);
+  for (int d = 0; d < r; ++d) {
+    const Dim& own = shape(input)[d];
+    const Expr i = index[offset + d];
+    if (own.is_static())
+      at.push_back(own.is_static(1) ? integer(0) : i);
+    else  // an extent that the run tells may be 1 where the result's is not
+      at.push_back(
+          i.op() == Op::Var && i.extent() == own.extent() ? i : select(eq(own.extent(), integer(1)), integer(0), i));
+  }
   return load(input, at);
 }
 
