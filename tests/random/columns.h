@@ -13,6 +13,7 @@ struct Outcome {
   std::optional<Interpretation> values;
   std::optional<Code> error;
   std::string message;
+  Lines lines;  // the model
 };
 Outcome outcome(const Lines& lines);
 

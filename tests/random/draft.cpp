@@ -93,7 +93,9 @@ DType Draft::dtype(DTypes among) {
 void Draft::keep(Local v, Level level, bool whole, double bound) {
   v.level = is_float(v.dtype) ? level : Level::Exact;
   v.whole = whole || !is_float(v.dtype);
-  v.bound = bound;
+  const bool wraps =
+      is_integer(v.dtype) && bound >= std::ldexp(1., static_cast<int>(8 * byte_size(v.dtype)) - is_signed(v.dtype));
+  v.bound = wraps ? HUGE_VAL : bound;
   values.push_back(std::move(v));
 }
 

@@ -84,6 +84,7 @@ double bound_of(std::string_view op, std::span<const Local> in) {
   if (op == "Exp") return std::exp(std::min(a, 100.));
   if (op == "Sigmoid" || op == "Sin" || op == "Cos" || op == "Tanh" || op == "Erf") return 1;
   if (op == "Div" || op == "Reciprocal") return HUGE_VAL;
+  if (op == "Sub" && is_integer(in[0].dtype) && !is_signed(in[0].dtype)) return HUGE_VAL;  // wraps below 0
   return all + 1;
 }
 
@@ -93,10 +94,10 @@ std::optional<Property> property(std::string_view op, std::span<const Local> in)
   bool whole = true, narrow = false;
   double largest = 0;
   for (const Local& v : in) {
+    largest = std::max(largest, v.bound);
     if (!is_float(v.dtype)) continue;
     worst = std::max(worst, v.level);
     whole &= v.whole;
-    largest = std::max(largest, v.bound);
     narrow |= byte_size(v.dtype) == 2;
   }
   double bound = bound_of(op, in);
@@ -206,8 +207,11 @@ bool cast(Draft& d) {
   bool whole = x.whole && x.bound <= exact_whole(to);
   if (is_float(to) && byte_size(to) == 2 && !whole && x.bound > kTame) return false;
   Level level = is_float(to) && byte_size(to) == 2 && !whole ? Level::Close : Level::Exact;
+  const bool wraps = is_integer(to) && !is_signed(to) && is_signed(x.dtype);
   return d.add("Cast", {x}, {{"to", static_cast<int64_t>(to)}}, level, whole || (!moves && is_float(to) && whole),
-               x.dtype == DType::b1 ? 1 : x.bound);
+               x.dtype == DType::b1 ? 1
+               : wraps              ? HUGE_VAL
+                                    : x.bound);
 }
 
 bool where(Draft& d) {

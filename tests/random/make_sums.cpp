@@ -45,7 +45,8 @@ std::vector<Local> with_axes(Draft& d, const Local& x) {
 bool reduce_order(Draft& d) {
   Local x = d.pick(kNumbers | kBool, Level::Close);
   std::string_view op = d.random.percent(50) ? "ReduceMax" : "ReduceMin";
-  return d.add(op, with_axes(d, x), {{"keepdims", d.random.in(0, 1)}}, x.level, x.whole, x.bound);
+  const double bound = x.size() == 0 ? HUGE_VAL : x.bound;  // of nothing: the type's least, or greatest
+  return d.add(op, with_axes(d, x), {{"keepdims", d.random.in(0, 1)}}, x.level, x.whole, bound);
 }
 bool reduce_sum(Draft& d) {
   Local x = *term(d, kNumbers, 0, 8);
