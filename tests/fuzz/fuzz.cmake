@@ -1,6 +1,7 @@
-# A libFuzzer target over what an artifact reads, built by clang with address and undefined-behaviour sanitizers (stb
-# copies nothing from null, which is let be). Half a minute for each format in `make check`; by hand
-# `build/fuzz/readers --format=npz -max_total_time=3600 build/fuzz/npz tests/fuzz/corpus/npz`.
+# libFuzzer targets over what an artifact reads and over the importer, built by clang with address and undefined-behaviour
+# sanitizers (stb copies nothing from null, which is let be). Half a minute each in `make check`; by hand
+# `build/fuzz/readers --format=npz -max_total_time=3600 build/fuzz/npz tests/fuzz/corpus/npz` and
+# `build/fuzz/importer -max_total_time=3600 -max_len=65536 build/fuzz/onnx tests/fuzz/corpus/onnx`.
 find_program(FUZZ_CLANG clang++-19)
 set(fuzz_runtime "")
 if(FUZZ_CLANG)
@@ -22,7 +23,8 @@ else()
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;FLAGS;LIBRARIES")
     set(objects "")
     foreach(source ${arg_SOURCES})
-      file(RELATIVE_PATH relative ${CMAKE_SOURCE_DIR} ${source})
+      string(REPLACE ${CMAKE_BINARY_DIR}/ "" relative ${source})
+      string(REPLACE ${CMAKE_SOURCE_DIR}/ "" relative ${relative})
       set(object ${fuzz_build}/objects/${name}/${relative}.o)
       get_filename_component(folder ${object} DIRECTORY)
       file(MAKE_DIRECTORY ${folder})
@@ -32,9 +34,31 @@ else()
         COMMENT "Fuzz target ${name}: ${relative}" VERBATIM)
       list(APPEND objects ${object})
     endforeach()
-    add_custom_command(OUTPUT ${fuzz_build}/${name} DEPENDS ${objects} ${arg_LIBRARIES}
+    add_custom_command(OUTPUT ${fuzz_build}/${name} DEPENDS ${objects}
       COMMAND ${FUZZ_CLANG} ${fuzz_flags} ${objects} ${arg_LIBRARIES} -o ${fuzz_build}/${name} VERBATIM)
     add_custom_target(fuzz_${name} ALL DEPENDS ${fuzz_build}/${name})
+  endfunction()
+
+  # Files that include `size` of the sources each; their names go to `out`.
+  function(fuzz_together out folder size)
+    set(text "")
+    set(count 0)
+    set(files "")
+    foreach(source ${ARGN} LAST)
+      if(NOT source STREQUAL LAST)
+        string(APPEND text "#include \"${source}\"\n")
+        math(EXPR count "${count} + 1")
+      endif()
+      if(text AND (count EQUAL size OR source STREQUAL LAST))
+        list(LENGTH files number)
+        set(file ${fuzz_build}/together/${folder}_${number}.cpp)
+        file(CONFIGURE OUTPUT ${file} CONTENT "${text}" @ONLY)
+        list(APPEND files ${file})
+        set(text "")
+        set(count 0)
+      endif()
+    endforeach()
+    set(${out} ${files} PARENT_SCOPE)
   endfunction()
 
   function(fuzz_test name program)  # more flags behind it
@@ -52,4 +76,14 @@ else()
   foreach(format npy npz pb png raw text)
     fuzz_test(${format} readers --format=${format} -malloc_limit_mb=64 -rss_limit_mb=512 -max_len=65536)
   endforeach()
+
+  # The whole frontend, of which shape rules and the interpreter that folds constants are a part.
+  file(GLOB frontend_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/frontend/*.cpp)
+  list(FILTER frontend_sources EXCLUDE REGEX "/compare\\.cpp$")  # of the runtime
+  file(GLOB operator_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/frontend/ops/*.cpp)
+  fuzz_together(frontend frontend 9 ${frontend_sources})
+  fuzz_together(operators operators 45 ${operator_sources})
+  fuzz_target(importer FLAGS -g1 -Wno-deprecated-declarations SOURCES ${fuzz_source}/importer.cpp ${fuzz_source}/mutate_model.cpp ${frontend} ${operators}
+    ${CMAKE_BINARY_DIR}/frontend/operator_table.cpp LIBRARIES -lonnx_proto -lprotobuf -lfmt)
+  fuzz_test(onnx importer -malloc_limit_mb=512 -rss_limit_mb=1024 -max_len=65536)
 endif()
