@@ -263,7 +263,8 @@ class Importer {
   void missing_operator(const onnx::NodeProto& n, std::string_view domain, int64_t opset, const Operator* op,
                         uint32_t row);
   void scan_operators(const onnx::NodeProto& n, const Region& region, uint32_t row);
-  void repair(NodeFacts& facts, const Scope& scope);
+  void repair(NodeFacts& facts, const onnx::NodeProto& n, Scope& scope);
+  bool crop(NodeFacts& facts, const onnx::NodeProto& n, Scope& scope);
   std::vector<ValueId> read_inputs(const onnx::NodeProto& n, Scope& scope, uint32_t row, bool& ok);
   Attrs read_attributes(onnx::NodeProto& n, const Operator& op, int version, const Region& region, uint32_t row,
                         std::vector<onnx::GraphProto*>& graphs);

@@ -252,10 +252,15 @@ void Importer::check_declared(const onnx::GraphProto& g, Scope& scope) {
     if (type.kind == Kind::Error) return;
     DType dtype = dtype_of(declared.elem_type());
     bool other = declared.elem_type() != 0 && (type.kind != Kind::Tensor || dtype != type.dtype);
-    if (other && output)
-      report(Code::E0303, fmt::format("output `{}` is declared as {}, its node makes {}", printable(info.name()),
-                                      name(dtype), to_string(type)));
-    else if (other || (type.kind == Kind::Tensor && !same_shape(declared, type))) {
+    if (other && output) {
+      const std::string what = fmt::format("output `{}` is declared as {}, its node makes {}", printable(info.name()),
+                                           name(dtype), to_string(type));
+      const std::string meaning = "what the node makes counts";
+      if (options_.lenient)
+        report(Code::W0005, fmt::format("{}; {}", what, meaning));
+      else
+        report(Code::E0303, what, {}, fmt::format("with --lenient {}", meaning));
+    } else if (other || (type.kind == Kind::Tensor && !same_shape(declared, type))) {
       if (differ.size() < 5) differ.push_back(fmt::format("`{}` is {}", printable(info.name()), to_string(type)));
       ++count;
     }

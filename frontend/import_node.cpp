@@ -134,8 +134,36 @@ std::vector<ValueId> Importer::read_inputs(const onnx::NodeProto& n, Scope& scop
   return inputs;
 }
 
+/// Negative pads take elements away: those are cut off in front of the node. False where that is not what they mean.
+bool Importer::crop(NodeFacts& f, const onnx::NodeProto& n, Scope& scope) {
+  constexpr std::string_view kWindows[] = {"Conv", "ConvInteger", "QLinearConv", "MaxPool", "AveragePool", "LpPool"};
+  const auto pads = f.attrs.find("pads"), mode = f.attrs.find("auto_pad");
+  if (std::ranges::find(kWindows, f.op->name) == std::end(kWindows) || pads == f.attrs.end() ||
+      (mode != f.attrs.end() && std::get<std::string>(mode->second) != "NOTSET") || f.inputs.empty() || !f.inputs[0])
+    return false;
+  auto& amounts = std::get<std::vector<int64_t>>(pads->second);
+  const size_t axes = amounts.size() / 2;
+  const bool indices = f.op->name == "MaxPool" && n.output_size() > 1 && !n.output(1).empty();
+  if (indices || std::ranges::none_of(amounts, [](int64_t a) { return a < 0; }) || amounts.size() % 2 != 0 ||
+      scope.graph.type(f.inputs[0]).rank() != static_cast<int>(axes + 2))
+    return false;
+  std::vector<int64_t> begins, ends, along;
+  for (size_t a = 0; a < axes; ++a) {
+    along.push_back(static_cast<int64_t>(a + 2));
+    begins.push_back(std::max<int64_t>(-amounts[a], 0));
+    ends.push_back(amounts[a + axes] < 0 ? amounts[a + axes] : INT64_MAX);
+  }
+  for (int64_t& a : amounts) a = std::max<int64_t>(a, 0);
+  auto list = [&](const std::vector<int64_t>& v) {
+    return scope.graph.constant(Tensor::i64({static_cast<int64_t>(v.size())}, v));
+  };
+  f.inputs[0] =
+      scope.graph.add(get_operator("Slice"), {f.inputs[0], list(begins), list(ends), list(along)}, {}, {f.row})[0];
+  return true;
+}
+
 /// With --lenient, what operators refuse though it is clear what is meant.
-void Importer::repair(NodeFacts& f, const Scope& scope) {
+void Importer::repair(NodeFacts& f, const onnx::NodeProto& n, Scope& scope) {
   auto say = [&](std::string_view what) { report(Code::W0005, fmt::format("`{}` {}", f.op->name, what), at(f.row)); };
   if (auto perm = f.attrs.find("perm"); f.op->name == "Transpose" && perm != f.attrs.end() && f.inputs.size() == 1) {
     auto& axes = std::get<std::vector<int64_t>>(perm->second);
@@ -151,6 +179,7 @@ void Importer::repair(NodeFacts& f, const Scope& scope) {
     say("has both `scales` and `sizes`; `sizes` counts");
     f.inputs[kScales] = {};
   }
+  if (crop(f, n, scope)) say("has negative `pads`; they take elements away");
   if (f.op->name == "Split" && ((f.inputs.size() > 1 && f.inputs[1]) || f.attrs.contains("split")) &&
       f.attrs.erase("num_outputs"))
     say("has both `split` and `num_outputs`; `split` counts");
@@ -174,7 +203,7 @@ void Importer::import_operator(onnx::NodeProto& n, const Operator& op, int versi
     scan_operators(n, scope.region, row);
     return fail_outputs(n, scope);
   }
-  if (options_.lenient) repair(facts, scope);
+  if (options_.lenient) repair(facts, n, scope);
   if (graphs.empty())
     add_node(n, std::move(facts), {}, scope);
   else

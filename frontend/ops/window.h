@@ -79,6 +79,11 @@ inline Window window_of(const NodeView& n, std::span<const int64_t> kernel, bool
            "the input is N x C x one axis a kernel axis");
   check_kernel(n, kernel);
   auto strides = per_axis(n, "strides", axes, 1, 1), dilations = per_axis(n, "dilations", axes, 1, 1);
+  if (n.has_attr("pads"))
+    for (int64_t pad : n.attr_ints("pads"))
+      if (pad < 0)
+        n.fail(Code::E0204, fmt::format("`pads` holds {}, not 0 to {}", pad, kMaxStep),
+               "with --lenient negative pads of convolutions and of pools without indices take elements away");
   auto pads = per_axis(n, "pads", 2 * axes, 0, 0);
   std::string mode = n.attr_string("auto_pad");
   if (mode != "NOTSET" && mode != "VALID" && mode != "SAME_UPPER" && mode != "SAME_LOWER" && !mode.empty())

@@ -88,6 +88,32 @@ TEST(ImportRules, WhatOperatorsRefuseMayBeClear) {
   EXPECT_EQ(to_string(sized.model.graph.type(sized.model.graph.outputs()[0].value)), "f32[4x6]");
 }
 
+TEST(ImportRules, NegativePadsTakeElementsAway) {
+  Bytes kernel = attr("kernel_shape", std::vector<int64_t>{2});
+  auto pads = [&](std::string_view op, int64_t begin, int64_t end, const std::vector<Bytes>& outputs = {"y"}) {
+    return one_node(node(op, {"x"}, outputs, {kernel, attr("pads", std::vector<int64_t>{begin, end})}), {1, 1, 6});
+  };
+  const Tensor x = floats({1, 1, 6}, {6, 1, 2, 3, 4, 9});
+  for (std::string_view op : {"MaxPool", "AveragePool", "LpPool"}) expect_tolerated(pads(op, -1, 0), "E0204", "`pads`");
+  auto lenient = [&](const Bytes& m) { return run(import(m, {.lenient = true}).model, {x}); };
+  EXPECT_EQ(lenient(pads("MaxPool", -1, 0)), (std::vector<double>{2, 3, 4, 9}));
+  EXPECT_EQ(lenient(pads("MaxPool", 0, -2)), (std::vector<double>{6, 2, 3}));
+  EXPECT_EQ(lenient(pads("AveragePool", 1, -3)), (std::vector<double>{6, 3.5, 1.5}));
+  Bytes conv = model(GraphText{{node("Conv", {"x", "w"}, {"y"}, {attr("pads", std::vector<int64_t>{-1, -1})})},
+                               {value("x", kFloat, {1, 1, 6})},
+                               {value("y")},
+                               {tensor<float>("w", kFloat, {1, 1, 2}, {1, -1})}});
+  expect_tolerated(conv, "E0204", "`pads`");
+  EXPECT_EQ(lenient(conv), (std::vector<double>{-1, -1, -1}));
+  EXPECT_TRUE(says(import(pads("MaxPool", -3, -2), {.lenient = true}), "W0005 E0302", "does not fit axis 2"));
+  EXPECT_TRUE(says(import(pads("MaxPool", -1, 0, {"y", "at"}), {.lenient = true}), "E0204", "`pads` holds -1"));
+}
+
+TEST(ImportRules, AnOutputIsWhatItsNodeMakes) {
+  Bytes m = model(GraphText{{node("Shape", {"x"}, {"y"})}, {value("x", kFloat, {2, 3})}, {value("y", kFloat, {2})}});
+  expect_tolerated(m, "E0303", "output `y` is declared as f32, its node makes i64[2]");
+}
+
 TEST(ImportRules, EachPartOfASplitIsAnOutput) {
   auto split = [](const std::vector<Bytes>& outputs, const std::vector<Bytes>& attrs, int opset_version) {
     return one_node(node("Split", {"x"}, outputs, attrs, "", "parts"), {6}, {opset("", opset_version)});
