@@ -7,6 +7,7 @@
 
 #include "cli/artifact.h"
 #include "cli/verbs.h"
+#include "optimizer/choose/family.h"
 #include "optimizer/plan/lower_graph.h"
 
 namespace cameo {
@@ -93,7 +94,7 @@ class Explainer {
       console_.print(fmt::format("{:5} {:<28} {}\n", i, k.symbol, names_of(s.origin, sources_, 6)));
       steps.push_back({{"step", i},
                        {"kernel", k.symbol},
-                       {"form", name(k.form)},
+                       {"family", k.family->name()},
                        {"chunks", s.chunks},
                        {"nodes", names_json(s.origin, sources_)}});
     }
@@ -148,10 +149,11 @@ class Explainer {
       const Kernel& k = plan_.kernels[s.kernel];
       std::string axes;
       for (Expr a : k.axes) axes += (axes.empty() ? "" : "x") + to_string(a.extent());
-      console_.print(fmt::format("    {} over {}, {} lane{}, {} chunk{}\n", name(k.form),
-                                 axes.empty() ? "one point" : axes, k.lanes, k.lanes == 1 ? "" : "s", s.chunks,
+      const std::string choice = k.choice.text();
+      console_.print(fmt::format("    {} over {}{}{}, {} chunk{}\n", k.family->name(),
+                                 axes.empty() ? "one point" : axes, choice.empty() ? "" : ": ", choice, s.chunks,
                                  s.chunks == 1 ? "" : "s"));
-      j.update({{"form", name(k.form)}, {"axes", axes}, {"lanes", k.lanes}, {"chunks", s.chunks}});
+      j.update({{"family", k.family->name()}, {"axes", axes}, {"choice", choice}, {"chunks", s.chunks}});
     }
     console_.print(fmt::format("    operands, what it writes first: {}\n    computes {}\n", refs_text(s),
                                names_of(s.origin, sources_, 12)));

@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "frontend/check.h"
+#include "optimizer/choose/family.h"
 
 namespace cameo {
 namespace {
@@ -51,46 +52,42 @@ std::string literal(Expr e) {
   return e.type() == DType::i64 ? digits : fmt::format("{}({})", storage_type(e.type()), digits);
 }
 
-/// A number of which the kernel family makes a type.
-std::string constant_of(Expr extent) { return fmt::format("rt::c<{}>", extent.int_value()); }
-
-std::string_view fold_name(FoldKind k) {
-  constexpr std::string_view names[] = {"Sum", "Prod", "Min", "Max", "ArgMin", "ArgMax", "ArgMinLast", "ArgMaxLast"};
-  return names[static_cast<int>(k)];
-}
-
-class Printer {
+class Printer final : public KernelPrinter {
  public:
-  explicit Printer(const Kernel& k) : k_(k) {}
+  Printer(Writer& out, const Kernel& k) : out_(out), k_(k) {}
 
-  void print(Writer& w) {
-    if (k_.form == Form::Opaque) return print_opaque(w);
-    if (k_.form == Form::Serial) return print_serial(w);
-    if (k_.form == Form::Contract) return print_contract(w);
-    if (k_.form == Form::Window) return print_window(w);
-    if (k_.form == Form::Transpose) return print_transpose(w);
-    size_t outer = k_.axes.empty() ? 0 : k_.axes.size() - 1;
-    std::string extents, names;
-    for (size_t i = 0; i < outer; ++i) {
-      extents += fmt::format(", {}", literal(k_.axes[i].extent()));
-      names += fmt::format("{}rt::i64 i{}", i ? ", " : "", i);
+  void line(std::string_view text) override { out_.line(text); }
+  void open(std::string_view text) override { out_.open(text); }
+  void close(std::string_view text) override { out_.close(text); }
+  void append(std::string_view lines) override { out_.append(lines); }
+
+  std::string scope(int deeper, const Bindings& variables, const std::function<void()>& body) override {
+    push_scope(out_.indent() + deeper);
+    for (const auto& [variable, name] : variables) bind(variable, name);
+    body();
+    return pop_scope();
+  }
+  void statement(std::string_view text) override { scopes_.back().text.line(text); }
+  void stores(std::string_view function) override {
+    for (const Store& s : k_.stores) {
+      const std::string offset = name(s.offset), value = name(s.value);
+      std::string check;
+      if (!s.guard.is_const(1)) check = fmt::format("if (rt::check(call, {}{})) ", name(s.guard), listed(s.blamed));
+      statement(fmt::format("{}rt::{}x{}, {}, {});", check, function, s.operand, offset, value));
     }
-    std::string inner = k_.axes.empty() ? "rt::c<1>" : constant_of(k_.axes.back().extent());
-    const std::string how = k_.team > 1 ? fmt::format("{}, {}", k_.lanes, k_.team) : fmt::format("{}", k_.lanes);
-    w.open(fmt::format("rt::nest<{}>(call, {}, rt::extents({}), [&]({}) {{", how, inner,
-                       extents.empty() ? "" : extents.substr(2), names));
-    push_scope(w.indent());
-    for (size_t i = 0; i < outer; ++i) bind(k_.axes[i], fmt::format("i{}", i));
-    push_scope(w.indent() + 1);
-    if (!k_.axes.empty()) bind(k_.axes.back(), fmt::format("i{}", outer));
-    for (const Store& s : k_.stores) print_store(s);
-    std::string element = pop_scope(), row = pop_scope();
-    w.append(row);
-    w.open(fmt::format("return [=](auto i{}) __attribute__((always_inline)) {{", outer));
-    w.line(fmt::format("(void)i{};", outer));
-    w.append(element);
-    w.close("};");
-    w.close("});");
+  }
+  /// A node is written first where its home scope is.
+  std::string name(Expr e) override {
+    if (e.op() == Op::Const) return literal(e);
+    if (e.op() == Op::Var) return var_names_.at(e.var_number());
+    if (e.op() == Op::Acc) return "acc";
+    size_t at = home(e);
+    if (auto it = scopes_[at].names.find(e); it != scopes_[at].names.end()) return it->second;
+    std::string value = e.op() == Op::Fold ? print_fold(e, at) : call(e);
+    std::string t = fmt::format("t{}", ++temporaries_);
+    scopes_[at].text.line(fmt::format("const auto {} = {};", t, value));
+    scopes_[at].names.emplace(e, t);
+    return t;
   }
 
  private:
@@ -99,132 +96,6 @@ class Printer {
     std::unordered_map<Expr, std::string, ExprHash> names;
     std::set<uint64_t> vars;
   };
-
-  void print_opaque(Writer& w) {
-    std::string arguments;
-    for (size_t i = 0; i < k_.operands.size(); ++i) arguments += fmt::format(", x{}", i);
-    for (int64_t n : k_.opaque_numbers) arguments += fmt::format(", {}l", n);
-    w.line(fmt::format("rt::{}(call{});", k_.opaque, arguments));
-  }
-  void print_serial(Writer& w) {
-    const std::span<const Expr> axes(k_.axes);
-    const size_t owners = static_cast<size_t>(k_.owners);
-    std::string names;
-    for (size_t i = 0; i < axes.size(); ++i) names += fmt::format("{}rt::i64 i{}", i ? ", " : "", i);
-    w.open(fmt::format("rt::serial(call, {}, {}, [&]({}) {{", extents_of(axes.first(owners)),
-                       extents_of(axes.subspan(owners)), names));
-    push_scope(w.indent());
-    for (size_t i = 0; i < axes.size(); ++i) bind(axes[i], fmt::format("i{}", i));
-    for (const Store& s : k_.stores) print_store(s);
-    w.append(pop_scope());
-    w.close("});");
-  }
-  /// Coefficients of an affine offset as rt::strides(..), and what is left when all variables are 0.
-  static std::string strides(const Affine& a, std::span<const Expr> vars) {
-    std::string s;
-    for (Expr v : vars) s += fmt::format("{}{}l", s.empty() ? "" : ", ", a.coefficient_of(v));
-    return fmt::format("rt::strides({})", s);
-  }
-  static std::string extents_of(std::span<const Expr> vars) {
-    std::string s;
-    for (Expr v : vars) s += fmt::format("{}{}", s.empty() ? "" : ", ", literal(v.extent()));
-    return fmt::format("rt::extents({})", s);
-  }
-  std::string contract_family(const ContractSum& c) const {
-    if (c.staged) return fmt::format("contract_staged<{}, {}, {}>", c.rows_per_tile, c.vectors_per_tile, k_.lanes);
-    const std::string groups = c.term_groups > 1 ? fmt::format(", {}", c.term_groups) : "";
-    return fmt::format("contract<{}, {}, {}{}>", c.rows_per_tile, c.vectors_per_tile, c.in_registers, groups);
-  }
-  void print_contract(Writer& w) {
-    const ContractSum& c = k_.sum;
-    std::span<const Expr> axes(k_.axes);
-    Expr column = axes.back(), row = c.has_row ? axes[axes.size() - 2] : Expr();
-    std::span<const Expr> outer = axes.first(axes.size() - (c.has_row ? 2 : 1));
-    Affine a = affine(c.a_offset), b = affine(c.b_offset);
-    std::string names;
-    for (size_t i = 0; i < outer.size(); ++i) names += fmt::format("rt::i64 i{}, ", i);
-    w.line(fmt::format("rt::{}(call, {}, {}, {}, {}, {},", contract_family(c), extents_of(outer),
-                       extents_of(c.segments), row ? constant_of(row.extent()) : "rt::c<1>",
-                       constant_of(column.extent()), constant_of(c.k.extent())));
-    w.line(fmt::format("             rt::matrix_a(x{} + {}l, {}, {}l, {}),", c.a, a.constant, strides(a, outer),
-                       row ? a.coefficient_of(row) : 0, strides(a, c.segments)));
-    if (c.packed)
-      w.line(fmt::format("             rt::packed_b(x{}, {}),", c.b, strides(Affine{}, outer)));
-    else
-      w.line(fmt::format("             rt::strided_b(x{} + {}l, {}, {}l, {}l),", c.b, b.constant, strides(b, outer),
-                         b.coefficient_of(c.k), b.coefficient_of(column)));
-    w.open(fmt::format("             [&](auto acc, {}rt::i64 row, auto col) __attribute__((always_inline)) {{", names));
-    push_scope(w.indent() - 1);
-    push_scope(w.indent());
-    for (size_t i = 0; i < outer.size(); ++i) bind(outer[i], fmt::format("i{}", i));
-    if (row) bind(row, "row");
-    bind(column, "col");
-    scopes_.back().text.line("(void)row;");
-    for (const Store& s : k_.stores) print_store(s);
-    std::string element = pop_scope(), hoisted = pop_scope();
-    w.append(hoisted);
-    w.append(element);
-    w.close("});");
-  }
-  void print_window(Writer& w) {
-    const WindowFold& f = k_.window;
-    std::span<const Expr> outer = std::span(k_.axes).first(k_.axes.size() - 2),
-                          taps = std::span(f.taps).first(f.taps.size() - 1);
-    Expr row = k_.axes[k_.axes.size() - 2], column = k_.axes.back();
-    std::string names = "auto acc, ", tap_names;
-    for (size_t i = 0; i < outer.size(); ++i) names += fmt::format("rt::i64 i{}, ", i);
-    for (size_t i = 0; i < f.taps.size(); ++i) tap_names += fmt::format(", rt::i64 r{}", i);
-    w.line(fmt::format("rt::window<{}, rt::FoldKind::{}>(call, {}, {}, {}, {}, {},", f.rows_per_tile, fold_name(f.kind),
-                       extents_of(outer), extents_of(taps), constant_of(row.extent()), constant_of(column.extent()),
-                       constant_of(f.taps.back().extent())));
-    print_tile_lambda(w, names + "rt::i64 row, auto col" + tap_names, "},", [&] {
-      for (size_t i = 0; i < f.taps.size(); ++i) bind(f.taps[i], fmt::format("r{}", i));
-      bool product = f.kind == FoldKind::Sum && f.body.op() == Op::Mul;
-      constexpr std::string_view joins[] = {"add", "mul", "min", "max"};
-      std::string next = product ? fmt::format("rt::fma({}, {}, acc)", name(f.body.arg(0)), name(f.body.arg(1)))
-                                 : fmt::format("rt::{}(acc, {})", joins[static_cast<int>(f.kind)], name(f.body));
-      scopes_.back().text.line(fmt::format("return {};", next));
-    });
-    print_tile_lambda(w, names + "rt::i64 row, auto col", "});", [&] { print_epilogue(); });
-  }
-  void print_transpose(Writer& w) {
-    std::span<const Expr> outer = std::span(k_.axes).first(k_.axes.size() - 2);
-    std::string names;
-    for (size_t i = 0; i < outer.size(); ++i) names += fmt::format("rt::i64 i{}, ", i);
-    w.line(fmt::format("rt::transpose(call, {}, {}, {},", extents_of(outer),
-                       constant_of(k_.axes[k_.axes.size() - 2].extent()), constant_of(k_.axes.back().extent())));
-    print_tile_lambda(w, names + "rt::i64 row, rt::i64 col", "},", [&] {
-      const std::string element = name(k_.window.body);
-      scopes_.back().text.line(fmt::format("return {};", element));
-    });
-    print_tile_lambda(w, "auto acc, " + names + "rt::i64 row, rt::i64 col", "});", [&] { print_epilogue(); });
-  }
-  void print_epilogue() {
-    scopes_.back().text.line("(void)row;");
-    for (const Store& s : k_.stores) print_store(s);
-  }
-  /// A lambda over the outer axes, a row and a column.
-  void print_tile_lambda(Writer& w, std::string_view arguments, std::string_view end, auto body) {
-    std::span<const Expr> outer = std::span(k_.axes).first(k_.axes.size() - 2);
-    w.open(fmt::format("             [&]({}) __attribute__((always_inline)) {{", arguments));
-    push_scope(w.indent() - 1);
-    push_scope(w.indent());
-    for (size_t i = 0; i < outer.size(); ++i) bind(outer[i], fmt::format("i{}", i));
-    bind(k_.axes[k_.axes.size() - 2], "row");
-    bind(k_.axes.back(), "col");
-    body();
-    std::string text = pop_scope();
-    w.append(pop_scope());
-    w.append(text);
-    w.close(end);
-  }
-  void print_store(const Store& s) {
-    std::string offset = name(s.offset), value = name(s.value), check;
-    if (!s.guard.is_const(1)) check = fmt::format("if (rt::check(call, {}{})) ", name(s.guard), listed(s.blamed));
-    const bool shared = k_.form == Form::Serial && k_.owners == 0;
-    scopes_.back().text.line(
-        fmt::format("{}rt::store{}x{}, {}, {});", check, shared ? "_own(call, " : "(", s.operand, offset, value));
-  }
 
   // ---- scopes -------------------------------------------------------------------------------------------------------
   void push_scope(int indent) {
@@ -242,7 +113,7 @@ class Printer {
   }
   /// The number of the outermost scope that has all free variables of `e`.
   size_t home(Expr e) {
-    size_t depth = k_.form == Form::Nest || k_.form == Form::Serial ? 0 : 1;  // an epilogue is one scope
+    size_t depth = 0;
     for (uint64_t v : free_vars(e))
       for (size_t i = scopes_.size(); i-- > 0;)
         if (scopes_[i].vars.count(v)) {
@@ -265,19 +136,6 @@ class Printer {
     return free_.at(e);
   }
 
-  /// The name of a node's value, which is written first where its home scope is.
-  std::string name(Expr e) {
-    if (e.op() == Op::Const) return literal(e);
-    if (e.op() == Op::Var) return var_names_.at(e.var_number());
-    if (e.op() == Op::Acc) return "acc";
-    size_t at = home(e);
-    if (auto it = scopes_[at].names.find(e); it != scopes_[at].names.end()) return it->second;
-    std::string value = e.op() == Op::Fold ? print_fold(e, at) : call(e);
-    std::string t = fmt::format("t{}", ++temporaries_);
-    scopes_[at].text.line(fmt::format("const auto {} = {};", t, value));
-    scopes_[at].names.emplace(e, t);
-    return t;
-  }
   /// What rt:: compares by the first lane alone, unless a later lane may have wrapped.
   std::string compared(Expr e) {
     const bool sum = e.op() == Op::Add || e.op() == Op::Sub;
@@ -315,15 +173,12 @@ class Printer {
     bind(v, r);
     std::string result = name(e.arg(1));
     std::string body = pop_scope();
-    const std::string_view kind = fold_name(e.fold_kind());
-    std::string head = folds_in_lanes(k_, e)  ? fmt::format("rt::fold_lanes<rt::FoldKind::{}, {}>", kind, k_.fold_lanes)
-                       : folds_by_team(k_, e) ? fmt::format("rt::fold_team<rt::FoldKind::{}, {}>", kind, k_.team)
-                                              : fmt::format("rt::fold<rt::FoldKind::{}>", kind);
     std::string pad(static_cast<size_t>(indent) * 2, ' ');
-    return fmt::format("{}({}, [&](auto {}) __attribute__((always_inline)) {{\n{}{}  return {};\n{}}})", head, extent,
-                       r, body, pad, result, pad);
+    return fmt::format("rt::{}({}, [&](auto {}) __attribute__((always_inline)) {{\n{}{}  return {};\n{}}})",
+                       fold_function(k_, e), extent, r, body, pad, result, pad);
   }
 
+  Writer& out_;
   const Kernel& k_;
   std::vector<Scope> scopes_;
   std::unordered_map<Expr, std::set<uint64_t>, ExprHash> free_;
@@ -337,12 +192,9 @@ namespace {
 
 /// The types of what x0, x1 .. point to.
 std::vector<std::string> operand_types(const Kernel& k) {
-  std::set<uint32_t> written;
-  for (const Store& s : k.stores) written.insert(s.operand);
   std::vector<std::string> types;
   for (uint32_t i = 0; i < k.operands.size(); ++i)
-    types.push_back(
-        fmt::format("{}{}", written.count(i) || k.form == Form::Opaque ? "" : "const ", storage_type(k.operands[i])));
+    types.push_back(fmt::format("{}{}", k.family->writes(k, i) ? "" : "const ", storage_type(k.operands[i])));
   return types;
 }
 
@@ -366,7 +218,7 @@ void open_gpu_function(Writer& w, const Kernel& k) {
   for (size_t i = 0; i < k.held.size(); ++i) w.line(fmt::format("// x{}: {}", i, comment_safe(k.held[i])));
   w.line("const rt::Call call = rt::block_call(fault);");
   for (size_t i = 0; i < k.aligned.size(); ++i)
-    if (k.lanes > 1 && k.aligned[i]) w.line(fmt::format("rt::assume_aligned(x{});", i));
+    if (k.choice.get("lanes", 1) > 1 && k.aligned[i]) w.line(fmt::format("rt::assume_aligned(x{});", i));
 }
 
 }  // namespace
@@ -379,31 +231,17 @@ void print_kernel(Writer& w, const Kernel& k, const Sources& sources, Frame fram
               comment_safe(sources[o].name.empty() ? sources[o].output : sources[o].name);
   w.line(fmt::format("// {}: {}{}", k.symbol, k.title, from));
   frame == Frame::Cpu ? open_cpu_function(w, k) : open_gpu_function(w, k);
-  Printer(k).print(w);
+  Printer printer(w, k);
+  k.family->print(printer, k);
   w.close("}");
 }
 
-namespace {
-/// What the template arguments of a family are, as a comment.
-std::string_view legend_of(std::string_view family) {
-  if (family == "nest") return "  // nest<W>: W points of the last axis at once";
-  if (family == "contract")
-    return "  // contract<R, V, S>: a tile of R rows by V vectors of 16 columns; S: its sums stay in registers";
-  if (family == "window") return "  // window<R, FOLD>: a tile of R rows";
-  return "";
-}
-}  // namespace
-
 std::string kernel_includes(const std::vector<Kernel>& kernels) {
-  std::set<std::string> families{"nest"};
-  for (const Kernel& k : kernels) {
-    if (k.form == Form::Opaque) families.insert(k.opaque);
-    if (k.form == Form::Contract) families.insert("contract");
-    if (k.form == Form::Window) families.insert("window");
-    if (k.form == Form::Transpose) families.insert("transpose");
-  }
+  std::map<std::string, std::string_view> legends{{"nest", family("nest").legend()}};  // by header
+  for (const Kernel& k : kernels) legends.emplace(k.family->header(k), k.family->legend());
   std::string s;
-  for (auto& f : families) s += fmt::format("#include \"runtime/kernels/{}.h\"{}\n", f, legend_of(f));
+  for (const auto& [header, legend] : legends)
+    s += fmt::format("#include \"runtime/kernels/{}.h\"{}{}\n", header, legend.empty() ? "" : "  // ", legend);
   return s + "// The operands x0, x1 .. are named as in the first step that a kernel computes.\n";
 }
 

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "optimizer/choose/family.h"
+
 namespace cameo {
 namespace {
 
@@ -17,10 +19,9 @@ std::string symbol_of(size_t number, std::string_view title) {
 
 /// A canonical text of a kernel: variables and nodes numbered in order of appearance.
 std::string text_of(const Kernel& k, bool with_numbers) {
-  std::string s = fmt::format("{} {} {} {} {} {} {} {}|", static_cast<int>(k.form), k.lanes, k.fold_lanes, k.team,
-                              k.owners, k.on_host, k.small, k.opaque);
+  std::string s =
+      fmt::format("{} {} {} {} {}|", k.family->name(), k.choice.text(), k.family->text(k), k.on_host, k.small);
   for (DType t : k.operands) s += fmt::format("{},", name(t));
-  for (int64_t n : k.opaque_numbers) s += fmt::format("{},", n);
   std::map<uint64_t, size_t> vars;
   std::map<uint32_t, size_t> nodes;
   std::vector<Expr> roots(k.axes.begin(), k.axes.end());
@@ -28,17 +29,7 @@ std::string text_of(const Kernel& k, bool with_numbers) {
     roots.insert(roots.end(), {st.offset, st.guard, st.value});
     roots.insert(roots.end(), st.blamed.begin(), st.blamed.end());
   }
-  if (k.form == Form::Contract) {
-    s += fmt::format("{},{},{},{},{},{},{},", k.sum.a, k.sum.b, k.sum.packed, k.sum.rows_per_tile,
-                     k.sum.vectors_per_tile, k.sum.term_groups, k.sum.staged);
-    roots.insert(roots.end(), k.sum.segments.begin(), k.sum.segments.end());
-    roots.insert(roots.end(), {k.sum.k, k.sum.a_offset, k.sum.b_offset});
-  }
-  if (k.window.body) {
-    s += fmt::format("{},{},", static_cast<int>(k.window.kind), k.window.rows_per_tile);
-    roots.insert(roots.end(), k.window.taps.begin(), k.window.taps.end());
-    roots.push_back(k.window.body);
-  }
+  if (k.accumulated) roots.push_back(k.accumulated);
   visit(roots, [&](Expr e) {
     const bool hidden = !with_numbers && e.is_const() && (e.type() == DType::f32 || e.type() == DType::f64);
     uint64_t bits = e.op() == Op::Var ? vars.try_emplace(e.var_number(), vars.size()).first->second
@@ -54,14 +45,7 @@ std::string text_of(const Kernel& k, bool with_numbers) {
     for (Expr e : st.blamed) s += fmt::format(" {}", nodes.at(e.id()));
   }
   for (Expr a : k.axes) s += fmt::format("|{}", nodes.at(a.id()));
-  if (k.form == Form::Contract) {
-    for (Expr a : k.sum.segments) s += fmt::format("|{}", nodes.at(a.id()));
-    s += fmt::format("|{} {} {}", nodes.at(k.sum.k.id()), nodes.at(k.sum.a_offset.id()), nodes.at(k.sum.b_offset.id()));
-  }
-  if (k.window.body) {
-    for (Expr t : k.window.taps) s += fmt::format("|{}", nodes.at(t.id()));
-    s += fmt::format("|{}", nodes.at(k.window.body.id()));
-  }
+  if (k.accumulated) s += fmt::format("|{}", nodes.at(k.accumulated.id()));
   return s;
 }
 

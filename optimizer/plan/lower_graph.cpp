@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "optimizer/choose/choose.h"
+
 namespace cameo {
 namespace {
 
@@ -105,11 +107,7 @@ std::optional<int64_t> alias_of(const Parts& parts) { return parts.size() == 1 ?
 
 Parts lower_output(const LoweredGraph& f, ValueId v, const OutputExpr& out, const Target& target) {
   Parts parts;
-  for (const OutputPart& p : split_output(out)) {
-    auto l = lower_contract(f.g, f.layouts, v, p, target);
-    if (!l) l = lower_window(f.g, f.layouts, v, p, target);
-    parts.push_back(l ? std::move(*l) : lower_nest(f.g, f.layouts, v, p, target));
-  }
+  for (const OutputPart& p : split_output(out)) parts.push_back(choose_kernel({f.g, f.layouts, v, p, target}));
   if (parts.size() > 1 || f.layouts.haloed.count(v) || f.windows.count(v))  // its own buffer, or a part of one
     for (LoweredKernel& l : parts) l.alias_offset.reset();
   return parts;

@@ -64,7 +64,7 @@ LoweredKernel lower_sides(const Graph& g, const Operand& to, size_t i, int64_t r
         {0, simplify_index(offset + integer(begin * pitch_of(i)) + l.kernel.axes.back()), boolean(true), to.around});
   drop_unit_axes(l.kernel);
   collapse_axes(l.kernel, 0);
-  choose_lanes(l.kernel, target);
+  choose_nest(l.kernel, target);
   return l;
 }
 /// All of a value, which is made behind this.
@@ -76,7 +76,7 @@ LoweredKernel lower_fill(const Graph& g, const Operand& to, const Target& target
   k.title = "Border";
   k.axes.push_back(var(integer(to.layout.elements)));
   k.stores.push_back({0, k.axes[0], boolean(true), to.around});
-  choose_lanes(k, target);
+  choose_nest(k, target);
   return l;
 }
 }  // namespace

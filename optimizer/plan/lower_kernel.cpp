@@ -1,4 +1,4 @@
-// See lower_kernel.h: what a kernel reads and writes, as offsets in layouts; nests, scatters and copies.
+// See lower_kernel.h: what a kernel reads and writes, as offsets in layouts; and copies.
 #include "optimizer/plan/lower_kernel.h"
 
 #include <algorithm>
@@ -86,41 +86,6 @@ Expr load_lowered(uint32_t operand, DType t, Expr offset, Expr guard, Expr outsi
   return make(Op::Load, t, std::move(args), static_cast<uint64_t>(operand) << 1 | !blamed.empty());
 }
 
-namespace {
-
-/// The kernel only hands on operand 1's elements in the order and at the distance in which they stand.
-std::optional<int64_t> alias_offset(const LoweredKernel& l, const Layouts& layouts) {
-  const Store& s = l.kernel.stores[0];
-  if (l.operands.size() != 2 || l.operands[1].layout != layouts[l.operands[1].value.index] ||
-      s.value.op() != Op::Load || s.value.operand() != 1 || !s.value.arg(1).is_const(1))
-    return std::nullopt;
-  Affine difference = affine(s.value.arg(0) - s.offset);
-  if (!difference.terms.empty() || difference.constant < 0) return std::nullopt;
-  return difference.constant;
-}
-
-/// The part is the whole of a value, axis by axis.
-bool only_copies(const Graph& g, const OutputPart& part) {
-  Expr e = part.out.value;
-  if (e.op() != Op::Load || e.checked()) return false;
-  const Shape& shape = g.type(ValueId{e.operand()}).shape;
-  if (shape.size() != part.out.index.size()) return false;
-  for (size_t a = 0; a < shape.size(); ++a)
-    if (shape[a].extent() != part.out.index[a].extent() ||
-        (e.index()[a] != part.out.index[a] && !shape[a].is_static(1)))
-      return false;
-  return true;
-}
-
-void finish_nest(Kernel& k, const Target& target) {
-  collapse_axes(k, 0);
-  if (target.is_gpu() && lower_transpose(k)) return;
-  rotate_lanes(k);
-  choose_lanes(k, target);
-}
-
-}  // namespace
-
 Layout layout_within(const OutputPart& part, const Layout& whole) {
   Affine at = affine(physical(whole, part.at));
   Layout l{{}, at.constant, whole.elements};
@@ -128,55 +93,6 @@ Layout layout_within(const OutputPart& part, const Layout& whole) {
     Expr v = part.out.index[a];
     l.pitch.push_back(v.extent().is_const(1) ? whole.pitch[a] : at.coefficient_of(v));
   }
-  return l;
-}
-
-LoweredKernel lower_nest(const Graph& g, const Layouts& layouts, ValueId output, const OutputPart& part,
-                         const Target& target) {
-  LoweredKernel l;
-  Lowering lowering(g, layouts, l);
-  Kernel& k = l.kernel;
-  const Layout& layout = layouts[output.index];
-  k.axes = axes_in_memory(part.out, layout);
-  uint32_t y = lowering.operand({output, layout, {}, {}, {}, {}, {}});
-  Expr value = collapse_folds(lowering.lower(part.out.value, last_moving(k.axes)));
-  k.stores.push_back({y, physical(layout, part.at), boolean(true), value});
-  drop_unit_axes(k);
-  l.alias_offset = alias_offset(l, layouts);
-  if (only_copies(g, part)) l.copies_to = part;
-  split_axes(k);
-  finish_nest(k, target);
-  return l;
-}
-
-namespace {
-/// Axes that are an index of the output: points that differ in them write different elements. They go first; their
-/// number.
-int move_owners_first(std::vector<Expr>& axes, const std::vector<Expr>& to) {
-  auto owns = [&](Expr axis) { return std::ranges::find(to, axis) != to.end(); };
-  return static_cast<int>(std::ranges::stable_partition(axes, owns).begin() - axes.begin());
-}
-}  // namespace
-
-LoweredKernel lower_scatter(const Graph& g, const Layouts& layouts, const Node& n, const Scatter& s,
-                            const Target& target) {
-  LoweredKernel l;
-  Lowering lowering(g, layouts, l);
-  Kernel& k = l.kernel;
-  k.form = Form::Serial;
-  k.axes = s.over;
-  const Layout& layout = layouts[n.outputs[0].index];
-  uint32_t y = lowering.operand({n.outputs[0], layout, {}, {}, {}, {}, {}});
-  const Shape& shape = g.type(n.outputs[0]).shape;
-  auto bind = [&](Expr e) { return lowering.lower(on_values(n, e), {}); };
-  std::vector<Expr> to;
-  for (Expr e : s.to) to.push_back(simplify_index(bind(e)));
-  if (target.is_gpu()) k.owners = move_owners_first(k.axes, to);
-  Expr offset = physical(layout, to), guard = guard_of(shape, to), update = bind(s.update);
-  Expr old = load_lowered(y, update.type(), offset, guard, zero(update.type()));
-  constexpr Op kCombine[] = {Op::Add, Op::Add, Op::Mul, Op::Min, Op::Max};
-  Expr value = s.combine == Scatter::Assign ? update : apply(kCombine[s.combine], {old, update});
-  k.stores.push_back({y, offset, guard, value, blamed_axes(shape, to)});
   return l;
 }
 
@@ -193,8 +109,26 @@ LoweredKernel lower_relay(const Graph& g, const Layouts& layouts, const Operand&
   k.stores.push_back({0, physical(to.layout, index), boolean(true),
                       load_lowered(1, t, physical(layouts[to.value.index], index), boolean(true), zero(t))});
   drop_unit_axes(k);
-  finish_nest(k, target);
+  collapse_axes(k, 0);
+  choose_nest(k, target);
   return l;
+}
+
+Operand plain_operand(const Graph& g, ValueId v) {
+  const std::vector<int64_t> dims = extents(g.type(v).shape), none(dims.size());
+  const Layout l = row_major(dims);
+  return {v, l, order_of(l), none, none, {}, {}};
+}
+
+std::vector<Expr> folds_in(std::vector<Expr> roots) {
+  std::vector<Expr> folds;
+  visit(roots, [&](Expr e) {
+    if (e.op() == Op::Fold) folds.push_back(e);
+  });
+  return folds;
+}
+bool has_folds(const Kernel& k) {
+  return std::ranges::any_of(k.stores, [](const Store& s) { return !folds_in({s.value}).empty(); });
 }
 
 }  // namespace cameo

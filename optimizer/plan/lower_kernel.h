@@ -1,6 +1,6 @@
-// Lowering: the fused meaning of a cluster becomes a kernel: Loads and stores get physical offsets and only the guards
-// that range analysis cannot discharge, axes and folds that walk memory together collapse, and one axis is chosen for
-// the lanes.
+// Lowering: what kernel families share when the fused meaning of a cluster becomes a kernel: Loads and stores get
+// physical offsets and only the guards that range analysis cannot discharge; axes and folds that walk memory together
+// collapse.
 #pragma once
 #include <map>
 #include <optional>
@@ -68,23 +68,12 @@ struct LoweredKernel {
   std::optional<OutputPart> copies_to;
 };
 
-LoweredKernel lower_nest(const Graph& g, const Layouts& layouts, ValueId output, const OutputPart& part,
-                         const Target& target);
-/// nullopt where the sum is no Contract, or too small to be worth one.
-std::optional<LoweredKernel> lower_contract(const Graph& g, const Layouts& layouts, ValueId output,
-                                            const OutputPart& part, const Target& target);
-/// nullopt where the value is no fold along rows that share what they read.
-std::optional<LoweredKernel> lower_window(const Graph& g, const Layouts& layouts, ValueId output,
-                                          const OutputPart& part, const Target& target);
-/// The updates of a Scatter, one after another; its start is a kernel of its own that ran before.
-LoweredKernel lower_scatter(const Graph& g, const Layouts& layouts, const Node& n, const Scatter& s,
-                            const Target& target);
 /// A copy of a value into another layout; what stands around it there is the business of `lower_border`.
 LoweredKernel lower_relay(const Graph& g, const Layouts& layouts, const Operand& to, const Target& target);
 /// What stands around a value, before that is made: a kernel for each side, or one that fills all of its place.
 std::vector<LoweredKernel> lower_border(const Graph& g, const Operand& to, const Target& target);
 
-// Shared by the forms.
+// Shared by the families.
 
 /// Lowers Loads of whole values to offsets in their layouts, and collects the operands.
 class Lowering {
@@ -123,14 +112,12 @@ void collapse_axes(Kernel& k,
                    size_t keep_last);  // all neighbours that walk memory together, but never the last `keep_last`
 Expr collapse_folds(Expr root);
 Expr split_axis(Kernel& k, size_t i, int64_t block);  // into two, the inner one of `block` points; gives the outer one
-/// A kernel without folds may run its lanes along any axis: where the last one is short, or would gather, another is
-/// better.
-void rotate_lanes(Kernel& k);
 bool has_folds(const Kernel& k);
-/// Whether the kernel became a Transpose.
-bool lower_transpose(Kernel& k);
-/// How many lanes the last axis runs in, and how folds are shared: by lanes, or by the threads of a GPU's block.
-void choose_lanes(Kernel& k, const Target& target);
+std::vector<Expr> folds_in(std::vector<Expr> roots);
+/// Chooses how a nest is run that copies a value or fills a border.
+void choose_nest(Kernel& k, const Target& target);
+/// A value row-major, as what reads whole tensors wants it.
+Operand plain_operand(const Graph& g, ValueId v);
 /// Whether all that a kernel reads and writes along its last axis are groups of so many neighbours, which begin at a
 /// multiple of them.
 bool moves_together(const Kernel& k, int64_t lanes);

@@ -6,7 +6,7 @@
 
 #include "frontend/check.h"
 #include "optimizer/annotate/clusters.h"
-#include "optimizer/plan/choose_chunks.h"
+#include "optimizer/choose/choose.h"
 #include "optimizer/plan/planner.h"
 #include "optimizer/plan/verify_plan.h"
 #include "optimizer/verify.h"
@@ -60,15 +60,6 @@ void check_types(const Graph& g, const Node& n) {
       throw CompileError(Code::E0404, fmt::format("the shape of an output of `{}` is not known when compiling: {}",
                                                   n.op->name, to_string(t)));
   }
-}
-
-Graph alone(const Graph& g, const Node& n) {
-  Graph one(g.shared_sources());
-  std::vector<ValueId> in;
-  for (ValueId v : n.inputs)
-    in.push_back(!v ? v : g[v].constant ? one.constant(g[v].constant) : one.add_input(g[v].name, g.type(v)));
-  one.add(*n.op, in, n.attrs, n.origin, n.version, static_cast<int>(n.outputs.size()));
-  return one;
 }
 
 std::string text_of(const Value& v) {
@@ -173,14 +164,8 @@ void Planner::plan_graph(const Graph& g, const std::vector<Place>& inputs, const
     if (is_compact(f, v))
       copy(outputs[i], place_of(f, v), bytes_of(g.type(v)), {});
     else
-      relay(f, plain(f, v), outputs[i]);
+      relay(f, plain_operand(f.g, v), outputs[i]);
   }
-}
-
-Operand Planner::plain(const LoweredGraph& f, ValueId v) {
-  std::vector<int64_t> dims = extents(f.g.type(v).shape), none(dims.size());
-  Layout l = row_major(dims);
-  return {v, l, order_of(l), none, none, {}, {}};
 }
 
 Place Planner::place_of(Frame& f, ValueId v) {
@@ -257,37 +242,22 @@ void Planner::plan_cluster(Frame& f, size_t number) {
   }
   const Node& n = f.g[c.cluster.nodes[0]];
   Meaning m = meaning_of(f.g, n);
-  if (auto* s = std::get_if<Scatter>(&m)) return plan_scatter(f, c.cluster, *s);
-  if (auto* o = std::get_if<Opaque>(&m)) return plan_opaque(f, c.cluster, *o);
   if (auto* control = std::get_if<Control>(&m)) return control->form == Control::Loop ? plan_loop(f, n) : plan_if(f, n);
   if (std::holds_alternative<Compute>(m) || std::holds_alternative<View>(m)) return;  // reported when it was fused
-  throw CompileError(Code::E0402, fmt::format("`{}` has no kernel yet: its output's size depends on data", n.op->name));
+  plan_node(f, c.cluster, n, m);
 }
 
-void Planner::plan_scatter(Frame& f, const Cluster& c, const Scatter& s) {
-  const Node& n = f.g[c.nodes[0]];
-  OutputExpr start = s.start;
-  start.value = on_values(n, start.value);
+void Planner::plan_node(Frame& f, const Cluster& c, const Node& n, const Meaning& m) {
   const Target& machine = machine_of(c.on_host, plan_.target);
-  add_kernel(f, c, lower_nest(f.g, f.layouts, n.outputs[0], {start, start.index}, machine));
-  add_kernel(f, c, lower_scatter(f.g, f.layouts, n, s, machine));
-}
-
-void Planner::plan_opaque(Frame& f, const Cluster& c, const Opaque& o) {
-  const Node& n = f.g[c.nodes[0]];
-  LoweredKernel l;
-  l.kernel.form = Form::Opaque;
-  l.kernel.opaque = o.kernel;
-  l.kernel.opaque_numbers = o.numbers;
-  l.kernel.opaque_units = o.units;
-  l.kernel.node = std::make_shared<const Graph>(alone(f.g, n));
-  for (auto* list : {&n.outputs, &n.inputs})
-    for (ValueId v : *list) {
-      if (!v) throw CompileError(Code::E0402, fmt::format("`{}` with an absent operand has no kernel", n.op->name));
-      l.operands.push_back(plain(f, v));
-      l.kernel.operands.push_back(f.g.type(v).dtype);
-    }
-  add_kernel(f, c, std::move(l));
+  auto kernel = choose_kernel(NodeProblem{f.g, f.layouts, n, m, machine});
+  if (!kernel)
+    throw CompileError(Code::E0402,
+                       fmt::format("`{}` has no kernel yet: its output's size depends on data", n.op->name));
+  if (auto* s = std::get_if<Scatter>(&m)) {
+    const OutputExpr start{s->start.index, on_values(n, s->start.value)};
+    add_kernel(f, c, choose_kernel(Problem{f.g, f.layouts, n.outputs[0], {start, start.index}, machine}));
+  }
+  add_kernel(f, c, std::move(*kernel));
 }
 
 void Planner::add_parts(Frame& f, const Cluster& c, ValueId v, const Parts& parts) {
@@ -334,7 +304,7 @@ void Planner::push_kernel(Kernel k, const std::vector<Place>& at, const std::vec
   const std::vector<int64_t> origins = take_origins(k);
   for (size_t i = 0; i < refs.size(); ++i) refs[i].offset += origins[i] * byte_size(k.operands[i]);
   Origin origin = k.origin;
-  int chunks = chunks_of(k, machine_of(k.on_host, plan_.target));
+  const int chunks = k.family->chunks(k, machine_of(k.on_host, plan_.target));
   plan_.scratch_bytes = std::max(plan_.scratch_bytes, k.scratch_bytes);
   uint32_t number = kernels_.intern(std::move(k));
   Step& s = push(StepKind::Kernel, std::move(refs), origin);

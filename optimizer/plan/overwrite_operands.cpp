@@ -3,7 +3,7 @@
 // never read what another one wrote.
 #include <algorithm>
 
-#include "optimizer/plan/plan.h"
+#include "optimizer/choose/family.h"
 
 namespace cameo {
 namespace {
@@ -76,12 +76,11 @@ class Merger {
 }  // namespace
 
 bool may_overwrite(const Kernel& k, uint32_t operand) {
-  if (k.stores.size() != 1 || k.form == Form::Serial || k.form == Form::Opaque) return false;
+  if (k.stores.size() != 1 || !k.family->writes_once()) return false;
   const Store& s = k.stores[0];
   if (operand == s.operand || !s.guard.is_const(1)) return false;
   if (byte_size(k.operands[operand]) != byte_size(k.operands[s.operand])) return false;
-  if (k.form == Form::Contract && (operand == k.sum.a || operand == k.sum.b)) return false;
-  if (k.window.body && loads(k.window.body, operand)) return false;
+  if (k.accumulated && loads(k.accumulated, operand)) return false;
   bool own = !loads(s.offset, operand);
   std::vector<Expr> roots{s.value};
   visit(roots, [&](Expr e) { own &= e.op() != Op::Load || e.operand() != operand || e.arg(0) == s.offset; });

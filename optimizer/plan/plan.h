@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "frontend/graph.h"
+#include "optimizer/choose/choice.h"
 #include "optimizer/target.h"
 
 namespace cameo {
@@ -19,73 +20,27 @@ struct Store {
   std::vector<Expr> blamed = {};  // what that error names: see blamed_axes
 };
 
-enum class Form : uint8_t {
-  Nest,       // any loop nest: the last axis in lanes, folds inside
-  Contract,   // a sum of products, tiled; what stands above the sum is its epilogue
-  Window,     // a fold for a tile of rows at a time, columns in lanes; what stands above the fold is its epilogue
-  Transpose,  // for GPUs: what is read along the rows and written along the columns goes through shared memory
-  Serial,     // a nest whose points run one after another: scatters
-  Opaque,     // a kernel of its own
-};
-std::string_view name(Form f);
-
-/// The sum of a Contract: out(.., row, col) = epilogue(sum over segments and k of a * b). All offsets are affine in the
-/// kernel's axes (outer.., row, col) and the fold variables; k has coefficient 1 in `a_offset`.
-struct ContractSum {
-  uint32_t a = 0, b = 0;       // operands of the kernel
-  std::vector<Expr> segments;  // fold variables, outermost first
-  Expr k;                      // the innermost one
-  Expr a_offset, b_offset;     // b's only where it is not packed
-  bool packed = false;         // b is [n/16][segments * k][16]
-  bool has_row = false;        // the output has an axis besides the column's
-  int rows_per_tile = 6, vectors_per_tile = 4;
-  int term_groups = 1;  // of a GPU's block, that split the sum
-  bool staged = false;  // for a GPU: both operands come through shared memory, 16-bit ones to its tensor cores
-  bool in_registers =
-      false;  // until the epilogue has them; else the sums pass through memory, the epilogue is one copy
-};
-
-/// The fold of a Window: out(.., row, col) = epilogue(fold of `body` over the taps, outermost first). A Transpose has
-/// no taps: `body` is the Load that moves along the rows by one element.
-struct WindowFold {
-  FoldKind kind = FoldKind::Sum;
-  std::vector<Expr> taps;
-  Expr body;  // null in other forms
-  int rows_per_tile = 1;
-};
+class Family;
 
 /// One emitted function. Its Loads are lowered: args are (offset in elements, guard, outside), and the operand is the
-/// number of the kernel's operand. `axes` are Vars, outermost first; the last one runs in vector lanes when `lanes`
-/// > 1.
+/// number of the kernel's operand. Its expressions say what is computed, its choice how; what the numbers of a choice
+/// mean only its family knows.
 struct Kernel {
   std::string symbol, title;  // k003_conv_relu; "Conv + Relu"
-  Form form = Form::Nest;
-  std::vector<Expr> axes;
+  const Family* family = nullptr;
+  Choice choice;
+  std::vector<Expr> axes;  // Vars, outermost first
+  Expr accumulated;        // what the Acc in the stores' values stands for; null where they have none
   std::vector<Store> stores;
   std::vector<DType> operands;
   std::vector<std::string> held;  // by operand: the name, type and shape of the value it is in the first of its steps
   std::vector<bool> aligned;      // by operand: whether it begins at a multiple of rt::kAlignment in every step
-  int lanes = 1;
-  int fold_lanes = 16;                  // of folds that read memory in order (`folds_in_lanes`); 1: none run in lanes
-  int team = 1;                         // threads of a GPU's block that share the folds of a row
-  int owners = 0;                       // of Form::Serial: the first axes, whose points write different elements each;
-                                        //   0: each thread of a GPU walks all points and writes the elements it owns
-  ContractSum sum;                      // of Form::Contract; the stores' values stand above an Acc
-  WindowFold window;                    // of Form::Window and Form::Transpose, likewise
-  bool on_host = false;                 // of a GPU's plan: the processor runs it, on operands of Base::Host
-  bool small = false;                   // compiled for size: it takes next to no time
-  int64_t scratch_bytes = 0;            // a thread needs
-  std::string opaque;                   // of Form::Opaque: the function in runtime/kernels
-  std::vector<int64_t> opaque_numbers;  // and its compile-time arguments
-  int64_t opaque_units = 1;             // and how many threads of a GPU find work in it
-  std::shared_ptr<const Graph> node;    // alone in a graph: what its reference function takes
+  bool on_host = false;           // of a GPU's plan: the processor runs it, on operands of Base::Host
+  bool small = false;             // compiled for size: it takes next to no time
+  int64_t scratch_bytes = 0;      // a thread needs
+  std::shared_ptr<const Graph> node;  // instead of expressions: alone in a graph, what its reference function takes
   Origin origin;
 };
-
-/// Whether a Fold runs in `fold_lanes` lanes: its body does not depend on the kernel's lanes and reads memory in order.
-bool folds_in_lanes(const Kernel& k, Expr fold);
-/// Whether a Fold is shared by a team: all points of a row need it.
-bool folds_by_team(const Kernel& k, Expr fold);
 
 // ---- where values stand ---------------------------------------------------------------------------------------------
 enum class Base : uint8_t { Weights, Arena, Input, Output, Slot, Host };

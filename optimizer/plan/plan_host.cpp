@@ -1,6 +1,7 @@
 // What a GPU's plan leaves to the processor: operators that have no body for GPUs, and nodes that the user names.
 #include <algorithm>
 
+#include "optimizer/choose/family.h"
 #include "optimizer/plan/planner.h"
 #include "runtime/kernels/contract_shape.h"
 
@@ -24,7 +25,7 @@ bool writes_all(const Kernel& k, uint32_t operand, const Layout& layout) {
   const auto is_whole = [&](const Store& s) {
     return s.operand == operand && s.guard.is_const(1) && points_of(k.axes) == layout.elements;
   };
-  return k.form != Form::Serial && std::ranges::any_of(k.stores, is_whole);
+  return k.family->writes_once() && std::ranges::any_of(k.stores, is_whole);
 }
 }  // namespace
 

@@ -51,17 +51,16 @@ class Planner {
   Place place_of(Frame& f, ValueId v);
   /// In the layout that a kernel asks for: a constant is laid out now, a value by a kernel.
   Place place_operand(Frame& f, const Operand& o);
-  static Operand plain(const LoweredGraph& f, ValueId v);
   /// Row-major, for what reads whole tensors: bodies, opaque kernels, scatters' operands.
-  Place place_plain(Frame& f, ValueId v) { return place_operand(f, plain(f, v)); }
+  Place place_plain(Frame& f, ValueId v) { return place_operand(f, plain_operand(f.g, v)); }
   /// Where a value is to be written: its own buffer, or the one that it is a window of.
   Place place_output(Frame& f, ValueId v);
   void relay(Frame& f, const Operand& o, const Place& to);
   void add_border(const Frame& f, const Operand& o, const Place& to);
 
   // ---- kernels
-  void plan_scatter(Frame& f, const Cluster& c, const Scatter& s);
-  void plan_opaque(Frame& f, const Cluster& c, const Opaque& o);
+  /// Of a meaning that is no expression: a Scatter, an Opaque.
+  void plan_node(Frame& f, const Cluster& c, const Node& n, const Meaning& m);
   void add_parts(Frame& f, const Cluster& c, ValueId v, const Parts& parts);
   void add_kernel(Frame& f, const Cluster& c, LoweredKernel l);
   void push_kernel(Kernel k, const std::vector<Place>& at, const std::vector<ValueId>& written);

@@ -3,14 +3,10 @@
 
 #include <algorithm>
 
-#include "optimizer/plan/plan.h"
+#include "optimizer/choose/family.h"
 
 namespace cameo {
 
-std::string_view name(Form f) {
-  constexpr std::string_view names[] = {"nest", "contract", "window", "transpose", "serial", "opaque"};
-  return names[static_cast<int>(f)];
-}
 std::string to_string(const Ref& r) {
   constexpr std::string_view names[] = {"weights", "arena", "input", "output", "slot", "host"};
   std::string s(names[static_cast<int>(r.base)]);
@@ -28,21 +24,6 @@ std::string join(const auto& list, auto text) {
   for (const auto& x : list) s += (s.empty() ? "" : ", ") + std::string(text(x));
   return s;
 }
-std::string details(const Kernel& k) {
-  const ContractSum& c = k.sum;
-  if (k.form == Form::Serial && k.owners) return fmt::format(" owners {}", k.owners);
-  if (k.form == Form::Nest && k.team > 1) return fmt::format(" team {}", k.team);
-  if (k.form == Form::Window)
-    return fmt::format(" taps [{}] tile {}", join(k.window.taps, [](Expr a) { return to_string(a.extent()); }),
-                       k.window.rows_per_tile);
-  if (k.form != Form::Contract) return "";
-  return fmt::format(" sum [{}]{} tile {}x{}{}{}{}",
-                     join(c.segments, [](Expr a) { return to_string(a.extent()) + " x "; }) + to_string(c.k.extent()),
-                     c.packed ? " packed" : "", c.rows_per_tile, c.vectors_per_tile,
-                     c.term_groups > 1 ? fmt::format(" by {}", c.term_groups) : "",
-                     c.staged ? k.operands[c.a] == DType::f32 ? " staged" : " on tensor cores" : "",
-                     c.in_registers ? " in registers" : "");
-}
 }  // namespace
 
 int64_t steps_on_host(const Plan& plan) {
@@ -56,12 +37,12 @@ std::string to_string(const Plan& plan, const Sources& sources) {
   std::string s = fmt::format("target {}{}\narena {} bytes\n", plan.target.name, architectures, plan.arena_bytes);
   if (plan.host_bytes) s += fmt::format("host {} bytes, steps on host: {}\n", plan.host_bytes, steps_on_host(plan));
   for (const Kernel& k : plan.kernels) {
-    s += fmt::format("kernel {} {} [{}] lanes {}{} operands [{}]{}\n", k.symbol, name(k.form),
-                     join(k.axes, [](Expr a) { return to_string(a.extent()); }), k.lanes,
+    s += fmt::format("kernel {} {} [{}] lanes {}{} operands [{}]{}\n", k.symbol, k.family->name(),
+                     join(k.axes, [](Expr a) { return to_string(a.extent()); }), k.choice.get("lanes", 1),
                      k.on_host ? " on host"
                      : k.small ? " small"
                                : "",
-                     join(k.operands, [](DType t) { return cameo::name(t); }), details(k));
+                     join(k.operands, [](DType t) { return cameo::name(t); }), k.family->details(k));
   }
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& t = plan.steps[i];

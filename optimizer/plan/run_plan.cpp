@@ -10,8 +10,8 @@
 #include <memory>
 
 #include "frontend/check.h"
-#include "frontend/interpret.h"
 #include "frontend/interpret_tape.h"
+#include "optimizer/choose/family.h"
 #include "runtime/program.h"
 
 namespace cameo {
@@ -59,63 +59,23 @@ Expr load_of(Expr e, const std::vector<std::vector<int64_t>>& dims) {
   return select(guard, at(select(guard, offset, integer(0)), true), e.outside());
 }
 
-/// The sum that Acc stands for. Packed panels are [n/16][segments * k][16].
-constexpr int64_t kPanel = 16;
-Expr sum_of(const Kernel& k, Expr column) {
-  const ContractSum& c = k.sum;
-  Expr b_offset = c.b_offset;
-  std::vector<Expr> folds = c.segments;
-  folds.push_back(c.k);
-  if (c.packed) {
-    Expr term = integer(0), terms = integer(1);
-    for (Expr v : folds) {
-      term = term * v.extent() + v;
-      terms = terms * v.extent();
-    }
-    Expr panel = simplify_index(floor_div(column, integer(kPanel))),
-         lane = simplify_index(mod(column, integer(kPanel)));
-    b_offset = (panel * terms + term) * integer(kPanel) + lane;
-  }
-  auto element = [&](uint32_t operand, Expr offset) {
-    DType t = k.operands[operand];
-    return make(Op::Load, t, {offset, boolean(true), zero(t)}, static_cast<uint64_t>(operand) << 1);
-  };
-  Expr sum = cast(element(c.a, c.a_offset), DType::f32) * cast(element(c.b, b_offset), DType::f32);
-  for (size_t i = folds.size(); i-- > 0;) sum = fold(FoldKind::Sum, folds[i], sum);
-  return sum;
-}
-
 /// A kernel for operands of these sizes: offset, guard and value of each of its stores.
 struct KernelCode {
   std::vector<std::vector<int64_t>> dims;
   std::vector<std::unique_ptr<Tape>> stores;
 
   KernelCode(const Kernel& k, std::vector<std::vector<int64_t>> operand_dims) : dims(std::move(operand_dims)) {
-    std::vector<Expr> axes = k.axes, column, panels;
-    Expr sum;
-    if (k.form == Form::Contract) {
-      column.push_back(axes.back());
-      panels.push_back(axes.back());
-      if (int64_t n = axes.back().extent().int_value(); k.sum.packed && n % kPanel == 0) {  // panels that are affine
-        axes.back() = var(integer(n / kPanel));
-        axes.push_back(var(integer(kPanel)));
-        panels[0] = axes[axes.size() - 2] * integer(kPanel) + axes.back();
-      }
-      sum = sum_of(k, panels[0]);
-    }
-    if (k.window.body) {
-      sum = k.window.body;
-      for (size_t i = k.window.taps.size(); i-- > 0;) sum = fold(k.window.kind, k.window.taps[i], sum);
-    }
-    auto physical = [&](Expr root) {
-      root = substitute(root, column, panels);
-      if (sum) root = rewrite(root, [&](Expr e) { return e.op() == Op::Acc ? sum : e; });
+    Kernel whole = k;
+    for (Store& s : whole.stores)
+      s.value = rewrite(s.value, [&](Expr e) { return e.op() == Op::Acc ? k.accumulated : e; });
+    split_axes(whole);  // so that offsets in panels are affine
+    const auto physical = [&](Expr root) {
       return rewrite(root, [&](Expr e) { return e.op() == Op::Load ? load_of(e, dims) : e; });
     };
-    int64_t block = k.form == Form::Serial ? 1 : Tape::kBlock;
-    for (const Store& s : k.stores) {
+    const int64_t block = k.family->writes_once() ? Tape::kBlock : 1;
+    for (const Store& s : whole.stores) {
       std::vector<Expr> roots{physical(s.offset), physical(s.guard), physical(s.value)};
-      stores.push_back(std::make_unique<Tape>(axes, roots, dims, block));
+      stores.push_back(std::make_unique<Tape>(whole.axes, roots, dims, block));
     }
   }
 };
@@ -255,7 +215,7 @@ class PlanRun {
     const Kernel& k = plan_.kernels.at(s.kernel);
     std::vector<Region> operands;
     for (const Ref& r : s.refs) operands.push_back(at(r));
-    if (k.form == Form::Opaque) return run_opaque(k, operands);
+    if (k.node) return run_node(k, operands);
     std::vector<tape::Dual> in;
     std::vector<std::vector<int64_t>> dims;
     for (size_t i = 0; i < operands.size(); ++i) {
@@ -270,7 +230,7 @@ class PlanRun {
       code->stores[i]->run(in, false, [&](const Tape::Block& b) { store_block(b, k.operands[y], operands[y]); });
     }
   }
-  static void run_opaque(const Kernel& k, const std::vector<Region>& operands) {
+  static void run_node(const Kernel& k, const std::vector<Region>& operands) {
     const Graph& g = *k.node;
     const Node& n = g.nodes()[0];
     std::vector<Tensor> in;
@@ -283,7 +243,7 @@ class PlanRun {
       if (bytes) std::memcpy(t.mutable_bytes().data(), from.begin, t.bytes().size());
       in.push_back(std::move(t));
     }
-    std::vector<Tensor> out = interpret_node(g, n, in);
+    const std::vector<Tensor> out = k.family->evaluate(k, in);
     for (size_t i = 0; i < out.size(); ++i) {
       auto bytes = static_cast<int64_t>(out[i].bytes().size());
       if (bytes > operands.at(i).bytes) throw PlanFault(fmt::format("stores {} bytes of {}", bytes, operands[i].bytes));

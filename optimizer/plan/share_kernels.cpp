@@ -16,7 +16,7 @@ constexpr DType kShared[] = {DType::f32, DType::f64};
 std::vector<Expr> values_of(const Kernel& k) {
   std::vector<Expr> values;
   for (const Store& s : k.stores) values.push_back(s.value);
-  if (k.window.body) values.push_back(k.window.body);
+  if (k.accumulated) values.push_back(k.accumulated);
   return values;
 }
 /// The numbers of one type in a kernel, in an order that kernels of one shape agree in.
@@ -28,8 +28,6 @@ std::vector<Expr> numbers_in(const Kernel& k, DType type) {
   return numbers;
 }
 
-bool may_share(const Kernel& k) { return k.form != Form::Opaque && k.form != Form::Serial && !k.on_host; }
-
 class Sharer {
  public:
   Sharer(Plan& plan, WeightPool& weights) : plan_(plan), weights_(weights), becomes_(plan.kernels.size()) {
@@ -38,7 +36,7 @@ class Sharer {
   void run() {
     std::map<std::string, std::vector<uint32_t>> alike;
     for (uint32_t k = 0; k < plan_.kernels.size(); ++k)
-      if (may_share(plan_.kernels[k])) alike[shape_text(plan_.kernels[k])].push_back(k);
+      if (!plan_.kernels[k].on_host) alike[shape_text(plan_.kernels[k])].push_back(k);
     for (const auto& [text, kernels] : alike)
       if (kernels.size() >= kWorthSharing)
         for (DType type : kShared) share(kernels, type);
@@ -78,7 +76,7 @@ class Sharer {
       return rewrite(root, [&](Expr e) { return e.is_const() && loads.contains(e) ? loads[e] : e; });
     };
     for (Store& s : one.stores) s.value = loaded(s.value);
-    if (one.window.body) one.window.body = loaded(one.window.body);
+    if (one.accumulated) one.accumulated = loaded(one.accumulated);
     for (uint32_t k : kernels) one.origin = merge(one.origin, plan_.kernels[k].origin);
   }
   void drop_unused() {

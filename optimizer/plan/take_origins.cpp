@@ -16,11 +16,7 @@ void each_offset(const Kernel& k, F f) {
     roots.insert(roots.end(), {s.offset, s.guard, s.value});
     roots.insert(roots.end(), s.blamed.begin(), s.blamed.end());
   }
-  if (k.form == Form::Contract) {
-    f(k.sum.a, k.sum.a_offset);
-    if (!k.sum.packed) f(k.sum.b, k.sum.b_offset);
-  }
-  if (k.window.body) roots.push_back(k.window.body);
+  if (k.accumulated) roots.push_back(k.accumulated);
   visit(roots, [&](Expr e) {
     if (e.op() == Op::Load && !e.arg(1).is_const(0)) f(e.operand(), e.arg(0));
   });
@@ -56,11 +52,7 @@ std::vector<int64_t> take_origins(Kernel& k) {
     for (Expr* e : {&s.offset, &s.guard, &s.value}) *e = moved(*e);
     for (Expr& e : s.blamed) e = moved(e);
   }
-  if (k.form == Form::Contract) {
-    k.sum.a_offset = less(k.sum.a_offset, origins[k.sum.a]);
-    if (!k.sum.packed) k.sum.b_offset = less(k.sum.b_offset, origins[k.sum.b]);
-  }
-  if (k.window.body) k.window.body = moved(k.window.body);
+  if (k.accumulated) k.accumulated = moved(k.accumulated);
   return origins;
 }
 

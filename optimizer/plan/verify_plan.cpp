@@ -39,14 +39,10 @@ std::vector<int64_t> extents_of(const Kernel& k) {
     values.push_back(s.value);
     values.push_back(s.offset);
   }
-  if (k.window.body) values.push_back(k.window.body);
+  if (k.accumulated) values.push_back(k.accumulated);
   visit(values, [&](Expr e) {
     if (e.op() == Op::Load && e.arg(1).is_const(1)) touch(e.operand(), e.arg(0));
   });
-  if (k.form == Form::Contract) {
-    touch(k.sum.a, k.sum.a_offset);
-    if (!k.sum.packed) touch(k.sum.b, k.sum.b_offset);
-  }
   return reach;
 }
 

@@ -13,6 +13,7 @@
 
 #include "frontend/import_onnx.h"
 #include "frontend/interpret.h"
+#include "optimizer/choose/family.h"
 #include "optimizer/pipeline.h"
 #include "tests/support/case.h"
 #include "tests/support/child.h"
@@ -72,10 +73,17 @@ TEST(Artifact, TwoBuildsAreEqual) {
   EXPECT_TRUE(one == two) << "the same model gave different bytes";
 }
 
+struct NoSuchKernel final : Family {
+  std::string_view name() const override { return "no_such_kernel"; }
+  std::vector<Choice> candidates(const Kernel&, const Target&) const override { return {}; }
+  int chunks(const Kernel&, const Target&) const override { return 1; }
+  void print(KernelPrinter&, const Kernel&) const override {}
+};
+
 TEST(Artifact, WhatDoesNotCompileIsSaidToBeOurBug) {
+  const NoSuchKernel family;
   Module m = plan_graph(some_graph());
-  m.plans[0].kernels[0].form = Form::Opaque;
-  m.plans[0].kernels[0].opaque = "no_such_kernel";
+  m.plans[0].kernels[0].family = &family;
   try {
     compile_module(m, {}, OutputKind::SharedLibrary, fs::path(testing::TempDir()) / "cameo_broken.so", {});
     FAIL() << "it compiled";

@@ -13,6 +13,7 @@
 #include "codegen/print_kernel.h"
 #include "codegen/print_module.h"
 #include "frontend/import_onnx.h"
+#include "optimizer/choose/family.h"
 #include "runtime/call.h"
 #include "tests/codegen/build/build_helpers.h"
 #include "tests/support/artifact.h"
@@ -79,21 +80,23 @@ std::string entry_of(const std::string& ptx, const std::string& symbol) {
   return entry == std::string::npos ? "" : ptx.substr(entry, ptx.find(".visible .entry", entry + 1) - entry);
 }
 
+bool is(const Kernel& k, std::string_view family) { return k.family->name() == family; }
+
 std::vector<std::string> parts_of_contract(const Kernel& k) {
-  const bool narrow = k.operands[k.sum.a] != DType::f32;
-  const bool wide = k.sum.staged && k.lanes > 1;  // four columns a thread
+  const bool narrow = k.operands[1] != DType::f32, staged = k.choice["staged"];
+  const bool wide = staged && k.choice["lanes"] > 1;  // four columns a thread
   std::vector<std::string> parts{"bar.sync", wide ? "ld.shared.v4" : "ld.shared"};
   parts.push_back(wide && narrow ? "st.global.v" : wide ? "st.global.v4" : narrow ? "st.global" : "st.global.f32");
-  parts.push_back(narrow && k.sum.staged ? "mma.sync.aligned.m16n8k16" : "fma.rn.f32");
-  if (k.sum.staged) parts.push_back("cp.async.wait_group");
-  if (narrow && k.sum.staged) parts.push_back("ldmatrix");
+  parts.push_back(narrow && staged ? "mma.sync.aligned.m16n8k16" : "fma.rn.f32");
+  if (staged) parts.push_back("cp.async.wait_group");
+  if (narrow && staged) parts.push_back("ldmatrix");
   return parts;
 }
 std::vector<std::string> parts_of(const Kernel& k) {
-  if (k.form == Form::Contract) return parts_of_contract(k);
-  if (k.form == Form::Transpose) return {"st.shared", "bar.sync", "ld.shared"};
-  if (k.team > 1) return {"shfl.sync.bfly"};
-  if (k.form == Form::Nest && k.lanes > 1) return {"ld.global.v4", "st.global.v4"};
+  if (is(k, "contract")) return parts_of_contract(k);
+  if (is(k, "transpose")) return {"st.shared", "bar.sync", "ld.shared"};
+  if (k.choice.get("team", 1) > 1) return {"shfl.sync.bfly"};
+  if (is(k, "nest") && k.choice["lanes"] > 1) return {"ld.global.v4", "st.global.v4"};
   return {};
 }
 
@@ -195,20 +198,20 @@ Module module_with(const char* file, Has has) {
 }
 
 // Emitted sources go to nvcc, which knows no vectors and is no clang: a kernel of each family.
-TEST(Nvcc, TakesEveryForm) {
+TEST(Nvcc, TakesEveryFamily) {
   const fs::path nvcc = fs::path(find_ptxas()).parent_path() / "nvcc";
   if (!fs::exists(nvcc)) GTEST_SKIP() << "nvcc is not here: emitted sources are not compiled";
   struct Wanted {
     const char* file;
     bool (*has)(const Kernel&);
   };
-  for (const Wanted& w : {Wanted{"add", [](const Kernel& k) { return k.form == Form::Nest && k.lanes > 1; }},
-                          {"softmax", [](const Kernel& k) { return k.form == Form::Nest && k.team > 1; }},
-                          {"transpose", [](const Kernel& k) { return k.form == Form::Transpose; }},
-                          {"scatter_nd", [](const Kernel& k) { return k.form == Form::Serial && !k.owners; }},
-                          {"top_k", [](const Kernel& k) { return k.form == Form::Opaque; }},
-                          {"max_pool", [](const Kernel& k) { return k.form == Form::Window; }},
-                          {"conv", [](const Kernel& k) { return k.form == Form::Contract; }}}) {
+  for (const Wanted& w : {Wanted{"add", [](const Kernel& k) { return is(k, "nest") && k.choice["lanes"] > 1; }},
+                          {"softmax", [](const Kernel& k) { return is(k, "nest") && k.choice["team"] > 1; }},
+                          {"transpose", [](const Kernel& k) { return is(k, "transpose"); }},
+                          {"scatter_nd", [](const Kernel& k) { return is(k, "serial") && !k.choice["owners"]; }},
+                          {"top_k", [](const Kernel& k) { return is(k, "opaque"); }},
+                          {"max_pool", [](const Kernel& k) { return is(k, "window"); }},
+                          {"conv", [](const Kernel& k) { return is(k, "contract"); }}}) {
     SCOPED_TRACE(w.file);
     const std::string file = testing::TempDir() + "kernels.cu";
     written(file, print_module(module_with(w.file, w.has), 1, {}).kernels[0][0].text);

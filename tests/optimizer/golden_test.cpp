@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "optimizer/annotate/assign_layouts.h"
+#include "optimizer/choose/family.h"
 #include "optimizer/pipeline.h"
 #include "optimizer/plan/run_plan.h"
 #include "tests/support/graph_text.h"
@@ -106,7 +107,7 @@ std::string print_kernels(const Stage& s) {
   for (const Step& step : s.plan->steps) {
     if (step.kind != StepKind::Kernel) continue;
     const Kernel& k = s.plan->kernels[step.kernel];
-    text += fmt::format("{} {}   <- {}\n", name(k.form), k.title, names_of(s.graph.sources(), step.origin));
+    text += fmt::format("{} {}   <- {}\n", k.family->name(), k.title, names_of(s.graph.sources(), step.origin));
   }
   return text;
 }

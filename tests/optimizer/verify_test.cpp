@@ -176,7 +176,7 @@ TEST(VerifyPlan, OperandsStandWhereBytesAre) {
   EXPECT_EQ(broken(products(), [](Plan& p) { p.steps[2].refs[0].number = 1; }),
             "step 2: `output1` reaches 512 bytes into -1");
   EXPECT_EQ(broken(products(), [](Plan& p) { p.steps[0].refs[2].offset = -64; }),
-            "step 0: `weights+-64` reaches -64 bytes into 4096");
+            "step 0: `weights+-64` reaches 4032 bytes into 4096");
 }
 TEST(VerifyPlan, OutputsOverwriteNothingThatIsReadElsewhere) {
   EXPECT_EQ(broken(products(), [](Plan& p) { p.steps[1].refs[0] = p.steps[1].refs[1]; }),

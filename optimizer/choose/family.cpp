@@ -1,0 +1,111 @@
+// See family.h.
+#include "optimizer/choose/family.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "frontend/check.h"
+
+namespace cameo {
+
+void Family::apply(Kernel& k, const Choice& choice, const Target&) const { k.choice = choice; }
+
+bool Family::writes(const Kernel& k, uint32_t operand) const {
+  return std::ranges::any_of(k.stores, [&](const Store& s) { return s.operand == operand; });
+}
+
+const Family& family(std::string_view name) {
+  const auto all = all_families();
+  const auto it = std::ranges::find(all, name, [](const Family* f) { return f->name(); });
+  CAMEO_CHECK(it != all.end(), "a family");
+  return **it;
+}
+
+FoldNest unfold(Expr fold) {
+  FoldNest nest;
+  Expr e = fold;
+  for (; e.op() == Op::Fold; e = e.arg(1)) nest.variables.push_back(e.arg(0));
+  nest.body = e;
+  return nest;
+}
+
+std::string_view name(FoldKind kind) {
+  constexpr std::string_view names[] = {"Sum", "Prod", "Min", "Max", "ArgMin", "ArgMax", "ArgMinLast", "ArgMaxLast"};
+  return names[static_cast<int>(kind)];
+}
+
+// ---- chunks ---------------------------------------------------------------------------------------------------------
+
+namespace {
+double cost_of(Expr root) {
+  double total = 0;
+  std::map<Expr, double, bool (*)(Expr, Expr)> costs([](Expr a, Expr b) { return a.id() < b.id(); });
+  visit(std::vector<Expr>{root}, [&](Expr e) {
+    double own = 1;
+    if (e.op() == Op::Fold && e.arg(0).extent().is_const()) {
+      double body = 0;
+      visit(std::vector<Expr>{e.arg(1)}, [&](Expr inner) { body += inner.op() == Op::Fold ? costs[inner] : 1; });
+      own = body * static_cast<double>(e.arg(0).extent().int_value());
+    }
+    costs[e] = own;
+    total += own;
+  });
+  return total;
+}
+}  // namespace
+
+int chunks_by_work(const Kernel& k, double operations) {
+  constexpr double kWorthAThread = 50'000, kMost = 64;  // operations, some 5 us; chunks
+  double points = 1;
+  for (Expr axis : k.axes) points *= static_cast<double>(axis.extent().int_value());
+  for (const Store& s : k.stores) operations += points * cost_of(s.value);
+  return static_cast<int>(std::clamp(operations / kWorthAThread, 1.0, kMost));
+}
+
+int chunks_by_units(int64_t units) {
+  constexpr int64_t kMost = 65535;  // that a row can say; beyond, a block has several units
+  return static_cast<int>(std::clamp<int64_t>(units, 1, kMost));
+}
+
+// ---- folds ----------------------------------------------------------------------------------------------------------
+
+namespace {
+/// Whether a Fold is shared by a team: all points of a row need it.
+bool folds_by_team(const Kernel& k, Expr e) {
+  if (k.choice.get("team", 1) == 1 || depends_on(e, k.axes.back())) return false;
+  std::vector<Expr> vars, bound, roots{e};
+  visit(roots, [&](Expr x) {
+    if (x.op() == Op::Var) vars.push_back(x);
+    if (x.op() == Op::Fold) bound.push_back(x.arg(0));
+  });
+  return std::ranges::all_of(vars, [&](Expr v) {
+    return std::ranges::find(bound, v) != bound.end() || std::ranges::find(k.axes, v) != k.axes.end();
+  });
+}
+
+/// Whether a Fold runs in `fold_lanes` lanes: its body does not depend on the kernel's lanes and reads memory in order.
+bool folds_in_lanes(const Kernel& k, Expr e) {
+  if (k.choice.get("fold_lanes", 1) == 1 || e.fold_kind() >= FoldKind::ArgMin) return false;
+  if (k.choice.get("lanes", 1) > 1 && !k.axes.empty() && depends_on(e, k.axes.back())) return false;
+  Expr v = e.arg(0);
+  if (!v.extent().is_const() || v.extent().int_value() < k.choice.get("fold_lanes", 1)) return false;
+  bool unit = false, nested = false;
+  std::vector<Expr> body{e.arg(1)};
+  visit(body, [&](Expr x) {
+    if (x.op() == Op::Fold && depends_on(x, v)) nested = true;
+    if (x.op() == Op::Load && affine(x.arg(0)).coefficient_of(v) == 1) unit = true;
+  });
+  return unit && !nested;
+}
+}  // namespace
+
+std::string fold_function(const Kernel& k, Expr fold) {
+  const std::string_view kind = name(fold.fold_kind());
+  if (folds_in_lanes(k, fold)) return fmt::format("fold_lanes<rt::FoldKind::{}, {}>", kind, k.choice["fold_lanes"]);
+  if (folds_by_team(k, fold)) return fmt::format("fold_team<rt::FoldKind::{}, {}>", kind, k.choice["team"]);
+  return fmt::format("fold<rt::FoldKind::{}>", kind);
+}
+
+}  // namespace cameo

@@ -1,0 +1,99 @@
+// A kernel family: one way to compute a part of an output. Each family is one file of optimizer/families beside one
+// header of runtime/kernels; the table of them is made from that folder, whose README says how to add one. Everything
+// else that handles kernels works on their common part and asks their family.
+#pragma once
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "optimizer/choose/kernel_printer.h"
+#include "optimizer/plan/lower_kernel.h"
+
+namespace cameo {
+
+/// A part of an output that wants a kernel.
+struct Problem {
+  const Graph& graph;
+  const Layouts& layouts;
+  ValueId output;
+  const OutputPart& part;
+  const Target& target;
+};
+
+/// A node whose meaning is no expression of its output's elements, which wants a kernel.
+struct NodeProblem {
+  const Graph& graph;
+  const Layouts& layouts;
+  const Node& node;
+  const Meaning& meaning;
+  const Target& target;
+};
+
+class Family {
+ public:
+  virtual ~Family() = default;
+  virtual std::string_view name() const = 0;
+
+  // ---- choosing
+  /// A kernel for the problem with everything but its choice; nullopt where the family cannot compute it, or not well.
+  virtual std::optional<LoweredKernel> match(const Problem&) const { return std::nullopt; }
+  virtual std::optional<LoweredKernel> match(const NodeProblem&) const { return std::nullopt; }
+  /// Makes a nest that is not chosen for yet a kernel of this family, if it can.
+  virtual bool adopt(Kernel&, const Target&) const { return false; }
+  /// The ways to run a kernel that `match` or `adopt` gave, the best one by rule of thumb first.
+  virtual std::vector<Choice> candidates(const Kernel& k, const Target& target) const = 0;
+  /// Completes the kernel by one of its candidates.
+  virtual void apply(Kernel& k, const Choice& choice, const Target& target) const;
+  /// The share of the vector unit's peak that the family's inner loop reaches: of two that match, the better one has
+  /// it.
+  virtual double efficiency() const { return 0.1; }
+
+  // ---- what the plan asks of a kernel of this family
+  /// Into how many chunks a processor's threads share the work, or a GPU's blocks.
+  virtual int chunks(const Kernel& k, const Target& target) const = 0;
+  /// Each element of an output is computed by one point of the axes; else points run one after another, in order.
+  virtual bool writes_once() const { return true; }
+  /// Whether the kernel's function writes an operand, or may.
+  virtual bool writes(const Kernel& k, uint32_t operand) const;
+  /// The outputs of a kernel that has a node instead of expressions.
+  virtual std::vector<Tensor> evaluate(const Kernel&, std::span<const Tensor>) const { return {}; }
+  /// What tells it apart from other kernels beside its expressions and its choice.
+  virtual std::string text(const Kernel&) const { return {}; }
+  /// Of the printed plan: what the choice and the shape mean to the family, each word after a blank.
+  virtual std::string details(const Kernel&) const { return {}; }
+
+  // ---- code
+  /// The header under runtime/kernels that it calls, and what its template arguments are.
+  virtual std::string header(const Kernel&) const { return std::string(name()); }
+  virtual std::string_view legend() const { return {}; }
+  /// The kernel's body: the call of its function.
+  virtual void print(KernelPrinter& printer, const Kernel& k) const = 0;
+};
+
+/// All families, by name.
+std::span<const Family* const> all_families();
+const Family& family(std::string_view name);  // an internal error where there is none
+
+// ---- shared by families
+/// The variables of nested folds of one kind, outermost first, and what they fold.
+struct FoldNest {
+  std::vector<Expr> variables;
+  Expr body;
+};
+FoldNest unfold(Expr fold);
+std::string_view name(FoldKind kind);  // as rt:: has it
+/// A processor's chunks: enough for the threads to even out, one where there is too little to be worth waking one.
+/// `operations`: those of the whole kernel that its stores' values do not show.
+int chunks_by_work(const Kernel& k, double operations);
+/// A GPU's: a block has a unit of work at a time.
+int chunks_by_units(int64_t units);
+/// Lanes of a processor's folds that read memory in order.
+inline constexpr int kFoldLanes = 16;
+/// The function of rt:: that computes a Fold in a kernel's expressions: in lanes or by a team, as the kernel's choice
+/// has `fold_lanes`, `lanes` and `team`.
+std::string fold_function(const Kernel& k, Expr fold);
+
+}  // namespace cameo

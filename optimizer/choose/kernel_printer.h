@@ -1,0 +1,53 @@
+// How a family writes the call of its function: lines, and lambdas in whose scopes expressions become named
+// temporaries. Codegen implements it.
+#pragma once
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "optimizer/plan/plan.h"
+
+namespace cameo {
+
+/// Variables and the names that a lambda's parameters give them.
+using Bindings = std::vector<std::pair<Expr, std::string>>;
+
+class KernelPrinter {
+ public:
+  virtual ~KernelPrinter() = default;
+  virtual void line(std::string_view text) = 0;
+  virtual void open(std::string_view text) = 0;   // a line behind which lines are indented
+  virtual void close(std::string_view text) = 0;  // the line that ends that
+  virtual void append(std::string_view lines) = 0;
+
+  /// The lines that `body` writes into a scope of its own, `deeper` levels inside of the line that was opened last.
+  virtual std::string scope(int deeper, const Bindings& variables, const std::function<void()>& body) = 0;
+  /// In the innermost scope: a line, and the kernel's stores by this function of rt::.
+  virtual void statement(std::string_view text) = 0;
+  virtual void stores(std::string_view function = "store(") = 0;
+  /// The name of an expression's value, or a literal; it is computed in the outermost scope that has its variables.
+  virtual std::string name(Expr e) = 0;
+};
+
+// ---- words of calls
+std::string constant_of(Expr extent);                     // a number of which the function makes a type
+std::string extents_of(std::span<const Expr> variables);  // rt::extents(..)
+/// The coefficients of an affine offset: rt::strides(..).
+std::string strides_of(const Affine& offset, std::span<const Expr> variables);
+/// `rt::i64 i0, rt::i64 i1, `: parameters for variables, and what they bind.
+std::string parameters_of(std::span<const Expr> variables);
+Bindings bindings_of(std::span<const Expr> variables);
+
+// ---- lambdas
+void print_lambda(KernelPrinter& printer, std::string_view parameters, const Bindings& variables, std::string_view end,
+                  const std::function<void()>& body);
+/// Over outer axes, a row, a column and more.
+void print_tile_lambda(KernelPrinter& printer, const Kernel& k, std::string_view parameters, const Bindings& more,
+                       std::string_view end, const std::function<void()>& body);
+/// The last one of a call: the stores, for an element of a tile.
+void print_epilogue(KernelPrinter& printer, const Kernel& k, std::string_view parameters);
+
+}  // namespace cameo

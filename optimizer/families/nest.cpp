@@ -1,0 +1,266 @@
+// The Nest family: any loop nest. A processor's vectors run along the last axis, and folds that read memory in order
+// run in lanes of their own. On a GPU neighbouring threads have neighbouring points instead, and what a row has to fold
+// is shared by a team of them.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "optimizer/choose/family.h"
+#include "runtime/call.h"
+#include "runtime/kernels/contract_shape.h"
+
+namespace cameo {
+namespace {
+
+// ---- what a kernel only hands on
+// --------------------------------------------------------------------------------------
+
+/// The kernel only hands on operand 1's elements in the order and at the distance in which they stand.
+std::optional<int64_t> alias_offset(const LoweredKernel& l, const Layouts& layouts) {
+  const Store& s = l.kernel.stores[0];
+  if (l.operands.size() != 2 || l.operands[1].layout != layouts[l.operands[1].value.index] ||
+      s.value.op() != Op::Load || s.value.operand() != 1 || !s.value.arg(1).is_const(1))
+    return std::nullopt;
+  Affine difference = affine(s.value.arg(0) - s.offset);
+  if (!difference.terms.empty() || difference.constant < 0) return std::nullopt;
+  return difference.constant;
+}
+
+/// The part is the whole of a value, axis by axis.
+bool only_copies(const Graph& g, const OutputPart& part) {
+  Expr e = part.out.value;
+  if (e.op() != Op::Load || e.checked()) return false;
+  const Shape& shape = g.type(ValueId{e.operand()}).shape;
+  if (shape.size() != part.out.index.size()) return false;
+  for (size_t a = 0; a < shape.size(); ++a)
+    if (shape[a].extent() != part.out.index[a].extent() ||
+        (e.index()[a] != part.out.index[a] && !shape[a].is_static(1)))
+      return false;
+  return true;
+}
+
+// ---- lanes and teams
+// --------------------------------------------------------------------------------------------------
+
+int lanes_of(Expr axis) {
+  int64_t n = axis.extent().int_value();
+  return n >= 16 ? 16 : n >= 8 ? 8 : n >= 4 ? 4 : 1;
+}
+
+/// The last axis gathers while the folds read memory in order.
+bool folds_are_read_in_order(const Kernel& k) {
+  if (k.axes.empty()) return false;
+  std::vector<Expr> values;
+  for (const Store& s : k.stores) values.push_back(s.value);
+  Reads along = reads_along(values, k.axes.back());
+  Reads folded;
+  visit(values, [&](Expr e) {
+    if (e.op() != Op::Fold || !e.arg(0).extent().is_const() || e.arg(0).extent().int_value() < 8) return;
+    std::vector<Expr> body{e.arg(1)};
+    Reads r = reads_along(body, e.arg(0));
+    folded.contiguous += r.contiguous;
+    folded.strided += r.strided;
+  });
+  return along.strided > 0 && folded.contiguous > folded.strided && along.contiguous <= along.strided;
+}
+
+int lanes_along_last(const Kernel& k) {
+  if (k.axes.empty() || !k.axes.back().extent().is_const() || folds_are_read_in_order(k)) return 1;
+  return lanes_of(k.axes.back());
+}
+
+/// Instructions that move one element when the lanes run along `v`: a strided access is one for each lane.
+double moves_along(const Kernel& k, Expr v) {
+  double lanes = lanes_of(v), moves = 0;
+  std::vector<Expr> values;
+  for (const Store& s : k.stores) {
+    values.push_back(s.value);
+    moves += affine(s.offset).coefficient_of(v) == 1 ? 1 / lanes : 1;
+  }
+  Reads r = reads_along(values, v);
+  return moves + r.contiguous / lanes + r.strided;
+}
+
+constexpr int64_t kShortFold = 24;  // terms, which a thread folds alone
+
+/// How many terms a fold has with those of the longest one that runs for each of them.
+int64_t terms_of(Expr fold) {
+  const auto extent = [](Expr e) { return e.arg(0).extent().is_const() ? e.arg(0).extent().int_value() : 1; };
+  int64_t inner = 1;
+  for (Expr e : folds_in({fold.arg(1)}))
+    if (depends_on(e, fold.arg(0))) inner = std::max(inner, extent(e));
+  return extent(fold) * inner;
+}
+/// The terms of the longest fold; of those that do not change along the last axis if `of_rows`.
+int64_t longest_fold(const Kernel& k, bool of_rows) {
+  std::vector<Expr> values;
+  for (const Store& s : k.stores) values.push_back(s.value);
+  int64_t longest = 0;
+  const std::vector<Expr> all = folds_in(values);
+  for (Expr e : all) {
+    const std::vector<Expr> inside = folds_in({e});
+    const bool within = std::ranges::any_of(all, [&](Expr o) {  // it changes from term to term of another
+      return std::ranges::find(inside, o) == inside.end() && depends_on(e, o.arg(0));
+    });
+    if (within || (of_rows && !k.axes.empty() && depends_on(e, k.axes.back()))) continue;
+    longest = std::max(longest, terms_of(e));
+  }
+  return longest;
+}
+
+/// A fold that all points of a row need, or that its threads would read far apart, or that would leave most of the card
+/// idle, is a team's: a warp's, or, if it is long, the whole block's.
+int team_of(const Kernel& k, const Target& target) {
+  constexpr int64_t kLong = 1024, kWarp = 32;
+  const bool of_rows = longest_fold(k, true) >= kShortFold;
+  const int64_t terms = longest_fold(k, of_rows);
+  if (terms < kShortFold) return 1;
+  if (!of_rows) {
+    const bool idle =
+        points_of(k.axes) * 8 < int64_t(target.processors) * target.block_threads && terms >= 8 * kShortFold;
+    if (!idle && !folds_are_read_in_order(k)) return 1;
+  }
+  return terms < kLong ? kWarp : target.block_threads;
+}
+
+/// A thread takes as many neighbours as one access of rt::kAlignment bytes moves, where all accesses are such and
+/// threads enough are left for the whole card.
+int lanes_of_thread(const Kernel& k, const Target& target) {
+  int64_t widest = 1;
+  for (DType t : k.operands) widest = std::max<int64_t>(widest, byte_size(t));
+  const int64_t lanes = rt::kAlignment / widest;
+  if (k.axes.empty() || lanes < 2 || k.axes.back().extent().int_value() % lanes) return 1;
+  if (points_of(k.axes) / lanes < int64_t(target.processors) * target.block_threads) return 1;
+  return moves_together(k, lanes) ? static_cast<int>(lanes) : 1;
+}
+
+/// A kernel without folds may run its lanes along any axis: where the last one is short, or would gather, another is
+/// better.
+void rotate_lanes(Kernel& k) {
+  if (has_folds(k) || k.axes.size() < 2) return;
+  size_t best = k.axes.size() - 1;
+  double least = moves_along(k, k.axes[best]);
+  for (size_t i = 0; i + 1 < k.axes.size(); ++i) {
+    if (k.axes[i].extent().int_value() < 8) continue;
+    double moves = moves_along(k, k.axes[i]);
+    if (moves < least * 0.75) {
+      best = i;
+      least = moves;
+    }
+  }
+  if (best + 1 == k.axes.size()) return;
+  std::rotate(k.axes.begin() + static_cast<long>(best), k.axes.begin() + static_cast<long>(best) + 1, k.axes.end());
+  // what the lanes leave between their elements the other axes fill: soon, while the lines are in the first cache
+  constexpr int64_t kLongest = 512, kShortest = 64;
+  int64_t extent = k.axes.back().extent().int_value(), block = std::min(extent, kLongest);
+  while (extent % block) --block;
+  if (block < extent && block >= kShortest) {
+    Expr outer = split_axis(k, k.axes.size() - 1, block);
+    k.axes.erase(std::ranges::find(k.axes, outer));
+    k.axes.insert(k.axes.begin(), outer);
+  }
+}
+
+class Nest final : public Family {
+ public:
+  std::string_view name() const override { return "nest"; }
+
+  std::optional<LoweredKernel> match(const Problem& p) const override {
+    LoweredKernel l;
+    Lowering lowering(p.graph, p.layouts, l);
+    Kernel& k = l.kernel;
+    const Layout& layout = p.layouts[p.output.index];
+    k.axes = axes_in_memory(p.part.out, layout);
+    const uint32_t y = lowering.operand({p.output, layout, {}, {}, {}, {}, {}});
+    const Expr value = collapse_folds(lowering.lower(p.part.out.value, last_moving(k.axes)));
+    k.stores.push_back({y, physical(layout, p.part.at), boolean(true), value});
+    drop_unit_axes(k);
+    l.alias_offset = alias_offset(l, p.layouts);
+    if (only_copies(p.graph, p.part)) l.copies_to = p.part;
+    split_axes(k);
+    collapse_axes(k, 0);
+    return l;
+  }
+  bool adopt(Kernel& k, const Target&) const override {
+    k.family = this;
+    rotate_lanes(k);
+    return true;
+  }
+  std::vector<Choice> candidates(const Kernel& k, const Target& target) const override {
+    if (!target.is_gpu()) return {{{"lanes", lanes_along_last(k)}, {"fold_lanes", kFoldLanes}, {"team", 1}}};
+    const int team = team_of(k, target);
+    return {{{"lanes", team == 1 ? lanes_of_thread(k, target) : 1}, {"fold_lanes", 1}, {"team", team}}};
+  }
+  void apply(Kernel& k, const Choice& choice, const Target& target) const override {
+    const bool of_rows = longest_fold(k, true) >= kShortFold;
+    if (choice["team"] > 1 && (!of_rows || k.axes.empty())) k.axes.push_back(var(integer(1)));
+    Family::apply(k, choice, target);
+  }
+
+  int chunks(const Kernel& k, const Target& target) const override {
+    if (!target.is_gpu()) return chunks_by_work(k, 0);
+    const std::span<const Expr> axes(k.axes);
+    const int64_t team = k.choice["team"], threads = target.block_threads;
+    if (team > 1) return chunks_by_units(rt::round_up_div(points_of(axes.first(axes.size() - 1)), threads / team));
+    return chunks_by_units(rt::round_up_div(points_of(axes) / k.choice["lanes"], threads));
+  }
+
+  std::string details(const Kernel& k) const override {
+    return k.choice["team"] > 1 ? fmt::format(" team {}", k.choice["team"]) : "";
+  }
+  std::string_view legend() const override { return "nest<W>: W points of the last axis at once"; }
+
+  void print(KernelPrinter& printer, const Kernel& k) const override {
+    const std::span<const Expr> axes(k.axes), outer = axes.first(axes.empty() ? 0 : axes.size() - 1);
+    const std::string last = fmt::format("i{}", outer.size()), lanes = fmt::format("{}", k.choice["lanes"]);
+    std::string parameters = parameters_of(outer);
+    if (!parameters.empty()) parameters.resize(parameters.size() - 2);
+    printer.open(fmt::format("rt::nest<{}>(call, {}, {}, [&]({}) {{",
+                             k.choice["team"] > 1 ? fmt::format("{}, {}", lanes, k.choice["team"]) : lanes,
+                             axes.empty() ? "rt::c<1>" : constant_of(axes.back().extent()), extents_of(outer),
+                             parameters));
+    std::string element;
+    const std::string row = printer.scope(0, bindings_of(outer), [&] {
+      element = printer.scope(1, axes.empty() ? Bindings() : Bindings{{axes.back(), last}}, [&] { printer.stores(); });
+    });
+    printer.append(row);
+    printer.open(fmt::format("return [=](auto {}) __attribute__((always_inline)) {{", last));
+    printer.line(fmt::format("(void){};", last));
+    printer.append(element);
+    printer.close("};");
+    printer.close("});");
+  }
+};
+
+}  // namespace
+
+bool moves_together(const Kernel& k, int64_t lanes) {
+  const Expr last = k.axes.back();
+  bool together = true;
+  const auto reach = [&](Expr offset) {  // the first of a thread's neighbours stands at a multiple of them
+    if (!depends_on(offset, last)) return;
+    const Affine a = affine(offset);
+    together &= a.constant % lanes == 0 && std::ranges::all_of(a.terms, [&](const Affine::Term& t) {
+                  return t.term == last ? t.coefficient == 1 : t.coefficient % lanes == 0 && !depends_on(t.term, last);
+                });
+  };
+  std::vector<Expr> roots;
+  for (const Store& s : k.stores) {
+    reach(s.offset);
+    together &= depends_on(s.offset, last) && s.guard.is_const(1);
+    roots.push_back(s.value);
+  }
+  visit(roots, [&](Expr e) {
+    if (e.op() != Op::Load) return;
+    reach(e.arg(0));
+    together &= !depends_on(e.arg(1), last);
+  });
+  return together;
+}
+
+const Family& nest_family() {
+  static const Nest family;
+  return family;
+}
+
+}  // namespace cameo

@@ -1,0 +1,72 @@
+// The Opaque family: a function of its own under runtime/kernels, which an operator names (TopK). What it computes the
+// operator's reference function says.
+#include <fmt/format.h>
+
+#include "frontend/interpret.h"
+#include "optimizer/choose/family.h"
+#include "runtime/kernels/contract_shape.h"
+
+namespace cameo {
+namespace {
+
+Graph alone(const Graph& g, const Node& n) {
+  Graph one(g.shared_sources());
+  std::vector<ValueId> in;
+  for (ValueId v : n.inputs)
+    in.push_back(!v ? v : g[v].constant ? one.constant(g[v].constant) : one.add_input(g[v].name, g.type(v)));
+  one.add(*n.op, in, n.attrs, n.origin, n.version, static_cast<int>(n.outputs.size()));
+  return one;
+}
+
+Opaque function_of(const Kernel& k) { return std::get<Opaque>(meaning_of(*k.node, k.node->nodes()[0])); }
+
+class OpaqueFamily final : public Family {
+ public:
+  std::string_view name() const override { return "opaque"; }
+
+  std::optional<LoweredKernel> match(const NodeProblem& p) const override {
+    if (!std::holds_alternative<Opaque>(p.meaning)) return std::nullopt;
+    LoweredKernel l;
+    l.kernel.family = this;
+    l.kernel.node = std::make_shared<const Graph>(alone(p.graph, p.node));
+    for (const auto* list : {&p.node.outputs, &p.node.inputs})
+      for (ValueId v : *list) {
+        if (!v)
+          throw CompileError(Code::E0402, fmt::format("`{}` with an absent operand has no kernel", p.node.op->name));
+        l.operands.push_back(plain_operand(p.graph, v));
+        l.kernel.operands.push_back(p.graph.type(v).dtype);
+      }
+    return l;
+  }
+  std::vector<Choice> candidates(const Kernel&, const Target&) const override { return {Choice()}; }
+
+  int chunks(const Kernel& k, const Target& target) const override {
+    return target.is_gpu() ? chunks_by_units(rt::round_up_div(function_of(k).units, target.block_threads)) : 1;
+  }
+  bool writes(const Kernel&, uint32_t) const override { return true; }
+  std::vector<Tensor> evaluate(const Kernel& k, std::span<const Tensor> in) const override {
+    return interpret_node(*k.node, k.node->nodes()[0], in);
+  }
+  std::string text(const Kernel& k) const override {
+    const Opaque o = function_of(k);
+    return fmt::format("{} {}", o.kernel, fmt::join(o.numbers, ","));
+  }
+
+  std::string header(const Kernel& k) const override { return std::string(function_of(k).kernel); }
+  void print(KernelPrinter& printer, const Kernel& k) const override {
+    const Opaque o = function_of(k);
+    std::string arguments;
+    for (size_t i = 0; i < k.operands.size(); ++i) arguments += fmt::format(", x{}", i);
+    for (int64_t n : o.numbers) arguments += fmt::format(", {}l", n);
+    printer.line(fmt::format("rt::{}(call{});", o.kernel, arguments));
+  }
+};
+
+}  // namespace
+
+const Family& opaque_family() {
+  static const OpaqueFamily family;
+  return family;
+}
+
+}  // namespace cameo

@@ -1,0 +1,76 @@
+// The Transpose family: on a GPU a nest that writes along one axis and reads along another one goes through shared
+// memory in tiles, so that the threads of a warp are neighbours in both. One Load does; others stay as they are.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "optimizer/choose/family.h"
+#include "runtime/kernels/transpose_shape.h"
+
+namespace cameo {
+namespace {
+
+/// An axis of the kernel by which `offset` moves by one element, and by a constant distance along every other axis.
+Expr axis_of_neighbours(const Kernel& k, Expr offset) {
+  const Affine a = affine(offset);
+  const auto is_axis = [&](const Affine::Term& t) { return std::ranges::find(k.axes, t.term) != k.axes.end(); };
+  if (!std::ranges::all_of(a.terms, is_axis)) return {};
+  const auto unit = std::ranges::find_if(k.axes, [&](Expr v) { return a.coefficient_of(v) == 1; });
+  return unit == k.axes.end() ? Expr() : *unit;
+}
+
+class Transpose final : public Family {
+ public:
+  std::string_view name() const override { return "transpose"; }
+  double efficiency() const override { return 0.2; }
+
+  bool adopt(Kernel& k, const Target& target) const override {
+    constexpr int64_t kFewest = 8;  // rows and columns
+    if (!target.is_gpu() || k.stores.size() != 1 || !k.stores[0].guard.is_const(1) || has_folds(k)) return false;
+    Store& s = k.stores[0];
+    const Expr column = axis_of_neighbours(k, s.offset);
+    if (!column || column.extent().int_value() < kFewest) return false;
+    Expr load, row;
+    std::vector<Expr> roots{s.value};
+    visit(roots, [&](Expr e) {
+      if (load || e.op() != Op::Load || !e.arg(1).is_const(1) || !depends_on(e, column)) return;
+      row = axis_of_neighbours(k, e.arg(0));
+      if (row && row != column && row.extent().int_value() >= kFewest) load = e;
+    });
+    if (!load) return false;
+    for (Expr last : {row, column}) {
+      std::erase(k.axes, last);
+      k.axes.push_back(last);
+    }
+    k.family = this;
+    k.accumulated = load;
+    s.value = rewrite(s.value, [&](Expr e) { return e == load ? make(Op::Acc, load.type(), {}) : e; });
+    return true;
+  }
+  std::vector<Choice> candidates(const Kernel&, const Target&) const override { return {Choice()}; }
+
+  int chunks(const Kernel& k, const Target&) const override {
+    const std::span<const Expr> axes(k.axes);
+    const auto tiles = [](Expr axis) { return rt::round_up_div(axis.extent().int_value(), rt::kTransposeTile); };
+    return chunks_by_units(points_of(axes.first(axes.size() - 2)) * tiles(axes[axes.size() - 2]) * tiles(axes.back()));
+  }
+
+  void print(KernelPrinter& printer, const Kernel& k) const override {
+    const std::span<const Expr> axes(k.axes), outer = axes.first(axes.size() - 2);
+    const std::string parameters = parameters_of(outer) + "rt::i64 row, rt::i64 col";
+    printer.line(fmt::format("rt::transpose(call, {}, {}, {},", extents_of(outer),
+                             constant_of(axes[axes.size() - 2].extent()), constant_of(axes.back().extent())));
+    print_tile_lambda(printer, k, parameters, {}, "},",
+                      [&] { printer.statement(fmt::format("return {};", printer.name(k.accumulated))); });
+    print_epilogue(printer, k, "auto acc, " + parameters);
+  }
+};
+
+}  // namespace
+
+const Family& transpose_family() {
+  static const Transpose family;
+  return family;
+}
+
+}  // namespace cameo

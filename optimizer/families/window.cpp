@@ -1,0 +1,150 @@
+// The Window family: a fold whose columns are read along memory (a depthwise convolution, a pool) and whose rows share
+// weights or overlap, for a tile of rows at a time with the columns in lanes. What it reads outside of a value is asked
+// for as a halo, so that no guard is left in the body.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "optimizer/choose/family.h"
+#include "runtime/kernels/window_shape.h"
+
+namespace cameo {
+namespace {
+
+/// The only fold of a value, over one or more variables.
+Expr only_fold(Expr value) {
+  Expr found;
+  bool other = false;
+  std::vector<Expr> roots{value};
+  visit(roots, [&](Expr e) {  // arguments first
+    if (e.op() != Op::Fold) return;
+    other |= found && !(e.arg(1) == found && e.fold_kind() == found.fold_kind());
+    found = e;
+  });
+  if (!found || other || found.type() != DType::f32 || found.fold_kind() > FoldKind::Max) return {};
+  const FoldNest nest = unfold(found);
+  return std::ranges::all_of(nest.variables, [](Expr v) { return v.extent().is_const(); }) ? found : Expr();
+}
+
+/// What the body reads outside of a value is asked for as a halo of it; false where that cannot be.
+bool ask_for_halos(const Problem& p, Expr body, Lowering& lowering) {
+  const Graph& g = p.graph;
+  bool clear = true;
+  std::vector<Expr> roots{body};
+  visit(roots, [&](Expr e) {
+    if (e.op() != Op::Load || guard_of(g.type(ValueId{e.operand()}).shape, e.index()).is_const(1)) return;
+    const ValueId v{e.operand()};
+    auto halo = halo_of(g, e, p.layouts[v.index]);
+    clear &= halo && !g[v].constant;
+    if (!clear) return;
+    if (auto wide = p.layouts.haloed.find(v); wide != p.layouts.haloed.end() && covers(wide->second, *halo))
+      halo = wide->second;
+    else
+      halo->layout = with_halo(extents(g.type(v).shape), halo->order, halo->before, halo->after);
+    lowering.operand(std::move(*halo));
+  });
+  return clear;
+}
+
+bool worth_tiles(const Kernel& k, const FoldNest& fold) {
+  constexpr int64_t kFewest = 4;  // columns, and taps
+  const Expr row = k.axes[k.axes.size() - 2], column = k.axes.back();
+  const std::vector<Expr> body{fold.body};
+  const Reads along = reads_along(body, column);
+  bool guarded = false;
+  visit(body, [&](Expr e) { guarded |= e.op() == Op::Load && (!e.arg(1).is_const(1) || e.checked()); });
+  return !guarded && !along.strided && along.contiguous && column.extent().int_value() >= kFewest &&
+         points_of(fold.variables) >= kFewest && row.extent().int_value() >= 2;
+}
+
+class Window final : public Family {
+ public:
+  std::string_view name() const override { return "window"; }
+  double efficiency() const override { return 0.4; }
+
+  std::optional<LoweredKernel> match(const Problem& p) const override {
+    if (p.graph.type(p.output).dtype != DType::f32) return std::nullopt;
+    const Expr fold = only_fold(p.part.out.value);
+    if (!fold) return std::nullopt;
+    LoweredKernel l;
+    Lowering lowering(p.graph, p.layouts, l);
+    Kernel& k = l.kernel;
+    k.family = this;
+    const Layout& layout = p.layouts[p.output.index];
+    k.axes = axes_in_memory(p.part.out, layout);
+    const uint32_t y = lowering.operand({p.output, layout, {}, {}, {}, {}, {}});
+    if (!ask_for_halos(p, unfold(fold).body, lowering)) return std::nullopt;
+    k.stores.push_back({y, physical(layout, p.part.at), boolean(true),
+                        collapse_folds(lowering.lower(p.part.out.value, last_moving(k.axes)))});
+    drop_unit_axes(k);
+    collapse_axes(k, 1);
+    if (k.axes.size() < 2) return std::nullopt;
+    k.accumulated = only_fold(k.stores[0].value);
+    if (!worth_tiles(k, unfold(k.accumulated))) return std::nullopt;
+    k.stores[0].value =
+        rewrite(k.stores[0].value, [&](Expr e) { return e == k.accumulated ? make(Op::Acc, DType::f32, {}) : e; });
+    return l;
+  }
+
+  std::vector<Choice> candidates(const Kernel& k, const Target& target) const override {
+    const int64_t m = rows_of(k);
+    const int rows =
+        target.is_gpu() ? rt::block_window_rows(m) : rt::window_rows(target.vector_bytes, target.vector_registers, m);
+    return {{{"rows", rows}, {"lanes", rt::kPanel}}};
+  }
+
+  int chunks(const Kernel& k, const Target& target) const override {
+    if (target.is_gpu()) {
+      const int64_t rows = rows_of(k), tiles = rt::round_up_div(rows, k.choice["rows"]);
+      return chunks_by_units(rt::round_up_div(points_of(k.axes) / rows * tiles, target.block_threads));
+    }
+    const double taps = static_cast<double>(points_of(unfold(k.accumulated).variables));
+    return chunks_by_work(k, static_cast<double>(points_of(k.axes)) * taps / 8);
+  }
+
+  std::string details(const Kernel& k) const override {
+    std::vector<std::string> taps;
+    for (Expr t : unfold(k.accumulated).variables) taps.push_back(to_string(t.extent()));
+    return fmt::format(" taps [{}] tile {}", fmt::join(taps, ", "), k.choice["rows"]);
+  }
+  std::string_view legend() const override { return "window<R, FOLD>: a tile of R rows"; }
+
+  void print(KernelPrinter& printer, const Kernel& k) const override {
+    const FoldNest fold = unfold(k.accumulated);
+    const FoldKind kind = k.accumulated.fold_kind();
+    const std::span<const Expr> axes(k.axes), outer = axes.first(axes.size() - 2),
+                                              taps = std::span(fold.variables).first(fold.variables.size() - 1);
+    const std::string parameters = "auto acc, " + parameters_of(outer) + "rt::i64 row, auto col";
+    std::string tap_parameters;
+    Bindings tap_names;
+    for (size_t i = 0; i < fold.variables.size(); ++i) {
+      tap_parameters += fmt::format(", rt::i64 r{}", i);
+      tap_names.emplace_back(fold.variables[i], fmt::format("r{}", i));
+    }
+    printer.line(fmt::format("rt::window<{}, rt::FoldKind::{}>(call, {}, {}, {}, {}, {},", k.choice["rows"],
+                             cameo::name(kind), extents_of(outer), extents_of(taps),
+                             constant_of(axes[axes.size() - 2].extent()), constant_of(axes.back().extent()),
+                             constant_of(fold.variables.back().extent())));
+    print_tile_lambda(printer, k, parameters + tap_parameters, tap_names, "},", [&] {
+      const bool product = kind == FoldKind::Sum && fold.body.op() == Op::Mul;
+      constexpr std::string_view joins[] = {"add", "mul", "min", "max"};
+      const std::string next =
+          product ? fmt::format("rt::fma({}, {}, acc)", printer.name(fold.body.arg(0)), printer.name(fold.body.arg(1)))
+                  : fmt::format("rt::{}(acc, {})", joins[static_cast<int>(kind)], printer.name(fold.body));
+      printer.statement(fmt::format("return {};", next));
+    });
+    print_epilogue(printer, k, parameters);
+  }
+
+ private:
+  static int64_t rows_of(const Kernel& k) { return k.axes[k.axes.size() - 2].extent().int_value(); }
+};
+
+}  // namespace
+
+const Family& window_family() {
+  static const Window family;
+  return family;
+}
+
+}  // namespace cameo
