@@ -8,7 +8,7 @@
 #include "cli/artifact.h"
 #include "cli/verbs.h"
 #include "optimizer/choose/family.h"
-#include "optimizer/plan/lower_graph.h"
+#include "optimizer/layout/lower_graph.h"
 
 namespace cameo {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "optimizer/choose/kernel_printer.h"
-#include "optimizer/plan/lower_kernel.h"
+#include "optimizer/lower/lower_kernel.h"
 
 namespace cameo {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "frontend/check.h"
-#include "optimizer/annotate/clusters.h"
+#include "optimizer/clusters/clusters.h"
 #include "optimizer/choose/choose.h"
 #include "optimizer/plan/planner.h"
 #include "optimizer/plan/verify_plan.h"

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "optimizer/plan/kernel_table.h"
-#include "optimizer/plan/lower_graph.h"
-#include "optimizer/plan/relaid_constants.h"
+#include "optimizer/layout/lower_graph.h"
+#include "optimizer/layout/relaid_constants.h"
 
 namespace cameo {
 

@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "optimizer/plan/kernel_table.h"
-#include "optimizer/plan/lower_kernel.h"
+#include "optimizer/lower/lower_kernel.h"
 
 namespace cameo {
 namespace {

@@ -208,7 +208,7 @@ TEST(Nvcc, TakesEveryFamily) {
   for (const Wanted& w : {Wanted{"add", [](const Kernel& k) { return is(k, "nest") && k.choice["lanes"] > 1; }},
                           {"softmax", [](const Kernel& k) { return is(k, "nest") && k.choice["team"] > 1; }},
                           {"transpose", [](const Kernel& k) { return is(k, "transpose"); }},
-                          {"scatter_nd", [](const Kernel& k) { return is(k, "serial") && !k.choice["owners"]; }},
+                          {"scatter_nd", [](const Kernel& k) { return is(k, "scatter") && !k.choice["owners"]; }},
                           {"top_k", [](const Kernel& k) { return is(k, "opaque"); }},
                           {"max_pool", [](const Kernel& k) { return is(k, "window"); }},
                           {"conv", [](const Kernel& k) { return is(k, "contract"); }}}) {

@@ -10,7 +10,7 @@
 #include <regex>
 #include <sstream>
 
-#include "optimizer/annotate/assign_layouts.h"
+#include "optimizer/layout/assign_layouts.h"
 #include "optimizer/choose/family.h"
 #include "optimizer/pipeline.h"
 #include "optimizer/plan/run_plan.h"

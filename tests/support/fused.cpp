@@ -3,7 +3,7 @@
 #include "tests/support/fused.h"
 
 #include "frontend/interpret_run.h"
-#include "optimizer/annotate/clusters.h"
+#include "optimizer/clusters/clusters.h"
 
 namespace cameo::test {
 namespace {

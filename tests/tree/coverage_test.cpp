@@ -89,6 +89,19 @@ TEST(Coverage, EveryRewriteIsAppliedInAGoldenCase) {
       "");
 }
 
+TEST(Coverage, EveryKernelFamilyStandsInAGoldenPlanAndItsReadme) {
+  std::set<std::string> families;
+  for (const auto& entry : fs::directory_iterator(kRoot / "optimizer/families"))
+    if (entry.path().extension() == ".cpp") families.insert(entry.path().stem().string());
+  EXPECT_GE(families.size(), 6u);
+  const std::string golden = read_all("tests/optimizer", {".case"}),
+                    readme = read(kRoot / "optimizer/families/README.md");
+  EXPECT_EQ(lacking(families, [&](const std::string& f) { return golden.find(" " + f + " [") != std::string::npos; }),
+            "");
+  EXPECT_EQ(
+      lacking(families, [&](const std::string& f) { return readme.find("| `" + f + "` |") != std::string::npos; }), "");
+}
+
 TEST(Coverage, EveryDiagnosticCodeIsNamedByATest) {
   const std::set<std::string> codes =
       matches(read(kRoot / "frontend/diagnostics.def"), R"re(DIAGNOSTIC\(([EW]\d{4}))re");

@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "optimizer/plan/lower_kernel.h"
+#include "optimizer/lower/lower_kernel.h"
 
 namespace cameo {
 

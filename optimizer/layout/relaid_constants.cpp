@@ -1,5 +1,5 @@
 // See relaid_constants.h.
-#include "optimizer/plan/relaid_constants.h"
+#include "optimizer/layout/relaid_constants.h"
 
 #include <fmt/format.h>
 

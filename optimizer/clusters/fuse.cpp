@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "frontend/check.h"
-#include "optimizer/annotate/clusters.h"
+#include "optimizer/clusters/clusters.h"
 
 namespace cameo {
 namespace {

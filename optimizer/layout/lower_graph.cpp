@@ -1,6 +1,6 @@
 // See lower_graph.h. Everything is lowered once in the layouts that clusters ask for; then values that readers want
 // with room around or inside of another value move, and the kernels that touch them are lowered again.
-#include "optimizer/plan/lower_graph.h"
+#include "optimizer/layout/lower_graph.h"
 
 #include <algorithm>
 #include <set>

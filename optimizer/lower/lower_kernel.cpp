@@ -1,5 +1,5 @@
 // See lower_kernel.h: what a kernel reads and writes, as offsets in layouts; and copies.
-#include "optimizer/plan/lower_kernel.h"
+#include "optimizer/lower/lower_kernel.h"
 
 #include <algorithm>
 #include <map>

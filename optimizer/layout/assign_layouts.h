@@ -1,7 +1,7 @@
 // Layouts, assigned to the values that clusters make, after clusters have formed and never back.
 #pragma once
 #include "frontend/layout.h"
-#include "optimizer/annotate/clusters.h"
+#include "optimizer/clusters/clusters.h"
 
 namespace cameo {
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <optional>
 
-#include "optimizer/annotate/assign_layouts.h"
+#include "optimizer/layout/assign_layouts.h"
 #include "optimizer/plan/plan.h"
 
 namespace cameo {

@@ -2,7 +2,7 @@
 // where their operands begin (windows of a concatenation, slices) are one function.
 #include <algorithm>
 
-#include "optimizer/plan/lower_kernel.h"
+#include "optimizer/lower/lower_kernel.h"
 
 namespace cameo {
 namespace {

@@ -1,5 +1,5 @@
 // See assign_layouts.h.
-#include "optimizer/annotate/assign_layouts.h"
+#include "optimizer/layout/assign_layouts.h"
 
 #include <algorithm>
 #include <map>

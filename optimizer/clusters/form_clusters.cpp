@@ -8,7 +8,7 @@
 #include <cmath>
 #include <set>
 
-#include "optimizer/annotate/clusters.h"
+#include "optimizer/clusters/clusters.h"
 #include "optimizer/work.h"
 
 namespace cameo {

@@ -2,7 +2,7 @@
 // n and f % n in their places, and the change stands when simplification leaves no division behind.
 #include <algorithm>
 
-#include "optimizer/plan/lower_kernel.h"
+#include "optimizer/lower/lower_kernel.h"
 
 namespace cameo {
 namespace {

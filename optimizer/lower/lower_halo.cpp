@@ -1,7 +1,7 @@
 // Halos: the room around a value that its readers want, how wide it is, and what stands there before the value is made.
 #include <algorithm>
 
-#include "optimizer/plan/lower_kernel.h"
+#include "optimizer/lower/lower_kernel.h"
 
 namespace cameo {
 

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <set>
 
-#include "optimizer/plan/lower_kernel.h"
+#include "optimizer/lower/lower_kernel.h"
 
 namespace cameo {
 namespace {

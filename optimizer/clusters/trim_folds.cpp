@@ -2,7 +2,7 @@
 // padding. The fold runs over those between the first and the last term that is not.
 #include <unordered_set>
 
-#include "optimizer/annotate/clusters.h"
+#include "optimizer/clusters/clusters.h"
 
 namespace cameo {
 namespace {

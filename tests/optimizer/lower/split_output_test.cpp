@@ -1,7 +1,7 @@
 // Regions by the remainder of an index drop only the terms of a sum that are zero there.
 #include <gtest/gtest.h>
 
-#include "optimizer/plan/lower_kernel.h"
+#include "optimizer/lower/lower_kernel.h"
 
 namespace cameo {
 namespace {
