@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "frontend/check.h"
-#include "optimizer/clusters/clusters.h"
 #include "optimizer/choose/choose.h"
+#include "optimizer/clusters/clusters.h"
 #include "optimizer/plan/planner.h"
 #include "optimizer/plan/verify_plan.h"
 #include "optimizer/verify.h"

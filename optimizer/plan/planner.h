@@ -5,9 +5,9 @@
 #include <map>
 #include <optional>
 
-#include "optimizer/plan/kernel_table.h"
 #include "optimizer/layout/lower_graph.h"
 #include "optimizer/layout/relaid_constants.h"
+#include "optimizer/plan/kernel_table.h"
 
 namespace cameo {
 

@@ -4,8 +4,8 @@
 #include <map>
 #include <unordered_map>
 
-#include "optimizer/plan/kernel_table.h"
 #include "optimizer/lower/lower_kernel.h"
+#include "optimizer/plan/kernel_table.h"
 
 namespace cameo {
 namespace {

@@ -10,8 +10,8 @@
 #include <regex>
 #include <sstream>
 
-#include "optimizer/layout/assign_layouts.h"
 #include "optimizer/choose/family.h"
+#include "optimizer/layout/assign_layouts.h"
 #include "optimizer/pipeline.h"
 #include "optimizer/plan/run_plan.h"
 #include "tests/support/graph_text.h"
