@@ -41,15 +41,19 @@ void answer_fatal_error(void*, const char* reason, bool) {
   ::_exit(70);
 }
 
+#ifdef CAMEO_SANITIZED  // a sanitizer maps terabytes
+constexpr bool kLimitsMemory = false;
+#else
+constexpr bool kLimitsMemory = true;
+#endif
+
 void settle(pid_t parent, uint64_t memory) {
   if (!keep_with_parent(parent)) ::_exit(1);
   ::signal(SIGINT, SIG_IGN);  // Ctrl-C reaches the whole group; the parent decides what becomes of us
   ::clearenv();
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_STACK, kStackBytes);
-#ifndef CAMEO_SANITIZED  // which maps terabytes
-  if (memory) limit(RLIMIT_AS, memory);
-#endif
+  if (memory && kLimitsMemory) limit(RLIMIT_AS, memory);
   llvm::install_fatal_error_handler(answer_fatal_error);
 }
 
