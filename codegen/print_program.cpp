@@ -11,6 +11,7 @@
 #include "codegen/device_code.h"
 #include "codegen/pool_pieces.h"
 #include "codegen/print_goldens.h"
+#include "optimizer/choose/cost.h"
 
 namespace cameo {
 namespace {
@@ -265,7 +266,9 @@ class ProgramPrinter {
     const std::string kernel(s.kind == StepKind::Kernel ? p.kernels[s.kernel].symbol : kind_name(s.kind));
     auto [names, fresh] = names_.try_emplace(s.origin);
     if (fresh) names->second = print_names(s.origin);
-    return nodes_.add_once({fmt::format("{{{}, {}, 0, 0}}", names->second, text_.place_of(kernel))});
+    const KernelCost cost = s.kind == StepKind::Kernel ? cost_of(p.kernels[s.kernel]) : KernelCost{};
+    return nodes_.add_once({fmt::format("{{{}, {}, {}ul, {}ul}}", names->second, text_.place_of(kernel),
+                                        static_cast<uint64_t>(cost.flops), static_cast<uint64_t>(cost.bytes))});
   }
   /// An array of the nodes' names; what a Node says of it.
   std::string print_names(const Origin& origin) {

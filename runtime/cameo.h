@@ -222,7 +222,8 @@ typedef struct cameo_api {
   /* `callback` sees every intermediate value that has a name, on the running thread; null ends that. Allocates. */
   cameo_status (*tap)(cameo_context* context, void (*callback)(void* user, const cameo_tap* value), void* user,
                       cameo_error* error);
-  /* Every run adds each node's time to nanoseconds[node]; the array is the caller's; null ends that. */
+  /* Every run adds each node's time to nanoseconds[node]; the array is the caller's; null ends that. `count` is
+     node_count(), or twice that: then nanoseconds[node_count() + node] counts the node's executions. */
   cameo_status (*profile)(cameo_context* context, uint64_t* nanoseconds, int32_t count, cameo_error* error);
 
   /* Runs the embedded golden cases; CAMEO_MISMATCH if one fails, CAMEO_NOT_FOUND if there is none. */

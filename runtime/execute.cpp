@@ -138,7 +138,9 @@ uint32_t next_observed(Execution& run, uint32_t index) {
   const uint64_t start = now_ns();
   const uint32_t result = next(run, index);
   const uint64_t ns = run.device ? run.device->end_row(run) : now_ns() - start;
-  if (run.nanoseconds && run.program->node_count) run.nanoseconds[run.schedule->rows[index].node] += ns;
+  const uint32_t node = run.schedule->rows[index].node;
+  if (run.nanoseconds && run.program->node_count) run.nanoseconds[node] += ns;
+  if (run.executions && run.program->node_count) ++run.executions[node];
   if (run.tap && !__atomic_load_n(&run.fault.code, __ATOMIC_RELAXED)) tap_row(run, index);
   return result;
 }

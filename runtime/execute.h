@@ -49,6 +49,7 @@ struct Execution {
 
   bool observed = false;            // any of the next two
   uint64_t* nanoseconds = nullptr;  // by node
+  uint64_t* executions = nullptr;   // likewise
   void (*tap)(void* user, const Tap& tap, const void* value) = nullptr;
   void* tap_user = nullptr;
 };

@@ -300,11 +300,13 @@ cameo_status bind_state(cameo_context* context, int32_t output, int32_t input, c
 
 cameo_status set_profile(cameo_context* context, uint64_t* nanoseconds, int32_t count, cameo_error* error) {
   if (!context) return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "profile: `context` is null");
-  if (nanoseconds && count != static_cast<int32_t>(context->model->program->node_count))
-    return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "profile: room for %d nodes, the model has %u", count,
-                context->model->program->node_count);
+  const uint32_t nodes = context->model->program->node_count;
+  const bool counts = nanoseconds && count == static_cast<int32_t>(2 * nodes);
+  if (nanoseconds && !counts && count != static_cast<int32_t>(nodes))
+    return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "profile: room for %d nodes, the model has %u", count, nodes);
   if (!enter(context)) return in_use(error);
   context->run.nanoseconds = nanoseconds;
+  context->run.executions = counts ? nanoseconds + nodes : nullptr;
   context->run.observed = nanoseconds || context->tap;
   leave(context);
   return CAMEO_OK;

@@ -180,9 +180,17 @@ bool open_with_inputs(Tool& tool, const Flags& flags, Session* session) {
 }
 
 struct Share {
-  uint64_t ns;
+  uint64_t ns, executions;  // in all runs
   int32_t node;
 };
+
+// Operations or bytes by time, of a node of which one execution has so many; blank where it is not known.
+void print_rate(Text* out, uint64_t of_one, const Share& share) {
+  if (of_one && share.ns)
+    out->format(" %8.2f", static_cast<double>(of_one * share.executions) / static_cast<double>(share.ns));
+  else
+    out->format(" %8s", "");
+}
 
 void print_profile(Tool& tool, const Share* shares, int32_t count, uint64_t total, uint64_t runs, bool as_json) {
   Text& out = tool.out;
@@ -190,22 +198,24 @@ void print_profile(Tool& tool, const Share* shares, int32_t count, uint64_t tota
     out.format("{\"schema\":\"cameo.profile\",\"version\":1,\"runs\":%lu,\"total_ns\":%lu,\"nodes\":[", runs,
                total / runs);
   else
-    out.format("%10s %6s  %-24s %s\n", "us a run", "%", "kernel", "ONNX nodes");
+    out.format("%10s %6s %8s %8s  %-24s %s\n", "us a run", "%", "GFLOP/s", "GB/s", "kernel", "ONNX nodes");
   for (int32_t i = 0; i < count; ++i) {
     cameo_node node = {};
     node.struct_size = sizeof node;
     tool.api->node_get(shares[i].node, &node);
     if (as_json) {
-      out.format("%s{\"ns\":%lu,\"flops\":%lu,\"bytes\":%lu,\"kernel\":", i ? "," : "", shares[i].ns / runs, node.flops,
-                 node.bytes);
+      out.format("%s{\"ns\":%lu,\"flops\":%lu,\"bytes\":%lu,\"kernel\":", i ? "," : "", shares[i].ns / runs,
+                 node.flops * shares[i].executions / runs, node.bytes * shares[i].executions / runs);
       out.json(Slice(node.kernel)), out.add(",\"names\":[");
       for (int32_t k = 0; k < node.name_count; ++k) out.add(k ? "," : ""), out.json(Slice(node.names[k]));
       out.add("]}");
       continue;
     }
-    out.format("%10.2f %6.1f  %-24s ", static_cast<double>(shares[i].ns) / static_cast<double>(runs) / 1e3,
-               total ? 100.0 * static_cast<double>(shares[i].ns) / static_cast<double>(total) : 0,
-               node.kernel ? node.kernel : "");
+    out.format("%10.2f %6.1f", static_cast<double>(shares[i].ns) / static_cast<double>(runs) / 1e3,
+               total ? 100.0 * static_cast<double>(shares[i].ns) / static_cast<double>(total) : 0);
+    print_rate(&out, node.flops, shares[i]);
+    print_rate(&out, node.bytes, shares[i]);
+    out.format("  %-24s ", node.kernel ? node.kernel : "");
     for (int32_t k = 0; k < node.name_count && k < 4; ++k) out.add(k ? ", " : ""), out.plain(node.names[k]);
     out.add(node.name_count > 4 ? ", ...\n" : "\n");
   }
@@ -233,17 +243,18 @@ bool profile_verb(Tool& tool, const Flags& flags) {
   Session session(tool);
   Series series = {};
   const int32_t count = tool.api->node_count();
-  uint64_t* ns = tool.arena.array<uint64_t>(static_cast<uint64_t>(count));
+  uint64_t* ns = tool.arena.array<uint64_t>(2 * static_cast<uint64_t>(count));  // and executions
   Share* shares = tool.arena.array<Share>(static_cast<uint64_t>(count));
   cameo_error error = new_error();
   uint64_t total = 0;
   if (!open_with_inputs(tool, flags, &session) || !warm_up(session, flags, &series)) return false;
-  if (cameo_status status = tool.api->profile(session.context(), ns, count, &error)) return tool.fail(status, error);
+  if (cameo_status status = tool.api->profile(session.context(), ns, 2 * count, &error))
+    return tool.fail(status, error);
   if (!measure(tool, session, flags, &series)) return false;
   for (int32_t i = 0; i < count; ++i) {
     int32_t at = i;  // insertion sort, the slowest first
     for (; at > 0 && shares[at - 1].ns < ns[i]; --at) shares[at] = shares[at - 1];
-    shares[at] = {ns[i], i};
+    shares[at] = {ns[i], ns[count + i], i};
     total += ns[i];
   }
   print_profile(tool, shares, count, total, series.count + series.warmup_runs + 1, flags.json);

@@ -237,6 +237,11 @@ TEST(Execute, ProfileAddsUpByNode) {
   ASSERT_EQ(s.run({value(x, dims)}, out), CAMEO_OK);
   EXPECT_EQ(ns, before);
   EXPECT_EQ(s.api.profile(s.context, ns.data(), 1, &s.error), CAMEO_INVALID_ARGUMENT);
+  std::vector<uint64_t> with_counts(4, 0);
+  ASSERT_EQ(s.api.profile(s.context, with_counts.data(), 4, &s.error), CAMEO_OK);
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(s.run({value(x, dims)}, out), CAMEO_OK);
+  EXPECT_EQ(with_counts[2], 6u);  // a kernel and a copy
+  EXPECT_EQ(with_counts[3], 3u);
 }
 
 TEST(Execute, TapGathersTheLogicalValueFromItsLayout) {

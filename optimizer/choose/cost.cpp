@@ -1,0 +1,102 @@
+// See cost.h.
+#include "optimizer/choose/cost.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+namespace cameo {
+namespace {
+
+using Variables = std::set<uint64_t>;  // by number
+
+class Counter {
+ public:
+  explicit Counter(const Kernel& k) : accesses_(k.operands.size()) {
+    for (Expr axis : k.axes) extents_[axis.var_number()] = extent_of(axis);
+    std::vector<Expr> roots;
+    const auto whole = [&](Expr e) { return e.op() == Op::Acc ? k.accumulated : e; };
+    for (const Store& s : k.stores) roots.insert(roots.end(), {rewrite(s.value, whole), s.offset, s.guard});
+    visit(roots, [&](Expr e) {
+      if (e.op() == Op::Fold) extents_[e.arg(0).var_number()] = extent_of(e.arg(0));
+    });
+    for (const Store& s : k.stores) access(s.operand, s.offset);
+    visit(roots, [&](Expr e) { count(e); });
+    for (size_t i = 0; i < accesses_.size(); ++i)
+      cost_.bytes += accesses_[i].elements() * static_cast<double>(byte_size(k.operands[i]));
+  }
+  KernelCost cost() const { return cost_; }
+
+ private:
+  struct Access {
+    Wide low = 0, high = -1;  // of all offsets
+    bool known = true;        // or they come out of data
+    double times = 0;
+    double elements() const {
+      const double span = static_cast<double>(high - low + 1);
+      return known && high >= low ? std::min(span, times) : times;
+    }
+  };
+
+  static double extent_of(Expr variable) {
+    return variable.extent().is_const() ? static_cast<double>(variable.extent().int_value()) : 1;
+  }
+  const Variables& variables_of(Expr root) {
+    if (const auto it = variables_.find(root); it != variables_.end()) return it->second;
+    visit(std::vector<Expr>{root}, [&](Expr e) {
+      if (variables_.contains(e)) return;
+      Variables all;
+      if (e.op() == Op::Var) all.insert(e.var_number());
+      for (Expr a : e.args()) all.insert(variables_.at(a).begin(), variables_.at(a).end());
+      if (e.op() == Op::Fold) all.erase(e.arg(0).var_number());
+      variables_[e] = std::move(all);
+    });
+    return variables_.at(root);
+  }
+  double times(Expr e) {
+    double product = 1;
+    for (uint64_t v : variables_of(e)) product *= extents_.contains(v) ? extents_[v] : 1;
+    return product;
+  }
+  void access(uint32_t operand, Expr offset) {
+    Access& a = accesses_[operand];
+    const Interval range = range_of(offset);
+    if (range.known()) {
+      a.low = a.high < a.low ? range.low : std::min(a.low, range.low);
+      a.high = std::max(a.high, range.high);
+    } else {
+      a.known = false;
+    }
+    a.times += times(offset);
+  }
+  void count(Expr e) {
+    if (e.op() == Op::Load) access(e.operand(), e.arg(0));
+    if (!is_float(e.type()) || e.op() == Op::Load || e.op() == Op::Const || e.op() == Op::Cast || e.op() == Op::Select)
+      return;
+    const bool fold = e.op() == Op::Fold;
+    if (fold && e.arg(1).op() == Op::Fold && e.arg(1).fold_kind() == e.fold_kind()) return;  // the inner one's terms
+    cost_.flops += times(e) * (fold ? extent_of(e.arg(0)) : 1);
+  }
+
+  std::map<uint64_t, double> extents_;  // by a variable's number
+  std::unordered_map<Expr, Variables, ExprHash> variables_;
+  std::vector<Access> accesses_;  // by operand
+  KernelCost cost_;
+};
+
+/// Of a kernel that has a node instead of expressions: the tensors that it reads and makes.
+KernelCost cost_of_node(const Graph& g) {
+  KernelCost cost;
+  const Node& n = g.nodes()[0];
+  for (const auto* list : {&n.inputs, &n.outputs})
+    for (ValueId v : *list)
+      if (v) cost.bytes += static_cast<double>(product(g.type(v).shape).value() * byte_size(g.type(v).dtype));
+  return cost;
+}
+
+}  // namespace
+
+KernelCost cost_of(const Kernel& k) { return k.node ? cost_of_node(*k.node) : Counter(k).cost(); }
+
+}  // namespace cameo
