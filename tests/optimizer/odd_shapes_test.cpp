@@ -1,7 +1,7 @@
 // Every operator case with operands of other shapes: dims set to 0 (one, two, and all of one extent), an operand left
-// out, made a scalar, or given an axis more. Each is refused when its graph is made, or the plan computes, over an
-// arena full of poison, what the interpreter does. CAMEO_ODD_SHAPES=all also empties pairs of axes of different
-// extents.
+// out, made a scalar, or given an axis more. Each is refused when its graph is made, or the plan for a processor and
+// that for a GPU compute, over an arena full of poison, what the interpreter does. CAMEO_ODD_SHAPES=all also empties
+// pairs of axes of different extents.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -100,19 +100,12 @@ std::string title(const Case& c) {
 }
 
 // ---- running them ---------------------------------------------------------------------------------------------------
-/// What is wrong. Right is a graph that cannot be made, an index of the data that is out of range in both runs, and the
-/// same outputs.
-std::string run_variant(Case& c) {
-  make_graph(c);
-  if (!c.graph) return "";
-  std::optional<Interpretation> want;
-  std::string fault;
-  try {
-    want = interpret(*c.graph, c.inputs);
-  } catch (const CompileError& e) { fault = to_string(e.diagnostic); }
+/// What is wrong with a plan. Right are the same outputs, or an index of the data that is out of range in both runs.
+std::string run_planned(const Case& c, const Target& target, const std::optional<Interpretation>& want,
+                        const std::string& fault) {
   Module m;
   try {
-    m = plan_graph(*c.graph);
+    m = plan_graph(*c.graph, "", target);
   } catch (const CompileError& e) {
     return may_be_refused(*c.graph, e.diagnostic.code) ? "" : "the plan: " + to_string(e.diagnostic);
   }
@@ -123,6 +116,20 @@ std::string run_variant(Case& c) {
     bool same = !want && e.diagnostic.code == Code::E0304 && fault.find("E0304") != std::string::npos;
     return same ? "" : fmt::format("the interpreter: {}, the plan: {}", fault, to_string(e.diagnostic));
   }
+}
+
+std::string run_variant(Case& c) {
+  make_graph(c);
+  if (!c.graph) return "";
+  std::optional<Interpretation> want;
+  std::string fault, wrong;
+  try {
+    want = interpret(*c.graph, c.inputs);
+  } catch (const CompileError& e) { fault = to_string(e.diagnostic); }
+  static const Target targets[] = {native_target(), gpu_target({"ptx"})};
+  for (const Target& t : targets)
+    if (wrong.empty()) wrong = run_planned(c, t, want, fault);
+  return wrong;
 }
 std::string run_guarded(Case& c) {
   try {
