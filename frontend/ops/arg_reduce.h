@@ -10,7 +10,12 @@ inline std::vector<bool> folded_axis(const NodeView& n) {
   return folded;
 }
 inline void infer_type(Infer& n) {
-  n.output(0, DType::i64, reduce::folded_shape(n.shape(), folded_axis(n), n.attr_int("keepdims")));
+  const std::vector<bool> folded = folded_axis(n);
+  const Shape out = reduce::folded_shape(n.shape(), folded, n.attr_int("keepdims"));
+  const auto axis = std::ranges::find(folded, true) - folded.begin();
+  if (n.shape()[axis].is_static(0) && !has_no_elements(out))
+    n.fail(Code::E0302, "`data` is " + to_string(n.type(0)) + ": no extreme among no elements");
+  n.output(0, DType::i64, out);
 }
 inline Meaning meaning(const MeaningView& n, FoldKind first, FoldKind last) {
   reduce::Nest s = reduce::nest(n, folded_axis(n));

@@ -4,6 +4,12 @@
 namespace cameo::ops {
 namespace {
 
+void infer_clip(Infer& n) {
+  check_scalar(n, 1);
+  check_scalar(n, 2);
+  n.output(0, n.type(0));
+}
+
 Expr bound(const MeaningView& n, int input, std::string_view attr, DType t) {
   if (n.has_attr(attr)) return constant(t, n.attr_float(attr));
   return scalar_operand(n, input);
@@ -26,7 +32,7 @@ Operator declare_clip() {
                      {"min", kNumbers, InputSpec::Optional, 0},
                      {"max", kNumbers, InputSpec::Optional, 0}},
           .attributes = {{"min", AttrKind::Float}, {"max", AttrKind::Float}},
-          .infer = infer::same_as_first,
+          .infer = infer_clip,
           .meaning = clip_meaning};
 }
 

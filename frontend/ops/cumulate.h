@@ -6,7 +6,8 @@
 namespace cameo::ops::cumulate {
 
 inline void infer_type(Infer& n) {
-  if (product(n.shape(1)) != Dim(1)) n.fail(Code::E0302, "`axis` is " + to_string(n.type(1)) + " instead of a scalar");
+  if (n.rank() == 0) n.fail(Code::E0302, "`x` is a scalar");
+  check_scalar(n, 1);
   if (n.content(1)) NodeView::axis(n.ints(1)[0], n.rank());
   n.output(0, n.type(0));
 }

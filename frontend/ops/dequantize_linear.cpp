@@ -9,7 +9,7 @@ void infer_dequantize_linear(Infer& n) {
   check_runs(n, n.dtype(1));
   check_parameter(n, 1);
   check_scale(n, 1);
-  if (n.has(2)) check_parameter(n, 2);
+  check_zero_point(n);
   int64_t t = n.attr_int("output_dtype");
   if (t < 0 || t >= kDTypeCount || (t && !kFloats.contains(static_cast<DType>(t))))
     n.fail(Code::E0204, fmt::format("`output_dtype` is {}", t));

@@ -12,8 +12,11 @@ void infer_grid_sample(Infer& n) {
     n.fail(Code::E0302, fmt::format("X is {} and grid is {}", to_string(n.type(0)), to_string(n.type(1))));
   std::string mode = n.attr_string("mode");
   check_neighbours(n, mode == "nearest" ? 1 : mode.ends_with("cubic") ? 4 : 2, static_cast<size_t>(r));
-  Shape s{n.shape()[0], n.shape()[1]};
+  Shape s{same_dim(n, n.shape()[0], n.shape(1)[0], "batches of X and `grid`"), n.shape()[1]};
   s.insert(s.end(), n.shape(1).begin() + 1, n.shape(1).end() - 1);
+  bool nothing = std::any_of(n.shape().begin() + 2, n.shape().end(), [](const Dim& d) { return d.is_static(0); });
+  if (nothing && !has_no_elements(s) && n.attr_string("padding_mode") != "zeros")
+    n.fail(Code::E0302, fmt::format("X is {}: no element is nearest to a position", to_string(n.type(0))));
   n.output(0, n.dtype(), s);
 }
 

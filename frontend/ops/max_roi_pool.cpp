@@ -9,6 +9,8 @@ void infer_max_roi_pool(Infer& n) {
   if (n.rank(0) != 4 || n.rank(1) != 2 || pooled.size() != 2 ||
       (n.shape(1)[1].is_static() && !n.shape(1)[1].is_static(5)))
     n.fail(Code::E0302, fmt::format("X is {} and rois {}", to_string(n.type(0)), to_string(n.type(1))));
+  if (const Dim& rois = n.shape(1)[0]; n.shape(0)[0].is_static(0) && rois.is_static() && rois.value() > 0)
+    n.fail(Code::E0304, fmt::format("{} regions of no image", to_string(rois)));
   n.output(0, n.dtype(), {n.shape(1)[0], n.shape(0)[1], pooled[0], pooled[1]});
 }
 
@@ -36,7 +38,7 @@ Meaning max_roi_pool(const MeaningView& n) {
   Bin y = bin(n, 2, out[0], 2, 4, out[2], pooled[0]), x = bin(n, 3, out[0], 1, 3, out[3], pooled[1]);
   Expr r = var(n.shape()[2].extent()), c = var(n.shape()[3].extent());
   Expr in_bin = logical_and(logical_and(le(y.begin, r), lt(r, y.end)), logical_and(le(x.begin, c), lt(c, x.end)));
-  Expr value = select(in_bin, n.load(0, {image, out[1], r, c}), lowest(n.dtype()));
+  Expr value = select(in_bin, n.load_checked(0, std::vector<Expr>{image, out[1], r, c}), lowest(n.dtype()));
   Expr best = fold(FoldKind::Max, r, fold(FoldKind::Max, c, value));
   Expr empty = logical_or(le(y.end, y.begin), le(x.end, x.begin));
   return Compute{{{out, select(empty, zero(n.dtype()), best)}}};

@@ -9,9 +9,8 @@ namespace {
 Shape implied_shape(const NodeView& n) {
   auto kernel = n.attr_ints("kernel_shape");
   size_t axes = kernel.size();
-  if (n.rank() != static_cast<int>(axes) + 2 || n.rank(1) != n.rank())
-    n.fail(Code::E0302, fmt::format("X is {} and I is {} for a kernel of {} axes", to_string(n.type(0)),
-                                    to_string(n.type(1)), axes));
+  if (n.rank() != static_cast<int>(axes) + 2 || axes < 1)
+    n.fail(Code::E0302, fmt::format("X is {} for a kernel of {} axes", to_string(n.type(0)), axes));
   check_kernel(n, kernel);
   auto strides = per_axis(n, "strides", axes, 1, 1), pads = per_axis(n, "pads", 2 * axes, 0, 0);
   Shape s{n.shape()[0], n.shape()[1]};
@@ -22,11 +21,15 @@ Shape implied_shape(const NodeView& n) {
 
 void infer_max_unpool(Infer& n) {
   Shape s = implied_shape(n);
+  check_shape(n, 1, n.shape(), "a place for each element of X");
   if (n.has(2)) {
     auto dims = elements(n, 2);
     if (dims.size() != s.size())
       n.fail(Code::E0302, fmt::format("`output_shape` has {} entries for {}", dims.size(), to_string(n.type(0))));
-    for (size_t i = 0; i < s.size(); ++i) s[i] = dim_of(dims[i], n.shape());
+    for (size_t i = 0; i < s.size(); ++i) {
+      Dim d = dim_of(dims[i], n.shape());
+      s[i] = i < 2 ? same_dim(n, d, s[i], "batches or channels of `output_shape` and X") : d;
+    }
   }
   n.output(0, n.dtype(), s);
 }

@@ -9,6 +9,7 @@ void infer_mel_weight_matrix(Infer& n) {
   int64_t bands = scalar_int(n, 0), length = scalar_int(n, 1);
   if (bands < 0 || length < 0)
     n.fail(Code::E0304, fmt::format("{} bands over a transform of length {}", bands, length));
+  for (int input : {2, 3, 4}) check_scalar(n, input);
   n.output(0, output_datatype(n), {length / 2 + 1, bands});
 }
 

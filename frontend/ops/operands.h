@@ -84,6 +84,11 @@ inline void check_elements(const NodeView& n, int axis) {
 }
 /// Tuples of indices, the last axis of input 1, into the data's axes from `first` on.
 inline void check_tuples(const NodeView& n, int first, int length) {
+  const bool any = is_static(n.shape(1)) && !has_no_elements(n.shape(1));
+  for (int k = 0; any && k < length; ++k)
+    if (n.shape(0)[first + k].is_static(0))
+      n.fail(Code::E0304, "`indices` is " + to_string(n.type(1)) + ": tuples into " + to_string(n.type(0)) +
+                              ", which has an axis without elements");
   const Tensor* known = n.constant(1);
   for (int64_t i = 0; known && i < known->size(); ++i)
     check_index(n, 1, n.shape(0)[first + i % length], known->get_int(i));
@@ -98,6 +103,13 @@ inline void check_shape(const NodeView& n, int input, const Shape& dims, std::st
   if (!fits)
     n.fail(Code::E0302, "`" + std::string(n.node().op->inputs[input].name) + "` is " + to_string(n.type(input)) +
                             ", it must be " + to_string(Type(n.dtype(input), dims)) + ": " + std::string(meaning));
+}
+
+/// An operand that stands for one number holds one.
+inline void check_scalar(const NodeView& n, int input) {
+  if (n.has(input) && is_static(n.shape(input)) && product(n.shape(input)) != Dim(1))
+    n.fail(Code::E0302, "`" + std::string(n.node().op->inputs[input].name) + "` is " + to_string(n.type(input)) +
+                            ", it must hold one element");
 }
 
 /// Known lengths of sequences must lie in [0, steps].

@@ -31,6 +31,7 @@ std::vector<Margins> margins(const NodeView& n) {
 
 void infer_pad(Infer& n) {
   std::vector<Margins> m = margins(n);
+  check_scalar(n, 2);
   Shape out;
   for (int d = 0; d < n.rank(); ++d) {
     Dim whole = n.shape()[d], padded = whole + dim_of(m[d].begin) + dim_of(m[d].end);

@@ -32,6 +32,18 @@ inline void check_parameter(const NodeView& n, int input) {
            fmt::format("`{}` is {} for {} with `axis` {}{}", n.node().op->inputs[input].name, to_string(n.type(input)),
                        to_string(n.type(0)), axis, block ? fmt::format(" and `block_size` {}", block) : ""));
 }
+/// A zero point, input 2, stands for the elements that its scale does.
+inline void check_zero_point(const NodeView& n) {
+  if (!n.has(2)) return;
+  check_parameter(n, 2);
+  auto one = [&](int input) { return is_static(n.shape(input)) && product(n.shape(input)) == Dim(1); };
+  bool alike = n.rank(1) == n.rank(2) || (one(1) && one(2));
+  for (int d = 0; alike && d < n.rank(1) && d < n.rank(2); ++d)
+    alike = !n.shape(1)[d].is_static() || !n.shape(2)[d].is_static() || n.shape(1)[d] == n.shape(2)[d];
+  if (!alike)
+    n.fail(Code::E0302, fmt::format("`{}` is {}, but `{}` is {}", n.node().op->inputs[1].name, to_string(n.type(1)),
+                                    n.node().op->inputs[2].name, to_string(n.type(2))));
+}
 /// A parameter of a whole tensor, or one for each of `count`.
 inline void check_parameter(const NodeView& n, int input, const Dim& count, std::string_view meaning) {
   if (n.has(input) && n.rank(input) > 0 && !(n.rank(input) == 1 && n.shape(input)[0].is_static(1)))

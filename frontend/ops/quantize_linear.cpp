@@ -19,7 +19,7 @@ void infer_quantize_linear(Infer& n) {
   if (!is_integer(t)) n.fail(Code::E0301, fmt::format("`QuantizeLinear` to {}", name(t)));
   check_parameter(n, 1);
   check_scale(n, 1);
-  if (n.has(2)) check_parameter(n, 2);
+  check_zero_point(n);
   n.output(0, t, n.shape());
 }
 

@@ -127,7 +127,12 @@ ResizeForm form_of(const NodeView& n) {
 
 void infer_resize(Infer& n) {
   Shape s = n.shape();
-  for (const ResizeAxis& a : form_of(n).axes) s[a.axis] = a.out;
+  for (const ResizeAxis& a : form_of(n).axes) {
+    s[a.axis] = a.out;
+    if (a.in.is_static(0) && a.out.is_static() && a.out.value() > 0)
+      n.fail(Code::E0302,
+             fmt::format("X is {}: axis {} has no elements for {}", to_string(n.type(0)), a.axis, to_string(a.out)));
+  }
   n.output(0, n.dtype(), s);
 }
 

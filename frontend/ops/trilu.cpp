@@ -6,6 +6,7 @@ namespace {
 
 void infer_trilu(Infer& n) {
   if (n.rank() < 2) n.fail(Code::E0302, "`Trilu` of " + to_string(n.type(0)) + ", which holds no matrices");
+  check_scalar(n, 1);
   n.output(0, n.type(0));
 }
 
