@@ -25,6 +25,7 @@ class KeyText {
   void add(int value) { add(fmt::format("{}", value)); }
   void add(int64_t value) { add(fmt::format("{}", value)); }
   void add(uint64_t value) { add(fmt::format("{}", value)); }
+  void add(double value) { add(fmt::format("{}", value)); }
   template <class T>
   void add(const std::optional<T>& value) {
     add(value.has_value());
@@ -42,10 +43,15 @@ class KeyText {
   }
   // A member that is added to one of these structs does not compile before it is named here.
   void add(const Target& target) {
-    const auto& [name, cpu, features, vector_bytes, vector_registers, l1_bytes, l2_bytes, l3_bytes, architectures,
-                 block_threads, processors] = target;
-    add_all(name, cpu, features, vector_bytes, vector_registers, l1_bytes, l2_bytes, l3_bytes, architectures,
-            block_threads, processors);
+    const auto& [name, cpu, features, vector_bytes, vector_registers, machine, architectures, block_threads, sm_count] =
+        target;
+    add_all(name, cpu, features, vector_bytes, vector_registers, machine, architectures, block_threads, sm_count);
+  }
+  void add(const MachineModel& machine) {
+    const auto& [name, clock, fmas, loads, l1_bytes, l2_bytes, l3_bytes, l2_rate, l3_rate, memory_rate, barrier, dot8,
+                 dot16, amx] = machine;
+    add_all(name, clock, fmas, loads, l1_bytes, l2_bytes, l3_bytes, l2_rate, l3_rate, memory_rate, barrier, dot8, dot16,
+            amx);
   }
   void add(const ImportOptions& options) {
     // which inputs `open` and `fed` keep, the model's constant inputs say

@@ -60,6 +60,17 @@ Finding ptxas() {
   return {"ptxas", found.empty() ? "none: --target=cuda:ptx works, cuda:sm_80 and newer need it" : found};
 }
 
+std::string machine_text(const MachineModel& m) {
+  return fmt::format(
+      "{}: {} GHz, {} FMAs and {} loads a cycle, caches of {} and {}, {} shared; {}, {} and {} bytes a cycle from the "
+      "second, "
+      "the third and memory{}{}{}",
+      m.name, m.clock, m.fmas, m.loads, human_bytes(static_cast<uint64_t>(m.l1_bytes)),
+      human_bytes(static_cast<uint64_t>(m.l2_bytes)), human_bytes(static_cast<uint64_t>(m.l3_bytes)), m.l2_rate,
+      m.l3_rate, m.memory_rate, m.dot8 ? "; products of 8 bits" : "", m.dot16 ? ", of bf16" : "",
+      m.amx ? ", tiles" : "");
+}
+
 std::vector<Finding> examine() {
   size_t runtime = 0;
   for (const EmbeddedFile& f : embedded_under("runtime/")) runtime += f.contents.size();
@@ -67,6 +78,7 @@ std::vector<Finding> examine() {
           {"processor", processor()},
           {"features", rt::FeatureNames(rt::host_cpu_features()).text},
           {"native target", native_target().name},
+          {"machine model", machine_text(native_target().machine)},
           {"threads", fmt::format("{}", std::thread::hardware_concurrency())},
           {"libc", std::string("glibc ") + ::gnu_get_libc_version()},
           {"runtime inside", human_bytes(runtime), runtime > 0},

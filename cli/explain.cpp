@@ -153,12 +153,32 @@ class Explainer {
       console_.print(fmt::format("    {} over {}{}{}, {} chunk{}\n", k.family->name(),
                                  axes.empty() ? "one point" : axes, choice.empty() ? "" : ": ", choice, s.chunks,
                                  s.chunks == 1 ? "" : "s"));
-      j.update({{"family", k.family->name()}, {"axes", axes}, {"choice", choice}, {"chunks", s.chunks}});
+      j.update({{"family", k.family->name()},
+                {"axes", axes},
+                {"choice", choice},
+                {"price_us", k.seconds * 1e6},
+                {"chunks", s.chunks},
+                {"alternatives", explain_alternatives(k)}});
     }
     console_.print(fmt::format("    operands, what it writes first: {}\n    computes {}\n", refs_text(s),
                                names_of(s.origin, sources_, 12)));
     for (const Ref& r : s.refs) j["operands"].push_back(to_string(r));
     return j;
+  }
+
+  Json explain_alternatives(const Kernel& k) {
+    Json list = Json::array();
+    if (k.seconds) console_.print(fmt::format("    price {:.3g} us on one core\n", k.seconds * 1e6));
+    for (const Alternative& a : k.alternatives) {
+      console_.print(fmt::format("    not {}\n", to_string(a)));
+      Json j{{"family", a.family->name()}};
+      if (a.why_not.empty())
+        j.update({{"choice", a.choice.text()}, {"price_us", a.seconds * 1e6}});
+      else
+        j["why_not"] = a.why_not;
+      list.push_back(std::move(j));
+    }
+    return list;
   }
 
   Console& console_;

@@ -8,16 +8,30 @@
 
 namespace cameo {
 
+/// What prices are made of: the rates of one core. A row of a table for each machine that was measured, and one for
+/// each instruction set.
+struct MachineModel {
+  std::string name;
+  double clock = 3;                                    // GHz, when all cores compute
+  double fmas = 2, loads = 2;                          // vectors a cycle, of the widest worth using
+  int64_t l1_bytes = 32 << 10, l2_bytes = 1 << 20;     // of a core
+  int64_t l3_bytes = 8 << 20;                          // that cores share
+  double l2_rate = 32, l3_rate = 12, memory_rate = 5;  // bytes a cycle
+  double barrier = 3e-6;                               // seconds for threads to meet
+  bool dot8 = false, dot16 = false, amx = false;       // products of 8 bits, of bf16; tiles
+  bool operator==(const MachineModel&) const = default;
+};
+
 struct Target {
   std::string name;       // of --target=cpu:NAME; of a GPU's: cuda
   std::string cpu;        // what the compiler is told (-target-cpu)
   std::string features;   // what the artifact asks of the CPU: a constant of runtime/program.h
   int vector_bytes = 32;  // of the widest vectors worth using
   int vector_registers = 16;
-  int64_t l1_bytes = 32 << 10, l2_bytes = 1 << 20, l3_bytes = 8 << 20;
+  MachineModel machine{};
   std::vector<std::string> architectures{};  // of a GPU, what its code is for, the best first: sm_90a, sm_80, ptx, host
   int block_threads = 1;                     // that share a chunk
-  int processors = 1;                        // of a GPU, that want a block each: a card has more or fewer
+  int sm_count = 1;                          // of a GPU, that want a block each: a card has more or fewer
 
   bool is_gpu() const { return !architectures.empty(); }
   bool has_tensor_cores() const { return is_gpu(); }  // f16 and bf16 products, summed in f32: from sm_80 on
@@ -33,7 +47,7 @@ Target gpu_target(std::vector<std::string> architectures);
 /// The processor beside a GPU, whose plan may leave steps to it: any.
 const Target& host_target();
 bool is_gpu_architecture(std::string_view name);
-/// The named target that fits this machine's instruction set best.
+/// The named target that fits this machine's instruction set best, with the rates of this machine where they are known.
 const Target& native_target();
 
 }  // namespace cameo

@@ -7,8 +7,23 @@
 #include <map>
 
 #include "frontend/check.h"
+#include "optimizer/choose/cost.h"
 
 namespace cameo {
+
+double seconds_to_move(double bytes, const MachineModel& machine) {
+  const double rate = bytes <= static_cast<double>(machine.l1_bytes)   ? 64
+                      : bytes <= static_cast<double>(machine.l2_bytes) ? machine.l2_rate
+                      : bytes <= static_cast<double>(machine.l3_bytes) ? machine.l3_rate
+                                                                       : machine.memory_rate;
+  return bytes / rate / (machine.clock * 1e9);
+}
+
+double Family::price(const Kernel& k, const Choice&, const Target& target) const {
+  const KernelCost cost = cost_of(k);
+  const double peak = target.machine.clock * 1e9 * target.machine.fmas * 2 * target.vector_bytes / 4;
+  return cost.flops / (peak * efficiency()) + seconds_to_move(cost.bytes, target.machine);
+}
 
 void Family::apply(Kernel& k, const Choice& choice, const Target&) const { k.choice = choice; }
 

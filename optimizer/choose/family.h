@@ -23,6 +23,14 @@ struct Problem {
   const Target& target;
 };
 
+/// A kernel without its choice, or why a family cannot compute a problem.
+struct Match {
+  Match(LoweredKernel l) : kernel(std::move(l)) {}
+  Match(const char* reason) : why_not(reason) {}
+  std::optional<LoweredKernel> kernel;
+  std::string_view why_not;
+};
+
 /// A node whose meaning is no expression of its output's elements, which wants a kernel.
 struct NodeProblem {
   const Graph& graph;
@@ -38,18 +46,20 @@ class Family {
   virtual std::string_view name() const = 0;
 
   // ---- choosing
-  /// A kernel for the problem with everything but its choice; nullopt where the family cannot compute it, or not well.
-  virtual std::optional<LoweredKernel> match(const Problem&) const { return std::nullopt; }
-  virtual std::optional<LoweredKernel> match(const NodeProblem&) const { return std::nullopt; }
+  /// A kernel for the problem with everything but its choice, if the family can compute it well.
+  virtual Match match(const Problem&) const { return "it computes no expressions"; }
+  virtual Match match(const NodeProblem&) const { return "it computes expressions"; }
   /// Makes a nest that is not chosen for yet a kernel of this family, if it can.
   virtual bool adopt(Kernel&, const Target&) const { return false; }
-  /// The ways to run a kernel that `match` or `adopt` gave, the best one by rule of thumb first.
+  /// The ways to run a kernel that `match` or `adopt` gave, the best one by rule of thumb first: it wins unless the
+  /// price of another is clearly lower.
   virtual std::vector<Choice> candidates(const Kernel& k, const Target& target) const = 0;
   /// Completes the kernel by one of its candidates.
   virtual void apply(Kernel& k, const Choice& choice, const Target& target) const;
-  /// The share of the vector unit's peak that the family's inner loop reaches: of two that match, the better one has
-  /// it.
-  virtual double efficiency() const { return 0.1; }
+  /// Seconds on one core. By default those of the operations, at the share of the peak that the family's inner loop
+  /// reaches, and those of the bytes, at the rate of the memory that holds them.
+  virtual double price(const Kernel& k, const Choice& choice, const Target& target) const;
+  virtual double efficiency() const { return 0.04; }
 
   // ---- what the plan asks of a kernel of this family
   /// Into how many chunks a processor's threads share the work, or a GPU's blocks.
@@ -78,6 +88,8 @@ std::span<const Family* const> all_families();
 const Family& family(std::string_view name);  // an internal error where there is none
 
 // ---- shared by families
+/// Seconds in which one core moves so many bytes between it and the memory that holds them.
+double seconds_to_move(double bytes, const MachineModel& machine);
 /// The variables of nested folds of one kind, outermost first, and what they fold.
 struct FoldNest {
   std::vector<Expr> variables;

@@ -6,8 +6,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
+#include "optimizer/choose/cost.h"
 #include "optimizer/choose/family.h"
 #include "runtime/kernels/contract_shape.h"
 
@@ -162,21 +164,59 @@ Choice choice_of_gpu(const Kernel& k, const Product& p, const Target& target) {
   const int64_t batches = p.packed ? 1 : p.batches(), rows = p.packed ? p.batches() * p.m() : p.m();
   if (worth_staging(k, rows, p.n(), p.terms())) {
     const rt::StagedTile tile =
-        rt::staged_tile(target.processors, batches, rows, p.n(), static_cast<int>(byte_size(k.operands[kA])));
+        rt::staged_tile(target.sm_count, batches, rows, p.n(), static_cast<int>(byte_size(k.operands[kA])));
     return {{"packed", p.packed}, {"rows", tile.rows}, {"vectors", tile.vectors},      {"groups", 1},
             {"staged", 1},        {"in_registers", 1}, {"lanes", lanes_of_epilogue(k)}};
   }
   const rt::BlockTile tile =
-      rt::block_tile(target.block_threads, target.processors, p.batches(), p.m(), p.n(), p.terms());
+      rt::block_tile(target.block_threads, target.sm_count, p.batches(), p.m(), p.n(), p.terms());
   return {{"packed", p.packed}, {"rows", tile.rows}, {"vectors", tile.vectors}, {"groups", tile.term_groups},
           {"staged", 0},        {"in_registers", 1}, {"lanes", rt::kPanel}};
 }
 
-Choice choice_of_processor(const Kernel& k, const Product& p, const Target& target) {
-  const rt::Tile tile = rt::contract_tile(target.vector_bytes, target.vector_registers, p.m(), p.n());
+/// By the rule of thumb of the kernel's header first, then all other tiles that registers hold.
+std::vector<Choice> choices_of_processor(const Kernel& k, const Product& p, const Target& target) {
+  constexpr int64_t kMostRows = 12, kMostVectors = 4;
   const bool in_registers = p.terms() <= rt::kSumBlock && !calls_function(k.stores[0].value);
-  return {{"packed", p.packed},           {"rows", tile.rows},  {"vectors", tile.vectors}, {"groups", 1}, {"staged", 0},
-          {"in_registers", in_registers}, {"lanes", rt::kPanel}};
+  const auto choice = [&](int64_t rows, int64_t vectors) -> Choice {
+    return {{"packed", p.packed},           {"rows", rows},       {"vectors", vectors}, {"groups", 1}, {"staged", 0},
+            {"in_registers", in_registers}, {"lanes", rt::kPanel}};
+  };
+  const rt::Tile rule = rt::contract_tile(target.vector_bytes, target.vector_registers, p.m(), p.n());
+  std::vector<Choice> all{choice(rule.rows, rule.vectors)};
+  for (int64_t vectors = 1; vectors <= std::min(kMostVectors, rt::panels_of(p.n())); ++vectors) {
+    const int64_t tallest = rt::tallest_tile(target.vector_bytes, target.vector_registers, vectors);
+    for (int64_t rows = 1; rows <= std::min({kMostRows, tallest, p.m()}); ++rows) {
+      const Choice next = choice(rt::even_part(p.m(), rows), rt::even_part(rt::panels_of(p.n()), vectors));
+      if (std::ranges::find(all, next) == all.end()) all.push_back(next);
+    }
+  }
+  return all;
+}
+
+/// Seconds of a processor. A term of a tile's sum takes as long as its FMAs, its loads (of b's vectors and a's
+/// elements), the latency of one FMA, or the way of b from the second cache, if the first cannot hold what a tile's
+/// columns read.
+double price_of_processor(const Kernel& k, const Product& p, const Choice& c, const Target& target) {
+  constexpr double kLatency = 4, kStart = 16, kBytes = rt::kPanel * sizeof(float);
+  const MachineModel& machine = target.machine;
+  const double parts = kBytes / target.vector_bytes, terms = static_cast<double>(p.terms());
+  const bool from_l2 = terms * static_cast<double>(c["vectors"]) * kBytes > static_cast<double>(machine.l1_bytes) / 2;
+  const auto cycles_of_tile = [&](int64_t rows, int64_t vectors) {
+    const double r = static_cast<double>(rows), v = static_cast<double>(vectors), sums = r * v * parts;
+    const double term = std::max(
+        {sums / machine.fmas, (v * parts + r) / machine.loads, kLatency, from_l2 ? v * kBytes / machine.l2_rate : 0});
+    const double flushes = c["in_registers"] ? 0 : 2 * sums * std::ceil(terms / static_cast<double>(rt::kSumBlock));
+    return terms * term + flushes + 2 * sums + kStart;
+  };
+  const rt::TileSplit down = rt::split_tiles(p.m(), c["rows"]),
+                      along = rt::split_tiles(rt::panels_of(p.n()), c["vectors"]);
+  double cycles = 0;
+  for (const auto& [rows, row_tiles] : {std::pair(down.size, down.full), std::pair(down.rest, down.parts - down.full)})
+    for (const auto& [vectors, tiles] :
+         {std::pair(along.size, along.full), std::pair(along.rest, along.parts - along.full)})
+      if (row_tiles && tiles) cycles += static_cast<double>(row_tiles * tiles) * cycles_of_tile(rows, vectors);
+  return cycles * static_cast<double>(p.batches()) / (machine.clock * 1e9) + seconds_to_move(cost_of(k).bytes, machine);
 }
 
 }  // namespace
@@ -211,25 +251,28 @@ class Contract final : public Family {
   std::string_view name() const override { return "contract"; }
   double efficiency() const override { return 0.8; }
 
-  std::optional<LoweredKernel> match(const Problem& p) const override {
+  Match match(const Problem& p) const override {
     const Graph& g = p.graph;
     auto found = match_contract(g, p.part.out);
-    if (!found) return std::nullopt;
+    if (!found) return "it is no sum of products of two operands of which one has an axis of its own";
     ContractMatch& m = *found;
-    if (std::ranges::any_of(m.folds, [](Expr f) { return !f.extent().is_const(); })) return std::nullopt;
+    if (std::ranges::any_of(m.folds, [](Expr f) { return !f.extent().is_const(); }))
+      return "the sum has no constant length";
     const auto widens = [&](Expr load) { return load.type() == DType::f32 || p.target.has_tensor_cores(); };
     const auto a = layout_of_a(g, p.layouts, m);
-    if (!a || !widens(m.a)) return std::nullopt;
+    if (!a) return "an operand has no axis that is summed as it stands, or no border of zeros";
+    if (!widens(m.a)) return "its operands have 16 bits";
     const Expr loads_a = m.a, loads_b = m.b, column = p.part.out.index[static_cast<size_t>(m.n_axis)];
     turn_folds(m, *a);
     const Expr a_offset = physical(a->layout, m.a.index());
     sort_folds(m, a_offset);
     const auto b = layout_of_b(g, p.layouts, m, column);
-    if (!b || (!b->packing && !widens(m.b))) return std::nullopt;
+    if (!b) return "an operand is read outside of itself";
+    if (!b->packing && !widens(m.b)) return "its operands have 16 bits";
     const bool packed = b->packing.has_value();
     const int64_t terms = points_of(m.folds);
     if (!worth_tiles(column.extent().int_value(), terms, m.folds.back().extent().int_value(), packed))
-      return std::nullopt;
+      return "it has too few columns or terms for a tile";
 
     LoweredKernel l;
     Kernel& k = l.kernel;
@@ -264,12 +307,18 @@ class Contract final : public Family {
     k.stores.push_back({kOutput, physical(y_layout, p.part.at), boolean(true), collapse_folds(value)});
     drop_unit_axes(k);
     collapse_axes(k, 1);
-    return take_sum(k, packed, terms) ? std::optional(std::move(l)) : std::nullopt;
+    if (!take_sum(k, packed, terms)) return "an operand's offsets are not affine";
+    return l;
   }
 
   std::vector<Choice> candidates(const Kernel& k, const Target& target) const override {
     const Product p(k);
-    return {target.is_gpu() ? choice_of_gpu(k, p, target) : choice_of_processor(k, p, target)};
+    if (target.is_gpu()) return {choice_of_gpu(k, p, target)};
+    return choices_of_processor(k, p, target);
+  }
+  double price(const Kernel& k, const Choice& choice, const Target& target) const override {
+    if (target.is_gpu()) return Family::price(k, choice, target);
+    return price_of_processor(k, Product(k), choice, target);
   }
 
   void apply(Kernel& k, const Choice& choice, const Target& target) const override {

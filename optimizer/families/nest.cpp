@@ -117,7 +117,7 @@ int team_of(const Kernel& k, const Target& target) {
   if (terms < kShortFold) return 1;
   if (!of_rows) {
     const bool idle =
-        points_of(k.axes) * 8 < int64_t(target.processors) * target.block_threads && terms >= 8 * kShortFold;
+        points_of(k.axes) * 8 < int64_t(target.sm_count) * target.block_threads && terms >= 8 * kShortFold;
     if (!idle && !folds_are_read_in_order(k)) return 1;
   }
   return terms < kLong ? kWarp : target.block_threads;
@@ -130,7 +130,7 @@ int lanes_of_thread(const Kernel& k, const Target& target) {
   for (DType t : k.operands) widest = std::max<int64_t>(widest, byte_size(t));
   const int64_t lanes = rt::kAlignment / widest;
   if (k.axes.empty() || lanes < 2 || k.axes.back().extent().int_value() % lanes) return 1;
-  if (points_of(k.axes) / lanes < int64_t(target.processors) * target.block_threads) return 1;
+  if (points_of(k.axes) / lanes < int64_t(target.sm_count) * target.block_threads) return 1;
   return moves_together(k, lanes) ? static_cast<int>(lanes) : 1;
 }
 
@@ -165,7 +165,7 @@ class Nest final : public Family {
  public:
   std::string_view name() const override { return "nest"; }
 
-  std::optional<LoweredKernel> match(const Problem& p) const override {
+  Match match(const Problem& p) const override {
     LoweredKernel l;
     Lowering lowering(p.graph, p.layouts, l);
     Kernel& k = l.kernel;

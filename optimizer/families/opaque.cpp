@@ -24,8 +24,8 @@ class OpaqueFamily final : public Family {
  public:
   std::string_view name() const override { return "opaque"; }
 
-  std::optional<LoweredKernel> match(const NodeProblem& p) const override {
-    if (!std::holds_alternative<Opaque>(p.meaning)) return std::nullopt;
+  Match match(const NodeProblem& p) const override {
+    if (!std::holds_alternative<Opaque>(p.meaning)) return "the node has no function of its own";
     LoweredKernel l;
     l.kernel.family = this;
     l.kernel.node = std::make_shared<const Graph>(alone(p.graph, p.node));

@@ -22,9 +22,9 @@ class ScatterFamily final : public Family {
  public:
   std::string_view name() const override { return "scatter"; }
 
-  std::optional<LoweredKernel> match(const NodeProblem& p) const override {
+  Match match(const NodeProblem& p) const override {
     const auto* s = std::get_if<Scatter>(&p.meaning);
-    if (!s) return std::nullopt;
+    if (!s) return "the node is no Scatter";
     LoweredKernel l;
     Lowering lowering(p.graph, p.layouts, l);
     Kernel& k = l.kernel;

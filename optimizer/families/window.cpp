@@ -60,12 +60,12 @@ bool worth_tiles(const Kernel& k, const FoldNest& fold) {
 class Window final : public Family {
  public:
   std::string_view name() const override { return "window"; }
-  double efficiency() const override { return 0.4; }
+  double efficiency() const override { return 0.3; }
 
-  std::optional<LoweredKernel> match(const Problem& p) const override {
-    if (p.graph.type(p.output).dtype != DType::f32) return std::nullopt;
+  Match match(const Problem& p) const override {
+    if (p.graph.type(p.output).dtype != DType::f32) return "its elements are not f32";
     const Expr fold = only_fold(p.part.out.value);
-    if (!fold) return std::nullopt;
+    if (!fold) return "it has no fold, or several";
     LoweredKernel l;
     Lowering lowering(p.graph, p.layouts, l);
     Kernel& k = l.kernel;
@@ -73,14 +73,15 @@ class Window final : public Family {
     const Layout& layout = p.layouts[p.output.index];
     k.axes = axes_in_memory(p.part.out, layout);
     const uint32_t y = lowering.operand({p.output, layout, {}, {}, {}, {}, {}});
-    if (!ask_for_halos(p, unfold(fold).body, lowering)) return std::nullopt;
+    if (!ask_for_halos(p, unfold(fold).body, lowering)) return "it reads outside of a value where no border can stand";
     k.stores.push_back({y, physical(layout, p.part.at), boolean(true),
                         collapse_folds(lowering.lower(p.part.out.value, last_moving(k.axes)))});
     drop_unit_axes(k);
     collapse_axes(k, 1);
-    if (k.axes.size() < 2) return std::nullopt;
+    if (k.axes.size() < 2) return "it has no rows";
     k.accumulated = only_fold(k.stores[0].value);
-    if (!worth_tiles(k, unfold(k.accumulated))) return std::nullopt;
+    if (!worth_tiles(k, unfold(k.accumulated)))
+      return "its columns are not read along memory, or they or its taps are few";
     k.stores[0].value =
         rewrite(k.stores[0].value, [&](Expr e) { return e == k.accumulated ? make(Op::Acc, DType::f32, {}) : e; });
     return l;
@@ -91,6 +92,13 @@ class Window final : public Family {
     const int rows =
         target.is_gpu() ? rt::block_window_rows(m) : rt::window_rows(target.vector_bytes, target.vector_registers, m);
     return {{{"rows", rows}, {"lanes", rt::kPanel}}};
+  }
+
+  /// Columns stand in panels, whose rest is computed for nothing.
+  double price(const Kernel& k, const Choice& choice, const Target& target) const override {
+    const int64_t columns = k.axes.back().extent().int_value();
+    const double padding = static_cast<double>(rt::panels_of(columns) * rt::kPanel) / static_cast<double>(columns);
+    return Family::price(k, choice, target) * padding;
   }
 
   int chunks(const Kernel& k, const Target& target) const override {

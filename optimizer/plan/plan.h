@@ -22,6 +22,14 @@ struct Store {
 
 class Family;
 
+/// A way to run a kernel, with its price, or a family that cannot compute it, with the reason.
+struct Alternative {
+  const Family* family = nullptr;
+  Choice choice;
+  double seconds = 0;  // on one core
+  std::string_view why_not;
+};
+
 /// One emitted function. Its Loads are lowered: args are (offset in elements, guard, outside), and the operand is the
 /// number of the kernel's operand. Its expressions say what is computed, its choice how; what the numbers of a choice
 /// mean only its family knows.
@@ -29,8 +37,10 @@ struct Kernel {
   std::string symbol, title;  // k003_conv_relu; "Conv + Relu"
   const Family* family = nullptr;
   Choice choice;
-  std::vector<Expr> axes;  // Vars, outermost first
-  Expr accumulated;        // what the Acc in the stores' values stands for; null where they have none
+  double seconds = 0;                     // its price, on one core
+  std::vector<Alternative> alternatives;  // that lost, the best one first, then families that did not match
+  std::vector<Expr> axes;                 // Vars, outermost first
+  Expr accumulated;                       // what the Acc in the stores' values stands for; null where they have none
   std::vector<Store> stores;
   std::vector<DType> operands;
   std::vector<std::string> held;  // by operand: the name, type and shape of the value it is in the first of its steps
@@ -125,6 +135,8 @@ struct Module {
 };
 
 std::string to_string(const Plan& plan, const Sources& sources);
+/// `nest lanes=16 fold_lanes=16 team=1, 1.2 us`, or `window: it has no fold, or several`.
+std::string to_string(const Alternative& a);
 /// How many steps of a GPU's plan the processor runs.
 int64_t steps_on_host(const Plan& plan);
 

@@ -24,7 +24,25 @@ std::string join(const auto& list, auto text) {
   for (const auto& x : list) s += (s.empty() ? "" : ", ") + std::string(text(x));
   return s;
 }
+/// The choice's price, and the best two that lost.
+std::string price_of(const Kernel& k) {
+  constexpr size_t kShown = 2;
+  if (!k.seconds) return "";
+  std::string s = fmt::format("  {:.2g} us", k.seconds * 1e6), before = ", not ";
+  for (size_t i = 0; i < std::min(kShown, k.alternatives.size()); ++i) {
+    if (!k.alternatives[i].why_not.empty()) break;
+    s += before + to_string(k.alternatives[i]);
+    before = " or ";
+  }
+  return s;
+}
 }  // namespace
+
+std::string to_string(const Alternative& a) {
+  if (!a.why_not.empty()) return fmt::format("{}: {}", a.family->name(), a.why_not);
+  const std::string choice = a.choice.text();
+  return fmt::format("{}{}{}, {:.2g} us", a.family->name(), choice.empty() ? "" : " ", choice, a.seconds * 1e6);
+}
 
 int64_t steps_on_host(const Plan& plan) {
   return std::ranges::count_if(
@@ -37,12 +55,12 @@ std::string to_string(const Plan& plan, const Sources& sources) {
   std::string s = fmt::format("target {}{}\narena {} bytes\n", plan.target.name, architectures, plan.arena_bytes);
   if (plan.host_bytes) s += fmt::format("host {} bytes, steps on host: {}\n", plan.host_bytes, steps_on_host(plan));
   for (const Kernel& k : plan.kernels) {
-    s += fmt::format("kernel {} {} [{}] lanes {}{} operands [{}]{}\n", k.symbol, k.family->name(),
+    s += fmt::format("kernel {} {} [{}] lanes {}{} operands [{}]{}{}\n", k.symbol, k.family->name(),
                      join(k.axes, [](Expr a) { return to_string(a.extent()); }), k.choice.get("lanes", 1),
                      k.on_host ? " on host"
                      : k.small ? " small"
                                : "",
-                     join(k.operands, [](DType t) { return cameo::name(t); }), k.family->details(k));
+                     join(k.operands, [](DType t) { return cameo::name(t); }), k.family->details(k), price_of(k));
   }
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& t = plan.steps[i];
