@@ -165,7 +165,8 @@ bool Importer::crop(NodeFacts& f, const onnx::NodeProto& n, Scope& scope) {
 /// With --lenient, what operators refuse though it is clear what is meant.
 void Importer::repair(NodeFacts& f, const onnx::NodeProto& n, Scope& scope) {
   auto say = [&](std::string_view what) { report(Code::W0005, fmt::format("`{}` {}", f.op->name, what), at(f.row)); };
-  if (auto perm = f.attrs.find("perm"); f.op->name == "Transpose" && perm != f.attrs.end() && f.inputs.size() == 1) {
+  if (auto perm = f.attrs.find("perm");
+      f.op->name == "Transpose" && perm != f.attrs.end() && f.inputs.size() == 1 && f.inputs[0]) {
     auto& axes = std::get<std::vector<int64_t>>(perm->second);
     if (std::ranges::any_of(axes, [](int64_t a) { return a < 0; }))
       say("has negative axes in `perm`; they count from the end");

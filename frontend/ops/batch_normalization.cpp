@@ -12,6 +12,9 @@ void infer_batch_normalization(Infer& n) {
   if (!training(n) && n.types.size() > 1)
     n.fail(Code::E0402, "`BatchNormalization` with the statistics of training as outputs",
            "export the model for inference");
+  if (n.types.size() > 3)
+    n.fail(Code::E0203,
+           fmt::format("`BatchNormalization` has {} outputs, from opset 14 on it gives at most 3", n.types.size()));
   if (!n.attr_int("spatial")) n.fail(Code::E0402, "`BatchNormalization` with `spatial` 0");
   Dim c = n.rank() > 1 ? n.shape()[1] : Dim(1);
   for (int i = 1; i < 5; ++i)

@@ -215,6 +215,13 @@ TEST(HostileGraph, ArityIsChecked) {
   EXPECT_EQ(import(graph_of({node("Relu", {"x", "x"}, {"y"})})).codes(), "E0203");
   EXPECT_EQ(import(graph_of({node("Relu", {"x"}, {"y", "z"})})).codes(), "E0203");
   EXPECT_EQ(import(graph_of({node("Relu", {"x"}, {}), node("Relu", {"x"}, {"y"})})).codes(), "E0203");
+  ImportOptions lenient;
+  lenient.lenient = true;  // negative axes count from the end, but of nothing
+  const Bytes absent = node("Transpose", {""}, {"y"}, {attr("perm", std::vector<int64_t>{-1, 0})});
+  EXPECT_EQ(import(graph_of({absent}), lenient).codes(), "E0203");
+  const Bytes statistics = node("BatchNormalization", {"x", "c", "c", "c", "c"}, {"y", "mean", "variance", "saved"},
+                                {attr("training_mode", int64_t{1})});
+  EXPECT_EQ(import(graph_of({statistics}, {tensor<float>("c", 1, {2}, {1, 2})})).codes(), "E0203");
 }
 
 TEST(HostileGraph, AttributesAreChecked) {
