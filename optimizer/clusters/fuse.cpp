@@ -90,6 +90,8 @@ class Fuser {
       if (auto narrow = widened(value, index, outside)) return *narrow;
       return select(guard, at(v, index), outside);
     }
+    // what no index can reach is nothing to read: a sum is recognised by Loads that hold none
+    if (!outside.is_const() && !checked && in_range(v, index)) outside = zero(value.type.dtype);
     return load(v.index, value.type.dtype, index, outside, checked);
   }
   /// Of a cast of 16-bit floats the zeros outside are those of what it reads: a Load of that says it all.
