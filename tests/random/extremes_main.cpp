@@ -23,6 +23,7 @@ using namespace cameo::test;
 
 namespace {
 
+constexpr size_t kEach = 250;                  // mutations a child: what it remembers of one is there for the next ones
 constexpr int kSeconds = 10;                   // of processor time, for one mutation
 constexpr rlim_t kMemory = rlim_t{256} << 20;  // beyond what the program has mapped already
 constexpr int64_t kInts[] = {
@@ -220,7 +221,7 @@ void limit_processor_time(int seconds) {
   setitimer(ITIMER_PROF, &limit, nullptr);
 }
 
-/// Runs the trials from `first` on in a child, and says in `at` which one; gives how the child ended, empty when well.
+/// Runs the next trials in a child, and says in `at` which one; gives how the child ended, empty when well.
 std::string run_child(const std::vector<Trial>& trials, std::atomic<size_t>& at) {
   std::fflush(nullptr);
   const pid_t child = fork();
@@ -230,7 +231,7 @@ std::string run_child(const std::vector<Trial>& trials, std::atomic<size_t>& at)
     setrlimit(RLIMIT_AS, &memory);
     setrlimit(RLIMIT_CORE, &no_core);
     try {
-      for (; at < trials.size(); ++at) {
+      for (size_t end = std::min(at + kEach, trials.size()); at < end; ++at) {
         limit_processor_time(kSeconds);
         compile(trials[at]);
       }
@@ -274,11 +275,12 @@ int main(int argc, char** argv) {
   void* shared = mmap(nullptr, sizeof(std::atomic<size_t>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   auto& at = *new (shared) std::atomic<size_t>(0);  // the child counts, the parent sees how far it came
   int broken = 0;
-  for (; at < trials.size(); ++at) {
+  while (at < trials.size()) {
     std::string how = run_child(trials, at);
-    if (how.empty()) break;
+    if (how.empty()) continue;
     ++broken;
     fmt::print("{}: {}\n", trials[at].what, how);
+    ++at;
   }
   fmt::print("{} mutations, {} broken\n", trials.size(), broken);
   return broken || trials.empty() ? 1 : 0;
