@@ -12,6 +12,7 @@
 #include "codegen/build/assemble.h"
 #include "codegen/build/content_hash.h"
 #include "codegen/build/files.h"
+#include "optimizer/choose/lock.h"
 
 namespace cameo {
 namespace {
@@ -43,9 +44,10 @@ class KeyText {
   }
   // A member that is added to one of these structs does not compile before it is named here.
   void add(const Target& target) {
-    const auto& [name, cpu, features, vector_bytes, vector_registers, machine, architectures, block_threads, sm_count] =
-        target;
-    add_all(name, cpu, features, vector_bytes, vector_registers, machine, architectures, block_threads, sm_count);
+    const auto& [name, cpu, features, vector_bytes, vector_registers, machine, architectures, block_threads, sm_count,
+                 lock] = target;
+    add_all(name, cpu, features, vector_bytes, vector_registers, machine, architectures, block_threads, sm_count,
+            lock ? lock->text() : std::string());
   }
   void add(const MachineModel& machine) {
     const auto& [name, clock, fmas, loads, l1_bytes, l2_bytes, l3_bytes, l2_rate, l3_rate, memory_rate, barrier, dot8,

@@ -182,6 +182,9 @@ class CommandLine {
     add_list(sub, "--on-host", model_.on_host, "NODE,..", "for GPUs: the kernels of these nodes run on the processor");
     add_list(sub, "--target", model_.targets, "cpu:NAME,cuda:ARCH,..",
              "x86-64-v2, x86-64-v3, x86-64-v4 or native (default); ptx, sm_80 and newer; several at once");
+    sub->add_option("--tune-lock", model_.tune_lock,
+                    "choices of kernels, as `build --emit=choices` writes them; they win over the prices")
+        ->type_name("FILE");
     sub->add_option("--mode", model_.mode,
                     "default, or reduce-overhead: a GPU's kernels are launched as CUDA graphs, built once a context")
         ->type_name("MODE");
@@ -211,7 +214,7 @@ class CommandLine {
     add_target(sub);
     sub->add_option("-o,--output", build_.output, "x | x.so | x.a | x.o | dir/ (default: MODEL.so)")->type_name("OUT");
     sub->add_option("--emit", build_.emit,
-                    "graph, optimized, plan, ptx, sources, object, so or exe; texts go to stdout")
+                    "graph, optimized, plan, choices, ptx, sources, object, so or exe; texts go to stdout")
         ->type_name("WHAT");
     sub->add_option(
         "--weights", build_.weights,

@@ -9,6 +9,7 @@
 #include "cli/interrupt.h"
 #include "codegen/build/files.h"
 #include "codegen/print_program.h"
+#include "optimizer/choose/lock.h"
 
 namespace cameo {
 
@@ -183,6 +184,9 @@ Planned plan_model(const Model& model, const CompileOptions& options, Console& c
     }
   }
   console.end();
+  for (const Plan& plan : m.plans)
+    if (const size_t unused = unused_rows(plan))
+      console.note(fmt::format("{} rows of the lock for {} fit no kernel of this model", unused, plan.target.name));
   return p;
 }
 
@@ -246,6 +250,10 @@ bool compile(const CompileOptions& options, Console& console, Diagnostics& diagn
   if (options.stop == Stop::Optimized) return console.print(to_string(planned.graph)), true;
   if (options.stop == Stop::Plan) {
     for (const Plan& p : planned.module.plans) console.print(to_string(p, *planned.module.sources));
+    return true;
+  }
+  if (options.stop == Stop::Choices) {
+    for (const Plan& p : planned.module.plans) console.print(choices_text(p));
     return true;
   }
   if (options.stop == Stop::Ptx) {

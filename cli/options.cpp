@@ -5,12 +5,16 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
+#include <fstream>
 #include <optional>
+#include <sstream>
 #include <thread>
 
 #include "cli/console.h"
 #include "cli/piped_model.h"
 #include "codegen/print_program.h"
+#include "optimizer/choose/lock.h"
 
 namespace cameo {
 namespace {
@@ -137,6 +141,7 @@ const EmitRow kEmits[] = {
     {"graph", Stop::Graph, {}},
     {"optimized", Stop::Optimized, {}},
     {"plan", Stop::Plan, {}},
+    {"choices", Stop::Choices, {}},
     {"ptx", Stop::Ptx, {}},
     {"sources", Stop::Sources, OutputKind::Sources},
     {"object", Stop::Artifact, OutputKind::Object},
@@ -172,6 +177,10 @@ void read_emit(const BuildFlags& flags, CompileOptions& options) {
     options.stop = row.stop;
     options.kind = row.kind.value_or(OutputKind::SharedLibrary);
     if (row.stop == Stop::Ptx) require_gpu("--emit=ptx", options.targets);
+    if (row.stop == Stop::Choices)
+      for (Target& t : options.targets)
+        if (!t.lock)
+          t.lock = std::make_shared<const ChoiceLock>();  // kernels of targets with a lock know their problems
     if (row.stop < Stop::Sources && !flags.output.empty())
       throw Failure(kUsage, fmt::format("`--emit={}` prints to stdout and takes no `-o`", flags.emit));
     return;
@@ -198,6 +207,22 @@ std::vector<Target> read_targets(const std::vector<std::string>& flags) {
   return targets;
 }
 
+namespace {
+
+std::shared_ptr<const ChoiceLock> read_lock(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  if (!in || !(text << in.rdbuf()))
+    throw Failure(kUsage, fmt::format("cannot read the lock `{}`: {}", printable(file), std::strerror(errno)));
+  try {
+    return std::make_shared<const ChoiceLock>(text.str());
+  } catch (const CompileError& e) {
+    throw Failure(kUsage, fmt::format("`{}`: {}", printable(file), e.diagnostic.message));
+  }
+}
+
+}  // namespace
+
 CompileOptions read_model_flags(const ModelFlags& flags) {
   CompileOptions options;
   const ModelFile file = model_file(flags.model);
@@ -212,6 +237,8 @@ CompileOptions read_model_flags(const ModelFlags& flags) {
   options.import.lenient = flags.lenient;
   options.import.outputs = split_list(flags.outputs);
   options.targets = read_targets(flags.targets);
+  if (!flags.tune_lock.empty())
+    for (Target& t : options.targets) t.lock = read_lock(flags.tune_lock);
   options.reduce_overhead = read_mode(flags.mode, options.targets);
   options.on_host = split_list(flags.on_host);
   if (!options.on_host.empty()) require_gpu("--on-host", options.targets);

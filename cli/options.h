@@ -14,7 +14,7 @@ struct ModelFlags {
   std::vector<std::string> words;  // the whole command as it was typed, without the program
   std::string model;
   std::vector<std::string> dims, shapes, constants, open, outputs, targets, on_host, skip;
-  std::string name, verify, mode;
+  std::string name, verify, mode, tune_lock;
   bool lenient = false;
   int64_t rewrite_limit = INT64_MAX;
   int jobs = 0;  // 0: as many as there are processors

@@ -2,6 +2,7 @@
 // processor, and one for GPUs, whose plan serves every architecture that code is wanted for.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,8 @@ struct MachineModel {
   bool operator==(const MachineModel&) const = default;
 };
 
+class ChoiceLock;
+
 struct Target {
   std::string name;       // of --target=cpu:NAME; of a GPU's: cuda
   std::string cpu;        // what the compiler is told (-target-cpu)
@@ -32,6 +35,8 @@ struct Target {
   std::vector<std::string> architectures{};  // of a GPU, what its code is for, the best first: sm_90a, sm_80, ptx, host
   int block_threads = 1;                     // that share a chunk
   int sm_count = 1;                          // of a GPU, that want a block each: a card has more or fewer
+
+  std::shared_ptr<const ChoiceLock> lock{};  // of choices; null: the prices decide
 
   bool is_gpu() const { return !architectures.empty(); }
   bool has_tensor_cores() const { return is_gpu(); }  // f16 and bf16 products, summed in f32: from sm_80 on

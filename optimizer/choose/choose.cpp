@@ -1,9 +1,12 @@
 // See choose.h.
 #include "optimizer/choose/choose.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "frontend/check.h"
+#include "optimizer/choose/lock.h"
 
 namespace cameo {
 namespace {
@@ -11,8 +14,13 @@ namespace {
 constexpr double kClearly = 0.9;  // of a price: what is not clearly cheaper loses against the rule of thumb
 constexpr size_t kMostKept = 8;   // alternatives
 
-/// The family's best way to run a kernel; its others are added to `alternatives`.
-Alternative best_way(const Kernel& k, const Target& target, std::vector<Alternative>& alternatives) {
+/// A kernel that a family matched, and the ways to run it, the best one first.
+struct Candidate {
+  LoweredKernel lowered;
+  std::vector<Alternative> ways;
+};
+
+std::vector<Alternative> ways_of(const Kernel& k, const Target& target) {
   std::vector<Alternative> ways;
   for (const Choice& c : k.family->candidates(k, target))
     ways.push_back({k.family, c, k.family->price(k, c, target), {}});
@@ -20,21 +28,7 @@ Alternative best_way(const Kernel& k, const Target& target, std::vector<Alternat
   auto best = std::ranges::min_element(ways, {}, &Alternative::seconds);
   if (best->seconds >= kClearly * ways.front().seconds) best = ways.begin();
   std::iter_swap(ways.begin(), best);
-  alternatives.insert(alternatives.end(), ways.begin() + 1, ways.end());
-  return ways.front();
-}
-
-void keep_best(std::vector<Alternative>& alternatives) {
-  std::ranges::stable_sort(alternatives, {},
-                           [](const Alternative& a) { return std::pair(!a.why_not.empty(), a.seconds); });
-  if (alternatives.size() > kMostKept) alternatives.resize(kMostKept);
-}
-
-void finish(Kernel& k, const Alternative& way, std::vector<Alternative> alternatives, const Target& target) {
-  keep_best(alternatives);
-  k.alternatives = std::move(alternatives);
-  k.seconds = way.seconds;
-  k.family->apply(k, way.choice, target);
+  return ways;
 }
 
 /// A family that takes over a nest, but for the one that takes any.
@@ -45,36 +39,72 @@ void adopt(Kernel& k, const Target& target) {
   any.adopt(k, target);
 }
 
+/// Puts the way that the lock has for a problem before all others.
+void obey(const ChoiceLock::Row& row, const std::string& problem, std::vector<Candidate>& candidates) {
+  for (Candidate& c : candidates)
+    for (Alternative& way : c.ways)
+      if (way.family->name() == row.family && way.choice.text() == row.choice) {
+        std::swap(way, c.ways.front());
+        std::swap(c, candidates.front());
+        return;
+      }
+  throw CompileError(Code::E0503, fmt::format("the lock wants problem {} computed by `{} {}`, which is no way to do it",
+                                              problem, printable(row.family), printable(row.choice)));
+}
+
+/// Completes the kernel by the first way of the first candidate; the others are what lost.
+LoweredKernel finish(std::vector<Candidate> candidates, std::vector<Alternative> lost, const Target& target) {
+  LoweredKernel chosen = std::move(candidates.front().lowered);
+  const Alternative way = std::move(candidates.front().ways.front());
+  for (Candidate& c : candidates)
+    for (Alternative& other : c.ways)
+      if (&other != &candidates.front().ways.front()) lost.push_back(std::move(other));
+  std::ranges::stable_sort(lost, {}, [](const Alternative& a) { return std::pair(!a.why_not.empty(), a.seconds); });
+  if (lost.size() > kMostKept) lost.resize(kMostKept);
+  Kernel& k = chosen.kernel;
+  k.alternatives = std::move(lost);
+  k.seconds = way.seconds;
+  k.family->apply(k, way.choice, target);
+  return chosen;
+}
+
 template <class AnyProblem>
 std::optional<LoweredKernel> choose(const AnyProblem& p) {
-  std::optional<LoweredKernel> chosen;
-  Alternative way;
-  std::vector<Alternative> alternatives;
+  const ChoiceLock* lock = p.target.lock.get();
+  std::vector<Candidate> candidates;
+  std::vector<Alternative> refused;
+  std::string problem;
   for (const Family* f : all_families()) {
     Match m = f->match(p);
     if (!m.kernel) {
-      alternatives.push_back({f, {}, 0, m.why_not});
+      refused.push_back({f, {}, 0, m.why_not});
       continue;
     }
-    if (!m.kernel->kernel.family) adopt(m.kernel->kernel, p.target);
-    Alternative next = best_way(m.kernel->kernel, p.target, alternatives);
-    if (!chosen || next.seconds < way.seconds) {
-      std::swap(way, next);
-      chosen = std::move(m.kernel);
+    Kernel& k = m.kernel->kernel;
+    if (!k.family) {
+      if (lock) problem = problem_of(k);
+      adopt(k, p.target);
     }
-    if (next.family) alternatives.push_back(std::move(next));
+    std::vector<Alternative> ways = ways_of(k, p.target);
+    candidates.push_back({std::move(*m.kernel), std::move(ways)});
   }
-  if (chosen) finish(chosen->kernel, way, std::move(alternatives), p.target);
-  return chosen;
+  if (candidates.empty()) return std::nullopt;
+  std::swap(candidates.front(),
+            *std::ranges::min_element(candidates, {}, [](const Candidate& c) { return c.ways.front().seconds; }));
+  if (!problem.empty()) {
+    if (const ChoiceLock::Row* row = lock->find(p.target.name, problem)) obey(*row, problem, candidates);
+    candidates.front().lowered.kernel.problems = {problem};
+  }
+  return finish(std::move(candidates), std::move(refused), p.target);
 }
 
 }  // namespace
 
 void choose_nest(Kernel& k, const Target& target) {
   adopt(k, target);
-  std::vector<Alternative> alternatives;
-  const Alternative way = best_way(k, target, alternatives);
-  finish(k, way, std::move(alternatives), target);
+  const Alternative way = ways_of(k, target).front();
+  k.seconds = way.seconds;
+  k.family->apply(k, way.choice, target);
 }
 
 LoweredKernel choose_kernel(const Problem& p) {

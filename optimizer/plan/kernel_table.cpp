@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "optimizer/choose/family.h"
 
 namespace cameo {
@@ -19,8 +21,8 @@ std::string symbol_of(size_t number, std::string_view title) {
 
 /// A canonical text of a kernel: variables and nodes numbered in order of appearance.
 std::string text_of(const Kernel& k, bool with_numbers) {
-  std::string s =
-      fmt::format("{} {} {} {} {}|", k.family->name(), k.choice.text(), k.family->text(k), k.on_host, k.small);
+  std::string s = fmt::format("{} {} {}|", k.choice.text(), k.on_host, k.small);
+  if (k.family) s += fmt::format("{} {}|", k.family->name(), k.family->text(k));
   for (DType t : k.operands) s += fmt::format("{},", name(t));
   std::map<uint64_t, size_t> vars;
   std::map<uint32_t, size_t> nodes;
@@ -51,6 +53,7 @@ std::string text_of(const Kernel& k, bool with_numbers) {
 
 }  // namespace
 
+std::string kernel_text(const Kernel& k) { return text_of(k, true); }
 std::string shape_text(const Kernel& k) { return text_of(k, false); }
 
 uint32_t KernelTable::intern(Kernel k) {
@@ -61,6 +64,8 @@ uint32_t KernelTable::intern(Kernel k) {
   } else {
     Kernel& same = kernels_[it->second];
     same.origin = merge(same.origin, k.origin);
+    for (const std::string& problem : k.problems)
+      if (std::ranges::find(same.problems, problem) == same.problems.end()) same.problems.push_back(problem);
   }
   return it->second;
 }

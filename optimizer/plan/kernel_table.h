@@ -18,6 +18,8 @@ class KernelTable {
   std::map<std::string, uint32_t> numbers_;  // by text
 };
 
+/// All of a kernel but its name and origin: variables and nodes numbered in order of appearance.
+std::string kernel_text(const Kernel& k);
 /// The text of a kernel without its f32 and f64 numbers: kernels of one text differ in those alone.
 std::string shape_text(const Kernel& k);
 

@@ -37,6 +37,7 @@ struct Kernel {
   std::string symbol, title;  // k003_conv_relu; "Conv + Relu"
   const Family* family = nullptr;
   Choice choice;
+  std::vector<std::string> problems;      // that it solves, as a lock names them; none where the target has no lock
   double seconds = 0;                     // its price, on one core
   std::vector<Alternative> alternatives;  // that lost, the best one first, then families that did not match
   std::vector<Expr> axes;                 // Vars, outermost first

@@ -36,6 +36,28 @@ TEST_F(Build, TwoBuildsHaveTheSameBytes) {
   }
 }
 
+TEST_F(Build, ALockChoosesTheKernels) {
+  const Ended rows = cameo({"build", digits_, "--target=cpu:x86-64-v3", "--emit=choices"});
+  ASSERT_TRUE(has(rows.out, "rows=4 vectors=1")) << rows.out;
+  std::string other = rows.out;
+  for (size_t at; (at = other.find("rows=4 vectors=1")) != std::string::npos;) other.replace(at, 6, "rows=2");
+  std::ofstream(folder_ / "choices") << other;
+  const Words locked = {"build", digits_, "--target=cpu:x86-64-v3", "--tune-lock=choices"};
+  const auto with = [&](const Words& more) {
+    Words words = locked;
+    words.insert(words.end(), more.begin(), more.end());
+    return cameo(words);
+  };
+  EXPECT_EQ(with({"--emit=choices"}).out, other);
+  EXPECT_EQ(with({"-o", "locked.so"}).code, 0);
+  EXPECT_EQ(run(path("locked.so"), {"test", golden_}).code, 0);
+  EXPECT_TRUE(has(with({"--emit=plan"}).out, "tile 2x1"));
+  std::ofstream(folder_ / "choices") << "x86-64-v3 no row\n";
+  EXPECT_EQ(with({"-o", "locked.so"}).code, 2);
+  std::filesystem::remove(folder_ / "choices");
+  EXPECT_TRUE(has(with({"-o", "locked.so"}).err, "cannot read the lock"));
+}
+
 TEST_F(Build, SeveralTargetsStandInOneArtifactWidestFirst) {
   ASSERT_EQ(cameo({"build", digits_, "-o", "a.so", "--target=cpu:x86-64-v2,x86-64-v4", "--target=x86-64-v3"}).code, 0);
   const auto j = run(path("a.so"), {"inspect", "--json"}).json();

@@ -1,0 +1,88 @@
+// See lock.h.
+#include "optimizer/choose/lock.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+
+#include "optimizer/choose/family.h"
+#include "optimizer/plan/kernel_table.h"
+
+namespace cameo {
+namespace {
+
+/// FNV-1a, 64 bits (Fowler, Noll, Vo).
+uint64_t hash_of(std::string_view text) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (unsigned char c : text) hash = (hash ^ c) * 0x100000001b3;
+  return hash;
+}
+
+}  // namespace
+
+ChoiceLock::ChoiceLock(std::string_view text) {
+  std::istringstream lines{std::string(text)};
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    std::istringstream words(line);
+    std::string target, problem, axes, word;
+    if (!(words >> target) || target.starts_with('#')) continue;
+    Row row;
+    if (!(words >> problem >> axes >> row.family))
+      throw CompileError(Code::E0503,
+                         fmt::format("line {} of the lock is no `TARGET PROBLEM AXES FAMILY CHOICE`", number));
+    while (words >> word) row.choice += (row.choice.empty() ? "" : " ") + word;
+    const auto [it, fresh] = rows_.try_emplace({target, problem + " " + axes}, row);
+    if (!fresh && (it->second.family != row.family || it->second.choice != row.choice))
+      throw CompileError(Code::E0503, fmt::format("line {} of the lock contradicts one before it", number));
+  }
+}
+
+const ChoiceLock::Row* ChoiceLock::find(const std::string& target, const std::string& problem) const {
+  const auto it = rows_.find({target, problem});
+  return it == rows_.end() ? nullptr : &it->second;
+}
+
+size_t ChoiceLock::rows_for(const std::string& target) const {
+  return static_cast<size_t>(std::ranges::count_if(rows_, [&](const auto& row) { return row.first.first == target; }));
+}
+
+std::string ChoiceLock::text() const {
+  std::string s;
+  for (const auto& [key, row] : rows_)
+    s += fmt::format("{} {} {}{}{}\n", key.first, key.second, row.family, row.choice.empty() ? "" : " ", row.choice);
+  return s;
+}
+
+std::string problem_of(const Kernel& nest) {
+  std::string axes;
+  for (Expr axis : nest.axes) axes += (axes.empty() ? "" : "x") + to_string(axis.extent());
+  return fmt::format("{:016x} {}", hash_of(kernel_text(nest)), axes.empty() ? "1" : axes);
+}
+
+std::string choices_text(const Plan& plan) {
+  std::set<std::string> rows;
+  for (const Kernel& k : plan.kernels)
+    for (const std::string& problem : k.problems) {
+      const std::string choice = k.choice.text();
+      rows.insert(fmt::format("{} {} {}{}{}\n", plan.target.name, problem, k.family->name(), choice.empty() ? "" : " ",
+                              choice));
+    }
+  std::string s;
+  for (const std::string& row : rows) s += row;
+  return s;
+}
+
+size_t unused_rows(const Plan& plan) {
+  if (!plan.target.lock) return 0;
+  std::set<std::string> used;
+  for (const Kernel& k : plan.kernels)
+    for (const std::string& problem : k.problems)
+      if (plan.target.lock->find(plan.target.name, problem)) used.insert(problem);
+  return plan.target.lock->rows_for(plan.target.name) - used.size();
+}
+
+}  // namespace cameo

@@ -1,0 +1,38 @@
+// A lock of choices: which family computes a problem and how, whatever the prices say. `--emit=choices` writes the rows
+// of a build, `--tune-lock` reads them; the same lock gives the same kernels on any machine.
+#pragma once
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "optimizer/plan/plan.h"
+
+namespace cameo {
+
+class ChoiceLock {
+ public:
+  struct Row {
+    std::string family, choice;
+  };
+  ChoiceLock() = default;
+  /// Lines `TARGET PROBLEM AXES FAMILY NAME=NUMBER ..`; empty ones and those that begin with # say nothing. Throws
+  /// CompileError E0503 with the number of a line that is none, or that contradicts another.
+  explicit ChoiceLock(std::string_view text);
+  const Row* find(const std::string& target, const std::string& problem) const;
+  size_t rows_for(const std::string& target) const;
+  /// The lines that were read, in order; equal locks have equal texts.
+  std::string text() const;
+
+ private:
+  std::map<std::pair<std::string, std::string>, Row> rows_;  // by target and problem
+};
+
+/// What names a problem, whatever computes it: a hash of the nest that would, and its axes.
+std::string problem_of(const Kernel& nest);
+/// The rows of a plan that was made with a lock, an empty one or not.
+std::string choices_text(const Plan& plan);
+/// How many rows of its target's lock name none of its problems.
+size_t unused_rows(const Plan& plan);
+
+}  // namespace cameo
