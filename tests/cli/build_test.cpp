@@ -1,6 +1,8 @@
 // What `build` writes: programs, libraries, archives, objects, sources; with golden cases and for several targets.
 #include <sys/stat.h>
 
+#include <fstream>
+
 #include "tests/cli/program.h"
 #include "tests/frontend/onnx_writer.h"
 
