@@ -98,7 +98,7 @@ void Importer::inline_branch(onnx::NodeProto& n, onnx::GraphProto& g, Scope& out
 }
 
 bool Importer::fits_other_dims(const Mark& before) const {
-  if (hidden_ != before.hidden || tallies_.problems() != before.tallies.problems()) return false;
+  if (hidden_ != before.hidden || tallies_.problems != before.problems) return false;
   return std::all_of(
       reports_.begin() + static_cast<ptrdiff_t>(before.reports), reports_.end(),
       [](const Diagnostic& d) { return is_warning(d.code) || d.code == Code::E0302 || d.code == Code::E0304; });
@@ -182,7 +182,7 @@ Importer::Body Importer::import_repeated(onnx::GraphProto& g, Scope& scope, std:
         changed |= open_changed(inputs[first_carried + i], out, opened);
     }
     if (!changed) return body;
-    restore(std::move(mark));
+    restore(mark);
   }
 }
 

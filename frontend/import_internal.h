@@ -187,19 +187,13 @@ class Importer {
   struct Tallies {
     std::map<std::string, Missing> missing;  // operators, by what names them
     std::map<std::string, Seen> unknown_attributes, undefined, domains, external;
-    int problems() const {
-      int n = 0;
-      for (auto& [title, m] : missing) n += m.seen.count;
-      for (auto* seen : {&undefined, &domains, &external})
-        for (auto& [what, s] : *seen) n += s.count;
-      return n;
-    }
+    std::vector<Seen*> counted;  // in order, so that what a trial counted can be taken back
+    int problems = 0;            // counts of all but unknown attributes
   };
   /// Where reports stood before a trial.
   struct Mark {
-    size_t reports, rows;
-    int hidden;
-    Tallies tallies;
+    size_t reports, rows, counted;
+    int problems, hidden, hidden_warnings;
   };
   /// What the outputs asked for need, when the graph is cut.
   struct Needed {
@@ -247,8 +241,11 @@ class Importer {
   /// A broken rule of which the meaning is clear: throws, or with --lenient warns and goes on. `meaning` completes
   /// "with --lenient ..".
   void tolerate(Code code, const std::string& message, const std::string& meaning, const std::string& node = {});
+  /// One more of what is reported once; true for the first.
+  bool count(Seen& seen);
+  bool count_problem(Seen& seen);
   Mark save() const;
-  void restore(Mark mark);
+  void restore(const Mark& mark);
 
   // import_node.cpp
   std::string at(uint32_t row) const;
@@ -310,7 +307,7 @@ class Importer {
   std::unordered_map<const void*, Constant> tensors_;  // of each proto, once: its payload is moved out
   int64_t nodes_left_ = 0;                             // the budget that stops exponential expansion
   std::vector<Diagnostic> reports_;
-  int hidden_ = 0;  // reports beyond the limit
+  int hidden_ = 0, hidden_warnings_ = 0;  // reports beyond the limit
   Tallies tallies_;
   bool unsorted_ = false;
 };

@@ -16,7 +16,7 @@ void Importer::report(Diagnostic d) {
   if (reports_.size() < kMaxReports)
     reports_.push_back(std::move(d));
   else
-    ++hidden_;
+    ++(is_warning(d.code) ? hidden_warnings_ : hidden_);
 }
 void Importer::report(Code code, std::string message, std::string node, std::string help) {
   report({code, std::move(message), {}, std::move(node), {}, std::move(help)});
@@ -27,12 +27,25 @@ void Importer::tolerate(Code code, const std::string& message, const std::string
   report(Code::W0005, fmt::format("{}; {}", message, meaning), node);
 }
 
-Importer::Mark Importer::save() const { return {reports_.size(), sources_->size(), hidden_, tallies_}; }
-void Importer::restore(Mark mark) {
+bool Importer::count(Seen& seen) {
+  tallies_.counted.push_back(&seen);
+  return !seen.count++;
+}
+bool Importer::count_problem(Seen& seen) {
+  ++tallies_.problems;
+  return count(seen);
+}
+
+Importer::Mark Importer::save() const {
+  return {reports_.size(), sources_->size(), tallies_.counted.size(), tallies_.problems, hidden_, hidden_warnings_};
+}
+void Importer::restore(const Mark& mark) {
   reports_.resize(mark.reports);
   sources_->resize(mark.rows);
+  for (auto& counted = tallies_.counted; counted.size() > mark.counted; counted.pop_back()) --counted.back()->count;
+  tallies_.problems = mark.problems;
   hidden_ = mark.hidden;
-  tallies_ = std::move(mark.tallies);
+  hidden_warnings_ = mark.hidden_warnings;
 }
 
 // ---- header -------------------------------------------------------------------------------------------------------
@@ -87,7 +100,7 @@ void Importer::import_initializers(onnx::GraphProto& g, Scope& scope) {
     } catch (CompileError& e) {
       bool file = e.diagnostic.code == Code::E0103;  // one file lacks for many tensors
       Seen* s = file ? &tallies_.external[e.diagnostic.message] : nullptr;
-      if (s && !s->count++) s->first = fmt::format("tensor `{}`", printable(name));
+      if (s && count_problem(*s)) s->first = fmt::format("tensor `{}`", printable(name));
       if (!s) report(std::move(e.diagnostic));
       scope.define(name, scope.graph.error_value(name));
     }
@@ -297,19 +310,24 @@ void Importer::report_constant_inputs() {
           fmt::format("--input {} keeps it open", printable(names[0]))});
 }
 
+/// What was counted in a trial alone has a count of 0.
 void Importer::report_tallies() {
   auto times = [](int n) { return n == 1 ? std::string("1 node") : fmt::format("{} nodes", n); };
   for (auto& [domain, s] : tallies_.domains)
-    report(Code::E0201,
-           fmt::format("{} of domain `{}`, which the model does not import", times(s.count),
-                       domain.empty() ? "ai.onnx" : printable(domain)),
-           s.first);
+    if (s.count)
+      report(Code::E0201,
+             fmt::format("{} of domain `{}`, which the model does not import", times(s.count),
+                         domain.empty() ? "ai.onnx" : printable(domain)),
+             s.first);
   for (auto& [title, m] : tallies_.missing)
-    report({Code::E0401, fmt::format("{} ({})", m.message, times(m.seen.count)), {}, m.seen.first, {}, m.help});
+    if (m.seen.count)
+      report({Code::E0401, fmt::format("{} ({})", m.message, times(m.seen.count)), {}, m.seen.first, {}, m.help});
   for (auto& [name, s] : tallies_.undefined)
-    report(Code::E0202, fmt::format("`{}` is used, but nothing makes it ({})", printable(name), times(s.count)),
-           s.first);
+    if (s.count)
+      report(Code::E0202, fmt::format("`{}` is used, but nothing makes it ({})", printable(name), times(s.count)),
+             s.first);
   for (auto& [what, s] : tallies_.external) {
+    if (!s.count) continue;
     Diagnostic d{Code::E0103,
                  what,
                  {},
@@ -319,7 +337,7 @@ void Importer::report_tallies() {
     report(std::move(d));
   }
   for (auto& [what, s] : tallies_.unknown_attributes)
-    report(Code::W0002, fmt::format("{}; it is ignored ({})", what, times(s.count)), s.first);
+    if (s.count) report(Code::W0002, fmt::format("{}; it is ignored ({})", what, times(s.count)), s.first);
 }
 
 Model Importer::run(Diagnostics& out) {
@@ -337,6 +355,8 @@ Model Importer::run(Diagnostics& out) {
   }
   report_tallies();
   report_constant_inputs();
+  if (hidden_warnings_)
+    reports_.back().notes.push_back(fmt::format("{} more warnings are not shown", hidden_warnings_));
   for (Diagnostic& d : reports_) out.add(std::move(d));
   if (hidden_) out.add({Code::E0201, fmt::format("{} more problems are not shown", hidden_), {}, {}, {}, {}});
   for (const auto& [location, file] : folder_.opened()) model_.files.push_back(file);

@@ -59,7 +59,7 @@ void Importer::missing_operator(const onnx::NodeProto& n, std::string_view domai
                                 uint32_t row) {
   std::string title = printable(domain.empty() ? n.op_type() : fmt::format("{}.{}", domain, n.op_type()));
   Missing& m = tallies_.missing[title + (op ? fmt::format(" {}", opset) : "")];
-  if (m.seen.count++) return;
+  if (!count_problem(m.seen)) return;
   m.seen.first = at(row);
   m.message = op ? fmt::format("operator `{}` of opset {} is not supported", title, opset)
                  : fmt::format("operator `{}` is not supported", title);
@@ -73,7 +73,7 @@ const Operator* Importer::known_operator(const onnx::NodeProto& n, const Region&
   auto opset = region.opsets->find(domain);
   if (opset == region.opsets->end()) {
     Seen& s = tallies_.domains[std::string(domain)];
-    if (!s.count++) s.first = at(row);
+    if (count_problem(s)) s.first = at(row);
     return nullptr;
   }
   const Operator* op = find_operator(n.op_type(), domain);
@@ -124,7 +124,7 @@ std::vector<ValueId> Importer::read_inputs(const onnx::NodeProto& n, Scope& scop
     std::optional<ValueId> v = scope.find(name);
     if (!v) {
       Seen& s = tallies_.undefined[name];
-      if (!s.count++) s.first = at(row);
+      if (count_problem(s)) s.first = at(row);
       scope.define(name, scope.graph.error_value(name));
       v = scope.names[name];
     }
@@ -351,7 +351,7 @@ Attrs Importer::read_attributes(onnx::NodeProto& n, const Operator& op, int vers
     if (spec == op.attributes.end()) {
       Seen& s =
           tallies_.unknown_attributes[fmt::format("`{}` has no attribute `{}`", op.name, printable(written.name()))];
-      if (!s.count++) s.first = at(row);
+      if (count(s)) s.first = at(row);
       continue;
     }
     const int wanted = proto_type(spec->kind);

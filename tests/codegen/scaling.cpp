@@ -1,7 +1,7 @@
 // The compiler's time grows with the model and not with its square: families of models are imported, optimised, planned
-// and printed at n, 2n and 4n nodes. What counts is the number of allocations, the same on every machine, and processor
-// time, where there is enough of it to measure. Twice as large a model may take three times as much; more, twice in a
-// row, is a fault.
+// and printed at n, 2n and 4n nodes, some also compiled to PTX. What counts is the number of allocations, the same on
+// every machine, and processor time, where there is enough of it to measure. Twice as large a model may take three
+// times as much; more, twice in a row, is a fault.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -9,6 +9,7 @@
 #include <ctime>
 #include <new>
 
+#include "codegen/compile_module.h"
 #include "codegen/print_module.h"
 #include "frontend/bind_dims.h"
 #include "tests/frontend/onnx_writer.h"
@@ -281,6 +282,17 @@ Bytes loop_body(int n) {
   t.end("y");
   return t.bytes();
 }
+/// Each body is a trial, beside much that is reported once.
+Bytes loops_beside_unknown_attributes(int n) {
+  return chain(n, Text(), [](Text& t, const Bytes& x, int i, const Bytes& y) {
+    if (i == 0) t.initializers = {tensor("trips", kInt64, {}, std::vector<int64_t>{2})};
+    GraphText body{{node("Relu", {"v"}, {"r"}), node("Identity", {"go"}, {"on"})},
+                   {value("i", kInt64, {}), value("go", kBool, {}), value("v", kFloat, {4})},
+                   {value("on"), value("r")}};
+    t.add("Loop", {"trips", "", x}, name("l", i), {attr_graph("body", body)});
+    t.add("Relu", {name("l", i)}, y, {attr(name("odd", i), int64_t{1})});
+  });
+}
 Bytes functions(int n) {
   Text text;
   constexpr int kDeep = 6;
@@ -386,10 +398,12 @@ Bytes quantized(int n) {
   });
 }
 
+enum class Road { Sources, Ptx };
 struct Family {
   const char* name;
   int n;
   Bytes (*make)(int);
+  Road road = Road::Sources;
 };
 void PrintTo(const Family& f, std::ostream* out) { *out << f.name; }
 const Family kFamilies[] = {
@@ -408,12 +422,14 @@ const Family kFamilies[] = {
     {"layer_norms", 80, layer_norms},
     {"long_names", 8000, long_names},
     {"loop_body", 200, loop_body},
+    {"loops_beside_unknown_attributes", 100, loops_beside_unknown_attributes},
     {"many_consumers", 240, many_consumers},
     {"many_inputs_and_outputs", 400, many_inputs_and_outputs},
     {"moves", 100, moves},
     {"nested_branches", 10, nested_branches},
     {"pads", 160, pads},
     {"products", 200, products},
+    {"products_to_ptx", 20, products, Road::Ptx},
     {"quantized", 160, quantized},
     {"recurrent", 8, recurrent},
     {"reductions", 160, reductions},
@@ -423,6 +439,7 @@ const Family kFamilies[] = {
     {"softmaxes", 120, softmaxes},
     {"squares", 160, squares},
     {"unary", 800, unary},
+    {"unary_to_ptx", 50, unary, Road::Ptx},
     {"wheres", 200, wheres},
     {"wide_concat", 240, wide_concat},
     {"wide_max", 600, wide_max},
@@ -434,15 +451,23 @@ const Family kFamilies[] = {
 struct Cost {
   double allocations = 0, seconds = 0;
 };
-Cost compile(const Bytes& text) {
+/// In this process, without workers.
+void walk(const Module& m, Road road) {
+  const BuildOptions here{.jobs = 0, .progress = {}};
+  if (road == Road::Ptx)
+    EXPECT_FALSE(ptx_of_module(m, here).empty());
+  else
+    EXPECT_FALSE(print_module(m, 1).program.text.empty());
+}
+Cost compile(const Bytes& text, Road road) {
   const int64_t before = allocations;
   const std::clock_t begin = std::clock();
   const Result imported = import(text);
-  EXPECT_EQ(imported.text(), "");
+  EXPECT_FALSE(imported.diagnostics.has_errors()) << imported.text();
   if (imported.diagnostics.has_errors()) return {};
   const Module m = plan_graph(bind_dims(imported.model.graph, {{"rows", 2}, {"columns", 3}, {"more", 4}}), "model",
-                              *find_target("x86-64-v3"));
-  EXPECT_FALSE(print_module(m, 1).program.text.empty());
+                              road == Road::Ptx ? gpu_target({"ptx"}) : *find_target("x86-64-v3"));
+  walk(m, road);
   return {static_cast<double>(allocations - before), static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC};
 }
 
@@ -451,11 +476,11 @@ TEST_P(Scaling, IsNotQuadratic) {
   constexpr double kMost = 3, kTooShort = 0.05;  // times as much for twice the nodes; seconds
   const Family& f = GetParam();
   const Bytes texts[] = {f.make(f.n), f.make(2 * f.n), f.make(4 * f.n)};
-  compile(texts[0]);  // tables that are made once
+  compile(texts[0], f.road);  // tables that are made once
   Cost least[3];
   for (int run = 0; run < 4; ++run) {  // processor time is noisy: the least of some runs, where it matters
     for (int i = 0; i < 3; ++i) {
-      const Cost cost = compile(texts[i]);
+      const Cost cost = compile(texts[i], f.road);
       if (run == 0 || cost.seconds < least[i].seconds) least[i] = cost;
     }
     const double first = least[1].seconds / least[0].seconds, second = least[2].seconds / least[1].seconds;

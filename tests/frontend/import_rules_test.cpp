@@ -261,6 +261,29 @@ TEST(ImportRules, AConditionIsOneBool) {
   EXPECT_TRUE(says(import(loop(node("Greater", {"acc", "acc"}, {"again"}), {}, {})), "E0302", "must hold one element"));
 }
 
+TEST(ImportRules, ABodyThatIsTypedTwiceIsCountedOnce) {
+  Bytes body = GraphText{{node("Concat", {"acc", "acc"}, {"next"}, {attr("axis", int64_t{0}), attr("odd", int64_t{1})}),
+                          node("Identity", {"c"}, {"again"})},
+                         {value("i"), value("c"), value("acc")},
+                         {value("again"), value("next")}};
+  Bytes m = model(GraphText{{node("Loop", {"t", "", "x"}, {"y"}, {attr_graph("body", body)})},
+                            {value("t", kInt64, {}), value("x", kFloat, {2})},
+                            {value("y")}});
+  EXPECT_TRUE(says(import(m), "W0002", "`Concat` has no attribute `odd`; it is ignored (1 node)"));
+}
+
+TEST(ImportRules, WarningsWithoutEndAreNoError) {
+  GraphText g{{}, {value("x", kFloat, {2})}, {}};
+  for (int i = 0; i < 300; ++i) {
+    const std::string from = i ? "y" + std::to_string(i - 1) : "x", to = "y" + std::to_string(i);
+    g.nodes.push_back(node("Relu", {from}, {to}, {attr("odd" + std::to_string(i), int64_t{1})}));
+  }
+  g.outputs = {value("y299")};
+  const Result r = import(model(g));
+  EXPECT_FALSE(r.diagnostics.has_errors());
+  EXPECT_NE(r.text().find("100 more warnings are not shown"), std::string::npos);
+}
+
 TEST(ImportRules, ScannedInputsAreEquallyLong) {
   Bytes body = GraphText{{node("Add", {"a", "b"}, {"r"})}, {value("a"), value("b")}, {value("r")}};
   Bytes m = model(
