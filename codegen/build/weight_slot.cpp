@@ -44,7 +44,9 @@ class Table {
 bool named_slot(int descriptor, const Elf64_Shdr& names, const Elf64_Shdr& section) {
   char name[kSection.size() + 1] = {};
   const ssize_t got = ::pread(descriptor, name, sizeof name, names.sh_offset + section.sh_name);
-  return got == ssize_t(sizeof name) && name == kSection && section.sh_size == kSlotBytes;
+  return got == ssize_t(sizeof name) &&
+         std::string_view(name, sizeof name) == std::string_view(kSection.data(), sizeof name) &&
+         section.sh_size == kSlotBytes;
 }
 
 Elf64_Shdr* find_section(int descriptor, std::vector<Elf64_Shdr>& sections, size_t names) {
