@@ -23,10 +23,11 @@ Shape without_axis(Shape shape, int axis) {
   return shape;
 }
 
-void check_condition(const Type& t, std::string_view what) {
+/// Of an If, whose branch a known condition chooses before there is a node.
+void check_condition(const Type& t) {
   bool one = t.kind == Kind::Tensor && (!is_static(t.shape) || product(t.shape).is_static(1));
   if (t.dtype != DType::b1 || !one)
-    throw CompileError(Code::E0301, fmt::format("{} is {}, it must be one bool", what, to_string(t)));
+    throw CompileError(Code::E0301, fmt::format("the condition of `If` is {}, it must be one bool", to_string(t)));
 }
 
 Dim fresh_dim() {
@@ -143,7 +144,7 @@ void Importer::import_if(onnx::NodeProto& n, NodeFacts facts, onnx::GraphProto& 
                                      g->input_size(), g->output_size(), n.output_size()));
   if (facts.inputs.size() != 1 || !facts.inputs[0])
     throw CompileError(Code::E0203, "`If` takes one input, the condition");
-  check_condition(scope.graph.type(facts.inputs[0]), "the condition of `If`");
+  check_condition(scope.graph.type(facts.inputs[0]));
   if (const Constant& condition = scope.graph[facts.inputs[0]].constant;
       condition && condition->size() == 1 && condition->dtype() == DType::b1)
     return inline_branch(n, condition->get_int(0) ? yes : no, scope);
@@ -188,7 +189,6 @@ Importer::Body Importer::import_repeated(onnx::GraphProto& g, Scope& scope, std:
 
 void Importer::import_loop(onnx::NodeProto& n, NodeFacts facts, onnx::GraphProto& g, Scope& scope) {
   facts.inputs.resize(std::max<size_t>(facts.inputs.size(), 2));
-  if (facts.inputs[1]) check_condition(scope.graph.type(facts.inputs[1]), "the condition of `Loop`");
   int carried = static_cast<int>(facts.inputs.size()) - 2;
   std::vector<Type> types{Type(DType::i64, {}), Type(DType::b1, {})};
   for (int i = 0; i < carried; ++i) {

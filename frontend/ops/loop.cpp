@@ -17,7 +17,8 @@ bool always_continues(const Infer& n) {
 }
 
 void check_one(const Infer& n, const Type* t, std::string_view what) {
-  if (t && t->kind == Kind::Tensor && is_static(t->shape) && !product(t->shape).is_static(1))
+  if (!t || t->kind == Kind::Error) return;
+  if (t->kind != Kind::Tensor || (is_static(t->shape) && !product(t->shape).is_static(1)))
     n.fail(Code::E0302, fmt::format("{} is {}, it must hold one element", what, to_string(*t)));
 }
 
@@ -31,7 +32,7 @@ Dim trips(Infer& n) {
 
 void infer_loop(Infer& n) {
   check_one(n, n.has(0) ? &n.type(0) : nullptr, "the trip count `M`");
-  check_one(n, n.has(1) ? &n.type(1) : nullptr, "the condition");
+  check_one(n, n.has(1) ? &n.type(1) : nullptr, "the condition of `Loop`");
   if (n.node().bodies.size() != 1) n.fail(Code::E0204, "`Loop` needs a `body`");
   const Graph& body = n.body(0);
   int carried = std::max(n.input_count(), 2) - 2 - static_cast<int>(n.attr_int("captures"));

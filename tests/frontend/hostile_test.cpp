@@ -397,7 +397,7 @@ TEST(HostileLimits, ALoopCountsOneNumber) {
   EXPECT_EQ(loop(one, on), "");
   EXPECT_EQ(loop(tensor<int64_t>("t", 7, {0}, {}), on), "E0302");
   EXPECT_EQ(loop(tensor<int64_t>("t", 7, {2}, {1, 2}), on), "E0302");
-  EXPECT_EQ(loop(one, tensor<uint8_t>("c", 9, {0}, {})), "E0301");
+  EXPECT_EQ(loop(one, tensor<uint8_t>("c", 9, {0}, {})), "E0302");
 }
 
 TEST(HostileLimits, ALongNameOfACallIsNotRepeated) {

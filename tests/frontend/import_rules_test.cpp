@@ -255,7 +255,7 @@ TEST(ImportRules, AConditionIsOneBool) {
   EXPECT_TRUE(says(import(loop(keeps, {}, {})), "", ""));
   EXPECT_TRUE(says(import(loop(keeps, {1}, {1})), "", ""));
   EXPECT_TRUE(says(import(loop(keeps, {0}, {})), "E0302", "the trip count `M` is i64[0]"));
-  EXPECT_TRUE(says(import(loop(keeps, {}, {3})), "E0301", "the condition of `Loop` is b1[3]"));
+  EXPECT_TRUE(says(import(loop(keeps, {}, {3})), "E0302", "the condition of `Loop` is b1[3]"));
   EXPECT_TRUE(says(import(loop(node("ReduceSum", {"acc"}, {"again"}, {attr("keepdims", int64_t{0})}), {}, {})), "E0301",
                    "gives f32[] as its condition"));
   EXPECT_TRUE(says(import(loop(node("Greater", {"acc", "acc"}, {"again"}), {}, {})), "E0302", "must hold one element"));
