@@ -36,6 +36,7 @@ struct Target {
   int block_threads = 1;                     // that share a chunk
   int sm_count = 1;                          // of a GPU, that want a block each: a card has more or fewer
 
+  int64_t elements_a_launch = 0;             // that are filled in less time than starting one more kernel takes
   std::shared_ptr<const ChoiceLock> lock{};  // of choices; null: the prices decide
 
   bool is_gpu() const { return !architectures.empty(); }

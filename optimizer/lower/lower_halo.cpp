@@ -82,10 +82,7 @@ LoweredKernel lower_fill(const Graph& g, const Operand& to, const Target& target
 }  // namespace
 
 std::vector<LoweredKernel> lower_border(const Graph& g, const Operand& to, const Target& target) {
-  // for a GPU one launch more costs more than these bytes
-  constexpr int64_t kElementsOfAThread = 64;
-  if (target.is_gpu() && to.layout.elements <= int64_t(target.sm_count) * target.block_threads * kElementsOfAThread)
-    return {lower_fill(g, to, target)};
+  if (to.layout.elements <= target.elements_a_launch) return {lower_fill(g, to, target)};
   std::vector<LoweredKernel> kernels;
   for (size_t i = 0; i < to.order.size(); ++i) {
     auto a = static_cast<size_t>(to.order[i]);

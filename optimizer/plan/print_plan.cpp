@@ -51,7 +51,7 @@ int64_t steps_on_host(const Plan& plan) {
 
 std::string to_string(const Plan& plan, const Sources& sources) {
   const std::string architectures =
-      plan.target.is_gpu() ? fmt::format(" for {}", fmt::join(plan.target.architectures, ", ")) : "";
+      !plan.target.architectures.empty() ? fmt::format(" for {}", fmt::join(plan.target.architectures, ", ")) : "";
   std::string s = fmt::format("target {}{}\narena {} bytes\n", plan.target.name, architectures, plan.arena_bytes);
   if (plan.host_bytes) s += fmt::format("host {} bytes, steps on host: {}\n", plan.host_bytes, steps_on_host(plan));
   for (const Kernel& k : plan.kernels) {
