@@ -1,4 +1,4 @@
-// See run_lld.h. lld writes to the name `-`, which is descriptor 1: the output is put there for the time of the call.
+// See run_lld.h. lld writes to the name `-`, which is descriptor 1: the output is put there in the call's process.
 // (Any other name makes lld create a file beside it, which an unnamed file has no place for.)
 #include "codegen/build/run_lld.h"
 
@@ -6,29 +6,19 @@
 #include <fmt/format.h>
 #include <lld/Common/Driver.h>
 #include <llvm/Support/raw_ostream.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <csignal>
 #include <cstring>
+#include <functional>
 
 LLD_HAS_DRIVER(elf)
 
 namespace cameo {
 namespace {
-
-// Descriptor 1 is `target` while this lives.
-class StandardOutput {
- public:
-  explicit StandardOutput(int target) : before_(::fcntl(1, F_DUPFD_CLOEXEC, 3)) { ::dup2(target, 1); }
-  StandardOutput(const StandardOutput&) = delete;
-  StandardOutput& operator=(const StandardOutput&) = delete;
-  ~StandardOutput() {
-    ::close(1);
-    if (before_.valid()) ::dup2(before_.get(), 1);
-  }
-
- private:
-  FileDescriptor before_;
-};
 
 std::string take_write_error() {
   llvm::raw_fd_ostream& out = llvm::outs();
@@ -36,6 +26,30 @@ std::string take_write_error() {
   const std::string message = out.has_error() ? out.error().message() : std::string();
   out.clear_error();
   return message;
+}
+
+// One call of lld, which writes to descriptor 1; what it says goes to `said`. The exit status of the process.
+int link_to(int target, const std::vector<const char*>& words, int said) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::dup2(target, 1);
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  const lld::Result result = lld::lldMain(words, stream, stream, {{lld::Gnu, &lld::elf::link}});
+  if (const std::string error = take_write_error(); !error.empty())
+    text = fmt::format("cannot write the linked file: {}", error);
+  else if (result.retCode == 0)
+    return 0;
+  (void)write_all(said, as_bytes(text), "what the linker says");
+  return 1;
+}
+
+// lld keeps pointers into what a call has freed and uses them in the next one (lld 19), so each call has a process.
+int run_in_child(const std::function<int()>& work) {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(work());
+  int status = 0x7f00;
+  while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+  return status;
 }
 
 const char* emulation(Machine machine) { return machine == Machine::kAarch64 ? "aarch64linux" : "elf_x86_64"; }
@@ -79,19 +93,12 @@ Outcome LldCall::run(Machine machine, const std::string& output_path) {
   std::vector<const char*> words;
   for (const std::string& word : words_) words.push_back(word.c_str());
 
-  std::string text;
-  llvm::raw_string_ostream text_stream(text);
-  lld::Result result;
-  std::string write_error;
-  {
-    const StandardOutput redirected(target.get());
-    result = lld::lldMain(words, text_stream, text_stream, {{lld::Gnu, &lld::elf::link}});
-    write_error = take_write_error();
-  }
+  const ScratchFile said = ScratchFile::in_memory();
+  const int status = run_in_child([&] { return link_to(target.get(), words, said.descriptor()); });
+  const std::string text = read_all(said.descriptor());
   Outcome outcome = Outcome::failure(with_names(text));
-  if (!write_error.empty()) outcome.message = fmt::format("cannot write the linked file: {}", write_error);
-  outcome.stop_worker = !result.canRunAgain;
-  outcome.ok = result.retCode == 0 && write_error.empty();
+  if (WIFSIGNALED(status)) outcome.message = fmt::format("the linker ended with signal {}", WTERMSIG(status));
+  outcome.ok = WIFEXITED(status) && WEXITSTATUS(status) == 0;
   if (outcome.ok && output_path.empty()) outcome.bytes = read_all(memory.descriptor());
   return outcome;
 }
