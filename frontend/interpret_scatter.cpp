@@ -80,12 +80,9 @@ std::vector<Dual> NodeRun::run_scatter(const Scatter& m, std::span<const Dual> i
   std::vector<Expr> roots = m.to;
   roots.push_back(m.update);
   CAMEO_CHECK(m.to.size() == dims.size(), "a destination of the output's rank");
-  const bool nothing = std::ranges::find(dims, 0) != dims.end();  // to write to, whatever the indices are
-  if (!nothing)
-    compile(1, m.over, roots, inputs).run(inputs, shadow_, [&](const Tape::Block& b) {
-      for (int64_t i = 0; i < b.lanes; ++i)
-        write(column, destination(b.roots, dims, i), m.combine, t, b.roots.back(), i);
-    });
+  compile(1, m.over, roots, inputs).run(inputs, shadow_, [&](const Tape::Block& b) {
+    for (int64_t i = 0; i < b.lanes; ++i) write(column, destination(b.roots, dims, i), m.combine, t, b.roots.back(), i);
+  });
   std::vector<Dual> out{new_output(0, std::move(dims))};
   if (out[0].rounded.size()) store(out[0], 0, out[0].rounded.size(), column.lanes());
   return out;
