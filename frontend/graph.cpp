@@ -239,8 +239,9 @@ std::vector<ValueId> Graph::add(const Operator& op, std::vector<ValueId> inputs,
     int64_t elements = 0;
     for (auto& t : infer.types)
       elements += is_static(t->shape) && t->kind == Kind::Tensor ? product(t->shape).value() : kFoldAtOnce + 1;
-    foldable = foldable && elements <= kFoldAtOnce && runs(infer.types[0]->dtype) && folded_bytes_ < kFoldBytes &&
-               short_work(meaning_of(*this, node), elements);
+    // outputs of no elements are known below, without what a composite makes on the way to them
+    foldable = foldable && elements > 0 && elements <= kFoldAtOnce && runs(infer.types[0]->dtype) &&
+               folded_bytes_ < kFoldBytes && short_work(meaning_of(*this, node), elements);
     nodes_.push_back(node);
     if (foldable) {
       std::vector<Tensor> in;
