@@ -230,6 +230,11 @@ class Machine {
 
   void load_any(const Instr& i, int64_t n) {
     const LoadCode& l = *i.load;
+    // an index outside of its axis may be of any size: what it gives is not used, and must only not overflow
+    const auto scaled = [](int64_t index, int64_t stride) {
+      return static_cast<uint64_t>(index) * static_cast<uint64_t>(stride);
+    };
+    const auto sum = [](int64_t a, uint64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + b); };
     int64_t base = 0;
     bool within = true, all = true;
     std::fill_n(offsets_.begin(), n, 0);
@@ -238,13 +243,13 @@ class Machine {
       const LoadCode::Index& x = l.index[d];
       const int64_t* index = lanes_[x.reg].ints;
       if (x.uniform) {
-        base += *index * x.stride;
+        base = sum(base, scaled(*index, x.stride));
         if (inside(*index, x.extent)) continue;
         if (l.checked || x.audited) fail_range(*index, d, x.extent, x.audited);
         within = false;
         continue;
       }
-      for (int64_t j = 0; j < n; ++j) offsets_[j] += index[j] * x.stride;
+      for (int64_t j = 0; j < n; ++j) offsets_[j] = sum(offsets_[j], scaled(index[j], x.stride));
       if (x.proven) continue;
       all = false;
       for (int64_t j = 0; j < n; ++j) inside_[j] &= inside(index[j], x.extent);

@@ -46,10 +46,12 @@ bool has_no_points(const Kernel& k) {
 }
 
 void check_types(const Graph& g, const Node& n) {
-  for (ValueId v : n.inputs)
-    if (const Type& t = g.type(v); v && (t.kind != Kind::Tensor || !runs(t.dtype)))
+  for (ValueId v : n.inputs) {
+    if (!v) continue;
+    if (const Type& t = g.type(v); t.kind != Kind::Tensor || !runs(t.dtype))
       throw CompileError(
           Code::E0403, fmt::format("`{}` reads {}, a type that cannot be computed with yet", n.op->name, to_string(t)));
+  }
   for (ValueId v : n.outputs) {
     if (!v) continue;
     const Type& t = g.type(v);
