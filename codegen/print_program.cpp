@@ -266,7 +266,12 @@ class ProgramPrinter {
     const std::string kernel(s.kind == StepKind::Kernel ? p.kernels[s.kernel].symbol : kind_name(s.kind));
     auto [names, fresh] = names_.try_emplace(s.origin);
     if (fresh) names->second = print_names(s.origin);
-    const KernelCost cost = s.kind == StepKind::Kernel ? cost_of(p.kernels[s.kernel]) : KernelCost{};
+    KernelCost cost;
+    if (s.kind == StepKind::Kernel) {
+      const auto [it, fresh] = costs_.try_emplace(&p.kernels[s.kernel]);
+      if (fresh) it->second = cost_of(p.kernels[s.kernel]);
+      cost = it->second;
+    }
     return nodes_.add_once({fmt::format("{{{}, {}, {}ul, {}ul}}", names->second, text_.place_of(kernel),
                                         static_cast<uint64_t>(cost.flops), static_cast<uint64_t>(cost.bytes))});
   }
@@ -286,6 +291,7 @@ class ProgramPrinter {
   }
 
   const Module& module_;
+  std::map<const Kernel*, KernelCost> costs_;
   const std::vector<GoldenCase>& goldens_;
   const std::vector<MadeUpTensor> made_up_;
   Writer w_;

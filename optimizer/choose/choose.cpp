@@ -21,9 +21,10 @@ struct Candidate {
 };
 
 std::vector<Alternative> ways_of(const Kernel& k, const Target& target) {
+  const KernelCost cost = cost_of(k);
   std::vector<Alternative> ways;
   for (const Choice& c : k.family->candidates(k, target))
-    ways.push_back({k.family, c, k.family->price(k, c, target), {}});
+    ways.push_back({k.family, c, k.family->price(k, cost, c, target), {}});
   CAMEO_CHECK(!ways.empty(), "a way to run a kernel that a family has matched");
   auto best = std::ranges::min_element(ways, {}, &Alternative::seconds);
   if (best->seconds >= kClearly * ways.front().seconds) best = ways.begin();

@@ -7,7 +7,6 @@
 #include <map>
 
 #include "frontend/check.h"
-#include "optimizer/choose/cost.h"
 
 namespace cameo {
 
@@ -19,8 +18,7 @@ double seconds_to_move(double bytes, const MachineModel& machine) {
   return bytes / rate / (machine.clock * 1e9);
 }
 
-double Family::price(const Kernel& k, const Choice&, const Target& target) const {
-  const KernelCost cost = cost_of(k);
+double Family::price(const Kernel&, const KernelCost& cost, const Choice&, const Target& target) const {
   const double peak = target.machine.clock * 1e9 * target.machine.fmas * 2 * target.vector_bytes / 4;
   return cost.flops / (peak * efficiency()) + seconds_to_move(cost.bytes, target.machine);
 }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "optimizer/choose/cost.h"
 #include "optimizer/choose/kernel_printer.h"
 #include "optimizer/lower/lower_kernel.h"
 
@@ -58,7 +59,7 @@ class Family {
   virtual void apply(Kernel& k, const Choice& choice, const Target& target) const;
   /// Seconds on one core. By default those of the operations, at the share of the peak that the family's inner loop
   /// reaches, and those of the bytes, at the rate of the memory that holds them.
-  virtual double price(const Kernel& k, const Choice& choice, const Target& target) const;
+  virtual double price(const Kernel& k, const KernelCost& cost, const Choice& choice, const Target& target) const;
   virtual double efficiency() const { return 0.04; }
 
   // ---- what the plan asks of a kernel of this family

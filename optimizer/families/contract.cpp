@@ -9,7 +9,6 @@
 #include <cmath>
 #include <map>
 
-#include "optimizer/choose/cost.h"
 #include "optimizer/choose/family.h"
 #include "runtime/kernels/contract_shape.h"
 
@@ -194,10 +193,10 @@ std::vector<Choice> choices_of_processor(const Kernel& k, const Product& p, cons
   return all;
 }
 
-/// Seconds of a processor. A term of a tile's sum takes as long as its FMAs, its loads (of b's vectors and a's
+/// Cycles of a processor. A term of a tile's sum takes as long as its FMAs, its loads (of b's vectors and a's
 /// elements), the latency of one FMA, or the way of b from the second cache, if the first cannot hold what a tile's
 /// columns read.
-double price_of_processor(const Kernel& k, const Product& p, const Choice& c, const Target& target) {
+double cycles_of_processor(const Product& p, const Choice& c, const Target& target) {
   constexpr double kLatency = 4, kStart = 16, kBytes = rt::kPanel * sizeof(float);
   const MachineModel& machine = target.machine;
   const double parts = kBytes / target.vector_bytes, terms = static_cast<double>(p.terms());
@@ -216,7 +215,7 @@ double price_of_processor(const Kernel& k, const Product& p, const Choice& c, co
     for (const auto& [vectors, tiles] :
          {std::pair(along.size, along.full), std::pair(along.rest, along.parts - along.full)})
       if (row_tiles && tiles) cycles += static_cast<double>(row_tiles * tiles) * cycles_of_tile(rows, vectors);
-  return cycles * static_cast<double>(p.batches()) / (machine.clock * 1e9) + seconds_to_move(cost_of(k).bytes, machine);
+  return cycles * static_cast<double>(p.batches());
 }
 
 }  // namespace
@@ -316,9 +315,10 @@ class Contract final : public Family {
     if (target.is_gpu()) return {choice_of_gpu(k, p, target)};
     return choices_of_processor(k, p, target);
   }
-  double price(const Kernel& k, const Choice& choice, const Target& target) const override {
-    if (target.is_gpu()) return Family::price(k, choice, target);
-    return price_of_processor(k, Product(k), choice, target);
+  double price(const Kernel& k, const KernelCost& cost, const Choice& choice, const Target& target) const override {
+    if (target.is_gpu()) return Family::price(k, cost, choice, target);
+    return cycles_of_processor(Product(k), choice, target) / (target.machine.clock * 1e9) +
+           seconds_to_move(cost.bytes, target.machine);
   }
 
   void apply(Kernel& k, const Choice& choice, const Target& target) const override {

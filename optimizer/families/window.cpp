@@ -95,10 +95,10 @@ class Window final : public Family {
   }
 
   /// Columns stand in panels, whose rest is computed for nothing.
-  double price(const Kernel& k, const Choice& choice, const Target& target) const override {
+  double price(const Kernel& k, const KernelCost& cost, const Choice& choice, const Target& target) const override {
     const int64_t columns = k.axes.back().extent().int_value();
     const double padding = static_cast<double>(rt::panels_of(columns) * rt::kPanel) / static_cast<double>(columns);
-    return Family::price(k, choice, target) * padding;
+    return Family::price(k, cost, choice, target) * padding;
   }
 
   int chunks(const Kernel& k, const Target& target) const override {
