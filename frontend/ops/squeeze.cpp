@@ -6,6 +6,8 @@ namespace {
 
 void infer_squeeze(Infer& n) {
   bool all = !n.has(1) && !n.has_attr("axes");
+  if (all && !is_static(n.shape()))
+    n.fail(Code::E0404, "data is " + to_string(n.type(0)) + ": without axes, all extents must be known when compiling");
   std::vector<bool> gone(n.rank());
   for (int d = 0; d < n.rank(); ++d) gone[d] = all && n.shape()[d].is_static(1);
   for (int a : NodeView::axes(ints_or_attr(n, 1, "axes"), n.rank())) {
