@@ -237,8 +237,10 @@ CompileOptions read_model_flags(const ModelFlags& flags) {
   options.import.lenient = flags.lenient;
   options.import.outputs = split_list(flags.outputs);
   options.targets = read_targets(flags.targets);
-  if (!flags.tune_lock.empty())
-    for (Target& t : options.targets) t.lock = read_lock(flags.tune_lock);
+  if (!flags.tune_lock.empty()) {
+    const auto lock = read_lock(flags.tune_lock);
+    for (Target& t : options.targets) t.lock = lock;
+  }
   options.reduce_overhead = read_mode(flags.mode, options.targets);
   options.on_host = split_list(flags.on_host);
   if (!options.on_host.empty()) require_gpu("--on-host", options.targets);

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <lld/Common/Driver.h>
+#include <llvm/Support/ErrorHandling.h>
 #include <llvm/Support/raw_ostream.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -28,9 +29,18 @@ std::string take_write_error() {
   return message;
 }
 
+constexpr int kFailed = 1;
+
+void say_fatal_error(void* said, const char* reason, bool) {
+  (void)write_all(*static_cast<int*>(said), as_bytes(reason), "what the linker says");
+  ::_exit(kFailed);
+}
+
 // One call of lld, which writes to descriptor 1; what it says goes to `said`. The exit status of the process.
 int link_to(int target, const std::vector<const char*>& words, int said) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  llvm::remove_fatal_error_handler();  // the worker's would answer in its place
+  llvm::install_fatal_error_handler(say_fatal_error, &said);
   ::dup2(target, 1);
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -40,7 +50,7 @@ int link_to(int target, const std::vector<const char*>& words, int said) {
   else if (result.retCode == 0)
     return 0;
   (void)write_all(said, as_bytes(text), "what the linker says");
-  return 1;
+  return kFailed;
 }
 
 // lld keeps pointers into what a call has freed and uses them in the next one (lld 19), so each call has a process.

@@ -20,6 +20,11 @@ uint64_t hash_of(std::string_view text) {
   return hash;
 }
 
+std::string row_text(std::string_view target, std::string_view problem, std::string_view family,
+                     std::string_view choice) {
+  return fmt::format("{} {} {}{}{}\n", target, problem, family, choice.empty() ? "" : " ", choice);
+}
+
 }  // namespace
 
 ChoiceLock::ChoiceLock(std::string_view text) {
@@ -52,8 +57,7 @@ size_t ChoiceLock::rows_for(const std::string& target) const {
 
 std::string ChoiceLock::text() const {
   std::string s;
-  for (const auto& [key, row] : rows_)
-    s += fmt::format("{} {} {}{}{}\n", key.first, key.second, row.family, row.choice.empty() ? "" : " ", row.choice);
+  for (const auto& [key, row] : rows_) s += row_text(key.first, key.second, row.family, row.choice);
   return s;
 }
 
@@ -66,11 +70,8 @@ std::string problem_of(const Kernel& nest) {
 std::string choices_text(const Plan& plan) {
   std::set<std::string> rows;
   for (const Kernel& k : plan.kernels)
-    for (const std::string& problem : k.problems) {
-      const std::string choice = k.choice.text();
-      rows.insert(fmt::format("{} {} {}{}{}\n", plan.target.name, problem, k.family->name(), choice.empty() ? "" : " ",
-                              choice));
-    }
+    for (const std::string& problem : k.problems)
+      rows.insert(row_text(plan.target.name, problem, k.family->name(), k.choice.text()));
   std::string s;
   for (const std::string& row : rows) s += row;
   return s;

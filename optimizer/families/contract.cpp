@@ -104,7 +104,6 @@ bool calls_function(Expr value) {
 }
 
 // ---- the parts of a kernel
-// --------------------------------------------------------------------------------------------
 
 enum : uint32_t { kOutput, kA, kB };  // operands
 

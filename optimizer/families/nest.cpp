@@ -13,7 +13,6 @@ namespace cameo {
 namespace {
 
 // ---- what a kernel only hands on
-// --------------------------------------------------------------------------------------
 
 /// The kernel only hands on operand 1's elements in the order and at the distance in which they stand.
 std::optional<int64_t> alias_offset(const LoweredKernel& l, const Layouts& layouts) {
@@ -40,7 +39,6 @@ bool only_copies(const Graph& g, const OutputPart& part) {
 }
 
 // ---- lanes and teams
-// --------------------------------------------------------------------------------------------------
 
 int lanes_of(Expr axis) {
   int64_t n = axis.extent().int_value();
