@@ -27,15 +27,7 @@ void expect_tolerated(const Bytes& m, std::string_view code, std::string_view te
 Bytes one_node(const Bytes& n, std::vector<AnyDim> dims = {2, 3}, const std::vector<Bytes>& opsets = {opset("", 18)}) {
   return model(GraphText{{n}, {value("x", kFloat, dims)}, {value("y")}}, opsets);
 }
-std::vector<double> run(const Model& m, std::vector<Tensor> in) {
-  Tensor out = interpret(m.graph, in).rounded[0];
-  std::vector<double> v;
-  for (int64_t i = 0; i < out.size(); ++i) v.push_back(out.get(i));
-  return v;
-}
-Tensor floats(std::vector<int64_t> dims, std::vector<float> v) {
-  return Tensor::of<float>(DType::f32, std::move(dims), v);
-}
+std::vector<double> run(const Model& m, std::vector<Tensor> in) { return values(interpret(m.graph, in).rounded[0]); }
 
 // ---- attributes ---------------------------------------------------------------------------------------------------
 

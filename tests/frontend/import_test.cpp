@@ -17,14 +17,6 @@ using namespace onnx_text;
 GraphText relu_graph(std::vector<AnyDim> dims = {2, 3}) {
   return {{node("Relu", {"x"}, {"y"}, {}, "", "first")}, {value("x", 1, dims)}, {value("y", 1, dims)}};
 }
-std::vector<double> values(const Tensor& t) {
-  std::vector<double> v;
-  for (int64_t i = 0; i < t.size(); ++i) v.push_back(t.get(i));
-  return v;
-}
-Tensor floats(std::vector<int64_t> dims, std::vector<float> v) {
-  return Tensor::of<float>(DType::f32, std::move(dims), v);
-}
 
 TEST(Import, ReadsHeaderNodesAndNames) {
   Result r = import(model(relu_graph()));

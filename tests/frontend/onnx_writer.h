@@ -135,4 +135,13 @@ inline Result import(const Bytes& b, const ImportOptions& options = {},
   return r;
 }
 
+inline std::vector<double> values(const Tensor& t) {
+  std::vector<double> v;
+  for (int64_t i = 0; i < t.size(); ++i) v.push_back(t.get(i));
+  return v;
+}
+inline Tensor floats(std::vector<int64_t> dims, std::vector<float> v) {
+  return Tensor::of<float>(DType::f32, std::move(dims), v);
+}
+
 }  // namespace cameo::onnx_text
