@@ -36,14 +36,6 @@ const Family& family(std::string_view name) {
   return **it;
 }
 
-FoldNest unfold(Expr fold) {
-  FoldNest nest;
-  Expr e = fold;
-  for (; e.op() == Op::Fold; e = e.arg(1)) nest.variables.push_back(e.arg(0));
-  nest.body = e;
-  return nest;
-}
-
 std::string_view name(FoldKind kind) {
   constexpr std::string_view names[] = {"Sum", "Prod", "Min", "Max", "ArgMin", "ArgMax", "ArgMinLast", "ArgMaxLast"};
   return names[static_cast<int>(kind)];

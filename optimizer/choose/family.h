@@ -91,12 +91,6 @@ const Family& family(std::string_view name);  // an internal error where there i
 // ---- shared by families
 /// Seconds in which one core moves so many bytes between it and the memory that holds them.
 double seconds_to_move(double bytes, const MachineModel& machine);
-/// The variables of nested folds of one kind, outermost first, and what they fold.
-struct FoldNest {
-  std::vector<Expr> variables;
-  Expr body;
-};
-FoldNest unfold(Expr fold);
 std::string_view name(FoldKind kind);  // as rt:: has it
 /// A processor's chunks: enough for the threads to even out, one where there is too little to be worth waking one.
 /// `operations`: those of the whole kernel that its stores' values do not show.

@@ -70,8 +70,8 @@ std::optional<Order> row_order(const OutputExpr& out) {
 
 }  // namespace
 
-std::optional<ContractMatch> match_contract(const Graph& g, const OutputExpr& out) {
-  ContractMatch m;
+std::optional<ProductMatch> match_product(const Graph& g, const OutputExpr& out) {
+  ProductMatch m;
   std::vector<Expr> roots{out.value};
   int sums = 0;
   bool other = false;
@@ -103,14 +103,23 @@ std::optional<ContractMatch> match_contract(const Graph& g, const OutputExpr& ou
       visit(r, [&](Expr e) { nested |= e.op() == Op::Load; });
       if (nested || l.checked()) return std::nullopt;
     }
-  auto has = [](Expr l, Expr v) { return std::ranges::any_of(l.index(), [&](Expr i) { return reads(i, v); }); };
+  if (g[ValueId{m.a.operand()}].constant && !g[ValueId{m.b.operand()}].constant) std::swap(m.a, m.b);
+  return m;
+}
+
+bool reads_axis(Expr load, Expr axis) {
+  return std::ranges::any_of(load.index(), [&](Expr i) { return depends_on(i, axis); });
+}
+
+std::optional<ContractMatch> match_contract(const Graph& g, const OutputExpr& out) {
+  const std::optional<ProductMatch> product = match_product(g, out);
+  if (!product) return std::nullopt;
+  ContractMatch m{*product};
   // the N axis: read by one operand alone; a constant operand is B, else the one whose axis is the output's last such
-  bool swap_for_constant = g[ValueId{m.a.operand()}].constant && !g[ValueId{m.b.operand()}].constant;
-  if (swap_for_constant) std::swap(m.a, m.b);
   auto find_n = [&]() {
     m.n_axis = -1;
     for (size_t a = 0; a < out.index.size(); ++a)
-      if (has(m.b, out.index[a]) && !has(m.a, out.index[a]) && !out.index[a].extent().is_const(1))
+      if (reads_axis(m.b, out.index[a]) && !reads_axis(m.a, out.index[a]) && !out.index[a].extent().is_const(1))
         m.n_axis = static_cast<int>(a);
     return m.n_axis >= 0;
   };

@@ -5,12 +5,17 @@
 
 namespace cameo {
 
-/// A sum of products in a fused meaning, and which axes play which part. Read off the expression, never declared.
-struct ContractMatch {
+/// A sum of products of two Loads in a fused meaning. Read off the expression, never declared.
+struct ProductMatch {
   Expr sum;                 // the outermost Fold
   std::vector<Expr> folds;  // its variables, outermost first
-  Expr a, b;                // the Loads; `b` is the operand that has the N axis
-  int n_axis;               // axis of the output that only `b` reads
+  Expr a, b;                // the Loads; `b` is the constant one, if one is
+};
+std::optional<ProductMatch> match_product(const Graph& g, const OutputExpr& out);
+bool reads_axis(Expr load, Expr axis);  // whether an index does
+/// One of which an operand has an axis of its own: that is `b`.
+struct ContractMatch : ProductMatch {
+  int n_axis = -1;  // axis of the output that only `b` reads
 };
 std::optional<ContractMatch> match_contract(const Graph& g, const OutputExpr& out);
 

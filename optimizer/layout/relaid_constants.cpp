@@ -11,23 +11,34 @@ namespace {
 std::string describe(const Packing& p) {
   std::string s = fmt::format("{}x{} from {}", p.column.extent, p.column.stride, p.origin);
   for (auto& k : p.k) s += fmt::format(", {}x{}", k.extent, k.stride);
+  for (auto& g : p.groups) s += fmt::format("; {}x{}", g.extent, g.stride);
   return s;
 }
 
-Tensor pack_panels(const Tensor& t, const Packing& p) {
-  std::vector<int64_t> rows{p.origin};  // the offset of each k
-  for (const Packing::Axis& a : p.k) {
+/// The offsets of all indices of these axes.
+std::vector<int64_t> offsets_of(const std::vector<Packing::Axis>& axes, int64_t origin) {
+  std::vector<int64_t> offsets{origin};
+  for (const Packing::Axis& a : axes) {
     std::vector<int64_t> finer;
-    for (int64_t r : rows)
-      for (int64_t i = 0; i < a.extent; ++i) finer.push_back(r + i * a.stride);
-    rows = std::move(finer);
+    for (int64_t at : offsets)
+      for (int64_t i = 0; i < a.extent; ++i) finer.push_back(at + i * a.stride);
+    offsets = std::move(finer);
   }
-  Tensor out(t.dtype(), {rt::packed_b_elements(p.column.extent, p.k_total())});
+  return offsets;
+}
+
+Tensor pack_panels(const Tensor& t, const Packing& p) {
+  const std::vector<int64_t> rows = offsets_of(p.k, 0);
+  Tensor out(t.dtype(), {p.elements()});
   auto pack = [&]<class T>(T) {
     const T* from = reinterpret_cast<const T*>(t.bytes().data());
-    rt::pack_b(
-        reinterpret_cast<T*>(out.mutable_bytes().data()), p.column.extent, p.k_total(),
-        [&](int64_t k, int64_t column) { return from[rows[static_cast<size_t>(k)] + column * p.column.stride]; });
+    T* to = reinterpret_cast<T*>(out.mutable_bytes().data());
+    for (int64_t group : offsets_of(p.groups, p.origin)) {
+      rt::pack_b(to, p.column.extent, p.k_total(), [&](int64_t k, int64_t column) {
+        return from[group + rows[static_cast<size_t>(k)] + column * p.column.stride];
+      });
+      to += rt::packed_b_elements(p.column.extent, p.k_total());
+    }
   };
   byte_size(t.dtype()) == 4 ? pack(uint32_t{}) : pack(uint16_t{});  // f32, or 16-bit floats
   return out;

@@ -10,16 +10,19 @@
 
 namespace cameo {
 
-/// How the panels of a Contract are cut out of a constant: [columns/16][k..][16], k running over several axes of it.
+/// How the panels of a product are cut out of a constant: [groups..][columns/16][k..][16], k running over several axes
+/// of it.
 struct Packing {
   struct Axis {
     int64_t extent, stride;  // elements of the constant
     bool operator==(const Axis&) const = default;
   };
+  std::vector<Axis> groups;  // each has panels of its own
   Axis column{0, 0};
   std::vector<Axis> k;
   int64_t origin = 0;
   int64_t k_total() const;
+  int64_t elements() const;  // of all panels
   bool operator==(const Packing&) const = default;
 };
 /// Where the panels of a matrix have an element; nullopt where they are not those of all of a matrix of these dims.
@@ -114,6 +117,12 @@ Expr collapse_folds(Expr root);
 Expr split_axis(Kernel& k, size_t i, int64_t block);  // into two, the inner one of `block` points; gives the outer one
 bool has_folds(const Kernel& k);
 std::vector<Expr> folds_in(std::vector<Expr> roots);
+/// The variables of nested folds of one kind, outermost first, and what they fold.
+struct FoldNest {
+  std::vector<Expr> variables;
+  Expr body;
+};
+FoldNest unfold(Expr fold);
 /// Chooses how a nest is run that copies a value or fills a border.
 void choose_nest(Kernel& k, const Target& target);
 /// A value row-major, as what reads whole tensors wants it.

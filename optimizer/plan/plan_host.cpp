@@ -38,8 +38,7 @@ void Planner::push_host_kernel(const Graph& g, Kernel k, const std::vector<Opera
     const Operand& o = operands[i];
     const Value& value = g[o.value];
     const int64_t size = byte_size(value.type.dtype);
-    bytes.push_back(
-        size * (o.packing ? rt::packed_b_elements(o.packing->column.extent, o.packing->k_total()) : o.layout.elements));
+    bytes.push_back(size * (o.packing ? o.packing->elements() : o.layout.elements));
     down.push_back({{Base::Host, 0, end}, {}});
     end += rt::round_up_div(bytes[i], 64) * 64;
     if (!writes_all(k, static_cast<uint32_t>(i), o.layout)) copy(down[i], at[i], bytes[i], k.origin);

@@ -39,6 +39,7 @@ constexpr TileSplit split_tiles(i64 total, i64 size) {
 
 struct Tile {
   int rows, vectors;  // of the output, kept in registers while the sum runs; a vector is kPanel columns
+  bool operator==(const Tile&) const = default;
 };
 
 // The tallest tile of `vectors` whose accumulators, weights and one broadcast fit, with a register to spare; 0: none

@@ -1,0 +1,64 @@
+// See tiles_of_sums.h.
+#include "optimizer/choose/tiles_of_sums.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace cameo {
+namespace {
+
+/// Whether a value calls exp or its kin.
+bool calls_function(Expr value) {
+  std::vector<Expr> roots{value};
+  bool found = false;
+  visit(roots, [&](Expr e) { found |= e.op() >= Op::Exp && e.op() <= Op::Pow; });
+  return found;
+}
+
+}  // namespace
+
+std::vector<rt::Tile> tiles_of_sums(const Product& p, const Target& target) {
+  constexpr int64_t kMostRows = 12, kMostVectors = 4;
+  std::vector<rt::Tile> all{rt::contract_tile(target.vector_bytes, target.vector_registers, p.m(), p.n())};
+  for (int64_t vectors = 1; vectors <= std::min(kMostVectors, rt::panels_of(p.n())); ++vectors) {
+    const int64_t tallest = rt::tallest_tile(target.vector_bytes, target.vector_registers, vectors);
+    for (int64_t rows = 1; rows <= std::min({kMostRows, tallest, p.m()}); ++rows) {
+      const rt::Tile next{static_cast<int>(rt::even_part(p.m(), rows)),
+                          static_cast<int>(rt::even_part(rt::panels_of(p.n()), vectors))};
+      if (std::ranges::find(all, next) == all.end()) all.push_back(next);
+    }
+  }
+  return all;
+}
+
+rt::Tile tile_of(const Choice& choice) {
+  return {static_cast<int>(choice["rows"]), static_cast<int>(choice["vectors"])};
+}
+
+bool sums_stay_in_registers(const Kernel& k, const Product& p) {
+  return p.terms() <= rt::kSumBlock && !calls_function(k.stores[0].value);
+}
+
+double cycles_of_tiles(const Product& p, rt::Tile tile, bool in_registers, const Target& target) {
+  constexpr double kLatency = 4, kStart = 16, kBytes = rt::kPanel * sizeof(float);
+  const MachineModel& machine = target.machine;
+  const double parts = kBytes / target.vector_bytes, terms = static_cast<double>(p.terms());
+  const bool from_l2 = terms * tile.vectors * kBytes > static_cast<double>(machine.l1_bytes) / 2;
+  const auto cycles_of_tile = [&](int64_t rows, int64_t vectors) {
+    const double r = static_cast<double>(rows), v = static_cast<double>(vectors), sums = r * v * parts;
+    const double term = std::max(
+        {sums / machine.fmas, (v * parts + r) / machine.loads, kLatency, from_l2 ? v * kBytes / machine.l2_rate : 0});
+    const double flushes = in_registers ? 0 : 2 * sums * std::ceil(terms / static_cast<double>(rt::kSumBlock));
+    return terms * term + flushes + 2 * sums + kStart;
+  };
+  const rt::TileSplit down = rt::split_tiles(p.m(), tile.rows),
+                      along = rt::split_tiles(rt::panels_of(p.n()), tile.vectors);
+  double cycles = 0;
+  for (const auto& [rows, row_tiles] : {std::pair(down.size, down.full), std::pair(down.rest, down.parts - down.full)})
+    for (const auto& [vectors, tiles] :
+         {std::pair(along.size, along.full), std::pair(along.rest, along.parts - along.full)})
+      if (row_tiles && tiles) cycles += static_cast<double>(row_tiles * tiles) * cycles_of_tile(rows, vectors);
+  return cycles * static_cast<double>(p.batches());
+}
+
+}  // namespace cameo

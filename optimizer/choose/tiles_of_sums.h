@@ -1,0 +1,19 @@
+// How a processor keeps the sums of a product in tiles of rows and vectors of columns, over weights in panels, and what
+// that costs.
+#pragma once
+#include "optimizer/choose/choice.h"
+#include "optimizer/lower/product.h"
+#include "runtime/kernels/contract_shape.h"
+
+namespace cameo {
+
+/// That of the rule of thumb first, then all others that registers hold.
+std::vector<rt::Tile> tiles_of_sums(const Product& p, const Target& target);
+rt::Tile tile_of(const Choice& choice);  // its `rows` and `vectors`
+/// Whether the sums are few enough terms long for that, and the epilogue short enough to be compiled for each vector.
+bool sums_stay_in_registers(const Kernel& k, const Product& p);
+/// Of one core. A term of a tile's sum takes as long as its FMAs, its loads (of b's vectors and a's elements), the
+/// latency of one FMA, or the way of b from the second cache, if the first cannot hold what a tile's columns read.
+double cycles_of_tiles(const Product& p, rt::Tile tile, bool in_registers, const Target& target);
+
+}  // namespace cameo

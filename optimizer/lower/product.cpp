@@ -1,0 +1,230 @@
+// See product.h.
+#include "optimizer/lower/product.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+
+#include "runtime/kernels/contract_shape.h"
+
+namespace cameo {
+namespace {
+
+bool holds(std::span<const Expr> variables, Expr v) { return std::ranges::find(variables, v) != variables.end(); }
+
+/// Whether all variables of an expression are among these.
+bool depends_only_on(Expr e, std::span<const Expr> variables) {
+  bool only = true;
+  visit(std::vector<Expr>{e}, [&](Expr x) { only &= x.op() != Op::Var || holds(variables, x); });
+  return only;
+}
+
+/// The index is a variable of the sum, and beside it only what depends on shared axes.
+bool is_summed(Expr index, const ProductMatch& m, std::span<const Expr> shared) {
+  const Affine at = affine(index);
+  const auto is_fold = [&](const Affine::Term& t) { return t.coefficient == 1 && holds(m.folds, t.term); };
+  return at.constant == 0 && std::ranges::count_if(at.terms, is_fold) == 1 &&
+         std::ranges::all_of(at.terms, [&](const auto& t) { return is_fold(t) || depends_only_on(t.term, shared); });
+}
+
+/// The axis of `a` that is best summed contiguously: the one that stands closest already.
+int summed_axis(const ProductMatch& m, const Layout& made, std::span<const Expr> shared) {
+  int best = -1;
+  for (size_t d = 0; d < m.a.index().size(); ++d)
+    if (is_summed(m.a.index()[d], m, shared) && (best < 0 || made.pitch[d] < made.pitch[best]))
+      best = static_cast<int>(d);
+  return best;
+}
+
+void turn_folds(ProductMatch& m, const Operand& a) {
+  for (Expr& f : m.folds) {
+    if (affine(physical(a.layout, m.a.index())).coefficient_of(f) >= 0) continue;
+    Expr back = var(f.extent());
+    std::vector<Expr> from{f}, to{f.extent() - integer(1) - back};
+    m.a = substitute(m.a, from, to);
+    m.b = substitute(m.b, from, to);
+    f = back;
+  }
+}
+
+Expr linear(std::span<const Expr> vars) {
+  Expr at = integer(0);
+  for (Expr v : vars) at = at * v.extent() + v;
+  return at;
+}
+
+/// Where the panels of a constant have an element: `term` counts the terms of the sum, of which there are `terms`.
+Expr panel_offset(Expr column, Expr term, int64_t terms) {
+  const Expr panel = integer(rt::kPanel);
+  return simplify_index((floor_div(column, panel) * integer(terms) + term) * panel + mod(column, panel));
+}
+
+bool affine_in(Expr offset, std::span<const Expr> terms) {
+  return std::ranges::all_of(affine(offset).terms, [&](const Affine::Term& t) { return holds(terms, t.term); });
+}
+
+Expr sum_of(const ProductMatch& m, Expr a_offset, Expr b_offset) {
+  const auto element = [](uint32_t operand, DType t, Expr offset) {
+    return cast(load_lowered(operand, t, offset, boolean(true), zero(t)), DType::f32);
+  };
+  Expr sum = element(Product::kA, m.a.type(), a_offset) * element(Product::kB, m.b.type(), b_offset);
+  for (size_t i = m.folds.size(); i-- > 0;) sum = fold(FoldKind::Sum, m.folds[i], sum);
+  return sum;
+}
+
+int64_t indices_of(const std::vector<Packing::Axis>& axes) {
+  int64_t total = 1;
+  for (const Packing::Axis& a : axes) total *= a.extent;
+  return total;
+}
+
+/// While axes collapse a packed `b` is a matrix of rows of terms, one after another for each group; here its panels are
+/// put in its place.
+void put_panels(Kernel& k, const Product& p) {
+  const int64_t terms = p.terms(), columns = p.n();
+  const Affine rows = affine(p.b_offset);
+  std::vector<Expr> folds = p.segments;
+  folds.push_back(p.k);
+  Expr at = panel_offset(p.column, linear(folds), terms);
+  for (Expr axis : p.outer)
+    at = at + axis * integer(rows.coefficient_of(axis) / (columns * terms) * rt::packed_b_elements(columns, terms));
+  k.accumulated = rewrite(k.accumulated, [&](Expr e) {
+    const bool is_b = e.op() == Op::Load && e.operand() == Product::kB;
+    return is_b ? load_lowered(Product::kB, e.type(), at, boolean(true), zero(e.type())) : e;
+  });
+}
+
+}  // namespace
+
+// ---- operands -------------------------------------------------------------------------------------------------------
+
+std::optional<Operand> layout_of_a(const Graph& g, const Layouts& layouts, const ProductMatch& m,
+                                   std::span<const Expr> shared) {
+  ValueId v{m.a.operand()};
+  int last = summed_axis(m, layouts[v.index], shared);
+  if (last < 0) return std::nullopt;
+  std::optional<Operand> a = halo_of(g, m.a, layouts[v.index]);
+  if (a && a->around && a->around.float_value() != 0) return std::nullopt;
+  if (!a || (!has_halo(*a) && a->layout.pitch[last] == 1)) return a;
+  if (auto wide = layouts.haloed.find(v);
+      wide != layouts.haloed.end() && wide->second.layout.pitch[last] == 1 && covers(wide->second, *a))
+    return wide->second;
+  std::erase(a->order, last);
+  a->order.push_back(last);
+  a->layout = with_halo(extents(g.type(v).shape), a->order, a->before, a->after);
+  return a;
+}
+
+void order_folds(ProductMatch& m, const Operand& a) {
+  turn_folds(m, a);
+  const Affine at = affine(physical(a.layout, m.a.index()));
+  std::ranges::stable_sort(m.folds, std::greater(), [&](Expr f) { return at.coefficient_of(f); });
+}
+
+int64_t Packing::k_total() const { return indices_of(k); }
+int64_t Packing::elements() const { return indices_of(groups) * rt::packed_b_elements(column.extent, k_total()); }
+
+std::optional<Packing> packing_of(const Graph& g, const Layouts& layouts, const ProductMatch& m,
+                                  std::span<const Expr> groups, Expr column) {
+  const ValueId b{m.b.operand()};
+  if (!g[b].constant) return std::nullopt;
+  const Affine at = affine(physical(layouts[b.index], m.b.index()));
+  const auto axis = [&](Expr v) { return Packing::Axis{v.extent().int_value(), at.coefficient_of(v)}; };
+  Packing p{{}, axis(column), {}, at.constant};
+  for (Expr v : groups) p.groups.push_back(axis(v));
+  for (Expr f : m.folds) p.k.push_back(axis(f));
+  for (const Affine::Term& t : at.terms)
+    if (t.term != column && !holds(m.folds, t.term) && !holds(groups, t.term)) return std::nullopt;
+  return p;
+}
+
+std::optional<Expr> packed_offset(const Packing& p, const std::vector<int64_t>& dims, std::span<const Expr> index) {
+  if (dims.size() != 2 || !p.groups.empty() || p.k.size() != 1 || p.origin != 0) return std::nullopt;
+  const Packing::Axis down{dims[0], dims[1]}, along{dims[1], 1};
+  const bool transposed = p.column == down && p.k[0] == along;
+  if (!transposed && !(p.column == along && p.k[0] == down)) return std::nullopt;
+  return panel_offset(index[transposed ? 0 : 1], index[transposed ? 1 : 0], p.k_total());
+}
+
+// ---- kernel ---------------------------------------------------------------------------------------------------------
+
+LoweredKernel lower_product(const Graph& g, const Layouts& layouts, ValueId output, const OutputPart& part,
+                            const ProductMatch& m, const Operand& a, const Operand& b, std::vector<Expr> axes,
+                            std::span<const Expr> groups) {
+  LoweredKernel l;
+  Kernel& k = l.kernel;
+  const auto add = [&](Operand o) {
+    k.operands.push_back(g.type(o.value).dtype);
+    l.operands.push_back(std::move(o));
+    return static_cast<uint32_t>(l.operands.size() - 1);
+  };
+  const Layout& y_layout = layouts[output.index];
+  add({output, y_layout, {}, {}, {}, {}, {}});
+  add(a);
+  add(b);
+  const Expr rows = linear(groups) * axes.back().extent() + axes.back();
+  const Expr b_offset =
+      b.packing ? rows * integer(b.packing->k_total()) + linear(m.folds) : physical(b.layout, m.b.index());
+  const Expr sum = sum_of(m, physical(a.layout, m.a.index()), b_offset);
+  const Expr acc = make(Op::Acc, DType::f32, {});
+  std::map<ValueId, uint32_t> numbers;
+  Expr value = rewrite(part.out.value, [&](Expr e) { return e == m.sum ? acc : e; });
+  value = rewrite(value, [&](Expr e) -> Expr {
+    if (e == acc) return sum;
+    if (e.op() != Op::Load) return e;
+    const ValueId v{e.operand()};
+    auto [it, fresh] = numbers.try_emplace(v, 0u);
+    if (fresh) it->second = add({v, layouts[v.index], {}, {}, {}, {}, {}});
+    return load_lowered(it->second, e.type(), physical(layouts[v.index], e.index()),
+                        guard_of(g.type(v).shape, e.index()), e.outside());
+  });
+  k.axes = std::move(axes);
+  k.stores.push_back({Product::kOutput, physical(y_layout, part.at), boolean(true), collapse_folds(value)});
+  drop_unit_axes(k);
+  collapse_axes(k, 1);
+  return l;
+}
+
+bool take_sum(Kernel& k, bool packed, Expr term) {
+  for (Expr f : folds_in({k.stores[0].value})) k.accumulated = f;  // the outermost one comes last
+  const Product before(k);
+  if (!packed && !before.segments.empty()) return false;
+  // rows are an axis that b does not have; what both operands have is a batch
+  const Affine b = affine(before.b_offset);
+  const auto column = k.axes.end() - 1;
+  const auto row = std::ranges::find(std::reverse_iterator(column), k.axes.rend(), 0,
+                                     [&](Expr axis) { return b.coefficient_of(axis); });
+  if (row != k.axes.rend()) std::rotate(row.base() - 1, row.base(), column);
+  std::vector<Expr> variables = k.axes;
+  variables.insert(variables.end(), before.segments.begin(), before.segments.end());
+  variables.push_back(before.k);
+  if (!affine_in(before.b_offset, variables)) return false;
+  if (term) variables.push_back(term);
+  if (!affine_in(before.a_offset, variables) || affine(before.a_offset).coefficient_of(before.k) != 1) return false;
+  const Expr sum = k.accumulated;
+  k.stores[0].value = rewrite(k.stores[0].value, [&](Expr e) { return e == sum ? make(Op::Acc, DType::f32, {}) : e; });
+  if (packed) put_panels(k, Product(k));
+  return true;
+}
+
+Product::Product(const Kernel& kernel) {
+  FoldNest sum = unfold(kernel.accumulated);
+  k = sum.variables.back();
+  sum.variables.pop_back();
+  segments = std::move(sum.variables);
+  const auto factor = [&](int i) {
+    const Expr e = sum.body.arg(i);
+    return e.op() == Op::Cast ? e.arg(0) : e;
+  };
+  const bool a_first = factor(0).operand() == kA;
+  a_offset = factor(a_first ? 0 : 1).arg(0);
+  b_offset = factor(a_first ? 1 : 0).arg(0);
+  outer = kernel.axes;
+  column = outer.back();
+  outer = outer.first(outer.size() - 1);
+  if (outer.empty() || depends_on(b_offset, outer.back())) return;
+  row = outer.back();
+  outer = outer.first(outer.size() - 1);
+}
+
+}  // namespace cameo

@@ -1,0 +1,48 @@
+// A sum of products as a kernel: out(outer.., row, column) = epilogue(sum of a * b), with `a` walked along memory and a
+// constant `b` in panels. What the families that compute one in tiles share.
+#pragma once
+#include "optimizer/lower/lower_kernel.h"
+
+namespace cameo {
+
+// ---- operands -------------------------------------------------------------------------------------------------------
+/// How `a` must stand: as it was made if that will do, else with a summed axis last and a halo of zeros. Beside the
+/// variable that is summed, the index of that axis may have axes of the output in `shared`.
+std::optional<Operand> layout_of_a(const Graph& g, const Layouts& layouts, const ProductMatch& m,
+                                   std::span<const Expr> shared = {});
+/// A fold that walks `a` backwards (a transposed convolution's taps) is counted from its end; then the folds go from
+/// the one with the longest stride in `a` to the one with the shortest.
+void order_folds(ProductMatch& m, const Operand& a);
+/// `b` in panels; none where it is no constant, or its elements do not stand affinely in these variables alone.
+std::optional<Packing> packing_of(const Graph& g, const Layouts& layouts, const ProductMatch& m,
+                                  std::span<const Expr> groups, Expr column);
+
+// ---- kernel ---------------------------------------------------------------------------------------------------------
+/// The kernel without family and choice, its column the last axis. Its operands are the output, `a`, `b` and what the
+/// epilogue reads.
+LoweredKernel lower_product(const Graph& g, const Layouts& layouts, ValueId output, const OutputPart& part,
+                            const ProductMatch& m, const Operand& a, const Operand& b, std::vector<Expr> axes,
+                            std::span<const Expr> groups = {});
+/// Takes the sum out of the only store's value; the last axis that `b` does not have comes before the column. False
+/// where the operands' offsets are not affine in axes, variables of the sum and `term`, or the last variable does not
+/// walk `a`.
+bool take_sum(Kernel& k, bool packed, Expr term = {});
+
+/// The parts of a kernel whose sum has been taken. Offsets are affine in the axes and the variables of the sum, but b's
+/// where it is packed; k has coefficient 1 in a's.
+struct Product {
+  static constexpr uint32_t kOutput = 0, kA = 1, kB = 2;  // operands
+  explicit Product(const Kernel& kernel);
+  int64_t m() const { return row ? row.extent().int_value() : 1; }
+  int64_t n() const { return column.extent().int_value(); }
+  int64_t terms() const { return points_of(segments) * k.extent().int_value(); }
+  int64_t batches() const { return points_of(outer); }
+
+  std::vector<Expr> segments;  // variables of the sum, outermost first
+  Expr k;                      // the innermost one
+  Expr a_offset, b_offset;
+  std::span<const Expr> outer;
+  Expr row, column;  // row is null where the output has no axis beside the column's
+};
+
+}  // namespace cameo
