@@ -118,7 +118,7 @@ std::string rewrites_of(const PassContext& context, std::string_view pass) {
 }
 
 PassContext pass_context(const CompileOptions& options) {
-  PassContext context;
+  PassContext context(options.targets.at(0));
   context.skip = options.skip;
   context.rewrite_limit = options.rewrite_limit;
   context.verify_each = options.verify_each;
@@ -126,14 +126,14 @@ PassContext pass_context(const CompileOptions& options) {
 }
 /// Times passes; prints graphs after them, and what was rewritten.
 void watch_passes(PassContext& context, const CompileOptions& options, Console& console) {
-  context.after = [&](std::string_view pass, const Graph& g) {
-    if (options.print_after == "all" || options.print_after == pass) {
-      const std::string rewrites = rewrites_of(context, pass);
+  context.after = [&](const PassContext& now, const Graph& g) {
+    if (options.print_after == "all" || options.print_after == now.pass) {
+      const std::string rewrites = rewrites_of(now, now.pass);
       console.print(
-          fmt::format("-- after {}{}\n{}{}", pass, rewrites.empty() ? " (unchanged)" : "", rewrites, to_string(g)));
+          fmt::format("-- after {}{}\n{}{}", now.pass, rewrites.empty() ? " (unchanged)" : "", rewrites, to_string(g)));
     }
     if (!options.time_passes) return;
-    console.end_as(fmt::format("optimize {}", pass));
+    console.end_as(fmt::format("optimize {}", now.pass));
     console.begin("optimize");
   };
 }
@@ -170,15 +170,20 @@ Planned plan_model(const Model& model, const CompileOptions& options, Console& c
   m.made_up_seed = options.made_up_seed;
   m.reduce_overhead = options.reduce_overhead;
   check_on_host(options, *m.sources, diagnostics);
-  PassContext context = pass_context(options);
-  watch_passes(context, options, console);
-  p.graph = optimize(model.graph, context);
-  m.io = interface_of(p.graph);
+  PassContext shared = pass_context(options);
+  watch_passes(shared, options, console);
+  const Graph common = optimize_for_all(model.graph, shared);
+  for (const Target& target : options.targets) {
+    PassContext context = shared;
+    context.target = target;
+    p.graphs.push_back(optimize_for_target(common, context));
+  }
+  m.io = interface_of(p.graphs.at(0));
   if (options.stop != Stop::Optimized) {
     console.begin("plan");
-    for (const Target& target : options.targets) {
+    for (size_t t = 0; t < options.targets.size(); ++t) {
       Diagnostics found;
-      m.plans.push_back(make_plan(p.graph, target, m.weights, found, options.on_host));
+      m.plans.push_back(make_plan(p.graphs[t], options.targets[t], m.weights, found, options.on_host));
       if (m.plans.size() == 1)  // each target meets the same problems
         for (const Diagnostic& d : found.all()) diagnostics.add(d);
     }
@@ -247,7 +252,10 @@ bool compile(const CompileOptions& options, Console& console, Diagnostics& diagn
   if (diagnostics.has_errors()) return false;
   Planned planned = plan_model(*model, options, console, diagnostics);
   if (diagnostics.has_errors()) return false;
-  if (options.stop == Stop::Optimized) return console.print(to_string(planned.graph)), true;
+  if (options.stop == Stop::Optimized) {
+    for (const Graph& g : planned.graphs) console.print(to_string(g));
+    return true;
+  }
   if (options.stop == Stop::Plan) {
     for (const Plan& p : planned.module.plans) console.print(to_string(p, *planned.module.sources));
     return true;

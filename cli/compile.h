@@ -58,9 +58,9 @@ std::string command_with(const CompileOptions& options, std::string_view verb, c
 /// E0501 for the dims that nothing binds, with the line to paste.
 void require_bound(const Model& model, const CompileOptions& options, std::string_view verb, Diagnostics& diagnostics);
 
-/// One graph, and for each target its plan, of a model whose dims are all bound. Problems are added to `diagnostics`.
+/// For each target its graph and its plan, of a model whose dims are all bound. Problems are added to `diagnostics`.
 struct Planned {
-  Graph graph;
+  std::vector<Graph> graphs;
   Module module;
 };
 Planned plan_model(const Model& model, const CompileOptions& options, Console& console, Diagnostics& diagnostics);

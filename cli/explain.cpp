@@ -8,7 +8,7 @@
 #include "cli/artifact.h"
 #include "cli/verbs.h"
 #include "optimizer/choose/family.h"
-#include "optimizer/layout/lower_graph.h"
+#include "optimizer/clusters/clusters.h"
 
 namespace cameo {
 namespace {
@@ -78,7 +78,7 @@ class Explainer {
  public:
   Explainer(Console& console, const Planned& planned)
       : console_(console),
-        graph_(planned.graph),
+        graph_(planned.graphs.at(0)),
         plan_(planned.module.plans.at(0)),
         sources_(*planned.module.sources) {}
 
@@ -126,7 +126,7 @@ class Explainer {
   }
 
   void explain_clusters(const auto& is_of) {
-    for (const Cluster& c : clusters_for(graph_, plan_.target)) {
+    for (const Cluster& c : form_clusters(graph_, plan_.target)) {
       std::string ops;
       bool here = false;
       for (NodeId n : c.nodes) {

@@ -61,7 +61,7 @@ void describe_graph(Console& console, const Model& model, Json& body) {
 
 void describe_plan(Console& console, const Planned& planned, Json& body) {
   const Plan& p = planned.module.plans.at(0);
-  const double operations = estimate_operations(planned.graph);
+  const double operations = estimate_operations(planned.graphs.at(0));
   console.print(fmt::format("plan for {}\n  {} steps of {} kernels, some {:.3g} GFLOP a run\n  weights {}, arena {}\n",
                             p.target.name, p.steps.size(), p.kernels.size(), operations / 1e9,
                             human_bytes(static_cast<uint64_t>(planned.module.weights.bytes)),

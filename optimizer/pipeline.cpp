@@ -8,11 +8,25 @@ namespace {
 constexpr Pass kPasses[] = {
     {"fold_constants", fold_constants, Exactness::Exact},
     {"fold_scales", fold_scales, Exactness::Algebraic},
-    {"expand_composites", expand_composites, Exactness::Exact, Waypoint::Expanded},
+    {"expand_composites", expand_composites, Exactness::Exact, Waypoint::Expanded, true},
     {"fold_expanded", fold_constants, Exactness::Exact},
     {"merge_equal_nodes", merge_equal_nodes, Exactness::Exact},
-    {"widen_products", widen_products, Exactness::Exact},
+    {"widen_products", widen_products, Exactness::Exact, Waypoint::Replayed, true},
 };
+const std::span<const Pass> kForAll(std::begin(kPasses), std::ranges::find(kPasses, true, &Pass::asks_target));
+const std::span<const Pass> kForTarget(std::begin(kPasses) + kForAll.size(), std::end(kPasses));
+
+Graph run(std::span<const Pass> passes, Graph g, PassContext& context) {
+  for (const Pass& p : passes) {
+    if (std::ranges::find(context.skip, p.name) != context.skip.end()) continue;
+    context.pass = p.name;
+    g = p.run(g, context);
+    context.reached = std::max(context.reached, p.reached);
+    if (context.verify_each) require_sound(verify(g, context.reached), p.name);
+    if (context.after) context.after(context, g);
+  }
+  return g;
+}
 }  // namespace
 
 bool PassContext::apply(std::string_view rule, const Graph& g, const Origin& origin) {
@@ -28,19 +42,17 @@ void PassContext::note(std::string_view rule, const Graph& g, const Origin& orig
 
 std::span<const Pass> passes() { return kPasses; }
 
-Graph optimize(Graph g, PassContext& context) {
-  Waypoint reached = Waypoint::Imported;
-  if (context.verify_each) require_sound(verify(g, reached), "the imported graph");
-  for (const Pass& p : kPasses) {
-    if (std::ranges::find(context.skip, p.name) != context.skip.end()) continue;
-    context.pass = p.name;
-    g = p.run(g, context);
-    reached = std::max(reached, p.reached);
-    if (context.verify_each) require_sound(verify(g, reached), p.name);
-    if (context.after) context.after(p.name, g);
-  }
-  if (!context.verify_each) require_sound(verify(g, reached), "the optimised graph");
+Graph optimize_for_all(Graph g, PassContext& context) {
+  if (context.verify_each) require_sound(verify(g, context.reached), "the imported graph");
+  return run(kForAll, std::move(g), context);
+}
+Graph optimize_for_target(Graph g, PassContext& context) {
+  g = run(kForTarget, std::move(g), context);
+  if (!context.verify_each) require_sound(verify(g, context.reached), "the optimised graph");
   return g;
+}
+Graph optimize(Graph g, PassContext& context) {
+  return optimize_for_target(optimize_for_all(std::move(g), context), context);
 }
 
 }  // namespace cameo

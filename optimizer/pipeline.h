@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "frontend/graph.h"
+#include "optimizer/target.h"
 #include "optimizer/verify.h"
 
 namespace cameo {
@@ -22,15 +23,19 @@ struct FoldBudget {
 };
 
 struct PassContext {
-  std::vector<std::string> skip;                                   // --skip=PASS
-  int64_t rewrite_limit = INT64_MAX;                               // --rewrite-limit=N: which one breaks a model?
-  bool verify_each = false;                                        // --verify=each; else the last graph only
-  std::function<void(std::string_view pass, const Graph&)> after;  // --print-after
-  std::vector<Rewrite> log;                                        // what rewrites did, in order
+  explicit PassContext(Target t) : target(std::move(t)) {}
+
+  Target target;                                                  // that the graph is made for
+  std::vector<std::string> skip;                                  // --skip=PASS
+  int64_t rewrite_limit = INT64_MAX;                              // --rewrite-limit=N: which one breaks a model?
+  bool verify_each = false;                                       // --verify=each; else the last graph only
+  std::function<void(const PassContext&, const Graph&)> after{};  // each pass: --print-after
+  std::vector<Rewrite> log;                                       // what rewrites did, in order
 
   FoldBudget fold_budget;
-  std::string_view pass;  // that is running
-  int64_t rewrites = 0;   // that counted against the limit
+  std::string_view pass;                  // that is running
+  int64_t rewrites = 0;                   // that counted against the limit
+  Waypoint reached = Waypoint::Imported;  // by the graph
 
   /// A rule asks before it rewrites a node, when nothing else keeps it from doing so; false: the limit is reached.
   bool apply(std::string_view rule, const Graph& g, const Origin& origin);
@@ -44,15 +49,21 @@ struct Pass {
   Graph (*run)(const Graph&, PassContext&);
   Exactness exactness;
   Waypoint reached = Waypoint::Replayed;  // from here on `verify` holds graphs to it
+  bool asks_target = false;               // it, and the passes after it, run for each target of a build
 };
 std::span<const Pass> passes();
+/// The passes before the first one that asks the target: what they make serves all targets of a build.
+Graph optimize_for_all(Graph g, PassContext& context);
+/// The others, on what `optimize_for_all` made.
+Graph optimize_for_target(Graph g, PassContext& context);
+/// Both.
 Graph optimize(Graph g, PassContext& context);
 
 // The passes, one file each in rewrites/.
 Graph fold_scales(const Graph& g, PassContext& context);        // batch norm and scales into weights
 Graph fold_constants(const Graph& g, PassContext& context);     // constant expressions of any size, within a budget
 Graph expand_composites(const Graph& g, PassContext& context);  // what no kernel claims becomes its definition
-Graph widen_products(const Graph& g, PassContext& context);     // of 16-bit floats: f32 between casts
+Graph widen_products(const Graph& g, PassContext& context);     // of 16-bit floats, where the target has none
 Graph merge_equal_nodes(const Graph& g, PassContext& context);  // common sub-expressions
 
 }  // namespace cameo

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "frontend/type.h"
+
 namespace cameo {
 
 /// What prices are made of: the rates of one core. A row of a table for each machine that was measured, and one for
@@ -40,7 +42,9 @@ struct Target {
   std::shared_ptr<const ChoiceLock> lock{};  // of choices; null: the prices decide
 
   bool is_gpu() const { return !architectures.empty(); }
-  bool has_tensor_cores() const { return is_gpu(); }  // f16 and bf16 products, summed in f32: from sm_80 on
+  /// Whether it multiplies 16-bit floats as they stand and sums in f32 (tensor cores, from sm_80 on); elsewhere they
+  /// are widened first.
+  bool has_products_of(DType t) const { return is_gpu() && (t == DType::f16 || t == DType::bf16); }
   bool operator==(const Target&) const = default;
 };
 

@@ -6,6 +6,7 @@
 
 #include "frontend/graph.h"
 #include "frontend/operator.h"
+#include "optimizer/target.h"
 
 namespace cameo {
 
@@ -16,11 +17,9 @@ struct Cluster {
   bool on_host = false;          // of a GPU's plan: the processor runs it
 };
 
-enum class Widening { WithMaker, WithProduct };  // of 16-bit floats that only sums of products read
-
 /// Greedy from anchors; every node stands in exactly one cluster, but for casts that join all their readers, and
 /// clusters stand in execution order.
-std::vector<Cluster> form_clusters(const Graph& g, Widening widening = Widening::WithMaker);
+std::vector<Cluster> form_clusters(const Graph& g, const Target& target);
 
 /// The fused meaning of Computes and Views: one OutputExpr a cluster output. The operand of a Load is the number of a
 /// value of the graph; constants of one element have become Consts.

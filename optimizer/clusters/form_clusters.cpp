@@ -50,8 +50,9 @@ bool fit_together(const Size& a, const Size& b) {
 
 class Clusterer {
  public:
-  Clusterer(const Graph& g, Widening widening)
+  Clusterer(const Graph& g, const Target& target)
       : g_(g),
+        target_(target),
         facts_(g.nodes().size()),
         owner_(g.nodes().size(), -1),
         users_(g.values().size()),
@@ -70,8 +71,7 @@ class Clusterer {
     }
     for (const Port& p : g.outputs()) is_output_[p.value.index] = true;
     widens_.resize(g.nodes().size());
-    if (widening == Widening::WithProduct)
-      for (uint32_t i = 0; i < g.nodes().size(); ++i) widens_[i] = widens_for_products(i);
+    for (uint32_t i = 0; i < g.nodes().size(); ++i) widens_[i] = widens_for_products(i);
   }
 
   std::vector<Cluster> run() {
@@ -214,15 +214,15 @@ class Clusterer {
     return count;
   }
 
-  /// A cast of 16-bit floats to f32 that nothing reads but folds which could not join what makes them.
+  /// Of floats whose products the target has: a cast to f32 that nothing reads but folds which could not join what
+  /// makes them.
   bool widens_for_products(uint32_t i) {
     if (!facts_[i].out) return false;
     const Expr value = facts_[i].out->value;
     if (value.op() != Op::Cast || value.type() != DType::f32 || value.arg(0).op() != Op::Load) return false;
     const DType narrow = value.arg(0).type();
     const ValueId v = g_.nodes()[i].outputs[0];
-    if ((narrow != DType::f16 && narrow != DType::bf16) || is_output_[v.index] || !is_static(g_.type(v).shape))
-      return false;
+    if (!target_.has_products_of(narrow) || is_output_[v.index] || !is_static(g_.type(v).shape)) return false;
     return std::ranges::all_of(users_[v.index], [&](uint32_t u) { return facts_[u].folds && !reduces_rows(u); });
   }
   void join_all_readers(uint32_t i) {
@@ -283,6 +283,7 @@ class Clusterer {
   }
 
   const Graph& g_;
+  const Target& target_;
   std::vector<Meaning> meanings_;
   std::vector<NodeFacts> facts_;
   std::vector<int> owner_;
@@ -295,6 +296,6 @@ class Clusterer {
 
 }  // namespace
 
-std::vector<Cluster> form_clusters(const Graph& g, Widening widening) { return Clusterer(g, widening).run(); }
+std::vector<Cluster> form_clusters(const Graph& g, const Target& target) { return Clusterer(g, target).run(); }
 
 }  // namespace cameo

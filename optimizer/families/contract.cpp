@@ -91,7 +91,7 @@ class Contract final : public Family {
     ContractMatch& m = *found;
     if (std::ranges::any_of(m.folds, [](Expr f) { return !f.extent().is_const(); }))
       return "the sum has no constant length";
-    const auto widens = [&](Expr load) { return load.type() == DType::f32 || p.target.has_tensor_cores(); };
+    const auto widens = [&](Expr l) { return l.type() == DType::f32 || p.target.has_products_of(l.type()); };
     const auto a = layout_of_a(g, p.layouts, m);
     if (!a) return "an operand has no axis that is summed as it stands, or no border of zeros";
     if (!widens(m.a)) return "its operands have 16 bits";

@@ -113,10 +113,6 @@ Parts lower_output(const LoweredGraph& f, ValueId v, const OutputExpr& out, cons
   return parts;
 }
 
-std::vector<Cluster> clusters_for(const Graph& g, const Target& target) {
-  return form_clusters(g, target.has_tensor_cores() ? Widening::WithProduct : Widening::WithMaker);
-}
-
 const Target& machine_of(bool on_host, const Target& target) { return on_host ? host_target() : target; }
 
 LoweredGraph lower_graph(const Graph& g, std::vector<FusedCluster> clusters, const Target& target) {

@@ -18,8 +18,6 @@ struct LoweredGraph {
   std::map<ValueId, size_t> maker;     // the cluster that makes a value
   std::map<ValueId, ValueId> windows;  // values that are made where another one wants them: parts of its buffer
 };
-/// As the target wants them.
-std::vector<Cluster> clusters_for(const Graph& g, const Target& target);
 /// The machine that runs a cluster or a kernel: the target, or the processor beside it.
 const Target& machine_of(bool on_host, const Target& target);
 LoweredGraph lower_graph(const Graph& g, std::vector<FusedCluster> clusters, const Target& target);

@@ -118,7 +118,7 @@ void Planner::copy(const Place& to, const Place& from, int64_t bytes, const Orig
 Planner::Frame Planner::open_frame(const Graph& g) {
   std::vector<FusedCluster> clusters;
   Places places(g.values().size());
-  for (Cluster& c : clusters_for(g, plan_.target)) {
+  for (Cluster& c : form_clusters(g, plan_.target)) {
     FusedCluster fused{std::move(c), {}};
     fused.cluster.on_host = runs_on_host(g, fused.cluster);
     guarded(g, fused.cluster, places, [&] {

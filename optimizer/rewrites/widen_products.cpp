@@ -1,6 +1,6 @@
-// widen_products: a product of 16-bit floats is one of f32 between casts, as its definition says: every target has f32
-// kernels for it. The casts join what makes the operands and what reads the result, and constant weights stay 16 bits
-// wide: the kernel widens them as it reads.
+// widen_products: a product of 16-bit floats, where the target has none, is one of f32 between casts, as its definition
+// says. The casts join what makes the operands and what reads the result, and constant weights stay 16 bits wide: the
+// kernel widens them as it reads.
 #include <algorithm>
 #include <map>
 
@@ -33,7 +33,7 @@ Graph widen_products(const Graph& g, PassContext& context) {
   return replay(g, [&](Graph& into, const Node& n, std::span<const ValueId> in) -> std::optional<std::vector<ValueId>> {
     if (!is_product(n)) return std::nullopt;
     const DType narrow = into.type(in[0]).dtype;
-    if (narrow != DType::f16 && narrow != DType::bf16) return std::nullopt;
+    if ((narrow != DType::f16 && narrow != DType::bf16) || context.target.has_products_of(narrow)) return std::nullopt;
     if (!context.apply("widen_product", into, n.origin)) return std::nullopt;
     std::vector<ValueId> wide;
     for (ValueId v : in) wide.push_back(widen(into, v, n.origin));

@@ -27,12 +27,12 @@ const std::vector<Column>& columns() {
   static const std::vector<Column> all{
       {"optimised interpreter", false,
        [](const Graph& g, std::span<const Tensor> in) {
-         PassContext context;
+         PassContext context(*find_target("x86-64-v3"));
          return interpret(optimize(g, context), in).rounded;
        }},
       {"fused interpreter", true,
        [](const Graph& g, std::span<const Tensor> in) {
-         PassContext context;
+         PassContext context(*find_target("x86-64-v3"));
          Graph optimized = optimize(g, context);
          for (const Value& v : optimized.values())  // kernels are fused once every extent is known
            if (v.type.kind == Kind::Tensor && !is_static(v.type.shape))

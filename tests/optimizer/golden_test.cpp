@@ -80,7 +80,7 @@ std::string print_log(const Stage& s) {
 }
 std::string print_clusters(const Stage& s) {
   std::string text;
-  for (const Cluster& c : form_clusters(s.graph)) {
+  for (const Cluster& c : form_clusters(s.graph, s.context.target)) {
     text += title_of(s.graph, c) + " ->";
     for (ValueId v : c.outputs) text += " " + s.graph[v].name;
     text += "\n";
@@ -89,7 +89,7 @@ std::string print_clusters(const Stage& s) {
 }
 std::string print_layouts(const Stage& s) {
   std::vector<FusedCluster> clusters;
-  for (Cluster& c : form_clusters(s.graph)) {
+  for (Cluster& c : form_clusters(s.graph, s.context.target)) {
     std::vector<OutputExpr> outputs = fuse(s.graph, c);
     clusters.push_back({std::move(c), std::move(outputs)});
   }
@@ -125,20 +125,20 @@ constexpr Section kSections[] = {
 };
 
 // ---- running --------------------------------------------------------------------------------------------------------
-PassContext context_of(const Golden& g) {
-  PassContext context;
-  context.rewrite_limit = g.limit;
-  context.verify_each = true;
-  for (const Pass& p : passes())
-    if (!g.passes.empty() && std::ranges::find(g.passes, p.name) == g.passes.end()) context.skip.emplace_back(p.name);
-  return context;
-}
-
 Target target_of(const Golden& g) {
   if (g.target == "cuda") return gpu_target({"ptx"});
   const Target* target = find_target(g.target);
   if (!target) throw std::runtime_error("there is no target `" + g.target + "`");
   return *target;
+}
+
+PassContext context_of(const Golden& g) {
+  PassContext context(target_of(g));
+  context.rewrite_limit = g.limit;
+  context.verify_each = true;
+  for (const Pass& p : passes())
+    if (!g.passes.empty() && std::ranges::find(g.passes, p.name) == g.passes.end()) context.skip.emplace_back(p.name);
+  return context;
 }
 
 bool exact(const Golden& g) {
@@ -174,7 +174,7 @@ std::string run_golden(const Golden& golden) {
     for (const Section& s : kSections) {
       if (std::ranges::find(golden.print, s.name) == golden.print.end()) continue;
       if (s.planned && !module) {
-        module = plan_optimized(g, "", target_of(golden), golden.on_host);
+        module = plan_optimized(g, "", context.target, golden.on_host);
         EXPECT_EQ(differences(run_plan(*module, module->plans[0], model.inputs), want), "");
       }
       if (golden.print.size() > 1) text += fmt::format("-- {}\n", s.name);

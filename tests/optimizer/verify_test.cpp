@@ -23,7 +23,7 @@ namespace {
 
 Graph chain() { return test::parse_model({"input X f32[2x8]", "A = Relu(X)", "B = Exp(A)", "output B"}).graph; }
 Graph expanded(const std::vector<std::string>& lines) {
-  PassContext context;
+  PassContext context(*find_target("x86-64-v3"));
   return optimize(test::parse_model(lines).graph, context);
 }
 Graph with_loop() {  // carries one value, stacks another, captures W
@@ -108,10 +108,10 @@ TEST(VerifyGraph, NoCompositeOnceExpanded) {
             "node 0 `Y` (Softmax): `Softmax` is a composite that was not expanded");
 }
 TEST(VerifyGraph, EveryPassKeepsIt) {
-  PassContext context;
+  PassContext context(*find_target("x86-64-v3"));
   context.verify_each = true;
   optimize(with_loop(), context);
-  context.after = [](std::string_view, const Graph&) {};
+  context.after = [](const PassContext&, const Graph&) {};
   EXPECT_EXIT(
       {
         Graph g = chain();

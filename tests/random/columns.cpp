@@ -65,7 +65,7 @@ std::string differs(const Outcome& want, const std::function<Tensors()>& run) {
 }
 
 Graph optimized(const Graph& g, std::vector<std::string> skip = {}) {
-  PassContext context;
+  PassContext context(*find_target("x86-64-v3"));
   context.skip = std::move(skip);
   context.verify_each = true;
   return optimize(g, context);

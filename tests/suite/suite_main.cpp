@@ -30,7 +30,7 @@ std::vector<Tensor> plan_case(const Case&, const Model& model, std::span<const T
 }
 std::vector<Tensor> fused_case(const Case&, const Model& model, std::span<const Tensor> inputs) {
   test::plan_graph(model.graph);  // what a plan refuses (sizes out of data) is not fused either
-  PassContext context;
+  PassContext context(*find_target("x86-64-v3"));
   return test::interpret_fused(optimize(model.graph, context), inputs).rounded;
 }
 const std::map<std::string, Engine> kEngines = {{"interpreter", interpret_case},

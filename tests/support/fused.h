@@ -5,7 +5,7 @@
 
 namespace cameo::test {
 
-/// `g` is an optimised graph; bodies of control flow run as they are.
+/// `g` is a graph optimised for a processor; bodies of control flow run as they are.
 Interpretation interpret_fused(const Graph& g, std::span<const Tensor> inputs);
 
 }  // namespace cameo::test

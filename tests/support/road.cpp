@@ -10,7 +10,7 @@ namespace cameo::test {
 
 Module plan_graph(const Graph& g, const std::string& name, const Target& target,
                   const std::vector<std::string>& on_host) {
-  PassContext context;
+  PassContext context(target);
   return plan_optimized(optimize(g, context), name, target, on_host);
 }
 
