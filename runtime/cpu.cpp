@@ -7,7 +7,7 @@ namespace rt {
 namespace {
 
 struct Feature {
-  const char* name;
+  char name[12];
   uint32_t leaf, subleaf;
   int8_t reg, bit;  // register: eax 0, ebx 1, ecx 2, edx 3
   uint32_t state;   // bits of XCR0 that must be set

@@ -31,7 +31,7 @@ inline constexpr int64_t kNoIndex =
 inline constexpr int32_t kMaxRank = 32;  // the most axes of a tensor: compilers refuse more, and readers of data
 
 struct TypeInfo {
-  const char* name;
+  char name[10];  // here, as those of other tables: a pointer takes 32 bytes, with what relocates it
   uint8_t code, bits;
 };
 

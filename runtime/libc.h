@@ -32,6 +32,7 @@ long syscall(long number, ...) __asm__("syscall");
 int getpid() __asm__("getpid");
 int isatty(int file) __asm__("isatty");
 [[noreturn]] void exit(int code) __asm__("exit");
+[[noreturn]] void exit_at_once(int code) __asm__("_exit");
 struct Timespec {
   int64_t seconds, nanoseconds;
 };
@@ -81,6 +82,6 @@ enum : int {
 };
 enum : int { kWorkingFolder = -100, kOfTheDescriptor = 0x1000, kTypeAndSize = 0x201 };  // statx
 enum : uint16_t { kTypeMask = 0170000, kRegular = 0100000 };
-enum : int { kMonotonic = 1, kInterrupt = 2, kPipe = 13 };
+enum : int { kMonotonic = 1, kInterrupt = 2, kPipe = 13, kTerminate = 15 };
 
 }  // namespace rt::libc

@@ -4,9 +4,8 @@
 namespace rt::program {
 
 bool parse_dtype(Slice name, uint32_t* dtype) {
-  static constexpr const char* kLong[] = {"",       "float32", "uint8", "int8", "uint16",  "int16",
-                                          "int32",  "int64",   "",      "bool", "float16", "float64",
-                                          "uint32", "uint64",  "",      "",     "bfloat16"};
+  static constexpr char kLong[][9] = {"",     "float32", "uint8",   "int8",   "uint16", "int16", "int32", "int64",   "",
+                                      "bool", "float16", "float64", "uint32", "uint64", "",      "",      "bfloat16"};
   for (uint32_t i = 1; i < kTypeCount; ++i) {
     if (!is_number(i) || !(name == kTypes[i].name || (kLong[i][0] && name == kLong[i]))) continue;
     *dtype = i;

@@ -120,7 +120,7 @@ void print_time(Text* to, const char* what, double ns) {
 }
 
 struct Quantile {
-  const char *name, *title;
+  char name[8], title[8];
   double q;
 };
 constexpr Quantile kQuantiles[] = {

@@ -5,7 +5,7 @@ namespace rt::program {
 namespace {
 
 struct VerbRow {
-  const char* name;
+  char name[12];
   Verb verb;
 };
 constexpr VerbRow kVerbs[] = {{"run", Verb::Run},         {"test", Verb::Test},       {"bench", Verb::Bench},
@@ -33,8 +33,7 @@ uint32_t bit_of(Verb verb) {
 }
 
 struct Flag {
-  const char* name;
-  const char* value;  // what it takes; null: nothing
+  char name[12], value[12];  // the value that it takes; "": none
   uint32_t verbs;
   const char* help;
   bool (*set)(Flags*, Slice);
@@ -74,8 +73,8 @@ constexpr Flag kFlags[] = {
      [](Flags* f, Slice v) { return parse_number(v, &f->seconds) && f->seconds >= 0 && f->seconds < 1e6; }},
     {"--warmup", "N", kBench | kProfile, "runs before the timed ones (default: for a tenth of --seconds)",
      [](Flags* f, Slice v) { return to_count(v, &f->warmup); }},
-    {"--json", nullptr, kAll, "one JSON document on stdout", [](Flags* f, Slice) { return f->json = true; }},
-    {"--help", nullptr, kAll, "this text", [](Flags* f, Slice) { return f->help = true; }},
+    {"--json", "", kAll, "one JSON document on stdout", [](Flags* f, Slice) { return f->json = true; }},
+    {"--help", "", kAll, "this text", [](Flags* f, Slice) { return f->help = true; }},
 };
 
 bool takes(Verb verb, const Flag& flag) {
@@ -137,11 +136,11 @@ const Flag* split_flag(Tool& tool, Verb verb, int argc, char** argv, int* at, Sl
   const Flag* flag = find_flag(*name, verb);
   if (!flag)
     unknown_flag(tool, *name, verb);
-  else if (!flag->value && has_value)
+  else if (!*flag->value && has_value)
     tool.fail(kUsage, "`%s` takes no value", flag->name);
-  else if (flag->value && !has_value && *at + 1 >= argc)
+  else if (*flag->value && !has_value && *at + 1 >= argc)
     tool.fail(kUsage, "`%s` needs a value: %s", flag->name, flag->value);
-  else if (flag->value && !has_value)
+  else if (*flag->value && !has_value)
     *value = argv[++*at];
   return tool.code ? nullptr : flag;
 }
@@ -181,7 +180,7 @@ void print_flags(Tool& tool, Verb verb) {
   for (const Flag& flag : kFlags) {
     if (!takes(verb, flag)) continue;
     char left[40];
-    libc::snprintf(left, sizeof left, "%s %s", flag.name, flag.value ? flag.value : "");
+    libc::snprintf(left, sizeof left, "%s %s", flag.name, flag.value);
     tool.out.format("  %-22s %s\n", left, flag.help);
   }
 }

@@ -1,6 +1,7 @@
 // The artifact's main: flags, a verb, what it printed, and one line about what failed. With --json stdout is one
 // document, whatever happens.
 #include "runtime/program/file.h"
+#include "runtime/program/last_words.h"
 #include "runtime/program/verbs.h"
 
 namespace rt {
@@ -59,11 +60,12 @@ int program_main(const cameo_api* api, const Program* program, int argc, char** 
   if (!*program->name) named.name = tool.name;                    // cameo keeps it for whatever models are the same
   libc::signal(libc::kPipe, reinterpret_cast<void (*)(int)>(1));  // ignored: writing into a closed pipe is an error
   for (int i = 1; i < argc; ++i) flags.json |= Slice(argv[i]) == "--json";  // the document tells of wrong flags too
-  if (flags.json) tool.arena.schema = schema_of(Verb::None);
+  watch_interrupts();
+  if (flags.json) owe_document(schema_of(Verb::None));
   const bool known = parse_flags(tool, argc, argv, &flags);
-  if (flags.json) tool.arena.schema = schema_of(flags.verb);
+  if (flags.json) owe_document(schema_of(flags.verb));
   if (known) run_verbs(tool, flags);
-  if (flags.json) end_document(tool, flags.help ? Verb::Help : flags.verb);
+  if (flags.json) end_document(tool, flags.help ? Verb::Help : flags.verb), document_is_given();
   tool.flush();
   if (tool.code) tool.note("error: %s", tool.message);
   return tool.code;

@@ -1,4 +1,4 @@
-// See session.h. Ctrl-C cancels the run of the one open session; that is the only state outside it.
+// See session.h. An interrupt cancels the run of the one open session.
 #include "runtime/program/session.h"
 
 #include "runtime/execute.h"
@@ -9,12 +9,8 @@ namespace {
 
 cameo_context* running = nullptr;
 const cameo_api* running_api = nullptr;
-int interrupts = 0;
 
-void on_interrupt(int) {
-  if (interrupts++) libc::signal(libc::kInterrupt, nullptr);  // the default again
-  if (running) running_api->cancel(running);
-}
+void cancel_run() { running_api->cancel(running); }
 
 cameo_value tensor_value(const Array& array, int64_t* shape) {
   cameo_value value = {};
@@ -39,11 +35,8 @@ cameo_options options_of(Tool& tool, const Flags& flags) {
   return options;
 }
 
-bool interrupted() { return __atomic_load_n(&interrupts, __ATOMIC_RELAXED) != 0; }
-
 Session::~Session() {
-  running = nullptr;
-  if (context_) libc::signal(libc::kInterrupt, nullptr);
+  set_cancel(nullptr);
   tool_.api->context_release(context_);
   tool_.api->model_release(model_);
 }
@@ -58,10 +51,9 @@ bool Session::open(const Flags& flags) {
   if (status) return tool_.fail(status, error);
   in_ = tool_.arena.array<cameo_value>(tool_.program->input_count);
   out_ = tool_.arena.array<cameo_value>(tool_.program->output_count);
-  interrupts = 0;
   running_api = tool_.api;
   running = context_;
-  libc::signal(libc::kInterrupt, on_interrupt);
+  set_cancel(cancel_run);
   return true;
 }
 

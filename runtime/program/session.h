@@ -3,6 +3,7 @@
 
 #include "runtime/program/data_set.h"
 #include "runtime/program/flags.h"
+#include "runtime/program/last_words.h"
 
 namespace rt::program {
 
@@ -32,7 +33,5 @@ class Session {
 };
 
 cameo_options options_of(Tool& tool, const Flags& flags);  // warnings go to stderr
-
-bool interrupted();  // Ctrl-C was pressed; the first one ends the run in progress, the second one the process
 
 }  // namespace rt::program

@@ -2,22 +2,17 @@
 #include "runtime/program/text.h"
 
 #include "runtime/printable.h"
+#include "runtime/program/last_words.h"
 
 namespace rt::program {
 namespace {
 
 constexpr uint64_t kBlock = 1 << 20;
 
-void print(int file, Slice text) { (void)!libc::write(file, text.data, text.size); }
-
-[[noreturn]] void out_of_memory(const char* schema) {
-  if (schema) {
-    print(1, "{\"schema\":\"cameo."), print(1, schema);
-    print(
-        1,
-        "\",\"version\":1,\"exit_code\":9,\"diagnostics\":[{\"severity\":\"error\",\"message\":\"out of memory\"}]}\n");
-  }
-  print(2, "error: out of memory\n");
+[[noreturn]] void out_of_memory() {
+  const Slice message = "error: out of memory\n";
+  give_last_words(9, "out of memory");
+  (void)!libc::write(2, message.data, message.size);
   libc::exit(9);
 }
 
@@ -87,7 +82,7 @@ void* Arena::take(uint64_t bytes, uint64_t alignment) {
   if (!at_ || skip + bytes > left_) {
     const uint64_t size = sizeof(Block) + alignment + (bytes > kBlock ? bytes : kBlock);
     Block* block = size < bytes ? nullptr : static_cast<Block*>(libc::malloc(size));
-    if (!block) out_of_memory(schema);
+    if (!block) out_of_memory();
     block->next = blocks_;
     blocks_ = block;
     at_ = reinterpret_cast<char*>(block + 1);

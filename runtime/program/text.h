@@ -12,7 +12,6 @@ class Arena {  // what does not fit ends the program with exit code 9
   Arena(const Arena&) = delete;
   ~Arena();
   void* take(uint64_t bytes, uint64_t alignment = 64);
-  const char* schema = nullptr;  // of the JSON document that the program owes even then
   template <class T>
   T* array(uint64_t count) {
     T* items = static_cast<T*>(take(count * sizeof(T)));

@@ -1,4 +1,6 @@
 // Usage: help, typing errors, JSON, exit codes, and clean ends.
+#include <sys/stat.h>
+
 #include <algorithm>
 
 #include "tests/cli/program.h"
@@ -347,6 +349,26 @@ TEST_F(Manners, CtrlCIsOneDocumentToo) {
       }
   }
   EXPECT_GT(documents, 0);
+}
+
+TEST_F(Manners, CtrlCIsOneDocumentOfAnArtifactToo) {
+  ASSERT_EQ(cameo({"build", digits_, "-o", "a.so"}).code, 0);
+  ASSERT_EQ(::mkfifo(path("silent.npy").c_str(), 0600), 0);
+  const std::vector<Words> all = {{"run", "-i", "@" + path("silent.npy"), "--json"},  // waits for its input
+                                  {"bench", "-i", "rand", "--seconds", "100", "--json"}};
+  for (const Words& words : all) {
+    int documents = 0;
+    for (int signal : {SIGINT, SIGTERM}) {
+      RunOptions options;
+      options.signal = signal;
+      options.signal_ms = 500;
+      const Ended e = run_program(path("a.so"), words, options);
+      if (e.signal == signal) continue;  // it came before the program took over
+      expect_document(e, 130, words);
+      ++documents;
+    }
+    EXPECT_GT(documents, 0);
+  }
 }
 
 TEST_F(Manners, AnArtifactWithoutMemoryStillGivesItsDocument) {

@@ -324,16 +324,21 @@ TEST_F(Loops, QuotesWhatAShellWouldEat) {
   EXPECT_EQ(r.out, "# y f32[4]\n13 17 21 25\n") << r.err;
 }
 
-TEST_F(Endless, ControlCEndsARun) {
-  __atomic_store_n(&programs::endless_rounds, 0, __ATOMIC_RELAXED);
-  std::thread killer([] {
-    while (__atomic_load_n(&programs::endless_rounds, __ATOMIC_RELAXED) < 3) std::this_thread::yield();
-    kill(getpid(), SIGINT);
-  });
-  const Result r = call({"run"});
-  killer.join();
-  EXPECT_EQ(r.code, 130);
-  EXPECT_EQ(r.err, "error: the run was cancelled\n");
+TEST_F(Endless, AnInterruptEndsARun) {
+  for (int signal : {SIGINT, SIGTERM}) {
+    __atomic_store_n(&programs::endless_rounds, 0, __ATOMIC_RELAXED);
+    std::thread killer([signal] {
+      while (__atomic_load_n(&programs::endless_rounds, __ATOMIC_RELAXED) < 3) std::this_thread::yield();
+      kill(getpid(), signal);
+    });
+    const Result r = call({"run", "--json"});
+    killer.join();
+    EXPECT_EQ(r.code, 130);
+    EXPECT_EQ(r.err, "error: the run was cancelled\n");
+    EXPECT_EQ(r.out,
+              "{\"schema\":\"cameo.run\",\"version\":1,\"exit_code\":130,\"diagnostics\":[{\"severity\":\"error\","
+              "\"message\":\"the run was cancelled\"}]}\n");
+  }
 }
 
 }  // namespace
