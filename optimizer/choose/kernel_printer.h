@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "optimizer/plan/plan.h"
+#include "optimizer/lower/product.h"
 
 namespace cameo {
 
@@ -49,5 +49,9 @@ void print_tile_lambda(KernelPrinter& printer, const Kernel& k, std::string_view
                        std::string_view end, const std::function<void()>& body);
 /// The last one of a call: the stores, for an element of a tile.
 void print_epilogue(KernelPrinter& printer, const Kernel& k, std::string_view parameters);
+/// The whole call of one that sums products: `function` is its name and template arguments, `first` what it takes
+/// before the extents.
+void print_product(KernelPrinter& printer, const Product& p, std::string_view function, bool packed,
+                   std::string_view first = "");
 
 }  // namespace cameo

@@ -162,27 +162,7 @@ class Contract final : public Family {
   }
 
   void print(KernelPrinter& printer, const Kernel& k) const override {
-    const Product p(k);
-    const Affine a = affine(p.a_offset);
-    printer.line(fmt::format("rt::{}(call, {}, {}, {}, {}, {},", function_of(k.choice), extents_of(p.outer),
-                             extents_of(p.segments), p.row ? constant_of(p.row.extent()) : "rt::c<1>",
-                             constant_of(p.column.extent()), constant_of(p.k.extent())));
-    printer.line(fmt::format("             rt::matrix_a(x{} + {}l, {}, {}l, {}),", Product::kA, a.constant,
-                             strides_of(a, p.outer), p.row ? a.coefficient_of(p.row) : 0, strides_of(a, p.segments)));
-    if (is_packed(k)) {
-      printer.line(fmt::format("             rt::packed_b(x{}, {}),", Product::kB, strides_of(Affine{}, p.outer)));
-    } else {
-      const Affine b = affine(p.b_offset);
-      printer.line(fmt::format("             rt::strided_b(x{} + {}l, {}, {}l, {}l),", Product::kB, b.constant,
-                               strides_of(b, p.outer), b.coefficient_of(p.k), b.coefficient_of(p.column)));
-    }
-    Bindings axes = bindings_of(p.outer);
-    if (p.row) axes.emplace_back(p.row, "row");
-    axes.emplace_back(p.column, "col");
-    print_lambda(printer, fmt::format("auto acc, {}rt::i64 row, auto col", parameters_of(p.outer)), axes, "});", [&] {
-      printer.statement("(void)row;");
-      printer.stores();
-    });
+    print_product(printer, Product(k), function_of(k.choice), is_packed(k));
   }
 
  private:

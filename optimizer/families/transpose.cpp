@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "optimizer/choose/family.h"
+#include "runtime/kernels/contract_shape.h"
 #include "runtime/kernels/transpose_shape.h"
 
 namespace cameo {
