@@ -3,51 +3,19 @@
 // are wider than n, so that a surplus lane shows.
 #include "tests/runtime/kernels/contract_cases.h"
 
-#include <sys/mman.h>
-
 #include <cmath>
-#include <cstring>
 #include <initializer_list>
-#include <limits>
 #include <utility>
 #include <vector>
 
 #include "runtime/kernels/contract.h"
 #include "runtime/kernels/window.h"
+#include "tests/runtime/kernels/cases.h"
 
 namespace contract_cases {
 namespace {
 
-using rt::i64;
-using Floats = std::vector<float>;
 constexpr i64 kGap = 3;  // columns of a row behind the last
-
-Floats small_integers(i64 count, unsigned seed) {
-  Floats v(count);
-  for (float& x : v) x = static_cast<float>(static_cast<int>((seed = seed * 1664525u + 1013904223u) >> 24) % 7 - 3);
-  return v;
-}
-
-// A copy that ends where a page ends and nothing may be read behind it.
-class Guarded {
- public:
-  explicit Guarded(const Floats& v) : bytes_((v.size() * 4 + kPage - 1) / kPage * kPage + kPage) {
-    map_ = static_cast<char*>(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    mprotect(map_ + bytes_ - kPage, kPage, PROT_NONE);
-    data_ = reinterpret_cast<float*>(map_ + bytes_ - kPage) - v.size();
-    std::memcpy(data_, v.data(), v.size() * 4);
-  }
-  Guarded(const Guarded&) = delete;
-  Guarded& operator=(const Guarded&) = delete;
-  ~Guarded() { munmap(map_, bytes_); }
-  const float* data() const { return data_; }
-
- private:
-  static constexpr size_t kPage = 4096;
-  size_t bytes_;
-  char* map_;
-  float* data_;
-};
 
 struct Shape {
   i64 m, n, k, segments = 1, row_stride = 0, segment_stride = 0;
@@ -56,29 +24,6 @@ struct Shape {
            " segments=" + std::to_string(segments);
   }
 };
-
-std::string difference(const Floats& want, const Floats& got, const std::string& what) {
-  for (size_t i = 0; i < want.size(); ++i)
-    if (want[i] != got[i])
-      return what + ": element " + std::to_string(i) + " is " + std::to_string(got[i]) + ", not " +
-             std::to_string(want[i]);
-  return "";
-}
-
-Floats pack(const Floats& b, i64 n, i64 k_total) {  // b is [k_total][n]
-  Floats packed(rt::packed_b_elements(n, k_total));
-  rt::pack_b(packed.data(), n, k_total, [&](i64 k, i64 col) { return b[k * n + col]; });
-  if (const i64 last = n % rt::kPanel)  // what stands behind the last column must not matter
-    for (i64 k = 0; k < k_total; ++k)
-      for (i64 l = last; l < rt::kPanel; ++l)
-        packed[(n / rt::kPanel * k_total + k) * rt::kPanel + l] = std::numeric_limits<float>::quiet_NaN();
-  return packed;
-}
-
-template <class F>
-void in_chunks(int chunks, float* scratch, F run) {
-  for (int c = 0; c < chunks; ++c) run(rt::Call{nullptr, scratch, c, chunks});
-}
 
 struct One {  // a matrix product or one image's rows: operands, and the plain sum
   Shape s;
@@ -359,11 +304,9 @@ std::string windows() {
   return "";
 }
 
-bool runs_here() { return __builtin_cpu_supports(CONTRACT_TARGET); }
-
 }  // namespace
 
-extern const Cases CONTRACT_NAME{CONTRACT_TARGET, runs_here, tile_edges,   segments, literal_shapes,
-                                 outer_axes,      strided,   real_numbers, halves,   windows};
+extern const Cases CASES_NAME{CASES_TARGET, runs_here, tile_edges,   segments, literal_shapes,
+                              outer_axes,   strided,   real_numbers, halves,   windows};
 
 }  // namespace contract_cases
