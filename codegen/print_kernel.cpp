@@ -147,20 +147,20 @@ class Printer final : public KernelPrinter {
     return text;
   }
   std::string call(Expr e) {
-    if (e.op() == Op::Load) return print_load(e);
+    CAMEO_CHECK(e.op() != Op::Load, "Reads alone in a kernel");
+    if (e.op() == Op::Read) return print_read(e);
     const bool compares = e.op() == Op::Lt || e.op() == Op::Le;
     std::string args;
     for (Expr a : e.args()) args += fmt::format("{}{}", args.empty() ? "" : ", ", compares ? compared(a) : name(a));
     if (e.op() == Op::Cast) return fmt::format("rt::cast<{}>({})", storage_type(e.type()), args);
     return fmt::format("rt::{}({})", function_name(e.op()), args);
   }
-  std::string print_load(Expr e) {
-    std::string offset = name(e.arg(0));
-    if (e.arg(1).is_const(1)) return fmt::format("rt::load(x{}, {})", e.operand(), offset);
-    std::string guard = name(e.arg(1));
+  std::string print_read(Expr e) {
+    std::string offset = name(e.offset());
+    if (e.guard().is_const(1)) return fmt::format("rt::load(x{}, {})", e.operand(), offset);
+    std::string guard = name(e.guard());
     if (e.checked())
-      return fmt::format("rt::load_checked(call, x{}, {}, {}{})", e.operand(), offset, guard,
-                         listed(e.args().subspan(2, e.args().size() - 3)));
+      return fmt::format("rt::load_checked(call, x{}, {}, {}{})", e.operand(), offset, guard, listed(e.blamed()));
     return fmt::format("rt::load_or(x{}, {}, {}, {})", e.operand(), offset, guard, name(e.outside()));
   }
   std::string print_fold(Expr e, size_t at) {

@@ -256,6 +256,13 @@ Expr load(uint32_t operand, DType type, std::span<const Expr> index, Expr outsid
   args.push_back(outside ? outside : zero(type));
   return make(Op::Load, type, std::move(args), static_cast<uint64_t>(operand) << 1 | checked);
 }
+Expr read_at(uint32_t operand, DType type, Expr offset, Expr guard, Expr outside, std::span<const Expr> blamed) {
+  CAMEO_CHECK(offset.type() == DType::i64 && guard.type() == DType::b1, "an i64 offset and a condition");
+  std::vector<Expr> args{offset, guard};
+  args.insert(args.end(), blamed.begin(), blamed.end());
+  args.push_back(outside);
+  return make(Op::Read, type, std::move(args), static_cast<uint64_t>(operand) << 1 | !blamed.empty());
+}
 namespace {
 Expr fold_of_nothing(FoldKind kind, DType type) {
   switch (kind) {
@@ -377,7 +384,8 @@ std::string text_of(Expr e, int& left) {
     case Op::Add: return fmt::format("({} + {})", text_of(e.arg(0), left), text_of(e.arg(1), left));
     case Op::Sub: return fmt::format("({} - {})", text_of(e.arg(0), left), text_of(e.arg(1), left));
     case Op::Mul: return fmt::format("({} * {})", text_of(e.arg(0), left), text_of(e.arg(1), left));
-    case Op::Load: return fmt::format("x{}[{}]", e.operand(), list(e.index()));
+    case Op::Load:
+    case Op::Read: return fmt::format("x{}[{}]", e.operand(), list(e.args().first(e.args().size() - 1)));
     case Op::Fold: {
       constexpr std::string_view kinds[] = {"sum",    "prod",   "min",         "max",
                                             "argmin", "argmax", "argmin_last", "argmax_last"};

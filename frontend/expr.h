@@ -1,6 +1,7 @@
 // Expr, the one language of cameo: a typed, hash-consed DAG for scalar bodies, index maps, extents and shape
 // arithmetic. Load and Fold are nodes of it, so fusion is substitution and the loop form is read off the finished
-// expression. Semantics are total: integers wrap, x/0 is 0, a cast saturates, and a Load out of range yields its
+// expression. A Load has an index for each axis of a graph's value; a kernel, whose operands are memory, has Reads at
+// offsets instead. Semantics are total: integers wrap, x/0 is 0, a cast saturates, and a Load out of range yields its
 // `outside`. Integer constants fold and exact integer identities apply when a node is made; floating point is kept as
 // written.
 #pragma once
@@ -13,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "frontend/check.h"
 #include "frontend/type.h"
 
 namespace cameo {
@@ -52,17 +54,32 @@ class Expr {
 
   bool is_const() const { return op() == Op::Const; }
   bool is_const(int64_t v) const;
-  int64_t int_value() const;                                               // of an integer or bool Const
-  double float_value() const;                                              // of a floating Const
-  uint32_t operand() const { return static_cast<uint32_t>(bits() >> 1); }  // of a Load
-  bool checked() const { return bits() & 1; }                              // of a Load: out of range is a status
-  std::span<const Expr> index() const { return args().first(args().size() - 1); }  // of a Load
-  Expr outside() const { return args().back(); }                                   // of a Load
-  FoldKind fold_kind() const { return static_cast<FoldKind>(bits()); }             // of a Fold
-  uint64_t var_number() const { return bits(); }                                   // of a Var
-  Expr extent() const { return arg(0); }                                           // of a Var
+  int64_t int_value() const;             // of an integer or bool Const
+  double float_value() const;            // of a floating Const
+  uint32_t operand() const;              // of a Load or a Read
+  bool checked() const;                  // of a Load or a Read: out of range is a status
+  Expr outside() const;                  // of a Load or a Read
+  std::span<const Expr> index() const;   // of a Load
+  Expr offset() const;                   // of a Read: in elements
+  Expr guard() const;                    // of a Read: nothing is read where it does not hold
+  std::span<const Expr> blamed() const;  // of a Read: see `read_at`
+  FoldKind fold_kind() const { return static_cast<FoldKind>(bits()); }  // of a Fold
+  uint64_t var_number() const { return bits(); }                        // of a Var
+  Expr extent() const { return arg(0); }                                // of a Var
 
  private:
+  Expr as_load() const {
+    CAMEO_CHECK(op() == Op::Load, "a Load");
+    return *this;
+  }
+  Expr as_read() const {
+    CAMEO_CHECK(op() == Op::Read, "a Read");
+    return *this;
+  }
+  Expr as_either() const {
+    CAMEO_CHECK(op() == Op::Load || op() == Op::Read, "a Load or a Read");
+    return *this;
+  }
   const ExprNode* node_ = nullptr;
 };
 
@@ -79,6 +96,13 @@ inline DType Expr::type() const { return node_->type; }
 inline uint64_t Expr::bits() const { return node_->bits; }
 inline std::span<const Expr> Expr::args() const { return node_->args; }
 inline uint32_t Expr::id() const { return node_->id; }
+inline uint32_t Expr::operand() const { return static_cast<uint32_t>(as_either().bits() >> 1); }
+inline bool Expr::checked() const { return as_either().bits() & 1; }
+inline Expr Expr::outside() const { return as_either().args().back(); }
+inline std::span<const Expr> Expr::index() const { return as_load().args().first(args().size() - 1); }
+inline Expr Expr::offset() const { return as_read().arg(0); }
+inline Expr Expr::guard() const { return as_read().arg(1); }
+inline std::span<const Expr> Expr::blamed() const { return as_read().args().subspan(2, args().size() - 3); }
 
 struct ExprHash {
   size_t operator()(Expr e) const { return e.id() * 0x9E3779B97F4A7C15ull >> 16; }
@@ -98,6 +122,10 @@ Expr var(Expr extent);  // a fresh variable over [0, extent)
 Expr symbol(std::string_view name);
 std::string_view symbol_name(Expr symbol);
 Expr load(uint32_t operand, DType type, std::span<const Expr> index, Expr outside, bool checked = false);
+/// The element at an offset from where the operand begins, or `outside` where the guard does not hold: an error, if
+/// something is blamed for it. What is blamed are three expressions an axis: its index as the data has it, the same
+/// counted from 0, and its extent.
+Expr read_at(uint32_t operand, DType type, Expr offset, Expr guard, Expr outside, std::span<const Expr> blamed = {});
 Expr fold(FoldKind kind, Expr var, Expr body);
 
 /// One argument list for every plain operation; the result type follows the first argument, comparisons give b1.

@@ -85,7 +85,7 @@ uint32_t Compiler::reg(Expr e) {
 }
 
 uint32_t Compiler::emit(Expr e, size_t scope) {
-  bool structural = e.op() == Op::Var || e.op() == Op::Symbol || e.op() == Op::Param || e.op() == Op::Acc;
+  bool structural = e.op() == Op::Var || e.op() == Op::Symbol || e.op() == Op::Read || e.op() == Op::Acc;
   CAMEO_CHECK(!structural, "an expression over index variables, folds and operands only");
   if (e.op() == Op::Const) {
     uint32_t r = new_register(is_float(e.type()), true);

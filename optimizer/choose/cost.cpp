@@ -71,8 +71,8 @@ class Counter {
     a.times += times(offset);
   }
   void count(Expr e) {
-    if (e.op() == Op::Load) access(e.operand(), e.arg(0));
-    if (!is_float(e.type()) || e.op() == Op::Load || e.op() == Op::Const || e.op() == Op::Cast || e.op() == Op::Select)
+    if (e.op() == Op::Read) access(e.operand(), e.offset());
+    if (!is_float(e.type()) || e.op() == Op::Read || e.op() == Op::Const || e.op() == Op::Cast || e.op() == Op::Select)
       return;
     const bool fold = e.op() == Op::Fold;
     if (fold && e.arg(1).op() == Op::Fold && e.arg(1).fold_kind() == e.fold_kind()) return;  // the inner one's terms

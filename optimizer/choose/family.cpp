@@ -100,7 +100,7 @@ bool folds_in_lanes(const Kernel& k, Expr e) {
   std::vector<Expr> body{e.arg(1)};
   visit(body, [&](Expr x) {
     if (x.op() == Op::Fold && depends_on(x, v)) nested = true;
-    if (x.op() == Op::Load && affine(x.arg(0)).coefficient_of(v) == 1) unit = true;
+    if (x.op() == Op::Read && affine(x.offset()).coefficient_of(v) == 1) unit = true;
   });
   return unit && !nested;
 }

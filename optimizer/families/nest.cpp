@@ -18,9 +18,9 @@ namespace {
 std::optional<int64_t> alias_offset(const LoweredKernel& l, const Layouts& layouts) {
   const Store& s = l.kernel.stores[0];
   if (l.operands.size() != 2 || l.operands[1].layout != layouts[l.operands[1].value.index] ||
-      s.value.op() != Op::Load || s.value.operand() != 1 || !s.value.arg(1).is_const(1))
+      s.value.op() != Op::Read || s.value.operand() != 1 || !s.value.guard().is_const(1))
     return std::nullopt;
-  Affine difference = affine(s.value.arg(0) - s.offset);
+  Affine difference = affine(s.value.offset() - s.offset);
   if (!difference.terms.empty() || difference.constant < 0) return std::nullopt;
   return difference.constant;
 }
@@ -249,9 +249,9 @@ bool moves_together(const Kernel& k, int64_t lanes) {
     roots.push_back(s.value);
   }
   visit(roots, [&](Expr e) {
-    if (e.op() != Op::Load) return;
-    reach(e.arg(0));
-    together &= !depends_on(e.arg(1), last);
+    if (e.op() != Op::Read) return;
+    reach(e.offset());
+    together &= !depends_on(e.guard(), last);
   });
   return together;
 }

@@ -39,7 +39,7 @@ class ScatterFamily final : public Family {
     for (Expr e : s->to) to.push_back(simplify_index(bind(e)));
     k.choice = {{"owners", p.target.is_gpu() ? move_owners_first(k.axes, to) : 0}, {"fold_lanes", kFoldLanes}};
     const Expr offset = physical(layout, to), guard = guard_of(shape, to), update = bind(s->update);
-    const Expr old = load_lowered(y, update.type(), offset, guard, zero(update.type()));
+    const Expr old = read_at(y, update.type(), offset, guard, zero(update.type()));
     constexpr Op kCombine[] = {Op::Add, Op::Add, Op::Mul, Op::Min, Op::Max};
     const Expr value = s->combine == Scatter::Assign ? update : cameo::apply(kCombine[s->combine], {old, update});
     k.stores.push_back({y, offset, guard, value, blamed_axes(shape, to)});

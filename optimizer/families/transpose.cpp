@@ -1,5 +1,5 @@
 // The Transpose family: on a GPU a nest that writes along one axis and reads along another one goes through shared
-// memory in tiles, so that the threads of a warp are neighbours in both. One Load does; others stay as they are.
+// memory in tiles, so that the threads of a warp are neighbours in both. One Read does; others stay as they are.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,21 +31,21 @@ class Transpose final : public Family {
     Store& s = k.stores[0];
     const Expr column = axis_of_neighbours(k, s.offset);
     if (!column || column.extent().int_value() < kFewest) return false;
-    Expr load, row;
+    Expr read, row;
     std::vector<Expr> roots{s.value};
     visit(roots, [&](Expr e) {
-      if (load || e.op() != Op::Load || !e.arg(1).is_const(1) || !depends_on(e, column)) return;
-      row = axis_of_neighbours(k, e.arg(0));
-      if (row && row != column && row.extent().int_value() >= kFewest) load = e;
+      if (read || e.op() != Op::Read || !e.guard().is_const(1) || !depends_on(e, column)) return;
+      row = axis_of_neighbours(k, e.offset());
+      if (row && row != column && row.extent().int_value() >= kFewest) read = e;
     });
-    if (!load) return false;
+    if (!read) return false;
     for (Expr last : {row, column}) {
       std::erase(k.axes, last);
       k.axes.push_back(last);
     }
     k.family = this;
-    k.accumulated = load;
-    s.value = rewrite(s.value, [&](Expr e) { return e == load ? make(Op::Acc, load.type(), {}) : e; });
+    k.accumulated = read;
+    s.value = rewrite(s.value, [&](Expr e) { return e == read ? make(Op::Acc, read.type(), {}) : e; });
     return true;
   }
   std::vector<Choice> candidates(const Kernel&, const Target&) const override { return {Choice()}; }

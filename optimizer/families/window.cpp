@@ -52,7 +52,7 @@ bool worth_tiles(const Kernel& k, const FoldNest& fold) {
   const std::vector<Expr> body{fold.body};
   const Reads along = reads_along(body, column);
   bool guarded = false;
-  visit(body, [&](Expr e) { guarded |= e.op() == Op::Load && (!e.arg(1).is_const(1) || e.checked()); });
+  visit(body, [&](Expr e) { guarded |= e.op() == Op::Read && (!e.guard().is_const(1) || e.checked()); });
   return !guarded && !along.strided && along.contiguous && column.extent().int_value() >= kFewest &&
          points_of(fold.variables) >= kFewest && row.extent().int_value() >= 2;
 }

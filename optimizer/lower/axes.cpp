@@ -131,8 +131,8 @@ void drop_unit_axes(Kernel& k) {
 Reads reads_along(std::span<const Expr> roots, Expr v) {
   Reads r;
   visit(roots, [&](Expr e) {
-    if (e.op() != Op::Load || !depends_on(e.arg(0), v)) return;
-    Affine a = affine(e.arg(0));
+    if (e.op() != Op::Read || !depends_on(e.offset(), v)) return;
+    Affine a = affine(e.offset());
     bool unit = a.coefficient_of(v) == 1;
     for (const Affine::Term& t : a.terms) unit &= t.term == v || !depends_on(t.term, v);
     ++(unit ? r.contiguous : r.strided);

@@ -28,7 +28,7 @@ Expr Lowering::lower(Expr root, Expr lanes) {
                                : physical(from.layout, e.index());
     std::vector<Expr> blamed;
     if (e.checked()) blamed = blamed_axes(g_.type(v).shape, e.index());
-    return load_lowered(number, e.type(), offset, guard, e.outside(), blamed);
+    return read_at(number, e.type(), offset, guard, e.outside(), blamed);
   });
 }
 /// A constant is laid out for its reader: the axis that the lanes walk comes last. A value with zeros around brings
@@ -79,12 +79,6 @@ std::vector<Expr> blamed_axes(const Shape& shape, std::span<const Expr> index) {
       blamed.insert(blamed.end(), {unwrapped(index[d]), index[d], shape[d].extent()});
   return blamed;
 }
-Expr load_lowered(uint32_t operand, DType t, Expr offset, Expr guard, Expr outside, std::span<const Expr> blamed) {
-  std::vector<Expr> args{offset, guard};
-  args.insert(args.end(), blamed.begin(), blamed.end());
-  args.push_back(outside);
-  return make(Op::Load, t, std::move(args), static_cast<uint64_t>(operand) << 1 | !blamed.empty());
-}
 
 Layout layout_within(const OutputPart& part, const Layout& whole) {
   Affine at = affine(physical(whole, part.at));
@@ -107,7 +101,7 @@ LoweredKernel lower_relay(const Graph& g, const Layouts& layouts, const Operand&
   k.operands = {t, t};
   for (int a : to.order) k.axes.push_back(index[static_cast<size_t>(a)]);
   k.stores.push_back({0, physical(to.layout, index), boolean(true),
-                      load_lowered(1, t, physical(layouts[to.value.index], index), boolean(true), zero(t))});
+                      read_at(1, t, physical(layouts[to.value.index], index), boolean(true), zero(t))});
   drop_unit_axes(k);
   collapse_axes(k, 0);
   choose_nest(k, target);

@@ -1,6 +1,6 @@
-// Lowering: what kernel families share when the fused meaning of a cluster becomes a kernel: Loads and stores get
-// physical offsets and only the guards that range analysis cannot discharge; axes and folds that walk memory together
-// collapse.
+// Lowering: what kernel families share when the fused meaning of a cluster becomes a kernel: Loads become Reads, which
+// like stores have physical offsets and only the guards that range analysis cannot discharge; axes and folds that walk
+// memory together collapse.
 #pragma once
 #include <map>
 #include <optional>
@@ -78,7 +78,7 @@ std::vector<LoweredKernel> lower_border(const Graph& g, const Operand& to, const
 
 // Shared by the families.
 
-/// Lowers Loads of whole values to offsets in their layouts, and collects the operands.
+/// Lowers Loads of whole values to Reads at offsets in their layouts, and collects the operands.
 class Lowering {
  public:
   Lowering(const Graph& g, const Layouts& layouts, LoweredKernel& out) : g_(g), layouts_(layouts), out_(out) {}
@@ -105,9 +105,6 @@ Expr guard_of(const Shape& shape, std::span<const Expr> index);
 /// What the error of an index that is outside may have to name, three expressions for each axis that is not proven: the
 /// index as the data has it, which may count from the end, the same counted from 0, and the extent.
 std::vector<Expr> blamed_axes(const Shape& shape, std::span<const Expr> index);
-/// A Load of an offset: its arguments are offset, guard, `blamed` and what stands outside. It is checked where
-/// something is blamed.
-Expr load_lowered(uint32_t operand, DType t, Expr offset, Expr guard, Expr outside, std::span<const Expr> blamed = {});
 int64_t points_of(std::span<const Expr> axes);  // the product of their extents
 void drop_unit_axes(Kernel& k);
 void split_axes(Kernel& k);  // where an index is divided by a constant, so that what is left is affine

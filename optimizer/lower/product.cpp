@@ -65,7 +65,7 @@ bool affine_in(Expr offset, std::span<const Expr> terms) {
 
 Expr sum_of(const ProductMatch& m, Expr a_offset, Expr b_offset) {
   const auto element = [](uint32_t operand, DType t, Expr offset) {
-    return cast(load_lowered(operand, t, offset, boolean(true), zero(t)), DType::f32);
+    return cast(read_at(operand, t, offset, boolean(true), zero(t)), DType::f32);
   };
   Expr sum = element(Product::kA, m.a.type(), a_offset) * element(Product::kB, m.b.type(), b_offset);
   for (size_t i = m.folds.size(); i-- > 0;) sum = fold(FoldKind::Sum, m.folds[i], sum);
@@ -89,8 +89,8 @@ void put_panels(Kernel& k, const Product& p) {
   for (Expr axis : p.outer)
     at = at + axis * integer(rows.coefficient_of(axis) / (columns * terms) * rt::packed_b_elements(columns, terms));
   k.accumulated = rewrite(k.accumulated, [&](Expr e) {
-    const bool is_b = e.op() == Op::Load && e.operand() == Product::kB;
-    return is_b ? load_lowered(Product::kB, e.type(), at, boolean(true), zero(e.type())) : e;
+    const bool is_b = e.op() == Op::Read && e.operand() == Product::kB;
+    return is_b ? read_at(Product::kB, e.type(), at, boolean(true), zero(e.type())) : e;
   });
 }
 
@@ -175,8 +175,8 @@ LoweredKernel lower_product(const Graph& g, const Layouts& layouts, ValueId outp
     const ValueId v{e.operand()};
     auto [it, fresh] = numbers.try_emplace(v, 0u);
     if (fresh) it->second = add({v, layouts[v.index], {}, {}, {}, {}, {}});
-    return load_lowered(it->second, e.type(), physical(layouts[v.index], e.index()),
-                        guard_of(g.type(v).shape, e.index()), e.outside());
+    return read_at(it->second, e.type(), physical(layouts[v.index], e.index()), guard_of(g.type(v).shape, e.index()),
+                   e.outside());
   });
   k.axes = std::move(axes);
   k.stores.push_back({Product::kOutput, physical(y_layout, part.at), boolean(true), collapse_folds(value)});
@@ -217,8 +217,8 @@ Product::Product(const Kernel& kernel) {
     return e.op() == Op::Cast ? e.arg(0) : e;
   };
   const bool a_first = factor(0).operand() == kA;
-  a_offset = factor(a_first ? 0 : 1).arg(0);
-  b_offset = factor(a_first ? 1 : 0).arg(0);
+  a_offset = factor(a_first ? 0 : 1).offset();
+  b_offset = factor(a_first ? 1 : 0).offset();
   outer = kernel.axes;
   column = outer.back();
   outer = outer.first(outer.size() - 1);

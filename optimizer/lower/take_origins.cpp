@@ -18,7 +18,7 @@ void each_offset(const Kernel& k, F f) {
   }
   if (k.accumulated) roots.push_back(k.accumulated);
   visit(roots, [&](Expr e) {
-    if (e.op() == Op::Load && !e.arg(1).is_const(0)) f(e.operand(), e.arg(0));
+    if (e.op() == Op::Read && !e.guard().is_const(0)) f(e.operand(), e.offset());
   });
 }
 
@@ -41,10 +41,9 @@ std::vector<int64_t> take_origins(Kernel& k) {
   if (std::ranges::all_of(origins, [](int64_t o) { return o == 0; })) return origins;
   auto moved = [&](Expr root) {
     return rewrite(root, [&](Expr e) {
-      if (e.op() != Op::Load || origins[e.operand()] == 0) return e;
-      std::vector<Expr> args(e.args().begin(), e.args().end());
-      args[0] = less(args[0], origins[e.operand()]);
-      return make(Op::Load, e.type(), std::move(args), e.bits());
+      if (e.op() != Op::Read || origins[e.operand()] == 0) return e;
+      const Expr offset = less(e.offset(), origins[e.operand()]);
+      return read_at(e.operand(), e.type(), offset, e.guard(), e.outside(), e.blamed());
     });
   };
   for (Store& s : k.stores) {

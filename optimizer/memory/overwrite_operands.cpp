@@ -8,10 +8,10 @@
 namespace cameo {
 namespace {
 
-bool loads(Expr root, uint32_t operand) {
+bool reads(Expr root, uint32_t operand) {
   bool found = false;
   std::vector<Expr> roots{root};
-  visit(roots, [&](Expr e) { found |= e.op() == Op::Load && e.operand() == operand; });
+  visit(roots, [&](Expr e) { found |= e.op() == Op::Read && e.operand() == operand; });
   return found;
 }
 
@@ -80,10 +80,10 @@ bool may_overwrite(const Kernel& k, uint32_t operand) {
   const Store& s = k.stores[0];
   if (operand == s.operand || !s.guard.is_const(1)) return false;
   if (byte_size(k.operands[operand]) != byte_size(k.operands[s.operand])) return false;
-  if (k.accumulated && loads(k.accumulated, operand)) return false;
-  bool own = !loads(s.offset, operand);
+  if (k.accumulated && reads(k.accumulated, operand)) return false;
+  bool own = !reads(s.offset, operand);
   std::vector<Expr> roots{s.value};
-  visit(roots, [&](Expr e) { own &= e.op() != Op::Load || e.operand() != operand || e.arg(0) == s.offset; });
+  visit(roots, [&](Expr e) { own &= e.op() != Op::Read || e.operand() != operand || e.offset() == s.offset; });
   return own;
 }
 

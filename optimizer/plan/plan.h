@@ -1,6 +1,6 @@
-// Plan: every decision, printed. A kernel's body is its fused Expr with each Load lowered to a physical offset; a step
-// gives a kernel its operands; rows that are not kernels (jumps, loops, copies) are the control flow. Codegen decides
-// nothing more.
+// Plan: every decision, printed. A kernel's body is its fused Expr with a Read at a physical offset for each Load; a
+// step gives a kernel its operands; rows that are not kernels (jumps, loops, copies) are the control flow. Codegen
+// decides nothing more.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -30,9 +30,8 @@ struct Alternative {
   std::string_view why_not;
 };
 
-/// One emitted function. Its Loads are lowered: args are (offset in elements, guard, outside), and the operand is the
-/// number of the kernel's operand. Its expressions say what is computed, its choice how; what the numbers of a choice
-/// mean only its family knows.
+/// One emitted function. Its expressions, whose Reads have the numbers of its operands, say what is computed, its
+/// choice how; what the numbers of a choice mean only its family knows.
 struct Kernel {
   std::string symbol, title;  // k003_conv_relu; "Conv + Relu"
   const Family* family = nullptr;

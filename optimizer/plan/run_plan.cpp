@@ -1,4 +1,4 @@
-// See run_plan.h. A kernel becomes a tape: a lowered Load is a Load of a tensor of one axis, which is what is left of
+// See run_plan.h. A kernel becomes a tape: a Read is a Load of a tensor of one axis, which is what is left of
 // its buffer from the operand on.
 #include "optimizer/plan/run_plan.h"
 
@@ -43,10 +43,10 @@ Region region_of(Tensor& t, bool writable) {
 
 // ---- kernels --------------------------------------------------------------------------------------------------------
 
-/// A lowered Load as one of the tape: where the guard does not hold nothing is read, and what is read lies in the
+/// A Read as a Load of the tape: where the guard does not hold nothing is read, and what is read lies in the
 /// region.
 Expr load_of(Expr e, const std::vector<std::vector<int64_t>>& dims) {
-  Expr offset = e.arg(0), guard = e.arg(1), none = zero(e.type());
+  Expr offset = e.offset(), guard = e.guard(), none = zero(e.type());
   Interval r = range_of(offset);
   int64_t elements = dims.at(e.operand())[0];
   bool proven = r.low >= 0 && r.high < elements;
@@ -70,7 +70,7 @@ struct KernelCode {
       s.value = rewrite(s.value, [&](Expr e) { return e.op() == Op::Acc ? k.accumulated : e; });
     split_axes(whole);  // so that offsets in panels are affine
     const auto physical = [&](Expr root) {
-      return rewrite(root, [&](Expr e) { return e.op() == Op::Load ? load_of(e, dims) : e; });
+      return rewrite(root, [&](Expr e) { return e.op() == Op::Read ? load_of(e, dims) : e; });
     };
     const int64_t block = k.family->writes_once() ? Tape::kBlock : 1;
     for (const Store& s : whole.stores) {

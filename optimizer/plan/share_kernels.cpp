@@ -71,7 +71,7 @@ class Sharer {
     std::unordered_map<Expr, Expr, ExprHash> loads;
     for (size_t i = 0; i < differ.size(); ++i)
       loads[numbers[0][differ[i]]] =
-          load_lowered(operand, type, integer(static_cast<int64_t>(i)), boolean(true), zero(type));
+          read_at(operand, type, integer(static_cast<int64_t>(i)), boolean(true), zero(type));
     const auto loaded = [&](Expr root) {
       return rewrite(root, [&](Expr e) { return e.is_const() && loads.contains(e) ? loads[e] : e; });
     };

@@ -41,7 +41,7 @@ std::vector<int64_t> extents_of(const Kernel& k) {
   }
   if (k.accumulated) values.push_back(k.accumulated);
   visit(values, [&](Expr e) {
-    if (e.op() == Op::Load && e.arg(1).is_const(1)) touch(e.operand(), e.arg(0));
+    if (e.op() == Op::Read && e.guard().is_const(1)) touch(e.operand(), e.offset());
   });
   return reach;
 }
