@@ -69,34 +69,38 @@ LoweredKernel finish(std::vector<Candidate> candidates, std::vector<Alternative>
   return chosen;
 }
 
-template <class AnyProblem>
-std::optional<LoweredKernel> choose(const AnyProblem& p) {
-  const ChoiceLock* lock = p.target.lock.get();
+struct Attempt {
+  const Family* family;
+  Lowered lowered;
+};
+
+/// The best way of all kernels that families have lowered; nullopt where there is none.
+std::optional<LoweredKernel> choose(std::vector<Attempt> attempts, const Target& target) {
+  const ChoiceLock* lock = target.lock.get();
   std::vector<Candidate> candidates;
   std::vector<Alternative> refused;
   std::string problem;
-  for (const Family* f : all_families()) {
-    Match m = f->match(p);
-    if (!m.kernel) {
-      refused.push_back({f, {}, 0, m.why_not});
+  for (auto& [family, lowered] : attempts) {
+    if (!lowered.kernel) {
+      refused.push_back({family, {}, 0, lowered.why_not});
       continue;
     }
-    Kernel& k = m.kernel->kernel;
+    Kernel& k = lowered.kernel->kernel;
     if (!k.family) {
       if (lock) problem = problem_of(k);
-      adopt(k, p.target);
+      adopt(k, target);
     }
-    std::vector<Alternative> ways = ways_of(k, p.target);
-    candidates.push_back({std::move(*m.kernel), std::move(ways)});
+    std::vector<Alternative> ways = ways_of(k, target);
+    candidates.push_back({std::move(*lowered.kernel), std::move(ways)});
   }
   if (candidates.empty()) return std::nullopt;
   std::swap(candidates.front(),
             *std::ranges::min_element(candidates, {}, [](const Candidate& c) { return c.ways.front().seconds; }));
   if (!problem.empty()) {
-    if (const ChoiceLock::Row* row = lock->find(p.target.name, problem)) obey(*row, problem, candidates);
+    if (const ChoiceLock::Row* row = lock->find(target.name, problem)) obey(*row, problem, candidates);
     candidates.front().lowered.kernel.problems = {problem};
   }
-  return finish(std::move(candidates), std::move(refused), p.target);
+  return finish(std::move(candidates), std::move(refused), target);
 }
 
 }  // namespace
@@ -108,12 +112,25 @@ void choose_nest(Kernel& k, const Target& target) {
   k.family->apply(k, way.choice, target);
 }
 
-LoweredKernel choose_kernel(const Problem& p) {
-  auto chosen = choose(p);
+std::vector<FamilyMatch> match_families(const Problem& p) {
+  std::vector<FamilyMatch> matches;
+  for (const Family* f : all_families()) matches.push_back({f, f->match(p)});
+  return matches;
+}
+
+LoweredKernel choose_kernel(const Problem& p, std::span<const FamilyMatch> matches) {
+  std::vector<Attempt> attempts;
+  for (const auto& [family, matched] : matches)
+    attempts.push_back({family, matched.match ? family->lower(p, *matched.match) : Lowered(matched.why_not)});
+  auto chosen = choose(std::move(attempts), p.target);
   CAMEO_CHECK(chosen.has_value(), "a family that computes any part of an output");
   return std::move(*chosen);
 }
 
-std::optional<LoweredKernel> choose_kernel(const NodeProblem& p) { return choose(p); }
+std::optional<LoweredKernel> choose_kernel(const NodeProblem& p) {
+  std::vector<Attempt> attempts;
+  for (const Family* f : all_families()) attempts.push_back({f, f->lower(p)});
+  return choose(std::move(attempts), p.target);
+}
 
 }  // namespace cameo

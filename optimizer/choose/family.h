@@ -24,10 +24,25 @@ struct Problem {
   const Target& target;
 };
 
-/// A kernel without its choice, or why a family cannot compute a problem.
+/// What a family has read off a problem: the roles of its parts, which only the family looks into, and how it would
+/// like operands to stand. What does not stand so is copied for its kernel.
 struct Match {
-  Match(LoweredKernel l) : kernel(std::move(l)) {}
-  Match(const char* reason) : why_not(reason) {}
+  virtual ~Match() = default;
+  std::vector<Operand> wishes;
+};
+struct Matched {
+  template <class RolesOfFamily>
+  Matched(std::shared_ptr<RolesOfFamily> m) : match(std::move(m)) {}
+  Matched(std::string_view reason) : why_not(reason) {}
+  Matched(const char* reason) : why_not(reason) {}
+  std::shared_ptr<const Match> match;  // null: why not
+  std::string_view why_not;
+};
+/// A kernel without its choice, or why there is none.
+struct Lowered {
+  Lowered(LoweredKernel l) : kernel(std::move(l)) {}
+  Lowered(const char* reason) : why_not(reason) {}
+  Lowered(std::string_view reason) : why_not(reason) {}
   std::optional<LoweredKernel> kernel;
   std::string_view why_not;
 };
@@ -47,12 +62,14 @@ class Family {
   virtual std::string_view name() const = 0;
 
   // ---- choosing
-  /// A kernel for the problem with everything but its choice, if the family can compute it well.
-  virtual Match match(const Problem&) const { return "it computes no expressions"; }
-  virtual Match match(const NodeProblem&) const { return "it computes expressions"; }
+  /// Whether the family can compute the problem well. Of layouts only the order of axes is settled.
+  virtual Matched match(const Problem&) const { return "it computes no expressions"; }
+  /// A kernel with everything but its choice, when layouts are settled.
+  virtual Lowered lower(const Problem&, const Match&) const { return "it computes no expressions"; }
+  virtual Lowered lower(const NodeProblem&) const { return "it computes expressions"; }
   /// Makes a nest that is not chosen for yet a kernel of this family, if it can.
   virtual bool adopt(Kernel&, const Target&) const { return false; }
-  /// The ways to run a kernel that `match` or `adopt` gave, the best one by rule of thumb first: it wins unless the
+  /// The ways to run a kernel that `lower` or `adopt` gave, the best one by rule of thumb first: it wins unless the
   /// price of another is clearly lower.
   virtual std::vector<Choice> candidates(const Kernel& k, const Target& target) const = 0;
   /// Completes the kernel by one of its candidates.

@@ -72,43 +72,51 @@ std::vector<Choice> choices_of_processor(const Kernel& k, const Product& p, cons
   return all;
 }
 
-/// `b`: packed panels if it is a constant, else as it stands.
-std::optional<Operand> layout_of_b(const Graph& g, const Layouts& layouts, const ContractMatch& m, Expr column) {
-  const ValueId b{m.b.operand()};
-  if (!guard_of(g.type(b).shape, m.b.index()).is_const(1)) return std::nullopt;
-  return Operand{b, layouts[b.index], {}, {}, {}, packing_of(g, layouts, m, {}, column), {}};
-}
+struct Roles final : Match {  // wishes: `a`, and a packed `b`
+  ContractMatch product;
+  Expr column;  // of the output
+};
 
 class Contract final : public Family {
  public:
   std::string_view name() const override { return "contract"; }
   double efficiency() const override { return 0.8; }
 
-  Match match(const Problem& p) const override {
+  Matched match(const Problem& p) const override {
     const Graph& g = p.graph;
     auto found = match_contract(g, p.part.out);
     if (!found) return "it is no sum of products of two operands of which one has an axis of its own";
-    ContractMatch& m = *found;
+    auto roles = std::make_shared<Roles>();
+    ContractMatch& m = roles->product = std::move(*found);
     if (std::ranges::any_of(m.folds, [](Expr f) { return !f.extent().is_const(); }))
       return "the sum has no constant length";
-    const auto widens = [&](Expr l) { return l.type() == DType::f32 || p.target.has_products_of(l.type()); };
-    const auto a = layout_of_a(g, p.layouts, m);
+    const auto a = wish_for_a(g, p.layouts, m);
     if (!a) return "an operand has no axis that is summed as it stands, or no border of zeros";
-    if (!widens(m.a)) return "its operands have 16 bits";
-    const Expr column = p.part.out.index[static_cast<size_t>(m.n_axis)];
     order_folds(m, *a);
-    const auto b = layout_of_b(g, p.layouts, m, column);
-    if (!b) return "an operand is read outside of itself";
-    if (!b->packing && !widens(m.b)) return "its operands have 16 bits";
-    const bool packed = b->packing.has_value();
-    if (!worth_tiles(column.extent().int_value(), points_of(m.folds), m.folds.back().extent().int_value(), packed))
+    const ValueId b{m.b.operand()};
+    if (!guard_of(g.type(b).shape, m.b.index()).is_const(1)) return "an operand is read outside of itself";
+    roles->column = p.part.out.index[static_cast<size_t>(m.n_axis)];
+    const auto packing = packing_of(g, p.layouts, m, {}, roles->column);
+    const auto widens = [&](Expr load) { return load.type() == DType::f32 || p.target.has_products_of(load.type()); };
+    if (!widens(m.a) || (!packing && !widens(m.b))) return "its operands have 16 bits";
+    const int64_t run = m.folds.back().extent().int_value();
+    if (!worth_tiles(roles->column.extent().int_value(), points_of(m.folds), run, packing.has_value()))
       return "it has too few columns or terms for a tile";
+    roles->wishes = {*a};
+    if (packing) roles->wishes.push_back(in_panels(p.layouts, b, *packing));
+    return roles;
+  }
 
+  Lowered lower(const Problem& p, const Match& match) const override {
+    const auto& roles = static_cast<const Roles&>(match);
+    const bool packed = roles.wishes.size() > 1;
     // axes in memory order with the column last, whatever the output's layout
     std::vector<Expr> axes = axes_in_memory(p.part.out, p.layouts[p.output.index]);
-    std::erase(axes, column);
-    axes.push_back(column);
-    LoweredKernel l = lower_product(g, p.layouts, p.output, p.part, m, *a, *b, std::move(axes));
+    std::erase(axes, roles.column);
+    axes.push_back(roles.column);
+    LoweredKernel l = lower_product(
+        p.graph, p.layouts, p.output, p.part, roles.product, granted(p.graph, p.layouts, roles.wishes[0]),
+        packed ? roles.wishes[1] : as_made(p.layouts, ValueId{roles.product.b.operand()}), std::move(axes));
     l.kernel.family = this;
     l.kernel.choice = {{"packed", packed}};
     if (!take_sum(l.kernel, packed)) return "an operand's offsets are not affine";

@@ -12,34 +12,6 @@
 namespace cameo {
 namespace {
 
-// ---- what a kernel only hands on
-
-/// The kernel only hands on operand 1's elements in the order and at the distance in which they stand.
-std::optional<int64_t> alias_offset(const LoweredKernel& l, const Layouts& layouts) {
-  const Store& s = l.kernel.stores[0];
-  if (l.operands.size() != 2 || l.operands[1].layout != layouts[l.operands[1].value.index] ||
-      s.value.op() != Op::Read || s.value.operand() != 1 || !s.value.guard().is_const(1))
-    return std::nullopt;
-  Affine difference = affine(s.value.offset() - s.offset);
-  if (!difference.terms.empty() || difference.constant < 0) return std::nullopt;
-  return difference.constant;
-}
-
-/// The part is the whole of a value, axis by axis.
-bool only_copies(const Graph& g, const OutputPart& part) {
-  Expr e = part.out.value;
-  if (e.op() != Op::Load || e.checked()) return false;
-  const Shape& shape = g.type(ValueId{e.operand()}).shape;
-  if (shape.size() != part.out.index.size()) return false;
-  for (size_t a = 0; a < shape.size(); ++a)
-    if (shape[a].extent() != part.out.index[a].extent() ||
-        (e.index()[a] != part.out.index[a] && !shape[a].is_static(1)))
-      return false;
-  return true;
-}
-
-// ---- lanes and teams
-
 int lanes_of(Expr axis) {
   int64_t n = axis.extent().int_value();
   return n >= 16 ? 16 : n >= 8 ? 8 : n >= 4 ? 4 : 1;
@@ -163,18 +135,17 @@ class Nest final : public Family {
  public:
   std::string_view name() const override { return "nest"; }
 
-  Match match(const Problem& p) const override {
+  Matched match(const Problem&) const override { return std::make_shared<Match>(); }
+  Lowered lower(const Problem& p, const Match&) const override {
     LoweredKernel l;
     Lowering lowering(p.graph, p.layouts, l);
     Kernel& k = l.kernel;
     const Layout& layout = p.layouts[p.output.index];
     k.axes = axes_in_memory(p.part.out, layout);
-    const uint32_t y = lowering.operand({p.output, layout, {}, {}, {}, {}, {}});
+    const uint32_t y = lowering.operand(as_made(p.layouts, p.output));
     const Expr value = collapse_folds(lowering.lower(p.part.out.value, last_moving(k.axes)));
     k.stores.push_back({y, physical(layout, p.part.at), boolean(true), value});
     drop_unit_axes(k);
-    l.alias_offset = alias_offset(l, p.layouts);
-    if (only_copies(p.graph, p.part)) l.copies_to = p.part;
     split_axes(k);
     collapse_axes(k, 0);
     return l;

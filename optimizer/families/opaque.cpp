@@ -24,7 +24,7 @@ class OpaqueFamily final : public Family {
  public:
   std::string_view name() const override { return "opaque"; }
 
-  Match match(const NodeProblem& p) const override {
+  Lowered lower(const NodeProblem& p) const override {
     if (!std::holds_alternative<Opaque>(p.meaning)) return "the node has no function of its own";
     LoweredKernel l;
     l.kernel.family = this;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "optimizer/choose/family.h"
+#include "optimizer/clusters/clusters.h"
 #include "runtime/kernels/contract_shape.h"
 
 namespace cameo {
@@ -22,7 +23,7 @@ class ScatterFamily final : public Family {
  public:
   std::string_view name() const override { return "scatter"; }
 
-  Match match(const NodeProblem& p) const override {
+  Lowered lower(const NodeProblem& p) const override {
     const auto* s = std::get_if<Scatter>(&p.meaning);
     if (!s) return "the node is no Scatter";
     LoweredKernel l;
@@ -32,7 +33,7 @@ class ScatterFamily final : public Family {
     k.axes = s->over;
     const ValueId output = p.node.outputs[0];
     const Layout& layout = p.layouts[output.index];
-    const uint32_t y = lowering.operand({output, layout, {}, {}, {}, {}, {}});
+    const uint32_t y = lowering.operand(as_made(p.layouts, output));
     const Shape& shape = p.graph.type(output).shape;
     const auto bind = [&](Expr e) { return lowering.lower(on_values(p.node, e), {}); };
     std::vector<Expr> to;

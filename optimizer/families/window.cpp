@@ -26,35 +26,31 @@ Expr only_fold(Expr value) {
   return std::ranges::all_of(nest.variables, [](Expr v) { return v.extent().is_const(); }) ? found : Expr();
 }
 
-/// What the body reads outside of a value is asked for as a halo of it; false where that cannot be.
-bool ask_for_halos(const Problem& p, Expr body, Lowering& lowering) {
+/// What the body reads outside of values is wished for as halos of them; nullopt where one cannot be.
+std::optional<std::vector<Operand>> halos_of(const Problem& p, Expr body) {
   const Graph& g = p.graph;
+  std::vector<Operand> halos;
   bool clear = true;
-  std::vector<Expr> roots{body};
-  visit(roots, [&](Expr e) {
+  visit(std::vector<Expr>{body}, [&](Expr e) {
     if (e.op() != Op::Load || guard_of(g.type(ValueId{e.operand()}).shape, e.index()).is_const(1)) return;
     const ValueId v{e.operand()};
     auto halo = halo_of(g, e, p.layouts[v.index]);
-    clear &= halo && !g[v].constant;
+    clear &= halo && !g[v].constant && !e.checked();
     if (!clear) return;
-    if (auto wide = p.layouts.haloed.find(v); wide != p.layouts.haloed.end() && covers(wide->second, *halo))
-      halo = wide->second;
-    else
-      halo->layout = with_halo(extents(g.type(v).shape), halo->order, halo->before, halo->after);
-    lowering.operand(std::move(*halo));
+    halo->layout = with_halo(extents(g.type(v).shape), halo->order, halo->before, halo->after);
+    halos.push_back(std::move(*halo));
   });
-  return clear;
+  return clear ? std::optional(halos) : std::nullopt;
 }
 
-bool worth_tiles(const Kernel& k, const FoldNest& fold) {
-  constexpr int64_t kFewest = 4;  // columns, and taps
-  const Expr row = k.axes[k.axes.size() - 2], column = k.axes.back();
-  const std::vector<Expr> body{fold.body};
-  const Reads along = reads_along(body, column);
-  bool guarded = false;
-  visit(body, [&](Expr e) { guarded |= e.op() == Op::Read && (!e.guard().is_const(1) || e.checked()); });
-  return !guarded && !along.strided && along.contiguous && column.extent().int_value() >= kFewest &&
-         points_of(fold.variables) >= kFewest && row.extent().int_value() >= 2;
+/// Whether the body reads along memory as the column moves, and does so at all.
+bool reads_along_memory(const Problem& p, Expr body, Expr column) {
+  Reads reads;
+  visit(std::vector<Expr>{body}, [&](Expr e) {
+    if (e.op() == Op::Load)
+      reads.count(physical(operand_along(p.graph, p.layouts, e, column).layout, e.index()), column);
+  });
+  return reads.contiguous && !reads.strided;
 }
 
 class Window final : public Family {
@@ -62,26 +58,39 @@ class Window final : public Family {
   std::string_view name() const override { return "window"; }
   double efficiency() const override { return 0.3; }
 
-  Match match(const Problem& p) const override {
+  Matched match(const Problem& p) const override {
+    constexpr int64_t kFewest = 4;  // columns, and taps
     if (p.graph.type(p.output).dtype != DType::f32) return "its elements are not f32";
     const Expr fold = only_fold(p.part.out.value);
     if (!fold) return "it has no fold, or several";
+    auto halos = halos_of(p, unfold(fold).body);
+    if (!halos) return "it reads outside of a value where no border can stand";
+    std::vector<Expr> axes = axes_in_memory(p.part.out, p.layouts[p.output.index]);
+    std::erase_if(axes, [](Expr axis) { return axis.extent().is_const(1); });
+    if (axes.size() < 2) return "it has no rows";
+    const bool worth = axes.back().extent().int_value() >= kFewest && points_of(unfold(fold).variables) >= kFewest;
+    if (!worth || !reads_along_memory(p, unfold(fold).body, axes.back()))
+      return "its columns are not read along memory, or they or its taps are few";
+    auto matched = std::make_shared<Match>();
+    matched->wishes = std::move(*halos);
+    return matched;
+  }
+
+  Lowered lower(const Problem& p, const Match& match) const override {
     LoweredKernel l;
     Lowering lowering(p.graph, p.layouts, l);
     Kernel& k = l.kernel;
     k.family = this;
     const Layout& layout = p.layouts[p.output.index];
     k.axes = axes_in_memory(p.part.out, layout);
-    const uint32_t y = lowering.operand({p.output, layout, {}, {}, {}, {}, {}});
-    if (!ask_for_halos(p, unfold(fold).body, lowering)) return "it reads outside of a value where no border can stand";
+    const uint32_t y = lowering.operand(as_made(p.layouts, p.output));
+    for (const Operand& wish : match.wishes) lowering.operand(granted(p.graph, p.layouts, wish));
     k.stores.push_back({y, physical(layout, p.part.at), boolean(true),
                         collapse_folds(lowering.lower(p.part.out.value, last_moving(k.axes)))});
     drop_unit_axes(k);
     collapse_axes(k, 1);
-    if (k.axes.size() < 2) return "it has no rows";
     k.accumulated = only_fold(k.stores[0].value);
-    if (!worth_tiles(k, unfold(k.accumulated)))
-      return "its columns are not read along memory, or they or its taps are few";
+    if (k.axes.size() < 2 || !k.accumulated) return "it has no rows";
     k.stores[0].value =
         rewrite(k.stores[0].value, [&](Expr e) { return e == k.accumulated ? make(Op::Acc, DType::f32, {}) : e; });
     return l;

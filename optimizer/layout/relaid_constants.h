@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "optimizer/lower/lower_kernel.h"
+#include "optimizer/layout/operand.h"
 
 namespace cameo {
 

@@ -128,14 +128,17 @@ void drop_unit_axes(Kernel& k) {
 
 // ---- lanes ----------------------------------------------------------------------------------------------------------
 
+void Reads::count(Expr offset, Expr v) {
+  if (!depends_on(offset, v)) return;
+  Affine a = affine(offset);
+  bool unit = a.coefficient_of(v) == 1;
+  for (const Affine::Term& t : a.terms) unit &= t.term == v || !depends_on(t.term, v);
+  ++(unit ? contiguous : strided);
+}
 Reads reads_along(std::span<const Expr> roots, Expr v) {
   Reads r;
   visit(roots, [&](Expr e) {
-    if (e.op() != Op::Read || !depends_on(e.offset(), v)) return;
-    Affine a = affine(e.offset());
-    bool unit = a.coefficient_of(v) == 1;
-    for (const Affine::Term& t : a.terms) unit &= t.term == v || !depends_on(t.term, v);
-    ++(unit ? r.contiguous : r.strided);
+    if (e.op() == Op::Read) r.count(e.offset(), v);
   });
   return r;
 }

@@ -21,7 +21,7 @@ Expr Lowering::lower(Expr root, Expr lanes) {
     if (e.op() != Op::Load) return e;
     ValueId v{e.operand()};
     Expr guard = guard_of(g_.type(v).shape, e.index());
-    uint32_t number = operand(operand_for(v, e, lanes));
+    uint32_t number = operand(operand_along(g_, layouts_, e, lanes));
     if (within_halo(g_, out_.operands[number], e)) guard = boolean(true);
     const Operand& from = out_.operands[number];
     Expr offset = from.packing ? *packed_offset(*from.packing, extents(g_.type(v).shape), e.index())
@@ -31,14 +31,13 @@ Expr Lowering::lower(Expr root, Expr lanes) {
     return read_at(number, e.type(), offset, guard, e.outside(), blamed);
   });
 }
-/// A constant is laid out for its reader: the axis that the lanes walk comes last. A value with zeros around brings
-/// them.
-Operand Lowering::operand_for(ValueId v, Expr load, Expr lanes) {
-  Operand made{v, layouts_[v.index], {}, {}, {}, {}, {}};
-  if (auto halo = layouts_.haloed.find(v); halo != layouts_.haloed.end() && halo->second.layout == made.layout)
+Operand operand_along(const Graph& g, const Layouts& layouts, Expr load, Expr lanes) {
+  const ValueId v{load.operand()};
+  Operand made = as_made(layouts, v);
+  if (auto halo = layouts.haloed.find(v); halo != layouts.haloed.end() && halo->second.layout == made.layout)
     return halo->second;
-  if (auto panels = layouts_.packed.find(v); panels != layouts_.packed.end()) made.packing = panels->second;
-  if (!g_[v].constant || !lanes || made.packing) return made;
+  if (auto panels = layouts.packed.find(v); panels != layouts.packed.end()) made.packing = panels->second;
+  if (!g[v].constant || !lanes || made.packing) return made;
   std::vector<int> order;
   int last = -1;
   for (size_t d = 0; d < load.index().size(); ++d) {
@@ -49,14 +48,11 @@ Operand Lowering::operand_for(ValueId v, Expr load, Expr lanes) {
   }
   if (last < 0) return made;
   order.push_back(last);
-  made.layout = ordered(extents(g_.type(v).shape), order);
+  made.layout = ordered(extents(g.type(v).shape), order);
   return made;
 }
 
 namespace {
-Expr within(Expr index, Expr extent) {
-  return logical_and(simplify_index(le(integer(0), index)), simplify_index(lt(index, extent)));
-}
 /// The index that may count from the end, of one that ops::wrap_index made.
 Expr unwrapped(Expr index) {
   const bool wraps = index.op() == Op::Select && index.arg(0) == lt(index.arg(2), integer(0));
@@ -64,40 +60,22 @@ Expr unwrapped(Expr index) {
 }
 }  // namespace
 
-Expr guard_of(const Shape& shape, std::span<const Expr> index) {
-  Expr guard = boolean(true);
-  for (size_t d = 0; d < shape.size(); ++d) {
-    if (shape[d].is_static(0)) return boolean(false);
-    guard = logical_and(guard, within(index[d], shape[d].extent()));
-  }
-  return guard;
-}
 std::vector<Expr> blamed_axes(const Shape& shape, std::span<const Expr> index) {
   std::vector<Expr> blamed;
   for (size_t d = 0; d < shape.size(); ++d)
-    if (!within(index[d], shape[d].extent()).is_const(1))
+    if (!is_within(index[d], shape[d].extent()).is_const(1))
       blamed.insert(blamed.end(), {unwrapped(index[d]), index[d], shape[d].extent()});
   return blamed;
 }
 
-Layout layout_within(const OutputPart& part, const Layout& whole) {
-  Affine at = affine(physical(whole, part.at));
-  Layout l{{}, at.constant, whole.elements};
-  for (size_t a = 0; a < part.out.index.size(); ++a) {
-    Expr v = part.out.index[a];
-    l.pitch.push_back(v.extent().is_const(1) ? whole.pitch[a] : at.coefficient_of(v));
-  }
-  return l;
-}
-
-LoweredKernel lower_relay(const Graph& g, const Layouts& layouts, const Operand& to, const Target& target) {
+LoweredKernel lower_relayout(const Graph& g, const Layouts& layouts, const Operand& to, const Target& target) {
   const Shape& shape = g.type(to.value).shape;
   DType t = g.type(to.value).dtype;
   std::vector<Expr> index;
   for (const Dim& d : shape) index.push_back(var(d.extent()));
   LoweredKernel l;
   Kernel& k = l.kernel;
-  l.operands = {to, {to.value, layouts[to.value.index], {}, {}, {}, {}, {}}};
+  l.operands = {to, as_made(layouts, to.value)};
   k.operands = {t, t};
   for (int a : to.order) k.axes.push_back(index[static_cast<size_t>(a)]);
   k.stores.push_back({0, physical(to.layout, index), boolean(true),
@@ -106,12 +84,6 @@ LoweredKernel lower_relay(const Graph& g, const Layouts& layouts, const Operand&
   collapse_axes(k, 0);
   choose_nest(k, target);
   return l;
-}
-
-Operand plain_operand(const Graph& g, ValueId v) {
-  const std::vector<int64_t> dims = extents(g.type(v).shape), none(dims.size());
-  const Layout l = row_major(dims);
-  return {v, l, order_of(l), none, none, {}, {}};
 }
 
 std::vector<Expr> folds_in(std::vector<Expr> roots) {

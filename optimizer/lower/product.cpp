@@ -53,12 +53,6 @@ Expr linear(std::span<const Expr> vars) {
   return at;
 }
 
-/// Where the panels of a constant have an element: `term` counts the terms of the sum, of which there are `terms`.
-Expr panel_offset(Expr column, Expr term, int64_t terms) {
-  const Expr panel = integer(rt::kPanel);
-  return simplify_index((floor_div(column, panel) * integer(terms) + term) * panel + mod(column, panel));
-}
-
 bool affine_in(Expr offset, std::span<const Expr> terms) {
   return std::ranges::all_of(affine(offset).terms, [&](const Affine::Term& t) { return holds(terms, t.term); });
 }
@@ -70,12 +64,6 @@ Expr sum_of(const ProductMatch& m, Expr a_offset, Expr b_offset) {
   Expr sum = element(Product::kA, m.a.type(), a_offset) * element(Product::kB, m.b.type(), b_offset);
   for (size_t i = m.folds.size(); i-- > 0;) sum = fold(FoldKind::Sum, m.folds[i], sum);
   return sum;
-}
-
-int64_t indices_of(const std::vector<Packing::Axis>& axes) {
-  int64_t total = 1;
-  for (const Packing::Axis& a : axes) total *= a.extent;
-  return total;
 }
 
 /// While axes collapse a packed `b` is a matrix of rows of terms, one after another for each group; here its panels are
@@ -98,17 +86,15 @@ void put_panels(Kernel& k, const Product& p) {
 
 // ---- operands -------------------------------------------------------------------------------------------------------
 
-std::optional<Operand> layout_of_a(const Graph& g, const Layouts& layouts, const ProductMatch& m,
-                                   std::span<const Expr> shared) {
-  ValueId v{m.a.operand()};
-  int last = summed_axis(m, layouts[v.index], shared);
+std::optional<Operand> wish_for_a(const Graph& g, const Layouts& layouts, const ProductMatch& m,
+                                  std::span<const Expr> shared) {
+  const ValueId v{m.a.operand()};
+  const Layout& made = layouts[v.index];
+  const int last = summed_axis(m, made, shared);
   if (last < 0) return std::nullopt;
-  std::optional<Operand> a = halo_of(g, m.a, layouts[v.index]);
-  if (a && a->around && a->around.float_value() != 0) return std::nullopt;
-  if (!a || (!has_halo(*a) && a->layout.pitch[last] == 1)) return a;
-  if (auto wide = layouts.haloed.find(v);
-      wide != layouts.haloed.end() && wide->second.layout.pitch[last] == 1 && covers(wide->second, *a))
-    return wide->second;
+  std::optional<Operand> a = halo_of(g, m.a, made);
+  if (a && a->border_value && a->border_value.float_value() != 0) return std::nullopt;
+  if (!a || (!has_halo(*a) && made.pitch[static_cast<size_t>(last)] == 1)) return a;
   std::erase(a->order, last);
   a->order.push_back(last);
   a->layout = with_halo(extents(g.type(v).shape), a->order, a->before, a->after);
@@ -120,9 +106,6 @@ void order_folds(ProductMatch& m, const Operand& a) {
   const Affine at = affine(physical(a.layout, m.a.index()));
   std::ranges::stable_sort(m.folds, std::greater(), [&](Expr f) { return at.coefficient_of(f); });
 }
-
-int64_t Packing::k_total() const { return indices_of(k); }
-int64_t Packing::elements() const { return indices_of(groups) * rt::packed_b_elements(column.extent, k_total()); }
 
 std::optional<Packing> packing_of(const Graph& g, const Layouts& layouts, const ProductMatch& m,
                                   std::span<const Expr> groups, Expr column) {
@@ -138,14 +121,6 @@ std::optional<Packing> packing_of(const Graph& g, const Layouts& layouts, const 
   return p;
 }
 
-std::optional<Expr> packed_offset(const Packing& p, const std::vector<int64_t>& dims, std::span<const Expr> index) {
-  if (dims.size() != 2 || !p.groups.empty() || p.k.size() != 1 || p.origin != 0) return std::nullopt;
-  const Packing::Axis down{dims[0], dims[1]}, along{dims[1], 1};
-  const bool transposed = p.column == down && p.k[0] == along;
-  if (!transposed && !(p.column == along && p.k[0] == down)) return std::nullopt;
-  return panel_offset(index[transposed ? 0 : 1], index[transposed ? 1 : 0], p.k_total());
-}
-
 // ---- kernel ---------------------------------------------------------------------------------------------------------
 
 LoweredKernel lower_product(const Graph& g, const Layouts& layouts, ValueId output, const OutputPart& part,
@@ -159,7 +134,7 @@ LoweredKernel lower_product(const Graph& g, const Layouts& layouts, ValueId outp
     return static_cast<uint32_t>(l.operands.size() - 1);
   };
   const Layout& y_layout = layouts[output.index];
-  add({output, y_layout, {}, {}, {}, {}, {}});
+  add(as_made(layouts, output));
   add(a);
   add(b);
   const Expr rows = linear(groups) * axes.back().extent() + axes.back();
@@ -174,7 +149,7 @@ LoweredKernel lower_product(const Graph& g, const Layouts& layouts, ValueId outp
     if (e.op() != Op::Load) return e;
     const ValueId v{e.operand()};
     auto [it, fresh] = numbers.try_emplace(v, 0u);
-    if (fresh) it->second = add({v, layouts[v.index], {}, {}, {}, {}, {}});
+    if (fresh) it->second = add(as_made(layouts, v));
     return read_at(it->second, e.type(), physical(layouts[v.index], e.index()), guard_of(g.type(v).shape, e.index()),
                    e.outside());
   });

@@ -1,15 +1,16 @@
 // A sum of products as a kernel: out(outer.., row, column) = epilogue(sum of a * b), with `a` walked along memory and a
 // constant `b` in panels. What the families that compute one in tiles share.
 #pragma once
+#include "optimizer/layout/sum_of_products.h"
 #include "optimizer/lower/lower_kernel.h"
 
 namespace cameo {
 
 // ---- operands -------------------------------------------------------------------------------------------------------
-/// How `a` must stand: as it was made if that will do, else with a summed axis last and a halo of zeros. Beside the
+/// How `a` should stand: as it was made if that will do, else with a summed axis last and a halo of zeros. Beside the
 /// variable that is summed, the index of that axis may have axes of the output in `shared`.
-std::optional<Operand> layout_of_a(const Graph& g, const Layouts& layouts, const ProductMatch& m,
-                                   std::span<const Expr> shared = {});
+std::optional<Operand> wish_for_a(const Graph& g, const Layouts& layouts, const ProductMatch& m,
+                                  std::span<const Expr> shared = {});
 /// A fold that walks `a` backwards (a transposed convolution's taps) is counted from its end; then the folds go from
 /// the one with the longest stride in `a` to the one with the shortest.
 void order_folds(ProductMatch& m, const Operand& a);

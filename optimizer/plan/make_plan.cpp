@@ -28,12 +28,18 @@ bool fuses(const Graph& g, const Cluster& c) {
 
 /// The value whose bytes `v` is made of, when every cluster in between only hands them on from their beginning.
 ValueId root_of(const LoweredGraph& f, ValueId v) {
-  for (auto it = f.maker.find(v); it != f.maker.end(); it = f.maker.find(v)) {
-    const auto& l = f.lowered[it->second];
-    if (alias_of(l) != 0) break;
-    v = l[0].operands[1].value;
-  }
+  const auto& aliases = f.layouts.aliases;
+  for (auto it = aliases.find(v); it != aliases.end() && it->second.offset == 0; it = aliases.find(v))
+    v = it->second.of;
   return v;
+}
+
+/// A region of `v` that another value is, which was made there.
+bool stands_already(const LoweredGraph& f, ValueId v, const OutputPart& region) {
+  const auto copied = copied_value(f.g, region);
+  const auto window = copied ? f.layouts.windows.find(*copied) : f.layouts.windows.end();
+  return window != f.layouts.windows.end() && window->second == v &&
+         layout_within(region, f.layouts[v.index]) == f.layouts[copied->index];
 }
 
 bool is_compact(const LoweredGraph& f, ValueId v) {
@@ -64,11 +70,6 @@ void check_types(const Graph& g, const Node& n) {
   }
 }
 
-std::string text_of(const Value& v) {
-  constexpr size_t kMost = 100;  // bytes of a name, which may be of any length
-  return fmt::format("{} {}", v.name.empty() ? "(no name)" : v.name.substr(0, kMost), to_string(v.type));
-}
-
 }  // namespace
 
 void Planner::plan_root(const Graph& g) {
@@ -87,17 +88,6 @@ void Planner::plan_root(const Graph& g) {
   for (Step& s : plan_.steps) std::ranges::for_each(s.refs, place);
   for (Tap& t : plan_.taps) place(t.at);
   note_alignment(plan_);
-}
-
-Place Planner::new_buffer(int64_t bytes, std::string held) {
-  plan_.buffers.push_back({std::max<int64_t>(bytes, 1), now(), now(), 0, std::move(held)});
-  int b = static_cast<int>(plan_.buffers.size()) - 1;
-  return {{Base::Arena, static_cast<uint32_t>(b), 0}, {b}};  // the number is the buffer's until it is placed
-}
-
-const Ref& Planner::use(const Place& p) {
-  for (int b : p.buffers) plan_.buffers[b].last = std::max(plan_.buffers[b].last, now());
-  return p.ref;
 }
 
 Step& Planner::push(StepKind kind, std::vector<Ref> refs, const Origin& origin) {
@@ -127,7 +117,7 @@ Planner::Frame Planner::open_frame(const Graph& g) {
     });
     clusters.push_back(std::move(fused));
   }
-  if (diagnostics_.has_errors()) return {{g, {}, {}, {}, {}, {}}, {}, {}};  // unknown extents have no layout
+  if (diagnostics_.has_errors()) return {{g, {}, {}, {}}, {}, {}};  // unknown extents have no layout
   Frame f{lower_graph(g, std::move(clusters), plan_.target), std::move(places), {}};
   require_sound(verify_layouts(g, f.layouts.made), "layouts");
   return f;
@@ -166,87 +156,30 @@ void Planner::plan_graph(const Graph& g, const std::vector<Place>& inputs, const
     if (is_compact(f, v))
       copy(outputs[i], place_of(f, v), bytes_of(g.type(v)), {});
     else
-      relay(f, plain_operand(f.g, v), outputs[i]);
-  }
-}
-
-Place Planner::place_of(Frame& f, ValueId v) {
-  if (f.places[v.index]) return *f.places[v.index];
-  const Value& value = f.g[v];
-  if (value.constant) return {{Base::Weights, 0, weights_.add(value.constant)}, {}};
-  const auto& l = f.lowered[f.maker.at(v)];
-  CAMEO_CHECK(alias_of(l), "a value that was planned before its user");
-  Place from = place_of(f, l[0].operands[1].value);
-  from.ref.offset += *alias_of(l) * byte_size(value.type.dtype);
-  f.places[v.index] = from;
-  return from;
-}
-
-Place Planner::place_operand(Frame& f, const Operand& o) {
-  const Value& value = f.g[o.value];
-  if (value.constant) return {{Base::Weights, 0, weights_.add(constants_.get(value.constant, o))}, {}};
-  if (o.layout == f.layouts[o.value.index]) return place_of(f, o.value);
-  auto key = std::pair(o.value, to_string(o.layout));
-  if (auto it = f.relays.find(key); it != f.relays.end()) return it->second;
-  Place to = new_buffer(o.layout.elements * byte_size(value.type.dtype), value.name);
-  relay(f, o, to);
-  f.relays[key] = to;
-  return to;
-}
-
-void Planner::relay(Frame& f, const Operand& o, const Place& to) {
-  LoweredKernel l = lower_relay(f.g, f.layouts, o, plan_.target);
-  l.kernel.title = "Relay";
-  l.kernel.held.assign(2, text_of(f.g[o.value]));
-  NodeId n = f.g[o.value].producer;
-  l.kernel.origin = n ? f.g[n].origin : reader_;  // an input is relaid for the first node that reads it
-  if (has_halo(o)) add_border(f, o, to);
-  push_kernel(std::move(l.kernel), {to, place_of(f, o.value)}, {});
-}
-
-Place Planner::place_output(Frame& f, ValueId v) {
-  if (f.places[v.index]) return *f.places[v.index];
-  if (auto window = f.windows.find(v); window != f.windows.end()) {
-    f.places[v.index] = place_output(f, window->second);
-  } else {
-    f.places[v.index] = new_buffer(f.layouts[v.index].elements * byte_size(f.g.type(v).dtype), f.g[v].name);
-    if (auto halo = f.layouts.haloed.find(v);
-        halo != f.layouts.haloed.end() && halo->second.layout == f.layouts[v.index])
-      add_border(f, halo->second, *f.places[v.index]);
-  }
-  return *f.places[v.index];
-}
-
-void Planner::add_border(const Frame& f, const Operand& o, const Place& to) {
-  for (LoweredKernel& l : lower_border(f.g, o, plan_.target)) {
-    l.kernel.origin = reader_;
-    l.kernel.held = {text_of(f.g[o.value])};
-    push_kernel(std::move(l.kernel), {to}, {});
+      relayout(f, plain_operand(f.g, v), outputs[i]);
   }
 }
 
 void Planner::plan_cluster(Frame& f, size_t number) {
   const FusedCluster& c = f.clusters[number];
-  if (const Parts& parts = f.lowered[number]; !parts.empty()) {
-    ValueId v = c.cluster.outputs[0];
-    if (alias_of(parts) && !f.places[v.index]) return;  // place_of finds the bytes
-    return add_parts(f, c.cluster, v, parts);
-  }
-  if (!c.outputs.empty()) {  // several outputs: a kernel each
-    for (size_t i = 0; i < c.outputs.size(); ++i) {
-      ValueId v = c.cluster.outputs[i];
-      if (product(f.g.type(v).shape).is_static(0))
-        place_output(f, v);
-      else
-        add_parts(f, c.cluster, v, lower_output(f, v, c.outputs[i], machine_of(c.cluster.on_host, plan_.target)));
-    }
-    return;
-  }
+  for (size_t i = 0; i < c.outputs.size(); ++i) plan_output(f, c, i);
+  if (!c.outputs.empty()) return;
   const Node& n = f.g[c.cluster.nodes[0]];
   Meaning m = meaning_of(f.g, n);
   if (auto* control = std::get_if<Control>(&m)) return control->form == Control::Loop ? plan_loop(f, n) : plan_if(f, n);
   if (std::holds_alternative<Compute>(m) || std::holds_alternative<View>(m)) return;  // reported when it was fused
   plan_node(f, c.cluster, n, m);
+}
+
+void Planner::plan_output(Frame& f, const FusedCluster& c, size_t number) {
+  const ValueId v = c.cluster.outputs[number];
+  if (product(f.g.type(v).shape).is_static(0)) {
+    place_output(f, v);
+  } else if (!f.layouts.aliases.contains(v)) {
+    add_parts(f, c.cluster, v, f.outputs.at(v));
+  } else if (f.places[v.index]) {  // its bytes are wanted elsewhere
+    add_parts(f, c.cluster, v, lower_output(f, v, c.outputs[number], machine_of(c.cluster.on_host, plan_.target)));
+  }
 }
 
 void Planner::plan_node(Frame& f, const Cluster& c, const Node& n, const Meaning& m) {
@@ -257,18 +190,14 @@ void Planner::plan_node(Frame& f, const Cluster& c, const Node& n, const Meaning
                        fmt::format("`{}` has no kernel yet: its output's size depends on data", n.op->name));
   if (auto* s = std::get_if<Scatter>(&m)) {
     const OutputExpr start{s->start.index, on_values(n, s->start.value)};
-    add_kernel(f, c, choose_kernel(Problem{f.g, f.layouts, n.outputs[0], {start, start.index}, machine}));
+    add_parts(f, c, n.outputs[0], lower_output(f, n.outputs[0], start, machine));
   }
   add_kernel(f, c, std::move(*kernel));
 }
 
-void Planner::add_parts(Frame& f, const Cluster& c, ValueId v, const Parts& parts) {
-  for (const LoweredKernel& l : parts) {
-    auto window = l.copies_to ? f.windows.find(l.operands[1].value) : f.windows.end();
-    bool stands_there = window != f.windows.end() && window->second == v &&
-                        layout_within(*l.copies_to, f.layouts[v.index]) == f.layouts[window->first.index];
-    if (!stands_there) add_kernel(f, c, l);
-  }
+void Planner::add_parts(Frame& f, const Cluster& c, ValueId v, const std::vector<LoweredPart>& parts) {
+  for (const LoweredPart& part : parts)
+    if (!stands_already(f, v, part.region)) add_kernel(f, c, part.lowered);
 }
 
 void Planner::add_kernel(Frame& f, const Cluster& c, LoweredKernel l) {

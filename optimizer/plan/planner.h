@@ -5,8 +5,8 @@
 #include <map>
 #include <optional>
 
-#include "optimizer/layout/lower_graph.h"
 #include "optimizer/layout/relaid_constants.h"
+#include "optimizer/lower/lower_graph.h"
 #include "optimizer/plan/kernel_table.h"
 
 namespace cameo {
@@ -16,6 +16,8 @@ struct Place {
   Ref ref;
   std::vector<int> buffers;
 };
+/// A value's name, type and shape, for comments.
+std::string text_of(const Value& v);
 inline int64_t bytes_of(const Type& t) { return product(t.shape).value() * byte_size(t.dtype); }
 
 class Planner {
@@ -29,7 +31,7 @@ class Planner {
   /// What planning knows of one graph, and where its values stand so far.
   struct Frame : LoweredGraph {
     Places places;
-    std::map<std::pair<ValueId, std::string>, Place> relays;  // copies in another layout
+    std::map<std::pair<ValueId, std::string>, Place> relayouts;  // copies in another layout
   };
 
   // ---- steps and buffers
@@ -55,13 +57,14 @@ class Planner {
   Place place_plain(Frame& f, ValueId v) { return place_operand(f, plain_operand(f.g, v)); }
   /// Where a value is to be written: its own buffer, or the one that it is a window of.
   Place place_output(Frame& f, ValueId v);
-  void relay(Frame& f, const Operand& o, const Place& to);
+  void relayout(Frame& f, const Operand& o, const Place& to);
   void add_border(const Frame& f, const Operand& o, const Place& to);
 
   // ---- kernels
+  void plan_output(Frame& f, const FusedCluster& c, size_t number);
   /// Of a meaning that is no expression: a Scatter, an Opaque.
   void plan_node(Frame& f, const Cluster& c, const Node& n, const Meaning& m);
-  void add_parts(Frame& f, const Cluster& c, ValueId v, const Parts& parts);
+  void add_parts(Frame& f, const Cluster& c, ValueId v, const std::vector<LoweredPart>& parts);
   void add_kernel(Frame& f, const Cluster& c, LoweredKernel l);
   void push_kernel(Kernel k, const std::vector<Place>& at, const std::vector<ValueId>& written);
   /// Between copies: what it takes goes down, an output too if it writes a part of it; outputs come up again.

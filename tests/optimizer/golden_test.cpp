@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include "optimizer/choose/family.h"
-#include "optimizer/layout/assign_layouts.h"
+#include "optimizer/layout/assign_orders.h"
 #include "optimizer/pipeline.h"
 #include "optimizer/plan/run_plan.h"
 #include "tests/support/graph_text.h"
@@ -93,7 +93,7 @@ std::string print_layouts(const Stage& s) {
     std::vector<OutputExpr> outputs = fuse(s.graph, c);
     clusters.push_back({std::move(c), std::move(outputs)});
   }
-  std::vector<Layout> layouts = assign_layouts(s.graph, clusters);
+  std::vector<Layout> layouts = assign_orders(s.graph, clusters);
   std::string text;
   for (const FusedCluster& c : clusters)
     for (ValueId v : c.cluster.outputs)

@@ -1,11 +1,11 @@
-// split_output: the cases of a meaning that depend on one index of the output become regions of their own. A Select on
-// `index < constant` cuts an axis in segments; a condition on the remainder of an index (the taps of a transposed
-// convolution) makes a region for each remainder, whose folds then run over the taps that fit and no others.
+// See regions.h. split_output: the cases of a meaning that depend on one index of the output become regions of their
+// own. A Select on `index < constant` cuts an axis in segments; a condition on the remainder of an index (the taps of a
+// transposed convolution) makes a region for each remainder, whose folds then run over the taps that fit and no others.
+#include "optimizer/layout/regions.h"
+
 #include <algorithm>
 #include <numeric>
 #include <set>
-
-#include "optimizer/lower/lower_kernel.h"
 
 namespace cameo {
 namespace {
@@ -167,6 +167,28 @@ std::vector<OutputPart> split_output(const OutputExpr& out) {
     if (!v.extent().is_const()) return {{out, out.index}};
   std::vector<OutputPart> parts = cut_segments({out, out.index});
   return parts.size() > 1 ? parts : split_remainders(parts[0]);
+}
+
+std::optional<ValueId> copied_value(const Graph& g, const OutputPart& part) {
+  const Expr e = part.out.value;
+  if (e.op() != Op::Load || e.checked()) return std::nullopt;
+  const Shape& shape = g.type(ValueId{e.operand()}).shape;
+  if (shape.size() != part.out.index.size()) return std::nullopt;
+  for (size_t a = 0; a < shape.size(); ++a)
+    if (shape[a].extent() != part.out.index[a].extent() ||
+        (e.index()[a] != part.out.index[a] && !shape[a].is_static(1)))
+      return std::nullopt;
+  return ValueId{e.operand()};
+}
+
+Layout layout_within(const OutputPart& part, const Layout& whole) {
+  Affine at = affine(physical(whole, part.at));
+  Layout l{{}, at.constant, whole.elements};
+  for (size_t a = 0; a < part.out.index.size(); ++a) {
+    Expr v = part.out.index[a];
+    l.pitch.push_back(v.extent().is_const(1) ? whole.pitch[a] : at.coefficient_of(v));
+  }
+  return l;
 }
 
 }  // namespace cameo

@@ -1,9 +1,11 @@
-// See assign_layouts.h.
-#include "optimizer/layout/assign_layouts.h"
+// See assign_orders.h.
+#include "optimizer/layout/assign_orders.h"
 
 #include <algorithm>
 #include <map>
 #include <numeric>
+
+#include "optimizer/layout/sum_of_products.h"
 
 namespace cameo {
 namespace {
@@ -68,79 +70,6 @@ std::optional<Order> row_order(const OutputExpr& out) {
   return front;
 }
 
-}  // namespace
-
-std::optional<ProductMatch> match_product(const Graph& g, const OutputExpr& out) {
-  ProductMatch m;
-  std::vector<Expr> roots{out.value};
-  int sums = 0;
-  bool other = false;
-  Expr inner;
-  visit(roots, [&](Expr e) {  // arguments first, so the outermost of nested Folds comes last
-    if (e.op() != Op::Fold) return;
-    if (e.fold_kind() != FoldKind::Sum || (inner && e.arg(1) != m.sum)) {
-      other = true;
-      return;
-    }
-    if (!inner) inner = e;
-    m.sum = e;
-    ++sums;
-  });
-  if (!sums || other || m.sum.type() != DType::f32) return std::nullopt;
-  for (Expr e = m.sum; e.op() == Op::Fold; e = e.arg(1)) m.folds.push_back(e.arg(0));
-  Expr product = inner.arg(1);
-  if (product.op() != Op::Mul || product.type() != DType::f32) return std::nullopt;
-  auto widened = [](Expr e) {
-    return e.op() == Op::Cast && (e.arg(0).type() == DType::f16 || e.arg(0).type() == DType::bf16);
-  };
-  m.a = widened(product.arg(0)) ? product.arg(0).arg(0) : product.arg(0);
-  m.b = widened(product.arg(1)) ? product.arg(1).arg(0) : product.arg(1);
-  if (m.a.op() != Op::Load || m.b.op() != Op::Load) return std::nullopt;
-  for (Expr l : {m.a, m.b})
-    for (Expr i : l.index()) {
-      bool nested = false;
-      std::vector<Expr> r{i};
-      visit(r, [&](Expr e) { nested |= e.op() == Op::Load; });
-      if (nested || l.checked()) return std::nullopt;
-    }
-  if (g[ValueId{m.a.operand()}].constant && !g[ValueId{m.b.operand()}].constant) std::swap(m.a, m.b);
-  return m;
-}
-
-bool reads_axis(Expr load, Expr axis) {
-  return std::ranges::any_of(load.index(), [&](Expr i) { return depends_on(i, axis); });
-}
-
-std::optional<ContractMatch> match_contract(const Graph& g, const OutputExpr& out) {
-  const std::optional<ProductMatch> product = match_product(g, out);
-  if (!product) return std::nullopt;
-  ContractMatch m{*product};
-  // the N axis: read by one operand alone; a constant operand is B, else the one whose axis is the output's last such
-  auto find_n = [&]() {
-    m.n_axis = -1;
-    for (size_t a = 0; a < out.index.size(); ++a)
-      if (reads_axis(m.b, out.index[a]) && !reads_axis(m.a, out.index[a]) && !out.index[a].extent().is_const(1))
-        m.n_axis = static_cast<int>(a);
-    return m.n_axis >= 0;
-  };
-  bool b_constant = static_cast<bool>(g[ValueId{m.b.operand()}].constant);
-  if (!find_n()) {
-    if (b_constant) return std::nullopt;
-    std::swap(m.a, m.b);
-    if (!find_n()) return std::nullopt;
-  } else if (!b_constant) {
-    int here = m.n_axis;
-    std::swap(m.a, m.b);
-    if (!find_n() || m.n_axis < here) {
-      std::swap(m.a, m.b);
-      find_n();
-    }
-  }
-  return m;
-}
-
-namespace {
-
 class Assigner {
  public:
   Assigner(const Graph& g, const std::vector<FusedCluster>& clusters) : g_(g), readers_(g.values().size()) {
@@ -160,8 +89,8 @@ class Assigner {
 
  private:
   void assign(ValueId v, const OutputExpr& out) {
-    if (auto m = match_contract(g_, out))
-      orders_[v] = order_for_copies(v, m->n_axis);
+    if (auto product = match_contract(g_, out))
+      orders_[v] = order_for_copies(v, product->n_axis);
     else if (auto rows = row_order(out))
       orders_[v] = *rows;
     else if (std::ranges::count(readers_[v.index], nullptr) == std::ranges::ssize(readers_[v.index]))
@@ -226,7 +155,7 @@ class Assigner {
 
 }  // namespace
 
-std::vector<Layout> assign_layouts(const Graph& g, const std::vector<FusedCluster>& clusters) {
+std::vector<Layout> assign_orders(const Graph& g, const std::vector<FusedCluster>& clusters) {
   const Assigner assigner(g, clusters);
   std::vector<Layout> layouts(g.values().size());
   for (uint32_t i = 0; i < g.values().size(); ++i) {

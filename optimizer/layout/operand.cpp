@@ -1,0 +1,113 @@
+// See operand.h.
+#include "optimizer/layout/operand.h"
+
+#include <algorithm>
+
+#include "runtime/kernels/contract_shape.h"
+
+namespace cameo {
+
+Operand plain_operand(const Graph& g, ValueId v) {
+  const std::vector<int64_t> dims = extents(g.type(v).shape), none(dims.size());
+  const Layout l = row_major(dims);
+  return {v, l, order_of(l), none, none};
+}
+Operand as_made(const Layouts& layouts, ValueId v) { return {v, layouts[v.index]}; }
+Operand in_panels(const Layouts& layouts, ValueId v, const Packing& packing) {
+  Operand o = as_made(layouts, v);
+  o.packing = packing;
+  return o;
+}
+
+std::vector<int> moving_order(const Shape& shape, std::vector<int> order) {
+  std::erase_if(order, [&](int axis) { return shape[static_cast<size_t>(axis)].is_static(1); });
+  return order;
+}
+
+Expr is_within(Expr index, Expr extent) {
+  return logical_and(simplify_index(le(integer(0), index)), simplify_index(lt(index, extent)));
+}
+Expr guard_of(const Shape& shape, std::span<const Expr> index) {
+  Expr guard = boolean(true);
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d].is_static(0)) return boolean(false);
+    guard = logical_and(guard, is_within(index[d], shape[d].extent()));
+  }
+  return guard;
+}
+
+Operand granted(const Graph& g, const Layouts& layouts, const Operand& wish) {
+  const Shape& shape = g.type(wish.value).shape;
+  const std::vector<int> order = moving_order(shape, wish.order);
+  const Layout& made = layouts[wish.value.index];
+  if (!has_halo(wish) && order == moving_order(shape, order_of(made))) {
+    Operand o = wish;
+    o.layout = made;
+    return o;
+  }
+  const auto wide = layouts.haloed.find(wish.value);
+  const bool serves =
+      wide != layouts.haloed.end() && covers(wide->second, wish) && order == moving_order(shape, wide->second.order);
+  return serves ? wide->second : wish;
+}
+
+// ---- panels ---------------------------------------------------------------------------------------------------------
+
+namespace {
+int64_t indices_of(const std::vector<Packing::Axis>& axes) {
+  int64_t total = 1;
+  for (const Packing::Axis& a : axes) total *= a.extent;
+  return total;
+}
+}  // namespace
+
+int64_t Packing::k_total() const { return indices_of(k); }
+int64_t Packing::elements() const { return indices_of(groups) * rt::packed_b_elements(column.extent, k_total()); }
+
+Expr panel_offset(Expr column, Expr term, int64_t terms) {
+  const Expr panel = integer(rt::kPanel);
+  return simplify_index((floor_div(column, panel) * integer(terms) + term) * panel + mod(column, panel));
+}
+
+std::optional<Expr> packed_offset(const Packing& p, const std::vector<int64_t>& dims, std::span<const Expr> index) {
+  if (dims.size() != 2 || !p.groups.empty() || p.k.size() != 1 || p.origin != 0) return std::nullopt;
+  const Packing::Axis down{dims[0], dims[1]}, along{dims[1], 1};
+  const bool transposed = p.column == down && p.k[0] == along;
+  if (!transposed && !(p.column == along && p.k[0] == down)) return std::nullopt;
+  return panel_offset(index[transposed ? 0 : 1], index[transposed ? 1 : 0], p.k_total());
+}
+
+// ---- room around values ---------------------------------------------------------------------------------------------
+
+bool has_halo(const Operand& o) {
+  auto positive = [](int64_t n) { return n > 0; };
+  return std::ranges::any_of(o.before, positive) || std::ranges::any_of(o.after, positive);
+}
+
+std::optional<Operand> halo_of(const Graph& g, Expr load, const Layout& made) {
+  const Shape& shape = g.type(ValueId{load.operand()}).shape;
+  const std::vector<int64_t> none(shape.size());
+  Operand o{ValueId{load.operand()}, made, order_of(made), none, none};
+  for (size_t d = 0; d < shape.size(); ++d) {
+    Interval r = range_of(load.index()[d]);
+    if (!r.known()) return std::nullopt;
+    o.before[d] = std::max<int64_t>(0, -r.low);
+    o.after[d] = std::max<int64_t>(0, r.high - (shape[d].value() - 1));
+  }
+  if (!has_halo(o)) return o;
+  if (!load.outside().is_const()) return std::nullopt;
+  o.border_value = load.outside();
+  return o;
+}
+bool covers(const Operand& wide, const Operand& narrow) {
+  return (!narrow.border_value || narrow.border_value == wide.border_value) &&
+         std::ranges::equal(narrow.before, wide.before, std::less_equal{}) &&
+         std::ranges::equal(narrow.after, wide.after, std::less_equal{});
+}
+bool within_halo(const Graph& g, const Operand& o, Expr load) {
+  if (!has_halo(o) || load.checked()) return false;
+  auto needed = halo_of(g, load, o.layout);
+  return needed && covers(o, *needed);
+}
+
+}  // namespace cameo

@@ -1,0 +1,83 @@
+// See sum_of_products.h.
+#include "optimizer/layout/sum_of_products.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+namespace cameo {
+namespace {
+
+/// The only sum of a value, which may nest; null where there is another fold beside it.
+Expr only_sum(Expr value) {
+  Expr sum;
+  bool other = false;
+  visit(std::vector<Expr>{value}, [&](Expr e) {  // arguments first, so the outermost of nested Folds comes last
+    if (e.op() != Op::Fold) return;
+    other |= e.fold_kind() != FoldKind::Sum || (sum && e.arg(1) != sum);
+    sum = e;
+  });
+  return other || !sum || sum.type() != DType::f32 ? Expr() : sum;
+}
+
+/// A factor without the Cast that widens its 16 bits.
+Expr unwidened(Expr e) {
+  const bool widens = e.op() == Op::Cast && (e.arg(0).type() == DType::f16 || e.arg(0).type() == DType::bf16);
+  return widens ? e.arg(0) : e;
+}
+
+/// A Load whose place depends on no data and cannot fail.
+bool is_plain_load(Expr e) {
+  if (e.op() != Op::Load || e.checked()) return false;
+  bool nested = false;
+  visit(std::vector<Expr>(e.index().begin(), e.index().end()), [&](Expr x) { nested |= x.op() == Op::Load; });
+  return !nested;
+}
+
+/// The last axis of more than one index that `b` reads and `a` does not, or -1.
+int axis_of_its_own(const OutputExpr& out, Expr b, Expr a) {
+  int found = -1;
+  for (size_t axis = 0; axis < out.index.size(); ++axis) {
+    const Expr index = out.index[axis];
+    if (!index.extent().is_const(1) && reads_axis(b, index) && !reads_axis(a, index)) found = static_cast<int>(axis);
+  }
+  return found;
+}
+
+bool is_constant(const Graph& g, Expr load) { return static_cast<bool>(g[ValueId{load.operand()}].constant); }
+
+}  // namespace
+
+bool reads_axis(Expr load, Expr axis) {
+  return std::ranges::any_of(load.index(), [&](Expr i) { return depends_on(i, axis); });
+}
+
+std::optional<ProductMatch> match_product(const Graph& g, const OutputExpr& out) {
+  ProductMatch m;
+  m.sum = only_sum(out.value);
+  if (!m.sum) return std::nullopt;
+  Expr product = m.sum;
+  for (; product.op() == Op::Fold; product = product.arg(1)) m.folds.push_back(product.arg(0));
+  if (product.op() != Op::Mul || product.type() != DType::f32) return std::nullopt;
+  m.a = unwidened(product.arg(0));
+  m.b = unwidened(product.arg(1));
+  if (!is_plain_load(m.a) || !is_plain_load(m.b)) return std::nullopt;
+  if (is_constant(g, m.a) && !is_constant(g, m.b)) std::swap(m.a, m.b);
+  return m;
+}
+
+std::optional<ContractMatch> match_contract(const Graph& g, const OutputExpr& out) {
+  const auto found = match_product(g, out);
+  if (!found) return std::nullopt;
+  ContractMatch m{*found};
+  m.n_axis = axis_of_its_own(out, m.b, m.a);
+  // of two values that have one, `b` is the one whose axis is the later one of the output
+  const int other = is_constant(g, m.b) ? -1 : axis_of_its_own(out, m.a, m.b);
+  if (other > m.n_axis) {
+    std::swap(m.a, m.b);
+    m.n_axis = other;
+  }
+  return m.n_axis < 0 ? std::nullopt : std::optional(m);
+}
+
+}  // namespace cameo

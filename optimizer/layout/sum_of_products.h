@@ -1,0 +1,26 @@
+// The roles in a sum of products, read off a fused meaning, never declared.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "frontend/graph.h"
+#include "frontend/operator.h"
+
+namespace cameo {
+
+/// One sum, over one variable or several, of products of two Loads.
+struct ProductMatch {
+  Expr sum;                 // the outermost Fold
+  std::vector<Expr> folds;  // its variables, outermost first
+  Expr a, b;                // the Loads; `b` is the constant one, if one is
+};
+std::optional<ProductMatch> match_product(const Graph& g, const OutputExpr& out);
+bool reads_axis(Expr load, Expr axis);  // whether an index does
+
+/// One of which an operand has an axis of its own: that is `b`.
+struct ContractMatch : ProductMatch {
+  int n_axis = -1;  // axis of the output that only `b` reads
+};
+std::optional<ContractMatch> match_contract(const Graph& g, const OutputExpr& out);
+
+}  // namespace cameo

@@ -1,0 +1,71 @@
+// See lower_graph.h.
+#include "optimizer/lower/lower_graph.h"
+
+#include "optimizer/choose/choose.h"
+#include "optimizer/layout/solve_layouts.h"
+
+namespace cameo {
+namespace {
+
+/// An output of a fused cluster before layouts are settled: its regions, and what families have read off them.
+struct MatchedOutput {
+  ValueId value;
+  const Target& target;
+  std::vector<OutputPart> regions;
+  std::vector<std::vector<FamilyMatch>> matches;  // by region
+};
+
+MatchedOutput match_output(const LoweredGraph& f, ValueId v, const OutputExpr& out, const Target& target) {
+  MatchedOutput m{v, target, split_output(out), {}};
+  for (const OutputPart& region : m.regions) m.matches.push_back(match_families({f.g, f.layouts, v, region, target}));
+  return m;
+}
+
+std::vector<LoweredPart> lower_matched(const LoweredGraph& f, const MatchedOutput& m) {
+  std::vector<LoweredPart> parts;
+  for (size_t i = 0; i < m.regions.size(); ++i) {
+    const Problem p{f.g, f.layouts, m.value, m.regions[i], m.target};
+    parts.push_back({m.regions[i], choose_kernel(p, m.matches[i])});
+  }
+  return parts;
+}
+
+OutputWishes wishes_of(const MatchedOutput& m) {
+  OutputWishes all{m.value, {}};
+  for (size_t i = 0; i < m.regions.size(); ++i) {
+    all.regions.push_back({&m.regions[i], {}});
+    for (const FamilyMatch& f : m.matches[i])
+      if (f.matched.match)
+        all.regions.back().wishes.insert(all.regions.back().wishes.end(), f.matched.match->wishes.begin(),
+                                         f.matched.match->wishes.end());
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<LoweredPart> lower_output(const LoweredGraph& f, ValueId v, const OutputExpr& out, const Target& target) {
+  return lower_matched(f, match_output(f, v, out, target));
+}
+
+const Target& machine_of(bool on_host, const Target& target) { return on_host ? host_target() : target; }
+
+LoweredGraph lower_graph(const Graph& g, std::vector<FusedCluster> clusters, const Target& target) {
+  LoweredGraph f{g, std::move(clusters), {}, {}};
+  f.layouts.made = assign_orders(g, f.clusters);
+  std::vector<MatchedOutput> matched;
+  std::vector<OutputWishes> wishes;
+  for (const FusedCluster& c : f.clusters)
+    for (size_t i = 0; i < c.outputs.size(); ++i) {
+      const ValueId v = c.cluster.outputs[i];
+      if (!product(g.type(v).shape).is_static(0))
+        matched.push_back(match_output(f, v, c.outputs[i], machine_of(c.cluster.on_host, target)));
+    }
+  for (const MatchedOutput& m : matched) wishes.push_back(wishes_of(m));
+  solve_layouts(g, f.clusters, wishes, f.layouts);
+  for (const MatchedOutput& m : matched)
+    if (!f.layouts.aliases.contains(m.value)) f.outputs.emplace(m.value, lower_matched(f, m));
+  return f;
+}
+
+}  // namespace cameo
