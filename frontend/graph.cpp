@@ -212,6 +212,10 @@ ValueId Graph::error_value(std::string name) {
   return v;
 }
 
+bool must_run(const Node& n) {
+  return n.op->must_run || std::ranges::any_of(n.bodies, [](auto& body) { return body->must_run(); });
+}
+
 std::vector<ValueId> Graph::add(const Operator& op, std::vector<ValueId> inputs, Attrs attrs, Origin origin,
                                 int version, int output_count, std::vector<std::shared_ptr<const Graph>> bodies) {
   while (!inputs.empty() && !inputs.back()) inputs.pop_back();  // trailing absent inputs are no inputs
@@ -243,6 +247,7 @@ std::vector<ValueId> Graph::add(const Operator& op, std::vector<ValueId> inputs,
     foldable = foldable && elements > 0 && elements <= kFoldAtOnce && runs(infer.types[0]->dtype) &&
                folded_bytes_ < kFoldBytes && short_work(meaning_of(*this, node), elements);
     nodes_.push_back(node);
+    must_run_ |= cameo::must_run(node);
     if (foldable) {
       std::vector<Tensor> in;
       for (ValueId v : node.inputs) in.push_back(v ? *values_[v.index].constant : Tensor());
@@ -329,7 +334,7 @@ std::vector<bool> live_nodes(const Graph& g) {
   for (const Port& p : g.outputs()) wanted[p.value.index] = true;
   for (size_t i = g.nodes().size(); i-- > 0;) {
     const Node& n = g.nodes()[i];
-    live[i] = std::ranges::any_of(n.outputs, [&](ValueId v) { return v && wanted[v.index]; });
+    live[i] = must_run(n) || std::ranges::any_of(n.outputs, [&](ValueId v) { return v && wanted[v.index]; });
     if (live[i])
       for (ValueId v : n.inputs)
         if (v) wanted[v.index] = true;

@@ -113,6 +113,8 @@ class Graph {
   const Type& type(ValueId v) const { return values_[v.index].type; }
   const Sources& sources() const { return *sources_; }
   std::shared_ptr<const Sources> shared_sources() const { return sources_; }
+  /// Whether a node of it must.
+  bool must_run() const { return must_run_; }
   /// Tells graphs that are being made apart, for tables that a rule keeps about each.
   uint64_t serial() const { return serial_; }
   /// The node that `add` made for these outputs; null when they all were known.
@@ -129,8 +131,11 @@ class Graph {
   std::shared_ptr<const Sources> sources_;
   uint64_t serial_;
   int64_t folded_bytes_ = 0;  // of constants that `add` made
+  bool must_run_ = false;
 };
 
+/// Whether a node, or one of its bodies, must run though nothing of what it gives is wanted.
+bool must_run(const Node& n);
 /// "node 57 `/up4/Resize` (Resize)" for the first ONNX node of an origin.
 std::string where(const Sources& sources, const Origin& origin);
 /// The text form: one line a node, printed and never parsed.
@@ -139,8 +144,8 @@ std::string to_string(const Graph& g);
 /// What a rule gives back: the new values for the node's outputs, or nothing to have the node copied as it is.
 using Rule =
     std::function<std::optional<std::vector<ValueId>>(Graph& into, const Node& node, std::span<const ValueId> inputs)>;
-/// Replays `g` into a new graph, node by node, through `rule`; only what an output needs is replayed, and what a rule
-/// has left unused goes. Bodies are replayed too.
+/// Replays `g` into a new graph, node by node, through `rule`; only what an output needs or must run is replayed, and
+/// what a rule has left unused goes. Bodies are replayed too.
 Graph replay(const Graph& g, const Rule& rule);
 /// Copies the nodes of `body` into `into` with its inputs replaced by `inputs`; gives the values of its outputs.
 std::vector<ValueId> inline_graph(Graph& into, const Graph& body, std::span<const ValueId> inputs, const Origin& origin,

@@ -262,6 +262,7 @@ class Importer {
   void scan_operators(const onnx::NodeProto& n, const Region& region, uint32_t row);
   void repair(NodeFacts& facts, const onnx::NodeProto& n, Scope& scope);
   bool crop(NodeFacts& facts, const onnx::NodeProto& n, Scope& scope);
+  bool extend(NodeFacts& facts, Scope& scope);
   std::vector<ValueId> read_inputs(const onnx::NodeProto& n, Scope& scope, uint32_t row, bool& ok);
   Attrs read_attributes(onnx::NodeProto& n, const Operator& op, int version, const Region& region, uint32_t row,
                         std::vector<onnx::GraphProto*>& graphs);

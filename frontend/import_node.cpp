@@ -162,6 +162,40 @@ bool Importer::crop(NodeFacts& f, const onnx::NodeProto& n, Scope& scope) {
   return true;
 }
 
+/// Pads of ConvTranspose take elements off its output, so negative ones add some that nothing but the bias reaches: at
+/// the end as `output_padding` does; at the front as zeros in front of the input do, the odd ones taken off.
+bool Importer::extend(NodeFacts& f, Scope& scope) {
+  const auto list = [&](std::string_view name, std::vector<int64_t> otherwise) {
+    auto a = f.attrs.find(name);
+    return a == f.attrs.end() ? otherwise : std::get<std::vector<int64_t>>(a->second);
+  };
+  const auto within = [](const std::vector<int64_t>& v, int64_t least, int64_t most) {
+    return std::ranges::all_of(v, [&](int64_t x) { return x >= least && x <= most; });
+  };
+  constexpr int64_t kMost = 1 << 20;
+  const auto mode = f.attrs.find("auto_pad");
+  std::vector<int64_t> pads = list("pads", {}), front(pads.size() + 4);
+  const size_t axes = pads.size() / 2;
+  std::vector<int64_t> strides = list("strides", std::vector<int64_t>(axes, 1)),
+                       extra = list("output_padding", std::vector<int64_t>(axes));
+  if (f.op->name != "ConvTranspose" || f.attrs.contains("output_shape") || f.inputs.empty() || !f.inputs[0] ||
+      (mode != f.attrs.end() && std::get<std::string>(mode->second) != "NOTSET") || within(pads, 0, INT64_MAX) ||
+      !within(pads, -kMost, kMost) || !within(strides, 1, kMost) || !within(extra, 0, kMost) || pads.size() % 2 != 0 ||
+      strides.size() != axes || extra.size() != axes ||
+      scope.graph.type(f.inputs[0]).rank() != static_cast<int>(axes + 2))
+    return false;
+  for (size_t a = 0; a < axes; ++a) {
+    int64_t &begin = pads[a], &end = pads[a + axes];
+    if (end < 0) extra[a] -= end, end = 0;
+    if (begin < 0) front[2 + a] = (strides[a] - 1 - begin) / strides[a], begin += front[2 + a] * strides[a];
+  }
+  const ValueId zeros = scope.graph.constant(Tensor::i64({static_cast<int64_t>(front.size())}, front));
+  f.inputs[0] = scope.graph.add(get_operator("Pad"), {f.inputs[0], zeros}, {}, {f.row})[0];
+  f.attrs.insert_or_assign("pads", pads);
+  f.attrs.insert_or_assign("output_padding", extra);
+  return true;
+}
+
 /// With --lenient, what operators refuse though it is clear what is meant.
 void Importer::repair(NodeFacts& f, const onnx::NodeProto& n, Scope& scope) {
   auto say = [&](std::string_view what) { report(Code::W0005, fmt::format("`{}` {}", f.op->name, what), at(f.row)); };
@@ -181,6 +215,7 @@ void Importer::repair(NodeFacts& f, const onnx::NodeProto& n, Scope& scope) {
     f.inputs[kScales] = {};
   }
   if (crop(f, n, scope)) say("has negative `pads`; they take elements away");
+  if (extend(f, scope)) say("has negative `pads`; they add to the output");
   if (f.op->name == "Split" && ((f.inputs.size() > 1 && f.inputs[1]) || f.attrs.contains("split")) &&
       f.attrs.erase("num_outputs"))
     say("has both `split` and `num_outputs`; `split` counts");

@@ -165,7 +165,8 @@ struct Operator {
   void (*infer)(Infer&) = nullptr;
   Meaning (*meaning)(const MeaningView&) = nullptr;
   std::vector<Tensor> (*reference)(const MeaningView&, std::span<const Tensor>) = nullptr;  // Opaque only
-  bool foldable = true;  // false for random operators
+  bool foldable = true;   // false for random operators
+  bool must_run = false;  // whether or not its outputs are wanted: it may end the run
 };
 
 /// All operators, by domain and name.

@@ -136,7 +136,7 @@ class Verifier {
     for (const Port& p : g_.outputs()) wanted[p.value.index] = true;
     for (size_t i = g_.nodes().size(); i-- > 0;) {
       const Node& n = g_.nodes()[i];
-      if (std::ranges::none_of(n.outputs, [&](ValueId v) { return v && wanted[v.index]; })) {
+      if (!must_run(n) && std::ranges::none_of(n.outputs, [&](ValueId v) { return v && wanted[v.index]; })) {
         at_ = where(g_.sources(), n.origin);
         say(fmt::format("`{}` is needed by no output", n.op->name));
       }

@@ -43,6 +43,7 @@ Transposed transposed(const NodeView& n) {
   size_t axes = kernel.size();
   check_kernel(n, kernel);
   auto strides = per_axis(n, "strides", axes, 1, 1), dilations = per_axis(n, "dilations", axes, 1, 1);
+  check_pads(n, "with --lenient negative pads of a transposed convolution add to its output");
   auto pads = per_axis(n, "pads", 2 * axes, 0, 0), extra = per_axis(n, "output_padding", axes, 0, 0);
   std::vector<int64_t> shape = n.has_attr("output_shape") ? n.attr_ints("output_shape") : std::vector<int64_t>{};
   if (shape.size() == axes + 2) shape.erase(shape.begin(), shape.begin() + 2);  // some exporters name N and C too

@@ -26,7 +26,8 @@ Operator declare_fault() {
           .attributes = {{"shape", AttrKind::Ints}},
           .infer = infer_fault,
           .meaning = fault_meaning,
-          .foldable = false};
+          .foldable = false,
+          .must_run = true};
 }
 
 }  // namespace cameo::ops

@@ -38,6 +38,13 @@ inline void check_kernel(const NodeView& n, std::span<const int64_t> kernel) {
       n.fail(Code::E0204, fmt::format("a kernel of {} taps along an axis, not 1 to {}", taps, kMaxStep));
 }
 
+/// `otherwise` says what negative ones can mean.
+inline void check_pads(const NodeView& n, const char* otherwise) {
+  if (!n.has_attr("pads")) return;
+  for (int64_t pad : n.attr_ints("pads"))
+    if (pad < 0) n.fail(Code::E0204, fmt::format("`pads` holds {}, not 0 to {}", pad, kMaxStep), otherwise);
+}
+
 /// An interpolation writes out what it reads: `taps` neighbours along each axis, those of one axis for each of the
 /// next.
 inline void check_neighbours(const NodeView& n, int64_t taps, size_t axes) {
@@ -79,11 +86,7 @@ inline Window window_of(const NodeView& n, std::span<const int64_t> kernel, bool
            "the input is N x C x one axis a kernel axis");
   check_kernel(n, kernel);
   auto strides = per_axis(n, "strides", axes, 1, 1), dilations = per_axis(n, "dilations", axes, 1, 1);
-  if (n.has_attr("pads"))
-    for (int64_t pad : n.attr_ints("pads"))
-      if (pad < 0)
-        n.fail(Code::E0204, fmt::format("`pads` holds {}, not 0 to {}", pad, kMaxStep),
-               "with --lenient negative pads of convolutions and of pools without indices take elements away");
+  check_pads(n, "with --lenient negative pads of convolutions and of pools without indices take elements away");
   auto pads = per_axis(n, "pads", 2 * axes, 0, 0);
   std::string mode = n.attr_string("auto_pad");
   if (mode != "NOTSET" && mode != "VALID" && mode != "SAME_UPPER" && mode != "SAME_LOWER" && !mode.empty())

@@ -89,11 +89,11 @@ TEST_F(Rules, ABranchThatNoRunCanTakeEndsTheRunEvenIfItGivesNothing) {
       {node("Slice", {"x", "zero", "zero"}, {"r"})}, {}, {value("r")}, {tensor<int64_t>("zero", kInt64, {1}, {0})}};
   GraphText g{
       {node("If", {"c"}, {"y"}, {attr_graph("then_branch", wide), attr_graph("else_branch", none)}, "", "choice"),
-       node("Concat", {"y", "x"}, {"z"}, {attr("axis", int64_t{0})})},
+       node("Concat", {"y", "x"}, {"z"}, {attr("axis", int64_t{0})}), node("Sin", {"y"}, {"s"})},
       {value("c", kBool, {}), value("x", kFloat, {2, 2})},
-      {value("y"), value("z")}};
+      {value("y"), value("z"), value("s")}};
   const std::string file = write("m.onnx", model(g));
-  for (const char* outputs : {"y", "z", "y,z"}) {
+  for (const char* outputs : {"y", "z", "y,z", "s"}) {
     const Ended built = cameo({"build", file, "-o", "m.so", "--outputs", outputs});
     ASSERT_EQ(built.code, 0) << built.err;
     EXPECT_TRUE(has(built.err, "W0006"));

@@ -171,6 +171,14 @@ Bytes products(int n) {
     t.add("Tanh", {name("m", i)}, y);
   });
 }
+/// Each is a kernel of its own.
+Bytes widening_products(int n) {
+  return chain(n, Text({2, 8}), [](Text& t, const Bytes& x, int i, const Bytes& y) {
+    t.initializers.push_back(floats(name("w", i), {8 + i, 9 + i}));
+    t.add("MatMul", {x, name("w", i)}, name("m", i));
+    t.add("Tanh", {name("m", i)}, y);
+  });
+}
 Bytes attention(int n) {
   Text text({1, 8, 16});
   for (const char* w : {"wq", "wk", "wv"}) text.initializers.push_back(floats(w, {16, 16}));
@@ -425,12 +433,11 @@ const Family kFamilies[] = {
     {"loops_beside_unknown_attributes", 100, loops_beside_unknown_attributes},
     {"many_consumers", 240, many_consumers},
     {"many_inputs_and_outputs", 400, many_inputs_and_outputs},
-    {"many_inputs_and_outputs_to_artifact", 100, many_inputs_and_outputs, Road::Artifact},
+    {"many_inputs_and_outputs_to_artifact", 400, many_inputs_and_outputs, Road::Artifact},
     {"moves", 100, moves},
     {"nested_branches", 10, nested_branches},
     {"pads", 160, pads},
     {"products", 200, products},
-    {"products_to_artifact", 15, products, Road::Artifact},
     {"products_to_ptx", 20, products, Road::Ptx},
     {"quantized", 160, quantized},
     {"recurrent", 8, recurrent},
@@ -448,6 +455,7 @@ const Family kFamilies[] = {
     {"wide_mean", 600, wide_mean},
     {"wide_split", 240, wide_split},
     {"wide_sum", 600, wide_sum},
+    {"widening_products_to_artifact", 8, widening_products, Road::Artifact},
 };
 
 struct Cost {

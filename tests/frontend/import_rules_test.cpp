@@ -101,6 +101,24 @@ TEST(ImportRules, NegativePadsTakeElementsAway) {
   EXPECT_TRUE(says(import(pads("MaxPool", -1, 0, {"y", "at"}), {.lenient = true}), "E0204", "`pads` holds -1"));
 }
 
+TEST(ImportRules, NegativePadsOfATransposedConvolutionAddToItsOutput) {
+  auto transposed = [](std::vector<int64_t> pads, int64_t stride, std::vector<int64_t> extra = {0}) {
+    return model(GraphText{
+        {node("ConvTranspose", {"x", "w", "b"}, {"y"},
+              {attr("pads", pads), attr("strides", std::vector<int64_t>{stride}), attr("output_padding", extra)})},
+        {value("x", kFloat, {1, 1, 2})},
+        {value("y")},
+        {tensor<float>("w", kFloat, {1, 1, 2}, {1, 1}), tensor<float>("b", kFloat, {1}, {10})}});
+  };
+  auto lenient = [](const Bytes& m) { return run(import(m, {.lenient = true}).model, {floats({1, 1, 2}, {1, 2})}); };
+  expect_tolerated(transposed({-1, 0}, 1), "E0204", "`pads`");
+  EXPECT_EQ(lenient(transposed({-1, 0}, 1)), (std::vector<double>{10, 11, 13, 12}));
+  EXPECT_EQ(lenient(transposed({-1, 1}, 3)), (std::vector<double>{10, 11, 11, 10, 12}));
+  EXPECT_EQ(lenient(transposed({1, -2}, 1)), (std::vector<double>{13, 12, 10, 10}));
+  EXPECT_EQ(lenient(transposed({-4, -1}, 3, {1})), (std::vector<double>{10, 10, 10, 10, 11, 11, 10, 12, 12, 10, 10}));
+  EXPECT_TRUE(says(import(transposed({INT64_MIN, 0}, 1), {.lenient = true}), "E0204", "`pads` holds"));
+}
+
 TEST(ImportRules, AnOutputIsWhatItsNodeMakes) {
   Bytes m = model(GraphText{{node("Shape", {"x"}, {"y"})}, {value("x", kFloat, {2, 3})}, {value("y", kFloat, {2})}});
   expect_tolerated(m, "E0303", "output `y` is declared as f32, its node makes i64[2]");
@@ -227,6 +245,22 @@ TEST(ImportRules, ABranchThatGivesNothingIsAFaultToo) {
   Tensor x = floats({2, 2}, {1, 2, 3, 4}), no(DType::b1, {}), yes(DType::b1, {});
   yes.set_int(0, 1);
   EXPECT_EQ(run(r.model, {no, x}), std::vector<double>{});
+  EXPECT_THROW(run(r.model, {yes, x}), CompileError);
+}
+
+// Neither what has no elements nor what reads only that is computed; the branch is taken all the same.
+TEST(ImportRules, ABranchThatGivesNothingToNothingIsAFaultToo) {
+  Bytes wide = branch(node("Reshape", {"x", "s"}, {"r"}, {}, "", "wide"), {tensor<int64_t>("s", kInt64, {1}, {8})});
+  Bytes none = branch(node("Slice", {"x", "zero", "zero"}, {"r"}), {tensor<int64_t>("zero", kInt64, {1}, {0})});
+  GraphText text = choice(wide, none);
+  text.nodes.push_back(node("Sin", {"y"}, {"z"}));
+  text.nodes.push_back(node("Concat", {"z", "x"}, {"w"}, {attr("axis", int64_t{0})}));
+  text.outputs = {value("w")};
+  Result r = import(model(text), {.dims = {{"n", 2}}});
+  EXPECT_TRUE(says(r, "W0006", "`wide`"));
+  Tensor x = floats({2, 2}, {1, 2, 3, 4}), no(DType::b1, {}), yes(DType::b1, {});
+  yes.set_int(0, 1);
+  EXPECT_EQ(run(r.model, {no, x}), (std::vector<double>{1, 2, 3, 4}));
   EXPECT_THROW(run(r.model, {yes, x}), CompileError);
 }
 
