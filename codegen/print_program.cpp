@@ -164,8 +164,8 @@ class ProgramPrinter {
     for (const Step& s : p.steps) {
       const uint64_t a = s.kind == StepKind::LoopBegin ? s.a : slot_base(s.a);
       const uint64_t b = s.kind == StepKind::Swap ? slot_base(s.b) : s.b;
-      rows.add(fmt::format("{{RowKind::{}, 1, {}, {}, {}, 0, {}, {}, {}ul, {}, {}}}", kind_name(s.kind), s.chunks,
-                           s.kernel, refs.size(), node_of(p, s), s.jump, s.bytes, a, b));
+      rows.add(fmt::format("{{RowKind::{}, {:d}, {}, {}, {}, 0, {}, {}, {}ul, {}, {}}}", kind_name(s.kind), s.joins,
+                           s.chunks, s.kernel, refs.size(), node_of(p, s), s.jump, s.bytes, a, b));
       for (const Ref& r : s.refs) refs.add(ref_text(p, r));
     }
     rows.add("{RowKind::End, 1, 1, 0, 0, 0, 0, -1, 0, 0, 0}");

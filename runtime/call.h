@@ -59,7 +59,7 @@ inline T* address(const RowCall& call, int ref) {
 }
 
 // Of the faults that a Fault sees the first is kept; the run stops at the next row. On the CPU each chunk has one of
-// its own, and the lowest chunk's is reported: the same for any number of threads.
+// its own, and the first row's lowest chunk's is reported: the same for any number of threads.
 RT_FN void raise_fault(Fault* fault, int32_t code, int64_t index, int64_t limit) {
   int32_t none = kNoFault;
   if (!__atomic_compare_exchange_n(&fault->code, &none, code, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return;

@@ -1,4 +1,4 @@
-// One function a kind of row; `next` returns the row to go on at. Between two rows: cancel and faults, nothing else.
+// One function a kind of row; `next` returns the row to go on at. Between two of them: cancel and faults, nothing else.
 #include "runtime/execute.h"
 
 #include "runtime/libc.h"
@@ -20,16 +20,13 @@ T load(Execution& run, const Ref& ref) {
 
 void for_each_body(void* job, int32_t worker) { drain(*static_cast<Job*>(job), worker); }
 
-void run_parallel(Execution& run, Kernel kernel, const RowCall& call, int32_t chunks) {
-  if (run.pool) return run.pool->run(kernel, call, chunks, run.scratch, run.scratch_stride);
-  run.job.kernel = kernel;
-  run.job.call = call;
-  run.job.scratch = run.scratch;
-  run.job.scratch_stride = run.scratch_stride;
-  publish(run.job, chunks);
+void run_parallel(Execution& run, const Stretch& stretch) {
+  if (run.pool) return run.pool->run(stretch);
+  publish(run.job, stretch);
+  const int32_t chunks = static_cast<int32_t>(stretch.chunks);
   run.parallel_for(run.parallel_user, chunks < run.threads ? chunks : run.threads, for_each_body, &run.job);
   drain(run.job, 0);  // a host that called fewer bodies than asked for
-  wait(run.job, chunks);
+  wait(run.job);
 }
 
 void copy(Execution& run, char* to, const char* from, uint64_t bytes) {
@@ -46,20 +43,29 @@ void set_counter(Execution& run, const Ref& ref, int64_t counter) {
 bool comes_to_host(Execution& run, const Row& row) {
   if (!run.kernels || !run.kernels[row.kernel]) return run.device->launch(run, row), false;
   run.device->wait(run);
-  if (run.fault.code) return false;
-  run.fault.row = static_cast<uint32_t>(&row - run.schedule->rows);
-  return true;
+  return !run.fault.code;
 }
 
-void run_kernel(Execution& run, const Row& row) {
-  if (run.device && !comes_to_host(run, row)) return;
-  const Schedule& schedule = *run.schedule;
-  const Kernel kernel = run.kernels[row.kernel];
-  RowCall call = {{&run.fault, run.scratch, 0, 1}, run.bases, schedule.refs + row.refs, schedule.params + row.params};
-  const int32_t chunks = row.chunks ? row.chunks : 1;
-  if (chunks > 1 && (run.pool || run.parallel_for)) return run_parallel(run, kernel, call, chunks);
-  call.chunks = chunks;
-  for (; call.chunk < chunks; ++call.chunk) kernel(call);
+void run_alone(Execution& run, const Stretch& stretch) {
+  const Row& row = run.schedule->rows[stretch.begin];
+  RowCall call = call_of(stretch, row);
+  run.fault.row = stretch.begin;
+  for (; call.chunk < call.chunks; ++call.chunk) run.kernels[row.kernel](call);
+}
+
+// This row, or with threads to share them the stretch that begins with it; the row behind. An observed run has rows by
+// themselves.
+uint32_t run_kernels(Execution& run, uint32_t begin) {
+  const Row* rows = run.schedule->rows;
+  if (run.device && !comes_to_host(run, rows[begin])) return begin + 1;
+  const bool threads = run.pool || run.parallel_for;
+  Stretch stretch = {run.schedule, begin,      rows[begin].chunks, run.kernels,
+                     run.bases,    &run.fault, run.scratch,        run.scratch_stride};
+  uint32_t end = begin + 1;
+  if (threads && !run.device && !run.observed)
+    for (; !rows[end].joins; ++end) stretch.chunks += rows[end].chunks;
+  threads&& stretch.chunks > 1 ? run_parallel(run, stretch) : run_alone(run, stretch);
+  return end;
 }
 
 uint32_t test_loop(Execution& run, uint32_t begin) {
@@ -98,7 +104,7 @@ uint32_t next(Execution& run, uint32_t index) {
   const Row& row = run.schedule->rows[index];
   const Ref* refs = run.schedule->refs + row.refs;
   switch (row.kind) {
-    case RowKind::Kernel: run_kernel(run, row); break;
+    case RowKind::Kernel: return run_kernels(run, index);
     case RowKind::Jump: return static_cast<uint32_t>(row.jump);
     case RowKind::JumpIfFalse:
       if (!load<uint8_t>(run, refs[0])) return static_cast<uint32_t>(row.jump);
@@ -156,12 +162,8 @@ uint64_t now_ns() {
 Outcome execute(Execution& run) {
   for (uint32_t index = 0; run.schedule->rows[index].kind != RowKind::End;) {
     if (__atomic_load_n(&run.cancelled, __ATOMIC_RELAXED)) return Outcome::Cancelled;
-    const uint32_t row = index;
     index = run.observed ? next_observed(run, index) : next_unobserved(run, index);
-    if (__atomic_load_n(&run.fault.code, __ATOMIC_ACQUIRE)) {
-      if (!run.device) run.fault.row = row;  // else it is there
-      return Outcome::Fault;
-    }
+    if (__atomic_load_n(&run.fault.code, __ATOMIC_ACQUIRE)) return Outcome::Fault;
   }
   return Outcome::Done;
 }

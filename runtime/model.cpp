@@ -105,7 +105,8 @@ cameo_status load_weights(cameo_model* model, cameo_error* error) {
 
 bool is_parallel(const Schedule& schedule) {
   for (uint32_t i = 0; i < schedule.row_count; ++i)
-    if (schedule.rows[i].kind == RowKind::Kernel && schedule.rows[i].chunks > 1) return true;
+    if (schedule.rows[i].kind == RowKind::Kernel && (schedule.rows[i].chunks > 1 || !schedule.rows[i].joins))
+      return true;
   return false;
 }
 

@@ -25,7 +25,9 @@ inline constexpr uint64_t kNoTripLimit = ~uint64_t{0} >> 1;
 
 struct Row {
   RowKind kind = RowKind::End;
-  uint8_t joins = 1;    // 1: all rows before it must have ended (this executor waits always)
+  // 1: all rows before it must have ended. 0: a Kernel that may run beside the row before it and all that this one may
+  // run beside; threads share such a stretch as one job.
+  uint8_t joins = 1;
   uint16_t chunks = 1;  // of a Kernel; fixed by the plan, so that results do not depend on the number of threads
   uint32_t kernel = 0;  // index into Image::kernels
   uint32_t refs = 0, params = 0;  // of the first one in the schedule's arrays

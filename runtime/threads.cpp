@@ -7,7 +7,7 @@ namespace rt {
 namespace {
 
 constexpr int kSpins =
-    4000;  // some 50-150 us: longer than the steps between two parallel ones, shorter than a time slice
+    4000;  // some 50-150 us: longer than the rows between two parallel ones, shorter than a time slice
 #if defined(__x86_64__)
 constexpr long kFutex = 202;
 void relax() { __builtin_ia32_pause(); }
@@ -18,44 +18,61 @@ void relax() { __asm__ volatile("yield"); }
 constexpr int kFutexWaitPrivate = 128, kFutexWakePrivate = 129, kBlock = 0, kSetMask = 2;
 
 uint32_t next_of(uint64_t claim) { return static_cast<uint32_t>(claim); }
-uint32_t chunks_of(uint64_t claim) { return static_cast<uint32_t>(claim >> 32); }
-bool is_open(uint64_t claim) { return next_of(claim) < chunks_of(claim); }
+bool is_open(uint64_t claim) { return next_of(claim) < static_cast<uint32_t>(claim >> 32); }
 
 // Of all chunks that fault the lowest one's fault stays, whichever thread comes first.
-void keep_fault(Job& job, int32_t chunk, const Fault& fault) {
+void keep_fault(Job& job, uint32_t chunk, const Fault& fault) {
   while (__atomic_exchange_n(&job.keeping, 1, __ATOMIC_ACQUIRE)) relax();
-  if (!job.call.fault->code || chunk < job.faulted_chunk) {
+  if (!job.stretch->fault->code || chunk < job.faulted_chunk) {
     job.faulted_chunk = chunk;
-    *job.call.fault = fault;
+    *job.stretch->fault = fault;
   }
   __atomic_store_n(&job.keeping, 0, __ATOMIC_RELEASE);
 }
 
+void run_chunk(Job& job, uint32_t chunk, int32_t worker) {
+  const Stretch& stretch = *job.stretch;  // stable: the job cannot end before this chunk has
+  const Row* rows = stretch.schedule->rows;
+  uint32_t row = stretch.begin, of_row = chunk;
+  for (; of_row >= rows[row].chunks; ++row) of_row -= rows[row].chunks;
+  Fault fault = {};
+  RowCall call = call_of(stretch, rows[row]);
+  call.chunk = static_cast<int32_t>(of_row);
+  call.fault = &fault;
+  call.scratch = stretch.scratch + static_cast<uint64_t>(worker) * stretch.scratch_stride;
+  stretch.kernels[rows[row].kernel](call);
+  if (!fault.code) return;
+  fault.row = row;
+  keep_fault(job, chunk, fault);
+}
+
 }  // namespace
 
-void publish(Job& job, int32_t chunks) {
+RowCall call_of(const Stretch& stretch, const Row& row) {
+  const Schedule& schedule = *stretch.schedule;
+  return {{stretch.fault, stretch.scratch, 0, row.chunks},
+          stretch.bases,
+          schedule.refs + row.refs,
+          schedule.params + row.params};
+}
+
+void publish(Job& job, const Stretch& stretch) {
+  job.stretch = &stretch;
   __atomic_store_n(&job.done, 0, __ATOMIC_RELAXED);
-  __atomic_store_n(&job.claim, static_cast<uint64_t>(chunks) << 32, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&job.claim, static_cast<uint64_t>(stretch.chunks) << 32, __ATOMIC_SEQ_CST);
 }
 
 void drain(Job& job, int32_t worker) {
   while (is_open(__atomic_load_n(&job.claim, __ATOMIC_ACQUIRE))) {
     const uint64_t claim = __atomic_fetch_add(&job.claim, 1, __ATOMIC_ACQ_REL);
     if (!is_open(claim)) return;
-    RowCall call = job.call;  // stable: the step cannot end before this chunk has
-    call.chunk = static_cast<int32_t>(next_of(claim));
-    call.chunks = static_cast<int32_t>(chunks_of(claim));
-    Fault fault = {};
-    call.fault = &fault;
-    call.scratch = job.scratch + static_cast<uint64_t>(worker) * job.scratch_stride;
-    job.kernel(call);
-    if (fault.code) keep_fault(job, call.chunk, fault);
+    run_chunk(job, next_of(claim), worker);
     __atomic_fetch_add(&job.done, 1, __ATOMIC_RELEASE);
   }
 }
 
-void wait(Job& job, int32_t chunks) {
-  for (int spins = 0; __atomic_load_n(&job.done, __ATOMIC_ACQUIRE) != static_cast<uint32_t>(chunks); ++spins) {
+void wait(Job& job) {
+  for (int spins = 0; __atomic_load_n(&job.done, __ATOMIC_ACQUIRE) != job.stretch->chunks; ++spins) {
     if (spins < kSpins)
       relax();
     else
@@ -97,15 +114,11 @@ bool Pool::try_acquire() { return owner_ == libc::getpid() && __atomic_exchange_
 
 void Pool::release() { __atomic_store_n(&busy_, 0, __ATOMIC_RELEASE); }
 
-void Pool::run(Kernel kernel, const RowCall& call, int32_t chunks, char* scratch, uint64_t scratch_stride) {
-  job_.kernel = kernel;
-  job_.call = call;
-  job_.scratch = scratch;
-  job_.scratch_stride = scratch_stride;
-  publish(job_, chunks);
+void Pool::run(const Stretch& stretch) {
+  publish(job_, stretch);
   if (__atomic_load_n(&parked_, __ATOMIC_SEQ_CST)) wake();
   drain(job_, 0);
-  wait(job_, chunks);
+  wait(job_);
 }
 
 void* Pool::body(void* argument) {

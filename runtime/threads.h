@@ -1,27 +1,38 @@
-// A pool of threads for the chunks of one step at a time. One atomic word holds the next chunk and their number: a
-// thread claims a chunk by adding to it, and a claim is good or not by what the addition returned, so a late thread can
-// do no harm. Idle threads spin while a run holds the pool, for a while, and park on a futex else. No lock, no
-// allocation in use.
+// A pool of threads for the chunks of one job at a time: a row, or a stretch of rows that wait for nothing of each
+// other. One atomic word holds the next chunk and their number: a thread claims a chunk by adding to it, and a claim is
+// good or not by what the addition returned, so a late thread can do no harm. Idle threads spin while a run holds the
+// pool, for a while, and park on a futex else. No lock, no allocation in use.
 #pragma once
 
-#include "runtime/call.h"
+#include "runtime/program.h"
 
 namespace rt {
+
+// Kernel rows, one behind the other in the table; their chunks are counted through.
+struct Stretch {
+  const Schedule* schedule;
+  uint32_t begin;   // the first row
+  uint32_t chunks;  // of all rows
+  const Kernel* kernels;
+  void* const* bases;
+  Fault* fault;   // of the whole run
+  char* scratch;  // one piece a thread
+  uint64_t scratch_stride;
+};
+// Everything but which chunk it is, of how many.
+RowCall call_of(const Stretch& stretch, const Row& row);
 
 struct Job {
   alignas(64) uint64_t claim = 0;  // chunks << 32 | next
   alignas(64) uint32_t done = 0;
-  alignas(64) Kernel kernel = nullptr;
-  RowCall call = {};
-  char* scratch = nullptr;
-  uint64_t scratch_stride = 0;
-  uint32_t keeping = 0;       // a thread is in keep_fault
-  int32_t faulted_chunk = 0;  // of the fault that call.fault holds
+  alignas(64) const Stretch* stretch = nullptr;
+  uint32_t keeping = 0;        // a thread is in keep_fault
+  uint32_t faulted_chunk = 0;  // of the fault that stretch->fault holds
 };
 
-void publish(Job& job, int32_t chunks);
-void drain(Job& job, int32_t worker);  // runs chunks until none is left to claim
-void wait(Job& job, int32_t chunks);   // until all have ended
+void publish(Job& job, const Stretch& stretch);  // which stays until all has ended
+void drain(Job& job, int32_t worker);            // runs chunks until none is left to claim
+void wait(Job& job);                             // until all have ended
 
 class Pool {
  public:
@@ -32,7 +43,7 @@ class Pool {
   int32_t threads() const { return threads_; }
   bool try_acquire();  // false: busy, or this is a forked child, which has no threads
   void release();
-  void run(Kernel kernel, const RowCall& call, int32_t chunks, char* scratch, uint64_t scratch_stride);
+  void run(const Stretch& stretch);
 
  private:
   struct Worker {

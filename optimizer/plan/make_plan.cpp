@@ -81,7 +81,8 @@ void Planner::plan_root(const Graph& g) {
   if (diagnostics_.has_errors()) return;
   share_kernels(plan_, weights_);
   overwrite_operands(plan_);
-  plan_.arena_bytes = place_buffers(plan_.buffers);
+  find_stretches(plan_);
+  place_stretches(plan_);
   auto place = [&](Ref& r) {
     if (r.base == Base::Arena) r = {Base::Arena, 0, r.offset + plan_.buffers[r.number].offset};
   };

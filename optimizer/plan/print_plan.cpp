@@ -68,6 +68,7 @@ std::string to_string(const Plan& plan, const Sources& sources) {
                      t.kind == StepKind::Kernel ? plan.kernels[t.kernel].symbol : std::string(name(t.kind)));
     if (!t.refs.empty()) s += fmt::format(" ({})", join(t.refs, [](const Ref& r) { return to_string(r); }));
     if (t.chunks > 1) s += fmt::format(" chunks {}", t.chunks);
+    if (!t.joins) s += fmt::format(" beside {}", i - 1);
     if (t.jump >= 0) s += fmt::format(" -> {}", t.jump);
     if (t.kind == StepKind::Swap) s += fmt::format(" slot{} slot{}", t.a, t.b);
     if (t.kind == StepKind::SetBase || t.kind == StepKind::Advance) s += fmt::format(" slot{}", t.a);

@@ -123,17 +123,11 @@ class PlanRun {
   }
 
   std::vector<Tensor> run() {
-    for (at_ = 0; at_ < static_cast<int>(plan_.steps.size());) {
-      const Step& s = plan_.steps[at_];
-      int to = at_ + 1;
-      try {
-        to = step(s);
-      } catch (const PlanFault& e) {
-        std::string name = s.kind == StepKind::Kernel ? plan_.kernels[s.kernel].symbol : "";
-        throw PlanFault(fmt::format("step {} {}: {}", at_, name, e.what()));
-      }
-      poison_between(at_, to);
-      at_ = to;
+    for (int from = 0, to = 0; from < static_cast<int>(plan_.steps.size()); from = to) {
+      const int end = end_of_stretch(plan_, from);
+      to = run_step(end - 1);
+      for (int i = end - 1; i-- > from;) run_step(i);
+      poison_between(from, to);
     }
     return std::move(outputs_);
   }
@@ -142,6 +136,17 @@ class PlanRun {
   struct LoopState {
     int64_t trips = 0, counter = 0;
   };
+
+  int run_step(int number) {
+    at_ = number;
+    const Step& s = plan_.steps[number];
+    try {
+      return step(s);
+    } catch (const PlanFault& e) {
+      std::string name = s.kind == StepKind::Kernel ? plan_.kernels[s.kernel].symbol : "";
+      throw PlanFault(fmt::format("step {} {}: {}", number, name, e.what()));
+    }
+  }
 
   /// Going from one step to the next, buffers that have had their last step hold nothing any more, and those that come
   /// to their first hold nothing yet; going round a loop, so does all that lives inside of it.

@@ -111,6 +111,7 @@ class PlanVerifier {
     if (s.kernel >= plan_.kernels.size())
       return say(number, fmt::format("kernel {} of {}", s.kernel, plan_.kernels.size()));
     const Kernel& k = plan_.kernels[s.kernel];
+    if (s.chunks < 1 || s.chunks > 65535) say(number, fmt::format("has {} chunks", s.chunks));
     if (s.refs.size() != k.operands.size())
       return say(number,
                  fmt::format("gives `{}` {} operands, it takes {}", k.symbol, s.refs.size(), k.operands.size()));
@@ -188,7 +189,8 @@ Problems verify_layouts(const Graph& g, const std::vector<Layout>& layouts) {
 }
 
 Problems verify_plan(const Plan& plan, const Interface& io, int64_t weights_bytes) {
-  return PlanVerifier(plan, io, weights_bytes).run();
+  Problems problems = PlanVerifier(plan, io, weights_bytes).run();
+  return problems.empty() ? verify_stretches(plan) : problems;
 }
 
 }  // namespace cameo

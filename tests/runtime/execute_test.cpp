@@ -95,6 +95,78 @@ TEST(Threads, AnyNumberGivesTheSameBits) {
   }
 }
 
+/// The steps of a stretch; the second and the third output's bits are seen too.
+cameo_status run_beside(Session<kBeside>& s, std::vector<int64_t> index, std::vector<int64_t> other, Floats& all) {
+  Floats x(kMixLength), y(2), z(2), sums(kMixLength);
+  for (int i = 0; i < kMixLength; ++i) x[i] = 1.f / static_cast<float>(i + 1);
+  Dims n = {kMixLength}, two = {2};
+  std::vector<cameo_value> out = {value(y, two), value(z, two), value(sums, n)};
+  const cameo_status status = s.run({value(index, two), value(other, two), value(x, n)}, out);
+  all = {y[0], y[1], z[0], z[1]};
+  all.insert(all.end(), sums.begin(), sums.begin() + kBesideChunks);
+  return status;
+}
+
+TEST(Threads, StepsSideBySideGiveTheSameBits) {
+  Session<kBeside> one(1);
+  Floats expected, all;
+  ASSERT_EQ(run_beside(one, {0, 4}, {-1, -2}, expected), CAMEO_OK) << one.error.message;
+  EXPECT_EQ(Floats(expected.begin(), expected.begin() + 4), (Floats{10, 14, 14, 13}));
+  for (int threads : {2, 3, 4, 7}) {
+    Session<kBeside> s(threads);
+    for (int i = 0; i < 300; ++i) {
+      ASSERT_EQ(run_beside(s, {0, 4}, {-1, -2}, all), CAMEO_OK);
+      ASSERT_EQ(all, expected) << threads << " threads, run " << i;
+    }
+  }
+}
+
+TEST(Threads, OfFaultsSideBySideTheFirstStepsIsReported) {
+  for (int threads : {1, 2, 3, 7}) {
+    Session<kBeside> s(threads);
+    Floats all;
+    for (int i = 0; i < 100; ++i) {
+      ASSERT_EQ(run_beside(s, {0, 9}, {8, 7}, all), CAMEO_OUT_OF_RANGE);
+      ASSERT_STREQ(s.error.message, "node `first`: index 9 is outside a dim of 5");
+      ASSERT_EQ(run_beside(s, {0, 1}, {8, 7}, all), CAMEO_OUT_OF_RANGE);
+      ASSERT_STREQ(s.error.message, "node `second`: index 8 is outside a dim of 5");
+      ASSERT_EQ(s.error.node, 1);
+      ASSERT_EQ(run_beside(s, {0, 1}, {2, 3}, all), CAMEO_OK);
+    }
+  }
+}
+
+/// How many steps were seen at once.
+int32_t meet(Session<kMeeting>& s, uint64_t ns) {
+  meeting_ns = ns;
+  meeting_most = 0;
+  EXPECT_EQ(s.api.run(s.context, nullptr, 0, nullptr, 0, nullptr, &s.error), CAMEO_OK);
+  return meeting_most;
+}
+constexpr uint64_t kShort = 2'000'000, kLong = 20'000'000'000;
+
+TEST(Threads, AStretchIsOneJob) {
+  Session<kMeeting> s(2), alone(1);
+  EXPECT_EQ(meet(s, kLong), 2);
+  EXPECT_EQ(meet(alone, kShort), 0);
+  cameo_options options = rt::default_options();
+  options.num_threads = 2;
+  options.parallel_for = [](void*, int32_t count, void (*body)(void*, int32_t), void* arg) {
+    std::vector<std::thread> threads;
+    for (int32_t i = 0; i < count; ++i) threads.emplace_back(body, arg, i);
+    for (std::thread& thread : threads) thread.join();
+  };
+  Session<kMeeting> host(options);
+  EXPECT_EQ(meet(host, kLong), 2);
+}
+
+TEST(Threads, StepsThatAreObservedRunOneByOne) {
+  Session<kMeeting> s(2);
+  std::vector<uint64_t> ns(1);
+  ASSERT_EQ(s.api.profile(s.context, ns.data(), 0, &s.error), CAMEO_OK);  // of no nodes: nothing to write
+  EXPECT_EQ(meet(s, kShort), 0);
+}
+
 TEST(Threads, ContextsOfOneModelRunAtTheSameTime) {
   Session<kMix> s(2);
   const float expected = run_mix(s);

@@ -5,7 +5,7 @@
 
 #include "runtime/cameo.h"
 #include "runtime/dtype.h"
-#include "runtime/program.h"
+#include "runtime/execute.h"
 
 namespace programs {
 
@@ -315,6 +315,92 @@ inline const Program kMix = {
     .node_count = 1,
     .text = "k0\0k1",
     .images = kMixImages,
+    .image_count = 1,
+    .weights = nullptr,
+    .weights_bytes = 0,
+    .goldens = nullptr,
+    .golden_count = 0,
+    .threads = 0,
+};
+
+// ---- beside: one stretch. y, z = table[index of each], which may be out of range; sums = many of x
+inline constexpr int kBesideChunks = 31;
+inline const Io kBesideInputs[] = {tensor("index", rt::kI64, 1, kTwo), tensor("other", rt::kI64, 1, kTwo),
+                                   tensor("x", rt::kF32, 1, kMixDims)};
+inline const Io kBesideOutputs[] = {tensor("y", rt::kF32, 1, kTwo), tensor("z", rt::kF32, 1, kTwo),
+                                    tensor("sums", rt::kF32, 1, kMixDims)};
+inline const Ref kBesideRefs[] = {{2, 0, 0}, {5, 0, 0}, {4, 0, 0}, {7, 0, 0}, {3, 0, 0}, {6, 0, 0}};
+inline const Row kBesideRows[] = {
+    {.kind = RowKind::Kernel, .chunks = 2, .kernel = 0, .refs = 0, .node = 0},
+    {.kind = RowKind::Kernel, .joins = 0, .chunks = kBesideChunks, .kernel = 1, .refs = 2, .node = 2},
+    {.kind = RowKind::Kernel, .joins = 0, .chunks = 2, .kernel = 0, .refs = 4, .node = 1},
+    {.kind = RowKind::End},
+};
+inline const rt::Kernel kBesideKernels[] = {pick_kernel, partial_kernel};
+inline const char* const kBesideNames[] = {"first", "second", "third"};
+inline const rt::Node kBesideNodes[] = {
+    {kBesideNames, 1, 0, 0, 0}, {kBesideNames + 1, 1, 0, 0, 0}, {kBesideNames + 2, 1, 0, 0, 0}};
+inline constexpr Schedule kBesideSchedule = {
+    .rows = kBesideRows,
+    .row_count = length(kBesideRows),
+    .refs = kBesideRefs,
+    .base_count = 8,
+    .scratch_bytes = 256,
+};
+inline const rt::Image kBesideImages[] = {{"baseline", 0, kBesideKernels, &kBesideSchedule}};
+
+inline const Program kBeside = {
+    .name = "beside",
+    .manifest = "{}",
+    .manifest_bytes = 2,
+    .inputs = kBesideInputs,
+    .input_count = 3,
+    .outputs = kBesideOutputs,
+    .output_count = 3,
+    .nodes = kBesideNodes,
+    .node_count = 3,
+    .text = "k0",
+    .images = kBesideImages,
+    .image_count = 1,
+    .weights = nullptr,
+    .weights_bytes = 0,
+    .goldens = nullptr,
+    .golden_count = 0,
+    .threads = 0,
+};
+
+// ---- meeting: two steps of one chunk, each of which waits for the other one, for a while
+inline uint64_t meeting_ns = 0;  // how long they wait
+inline int32_t meeting_here = 0, meeting_most = 0;
+inline void meet_kernel(const Call&) {
+  const int32_t here = __atomic_add_fetch(&meeting_here, 1, __ATOMIC_SEQ_CST);
+  if (here > 1) __atomic_store_n(&meeting_most, here, __ATOMIC_SEQ_CST);
+  for (uint64_t begun = rt::now_ns(); __atomic_load_n(&meeting_most, __ATOMIC_SEQ_CST) < 2;)
+    if (rt::now_ns() - begun > meeting_ns) break;
+  __atomic_sub_fetch(&meeting_here, 1, __ATOMIC_SEQ_CST);
+}
+inline const Row kMeetingRows[] = {
+    {.kind = RowKind::Kernel}, {.kind = RowKind::Kernel, .joins = 0}, {.kind = RowKind::End}};
+inline const rt::Kernel kMeetingKernels[] = {meet_kernel};
+inline constexpr Schedule kMeetingSchedule = {
+    .rows = kMeetingRows,
+    .row_count = 3,
+    .base_count = 2,
+};
+inline const rt::Image kMeetingImages[] = {{"baseline", 0, kMeetingKernels, &kMeetingSchedule}};
+
+inline const Program kMeeting = {
+    .name = "meeting",
+    .manifest = "{}",
+    .manifest_bytes = 2,
+    .inputs = nullptr,
+    .input_count = 0,
+    .outputs = nullptr,
+    .output_count = 0,
+    .nodes = nullptr,
+    .node_count = 0,
+    .text = "",
+    .images = kMeetingImages,
     .image_count = 1,
     .weights = nullptr,
     .weights_bytes = 0,
