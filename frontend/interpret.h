@@ -1,6 +1,6 @@
 // The reference interpreter: the oracle of every test. Floats are computed in double and integers in 64 bits, rounded
 // to the declared type at each node's output; an unrounded run shadows the rounded one and measures its error, while
-// every discrete decision (comparison, floor, cast to integer, ArgMax) is made by the rounded one.
+// every discrete decision (comparison, floor, cast to integer, ArgMax) is made by the rounded one, in f32 but for f64.
 #pragma once
 #include <span>
 #include <vector>

@@ -1,5 +1,5 @@
 // Folds on the tape: an accumulator a lane, one step at a time in order. The extreme of an ArgMin or ArgMax is tracked
-// by the rounded run; NaN is more extreme than every number, as it is for Min and Max.
+// by the rounded run, of what kernels would compare; NaN is more extreme than every number, as it is for Min and Max.
 #include <algorithm>
 #include <limits>
 
@@ -55,12 +55,15 @@ void step_plain(FoldKind kind, int64_t k, const Lanes& extent, const T* value, b
   }
 }
 
+double decided_by(DType t, double v) { return decided(t, v); }
+int64_t decided_by(DType, int64_t v) { return v; }
+
 template <class T, class Less>
-void step_arg(FoldKind kind, int64_t k, const Lanes& extent, const T* value, bool uniform, T* best, int64_t* at,
+void step_arg(const FoldCode& f, int64_t k, const Lanes& extent, const T* value, bool uniform, T* best, int64_t* at,
               int64_t lanes, Less less) {
-  bool least = wants_least(kind), last = wants_last(kind);
+  bool least = wants_least(f.kind), last = wants_last(f.kind);
   each_active(extent, k, lanes, [&](int64_t i) {
-    T v = value[uniform ? 0 : i], b = best[i];
+    T v = decided_by(f.body_type, value[uniform ? 0 : i]), b = best[i];
     bool better = is_nan(b) ? last && is_nan(v) : is_nan(v) || (least ? less(v, b) : less(b, v)) || (last && v == b);
     if (k && !better) return;
     best[i] = v;
@@ -87,11 +90,11 @@ void step_fold(const FoldCode& f, int64_t k, const Lanes& extent, const Lanes& v
   auto unsigned_less = [](int64_t a, int64_t b) { return static_cast<uint64_t>(a) < static_cast<uint64_t>(b); };
   if (is_arg(f.kind)) {
     if (is_float(f.body_type))
-      step_arg(f.kind, k, extent, value.rounded, value.uniform, best.rounded, acc.ints, lanes, less);
+      step_arg(f, k, extent, value.rounded, value.uniform, best.rounded, acc.ints, lanes, less);
     else if (f.body_type == DType::u64)
-      step_arg(f.kind, k, extent, value.ints, value.uniform, best.ints, acc.ints, lanes, unsigned_less);
+      step_arg(f, k, extent, value.ints, value.uniform, best.ints, acc.ints, lanes, unsigned_less);
     else
-      step_arg(f.kind, k, extent, value.ints, value.uniform, best.ints, acc.ints, lanes, less);
+      step_arg(f, k, extent, value.ints, value.uniform, best.ints, acc.ints, lanes, less);
   } else if (is_float(f.body_type)) {
     step_plain(f.kind, k, extent, value.rounded, value.uniform, acc.rounded, lanes);
     if (acc.unrounded) step_plain(f.kind, k, extent, value.unrounded, value.uniform, acc.unrounded, lanes);

@@ -1,6 +1,6 @@
 // The plain operations of the tape, one loop each over the lanes of a block. Floats are doubles, computed for the
-// rounded run and again for its shadow; what jumps (floor, comparison, cast to integer) is decided by the rounded run
-// for both.
+// rounded run and again for its shadow; what jumps (floor, comparison, remainder, cast to integer) is decided by the
+// rounded run for both.
 #include <cmath>
 #include <limits>
 
@@ -95,10 +95,6 @@ bool float_binary(Op op, double* out, Floats a, Floats b, int64_t n) {
   }
 }
 
-/// What kernels would decide by: they compute in f32 where the type is not f64, so that a quotient which is half way
-/// between two integers there is half way here.
-double decided(DType t, double v) { return t == DType::f64 ? v : static_cast<float>(v); }
-
 /// Functions with jumps: the shadow takes the rounded run's value.
 bool float_step(const Instr& i, double* out, const double* a, int64_t n) {
   auto go = [&](auto f) {
@@ -116,21 +112,22 @@ bool float_step(const Instr& i, double* out, const double* a, int64_t n) {
 }
 
 /// Remainders and floored quotients: the rounded run chooses the quotient, the shadow subtracts that many divisors.
-bool float_quotient(Op op, const Lanes& out, const Lanes& a, const Lanes& b, int64_t n) {
+bool float_quotient(const Instr& i, const Lanes& out, const Lanes& a, const Lanes& b, int64_t n) {
+  const Op op = i.op;
   if (op != Op::Mod && op != Op::FMod && op != Op::FloorDiv) return false;
-  for (int64_t i = 0; i < n; ++i) {
-    int64_t ia = a.uniform ? 0 : i, ib = b.uniform ? 0 : i;
-    double x = a.rounded[ia], y = b.rounded[ib];
+  for (int64_t k = 0; k < n; ++k) {
+    int64_t ka = a.uniform ? 0 : k, kb = b.uniform ? 0 : k;
+    double x = decided(i.from, a.rounded[ka]), y = decided(i.from, b.rounded[kb]);
     if (op == Op::FloorDiv) {
-      out.rounded[i] = std::floor(x / y);
-      if (out.unrounded) out.unrounded[i] = out.rounded[i];
+      out.rounded[k] = std::floor(decided(i.from, x / y));
+      if (out.unrounded) out.unrounded[k] = out.rounded[k];
       continue;
     }
-    double r = out.rounded[i] = op == Op::Mod ? floor_mod(x, y) : std::fmod(x, y);
+    double r = out.rounded[k] = op == Op::Mod ? floor_mod(x, y) : std::fmod(x, y);
     if (!out.unrounded) continue;
     double quotient = std::round((x - r) / y);
-    double shadow = a.unrounded[ia] - quotient * b.unrounded[ib];
-    out.unrounded[i] = std::isfinite(shadow) ? shadow : r;
+    double shadow = a.unrounded[ka] - quotient * b.unrounded[kb];
+    out.unrounded[k] = std::isfinite(shadow) ? shadow : r;
   }
   return true;
 }
@@ -261,7 +258,9 @@ bool float_test(const Instr& i, int64_t* out, Floats a, Floats b, int64_t n) {
     case Op::Lt: return go([](double x, double y) { return x < y; });
     case Op::Le: return go([](double x, double y) { return x <= y; });
     case Op::IsNan: map(out, a.p, n, [](double x) { return int64_t{x != x}; }); return true;
-    case Op::IsInf: map(out, a.p, n, [](double x) { return int64_t{std::isinf(x)}; }); return true;
+    case Op::IsInf:
+      map(out, a.p, n, [t = i.from](double x) { return int64_t{std::isinf(decided(t, x))}; });
+      return true;
     default: return false;
   }
 }
@@ -316,7 +315,7 @@ bool run_smooth(const Instr& i, double* out, Floats a, Floats b, Floats c, int64
 
 bool run_floats(const Instr& i, const Lanes& out, const Lanes& a, const Lanes& b, const Lanes& c, int64_t n) {
   if (!is_float(i.type)) return float_test(i, out.ints, {a.rounded, a.uniform}, {b.rounded, b.uniform}, n);
-  if (float_quotient(i.op, out, a, b, n)) return true;
+  if (float_quotient(i, out, a, b, n)) return true;
   if (float_step(i, out.rounded, a.rounded, n)) {
     if (out.unrounded) map(out.unrounded, out.rounded, n, [](double x) { return x; });
     return true;

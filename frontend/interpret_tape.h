@@ -136,6 +136,9 @@ void step_fold(const FoldCode& f, int64_t k, const Lanes& extent, const Lanes& v
                const Lanes& best, int64_t lanes);
 
 double round_to(DType t, double v);
+/// What kernels would decide by: they compute in f32 where the type is not f64, so that a quotient which is half way
+/// between two integers there is half way here, and equal there is equal here.
+inline double decided(DType t, double v) { return t == DType::f64 ? v : static_cast<float>(v); }
 int64_t wrap_to(DType t, int64_t v);
 /// Stores the lanes of a register as elements [first, first + lanes) of a tensor and of its shadow.
 void store(Dual& out, int64_t first, int64_t lanes, const Lanes& value);
