@@ -7,8 +7,11 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <random>
+#include <ranges>
 
 #include "frontend/compare.h"
+#include "frontend/interpret_run.h"
 #include "optimizer/pipeline.h"
 #include "optimizer/plan/run_plan.h"
 #include "tests/support/artifact.h"
@@ -39,6 +42,67 @@ double usual_tolerance(const Lines& lines, size_t output) {
   return tolerances[tolerances.size() / 2];
 }
 
+/// Whether a node that an output needs, or a part of one, gives a narrower floating type.
+bool makes_fewer_bits_than_f64(const Graph& g, std::span<const Port> outputs) {
+  std::vector<bool> needed(g.values().size());
+  for (const Port& p : outputs) needed[p.value.index] = true;
+  for (const Node& n : g.nodes() | std::views::reverse) {
+    if (std::ranges::none_of(n.outputs, [&](ValueId v) { return v && needed[v.index]; })) continue;
+    for (ValueId v : n.outputs)
+      if (v && is_float(g.type(v).dtype) && g.type(v).dtype != DType::f64) return true;
+    const Meaning meaning = meaning_of(g, n);
+    if (const auto* composite = std::get_if<Composite>(&meaning))
+      if (makes_fewer_bits_than_f64(*composite->definition, composite->definition->outputs())) return true;
+    for (const auto& body : n.bodies)
+      if (makes_fewer_bits_than_f64(*body, body->outputs())) return true;
+    for (ValueId v : n.inputs)
+      if (v) needed[v.index] = true;
+  }
+  return false;
+}
+
+/// Whether it is rounding to f32. An f64 that was f32 on its way, as a normalization's is in its first stage, has
+/// no more bits than those: its tolerance counts ULPs of f32.
+bool passes_as_f32(const Tensor& got, const Outcome& want, size_t output) {
+  if (got.dtype() != DType::f64) return false;
+  const Graph g = test::parse_model(want.lines).graph;
+  if (!makes_fewer_bits_than_f64(g, g.outputs().subspan(output, 1))) return false;
+  const Interpretation& values = *want.values;
+  return compare(tape::converted(got, DType::f32), tape::converted(values.rounded[output], DType::f32),
+                 values.unrounded[output])
+      .pass;
+}
+
+/// Each element times one of the numbers next to 1.
+ValueId with_other_last_bits(Graph& into, ValueId v) {
+  std::vector<int64_t> dims;
+  for (const Dim& d : into.type(v).shape) {
+    if (!d.is_static()) return v;
+    dims.push_back(d.value());
+  }
+  Tensor factors(DType::f32, dims);
+  std::mt19937 random(1);
+  for (int64_t i = 0; i < factors.size(); ++i) factors.set(i, random() % 2 ? 1 + 0x1p-23 : 1 - 0x1p-24);
+  return into.add(get_operator("Mul"), {v, into.constant(std::move(factors))})[0];
+}
+
+/// Whether it is what normalizations make of the last bits of their operands. The mean of equal elements is one of them
+/// for the interpreter, which sums in double; a kernel's is the next number to it, and their difference is divided by
+/// the root of epsilon.
+bool passes_by_last_bits(const Tensor& got, const Outcome& want, size_t output) {
+  if (got.dtype() != DType::f32) return false;
+  const test::ModelText m = test::parse_model(want.lines);
+  const Rule shaken = [](Graph& into, const Node& n,
+                         std::span<const ValueId> inputs) -> std::optional<std::vector<ValueId>> {
+    if (!n.op->name.ends_with("Normalization")) return std::nullopt;
+    std::vector<ValueId> in;
+    for (ValueId v : inputs) in.push_back(v && into.type(v).dtype == DType::f32 ? with_other_last_bits(into, v) : v);
+    return into.add(*n.op, in, n.attrs, n.origin, n.version, static_cast<int>(n.outputs.size()));
+  };
+  const Interpretation other = interpret(replay(m.graph, shaken), m.inputs);
+  return compare(got, other.rounded[output], want.values->unrounded[output]).pass;
+}
+
 /// As test::differences. What rounding alone does is measured by the elements of an output; where these are few, and
 /// small because what was added cancelled, it is measured with other inputs, too.
 std::string differences(std::span<const Tensor> got, const Outcome& want) {
@@ -47,8 +111,9 @@ std::string differences(std::span<const Tensor> got, const Outcome& want) {
   for (size_t i = 0; i < got.size(); ++i) {
     const Comparison c = compare(got[i], want.values->rounded[i], want.values->unrounded[i]);
     if (c.pass) continue;
-    const bool few = is_float(got[i].dtype()) && got[i].size() <= kFew && std::isfinite(c.max_error);
-    if (!few || c.max_error > usual_tolerance(want.lines, i)) return what;
+    if (!is_float(got[i].dtype()) || !std::isfinite(c.max_error)) return what;
+    if (passes_as_f32(got[i], want, i) || passes_by_last_bits(got[i], want, i)) continue;
+    if (got[i].size() > kFew || c.max_error > usual_tolerance(want.lines, i)) return what;
   }
   return "";
 }
