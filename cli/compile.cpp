@@ -173,17 +173,19 @@ Planned plan_model(const Model& model, const CompileOptions& options, Console& c
   PassContext shared = pass_context(options);
   watch_passes(shared, options, console);
   const Graph common = optimize_for_all(model.graph, shared);
+  std::vector<std::vector<Claim>> claims;  // by target
   for (const Target& target : options.targets) {
     PassContext context = shared;
     context.target = target;
     p.graphs.push_back(optimize_for_target(common, context));
+    claims.push_back(std::move(context.claims));
   }
   m.io = interface_of(p.graphs.at(0));
   if (options.stop != Stop::Optimized) {
     console.begin("plan");
     for (size_t t = 0; t < options.targets.size(); ++t) {
       Diagnostics found;
-      m.plans.push_back(make_plan(p.graphs[t], options.targets[t], m.weights, found, options.on_host));
+      m.plans.push_back(make_plan(p.graphs[t], options.targets[t], m.weights, found, options.on_host, claims[t]));
       if (m.plans.size() == 1)  // each target meets the same problems
         for (const Diagnostic& d : found.all()) diagnostics.add(d);
     }

@@ -115,6 +115,8 @@ class Explainer {
     console_.print(fmt::format("node {} {} ({})\n", source, source_name(s), printable(s.op_type)));
     Json steps = Json::array();
     const auto is_of = [&](const Origin& o) { return std::ranges::find(o, source) != o.end(); };
+    for (const Claim& c : plan_.claims)
+      if (is_of(c.origin)) console_.print(fmt::format("  claimed or expanded: {}\n", to_string(c)));
     explain_clusters(is_of);
     for (size_t i = 0; i < plan_.steps.size(); ++i)
       if (is_of(plan_.steps[i].origin)) steps.push_back(explain_step(i));
@@ -171,7 +173,7 @@ class Explainer {
     if (k.seconds) console_.print(fmt::format("    price {:.3g} us on one core\n", k.seconds * 1e6));
     for (const Alternative& a : k.alternatives) {
       console_.print(fmt::format("    not {}\n", to_string(a)));
-      Json j{{"family", a.family->name()}};
+      Json j{{"family", name_of_family(a)}};
       if (a.why_not.empty())
         j.update({{"choice", a.choice.text()}, {"price_us", a.seconds * 1e6}});
       else

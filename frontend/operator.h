@@ -39,8 +39,8 @@ struct Compact {
   Expr keep;
   std::vector<Expr> row;
 };
-/// A graph of other operators, over the node's inputs that are present; a kernel may claim the node, else it is
-/// expanded.
+/// A graph of other operators, over the node's inputs that are present; a family of kernels may claim the node, else it
+/// is expanded.
 struct Composite {
   std::shared_ptr<const Graph> definition;
 };

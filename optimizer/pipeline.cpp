@@ -8,6 +8,7 @@ namespace {
 constexpr Pass kPasses[] = {
     {"fold_constants", fold_constants, Exactness::Exact},
     {"fold_scales", fold_scales, Exactness::Algebraic},
+    {"claim_composites", claim_composites, Exactness::Exact, Waypoint::Replayed, true},
     {"expand_composites", expand_composites, Exactness::Exact, Waypoint::Expanded, true},
     {"fold_expanded", fold_constants, Exactness::Exact},
     {"merge_equal_nodes", merge_equal_nodes, Exactness::Exact},

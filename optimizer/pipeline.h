@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "frontend/graph.h"
-#include "optimizer/target.h"
+#include "optimizer/plan/plan.h"
 #include "optimizer/verify.h"
 
 namespace cameo {
@@ -31,6 +31,7 @@ struct PassContext {
   bool verify_each = false;                                       // --verify=each; else the last graph only
   std::function<void(const PassContext&, const Graph&)> after{};  // each pass: --print-after
   std::vector<Rewrite> log;                                       // what rewrites did, in order
+  std::vector<Claim> claims;  // what became of the composite nodes that families claim
 
   FoldBudget fold_budget;
   std::string_view pass;                  // that is running
@@ -62,7 +63,8 @@ Graph optimize(Graph g, PassContext& context);
 // The passes, one file each in rewrites/.
 Graph fold_scales(const Graph& g, PassContext& context);        // batch norm and scales into weights
 Graph fold_constants(const Graph& g, PassContext& context);     // constant expressions of any size, within a budget
-Graph expand_composites(const Graph& g, PassContext& context);  // what no kernel claims becomes its definition
+Graph claim_composites(const Graph& g, PassContext& context);   // what a family computes whole for less stays one node
+Graph expand_composites(const Graph& g, PassContext& context);  // what no family has claimed becomes its definition
 Graph widen_products(const Graph& g, PassContext& context);     // of 16-bit floats, where the target has none
 Graph merge_equal_nodes(const Graph& g, PassContext& context);  // common sub-expressions
 

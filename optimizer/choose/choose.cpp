@@ -74,12 +74,12 @@ struct Attempt {
   Lowered lowered;
 };
 
-/// The best way of all kernels that families have lowered; nullopt where there is none.
-std::optional<LoweredKernel> choose(std::vector<Attempt> attempts, const Target& target) {
+/// The best way of all kernels that families have lowered; nullopt where there is none. `problem`: as a lock names it,
+/// where that is no hash of the nest.
+std::optional<LoweredKernel> choose(std::vector<Attempt> attempts, const Target& target, std::string problem = {}) {
   const ChoiceLock* lock = target.lock.get();
   std::vector<Candidate> candidates;
   std::vector<Alternative> refused;
-  std::string problem;
   for (auto& [family, lowered] : attempts) {
     if (!lowered.kernel) {
       refused.push_back({family, {}, 0, lowered.why_not});
@@ -97,7 +97,8 @@ std::optional<LoweredKernel> choose(std::vector<Attempt> attempts, const Target&
   std::swap(candidates.front(),
             *std::ranges::min_element(candidates, {}, [](const Candidate& c) { return c.ways.front().seconds; }));
   if (!problem.empty()) {
-    if (const ChoiceLock::Row* row = lock->find(target.name, problem)) obey(*row, problem, candidates);
+    const ChoiceLock::Row* row = lock->find(target.name, problem);
+    if (row && row->family != kExpanded) obey(*row, problem, candidates);
     candidates.front().lowered.kernel.problems = {problem};
   }
   return finish(std::move(candidates), std::move(refused), target);
@@ -130,7 +131,8 @@ LoweredKernel choose_kernel(const Problem& p, std::span<const FamilyMatch> match
 std::optional<LoweredKernel> choose_kernel(const NodeProblem& p) {
   std::vector<Attempt> attempts;
   for (const Family* f : all_families()) attempts.push_back({f, f->lower(p)});
-  return choose(std::move(attempts), p.target);
+  const bool named = p.target.lock && std::holds_alternative<Composite>(p.meaning);
+  return choose(std::move(attempts), p.target, named ? problem_of(alone(p.graph, p.node)) : "");
 }
 
 }  // namespace cameo

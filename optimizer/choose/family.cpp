@@ -36,6 +36,30 @@ const Family& family(std::string_view name) {
   return **it;
 }
 
+Graph alone(const Graph& g, const Node& n) {
+  Graph one(g.shared_sources());
+  std::vector<ValueId> in;
+  for (ValueId v : n.inputs)
+    in.push_back(!v ? v : g[v].constant ? one.constant(g[v].constant) : one.add_input({}, g.type(v)));
+  const auto out = one.add(*n.op, in, n.attrs, n.origin, n.version, static_cast<int>(n.outputs.size()));
+  for (size_t i = 0; i < n.outputs.size(); ++i)
+    if (n.outputs[i]) one.add_output({}, out[i]);
+  return one;
+}
+
+LoweredKernel kernel_of_node(const NodeProblem& p, const Family& family) {
+  LoweredKernel l;
+  l.kernel.family = &family;
+  l.kernel.node = std::make_shared<const Graph>(alone(p.graph, p.node));
+  for (const auto* list : {&p.node.outputs, &p.node.inputs})
+    for (ValueId v : *list) {
+      if (!v) continue;
+      l.operands.push_back(plain_operand(p.graph, v));
+      l.kernel.operands.push_back(p.graph.type(v).dtype);
+    }
+  return l;
+}
+
 std::string_view name(FoldKind kind) {
   constexpr std::string_view names[] = {"Sum", "Prod", "Min", "Max", "ArgMin", "ArgMax", "ArgMinLast", "ArgMaxLast"};
   return names[static_cast<int>(kind)];

@@ -47,7 +47,8 @@ struct Lowered {
   std::string_view why_not;
 };
 
-/// A node whose meaning is no expression of its output's elements, which wants a kernel.
+/// A node whose meaning is no expression of its output's elements, which wants a kernel; or a composite that one could
+/// compute whole.
 struct NodeProblem {
   const Graph& graph;
   const Layouts& layouts;
@@ -67,6 +68,8 @@ class Family {
   /// A kernel with everything but its choice, when layouts are settled.
   virtual Lowered lower(const Problem&, const Match&) const { return "it computes no expressions"; }
   virtual Lowered lower(const NodeProblem&) const { return "it computes expressions"; }
+  /// Whether it computes nodes of this composite operator whole, those that `lower` says; others are expanded.
+  virtual bool claims(const Operator&) const { return false; }
   /// Makes a nest that is not chosen for yet a kernel of this family, if it can.
   virtual bool adopt(Kernel&, const Target&) const { return false; }
   /// The ways to run a kernel that `lower` or `adopt` gave, the best one by rule of thumb first: it wins unless the
@@ -106,6 +109,11 @@ std::span<const Family* const> all_families();
 const Family& family(std::string_view name);  // an internal error where there is none
 
 // ---- shared by families
+/// A node with its operands' types and constants, in a graph of its own whose outputs are the node's.
+Graph alone(const Graph& g, const Node& n);
+/// A kernel that computes a node whole: its operands are the node's outputs that are wanted, then its inputs that are
+/// present, all of them row-major.
+LoweredKernel kernel_of_node(const NodeProblem& p, const Family& family);
 /// Seconds in which one core moves so many bytes between it and the memory that holds them.
 double seconds_to_move(double bytes, const MachineModel& machine);
 std::string_view name(FoldKind kind);  // as rt:: has it

@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "optimizer/choose/claim.h"
 #include "optimizer/choose/family.h"
 #include "optimizer/plan/kernel_table.h"
 
@@ -23,6 +24,19 @@ uint64_t hash_of(std::string_view text) {
 std::string row_text(std::string_view target, std::string_view problem, std::string_view family,
                      std::string_view choice) {
   return fmt::format("{} {} {}{}{}\n", target, problem, family, choice.empty() ? "" : " ", choice);
+}
+
+std::string text_of(const Attr& attribute) {
+  return std::visit(
+      []<class T>(const T& a) -> std::string {
+        if constexpr (std::is_same_v<T, Constant>)
+          return fmt::format("{:016x}", hash_of({reinterpret_cast<const char*>(a->bytes().data()), a->bytes().size()}));
+        else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>)
+          return fmt::format("{}", a);
+        else
+          return fmt::format("[{}]", fmt::join(a, ","));
+      },
+      attribute);
 }
 
 }  // namespace
@@ -67,11 +81,26 @@ std::string problem_of(const Kernel& nest) {
   return fmt::format("{:016x} {}", hash_of(kernel_text(nest)), axes.empty() ? "1" : axes);
 }
 
+std::string problem_of(const Graph& alone) {
+  const Node& n = alone.nodes()[0];
+  std::string text = fmt::format("{} {}", n.op->name, n.version);
+  for (const auto& [name, attribute] : n.attrs)
+    if (name != kClaimedBy) text += fmt::format(" {}={}", name, text_of(attribute));
+  for (const auto* list : {&n.inputs, &n.outputs})
+    for (ValueId v : *list)
+      text += v ? fmt::format(" {}{}", to_string(alone.type(v)), alone[v].constant ? "!" : "") : " -";
+  std::string extents;
+  for (const Dim& d : alone.type(n.outputs[0]).shape) extents += (extents.empty() ? "" : "x") + to_string(d.extent());
+  return fmt::format("{:016x} {}", hash_of(text), extents.empty() ? "1" : extents);
+}
+
 std::string choices_text(const Plan& plan) {
   std::set<std::string> rows;
   for (const Kernel& k : plan.kernels)
     for (const std::string& problem : k.problems)
       rows.insert(row_text(plan.target.name, problem, k.family->name(), k.choice.text()));
+  for (const Claim& c : plan.claims)
+    rows.insert(row_text(plan.target.name, c.problem, name_of_family(c.won), c.won.choice.text()));
   std::string s;
   for (const std::string& row : rows) s += row;
   return s;
@@ -83,6 +112,8 @@ size_t unused_rows(const Plan& plan) {
   for (const Kernel& k : plan.kernels)
     for (const std::string& problem : k.problems)
       if (plan.target.lock->find(plan.target.name, problem)) used.insert(problem);
+  for (const Claim& c : plan.claims)
+    if (plan.target.lock->find(plan.target.name, c.problem)) used.insert(c.problem);
   return plan.target.lock->rows_for(plan.target.name) - used.size();
 }
 

@@ -30,6 +30,8 @@ class ChoiceLock {
 
 /// What names a problem, whatever computes it: a hash of the nest that would, and its axes.
 std::string problem_of(const Kernel& nest);
+/// The same of a node that is alone in a graph: a hash of what its operator is told, and its first output's extents.
+std::string problem_of(const Graph& alone);
 /// The rows of a plan that was made with a lock, an empty one or not.
 std::string choices_text(const Plan& plan);
 /// How many rows of its target's lock name none of its problems.

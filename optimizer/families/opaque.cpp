@@ -2,21 +2,14 @@
 // operator's reference function says.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "frontend/interpret.h"
 #include "optimizer/choose/family.h"
 #include "runtime/kernels/contract_shape.h"
 
 namespace cameo {
 namespace {
-
-Graph alone(const Graph& g, const Node& n) {
-  Graph one(g.shared_sources());
-  std::vector<ValueId> in;
-  for (ValueId v : n.inputs)
-    in.push_back(!v ? v : g[v].constant ? one.constant(g[v].constant) : one.add_input(g[v].name, g.type(v)));
-  one.add(*n.op, in, n.attrs, n.origin, n.version, static_cast<int>(n.outputs.size()));
-  return one;
-}
 
 Opaque function_of(const Kernel& k) { return std::get<Opaque>(meaning_of(*k.node, k.node->nodes()[0])); }
 
@@ -26,17 +19,10 @@ class OpaqueFamily final : public Family {
 
   Lowered lower(const NodeProblem& p) const override {
     if (!std::holds_alternative<Opaque>(p.meaning)) return "the node has no function of its own";
-    LoweredKernel l;
-    l.kernel.family = this;
-    l.kernel.node = std::make_shared<const Graph>(alone(p.graph, p.node));
     for (const auto* list : {&p.node.outputs, &p.node.inputs})
-      for (ValueId v : *list) {
-        if (!v)
-          throw CompileError(Code::E0402, fmt::format("`{}` with an absent operand has no kernel", p.node.op->name));
-        l.operands.push_back(plain_operand(p.graph, v));
-        l.kernel.operands.push_back(p.graph.type(v).dtype);
-      }
-    return l;
+      if (std::ranges::find(*list, ValueId()) != list->end())
+        throw CompileError(Code::E0402, fmt::format("`{}` with an absent operand has no kernel", p.node.op->name));
+    return kernel_of_node(p, *this);
   }
   std::vector<Choice> candidates(const Kernel&, const Target&) const override { return {Choice()}; }
 

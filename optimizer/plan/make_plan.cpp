@@ -193,6 +193,8 @@ void Planner::plan_node(Frame& f, const Cluster& c, const Node& n, const Meaning
     const OutputExpr start{s->start.index, on_values(n, s->start.value)};
     add_parts(f, c, n.outputs[0], lower_output(f, n.outputs[0], start, machine));
   }
+  for (const Claim& claim : plan_.claims)
+    if (std::ranges::includes(claim.origin, n.origin)) kernel->kernel.alternatives = claim.lost;
   add_kernel(f, c, std::move(*kernel));
 }
 
@@ -246,9 +248,10 @@ void Planner::push_kernel(Kernel k, const std::vector<Place>& at, const std::vec
 }
 
 Plan make_plan(const Graph& g, const Target& target, WeightPool& weights, Diagnostics& diagnostics,
-               const std::vector<std::string>& on_host) {
+               const std::vector<std::string>& on_host, const std::vector<Claim>& claims) {
   Plan plan;
   plan.target = target;
+  plan.claims = claims;
   Planner(plan, weights, diagnostics, on_host).plan_root(g);
   if (!diagnostics.has_errors()) require_sound(verify_plan(plan, interface_of(g), weights.bytes), "the plan");
   return plan;

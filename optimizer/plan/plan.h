@@ -25,10 +25,21 @@ class Family;
 
 /// A way to run a kernel, with its price, or a family that cannot compute it, with the reason.
 struct Alternative {
-  const Family* family = nullptr;
+  const Family* family = nullptr;  // null: a composite node is expanded, and its definition planned
   Choice choice;
   double seconds = 0;  // on one core
   std::string_view why_not;
+};
+inline constexpr std::string_view kExpanded = "expanded";  // where a family is named
+std::string_view name_of_family(const Alternative& a);
+
+/// What became of the equal composite nodes that families would compute whole.
+struct Claim {
+  std::string problem;  // as a lock names it
+  std::string_view op;
+  Alternative won;
+  std::vector<Alternative> lost;  // the best one first, then families that did not match
+  Origin origin;
 };
 
 /// One emitted function. Its expressions, whose Reads have the numbers of its operands, say what is computed, its
@@ -121,6 +132,7 @@ struct Plan {
   std::vector<Step> steps;
   std::vector<Buffer> buffers;
   std::vector<Tap> taps;  // by step
+  std::vector<Claim> claims;
   int64_t arena_bytes = 0, scratch_bytes = 0;
   int64_t host_bytes = 0;  // of the processor's memory in which a GPU's plan has steps on it work, one after another
   uint32_t slots = 0, loops = 0;
@@ -139,6 +151,8 @@ struct Module {
 std::string to_string(const Plan& plan, const Sources& sources);
 /// `nest lanes=16 fold_lanes=16 team=1, 1.2 us`, or `window: it has no fold, or several`.
 std::string to_string(const Alternative& a);
+/// `Attention expanded, 12 us, not attention rows=6 .., 20 us`
+std::string to_string(const Claim& c);
 /// How many steps of a GPU's plan the processor runs.
 int64_t steps_on_host(const Plan& plan);
 
@@ -146,8 +160,9 @@ int64_t steps_on_host(const Plan& plan);
 inline bool is_called(const SourceNode& n, std::string_view name) { return n.name == name || n.output == name; }
 /// fuse -> lower -> order -> place. What has no kernel yet is added to `diagnostics`, all of it in one pass. `on_host`
 /// names ONNX nodes: the kernels of a GPU's plan that they are part of run on the processor, as host-only operators do.
+/// `claims` are what the pass of that name decided.
 Plan make_plan(const Graph& g, const Target& target, WeightPool& weights, Diagnostics& diagnostics,
-               const std::vector<std::string>& on_host = {});
+               const std::vector<std::string>& on_host = {}, const std::vector<Claim>& claims = {});
 Interface interface_of(const Graph& g);
 
 /// Where many kernels differ in floating numbers alone, they become one that reads them from the weights.

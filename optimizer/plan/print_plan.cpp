@@ -24,25 +24,32 @@ std::string join(const auto& list, auto text) {
   for (const auto& x : list) s += (s.empty() ? "" : ", ") + std::string(text(x));
   return s;
 }
-/// The choice's price, and the best two that lost.
-std::string price_of(const Kernel& k) {
+/// The best two that lost.
+std::string lost_to(const std::vector<Alternative>& alternatives) {
   constexpr size_t kShown = 2;
-  if (!k.seconds) return "";
-  std::string s = fmt::format("  {:.2g} us", k.seconds * 1e6), before = ", not ";
-  for (size_t i = 0; i < std::min(kShown, k.alternatives.size()); ++i) {
-    if (!k.alternatives[i].why_not.empty()) break;
-    s += before + to_string(k.alternatives[i]);
+  std::string s, before = ", not ";
+  for (size_t i = 0; i < std::min(kShown, alternatives.size()); ++i) {
+    if (!alternatives[i].why_not.empty()) break;
+    s += before + to_string(alternatives[i]);
     before = " or ";
   }
   return s;
 }
+/// The choice's price, and what lost.
+std::string price_of(const Kernel& k) {
+  if (!k.seconds) return "";
+  return fmt::format("  {:.2g} us{}", k.seconds * 1e6, lost_to(k.alternatives));
+}
 }  // namespace
 
 std::string to_string(const Alternative& a) {
-  if (!a.why_not.empty()) return fmt::format("{}: {}", a.family->name(), a.why_not);
+  if (!a.why_not.empty()) return fmt::format("{}: {}", name_of_family(a), a.why_not);
   const std::string choice = a.choice.text();
-  return fmt::format("{}{}{}, {:.2g} us", a.family->name(), choice.empty() ? "" : " ", choice, a.seconds * 1e6);
+  return fmt::format("{}{}{}, {:.2g} us", name_of_family(a), choice.empty() ? "" : " ", choice, a.seconds * 1e6);
 }
+std::string_view name_of_family(const Alternative& a) { return a.family ? a.family->name() : kExpanded; }
+
+std::string to_string(const Claim& c) { return fmt::format("{} {}{}", c.op, to_string(c.won), lost_to(c.lost)); }
 
 int64_t steps_on_host(const Plan& plan) {
   return std::ranges::count_if(
@@ -62,6 +69,7 @@ std::string to_string(const Plan& plan, const Sources& sources) {
                                : "",
                      join(k.operands, [](DType t) { return cameo::name(t); }), k.family->details(k), price_of(k));
   }
+  for (const Claim& c : plan.claims) s += fmt::format("claim {}   <- {}\n", to_string(c), where(sources, c.origin));
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& t = plan.steps[i];
     s += fmt::format("{:4} {}", i,

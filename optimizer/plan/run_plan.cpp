@@ -239,8 +239,12 @@ class PlanRun {
     const Graph& g = *k.node;
     const Node& n = g.nodes()[0];
     std::vector<Tensor> in;
-    size_t next = n.outputs.size();
+    size_t next = static_cast<size_t>(std::ranges::count_if(n.outputs, [](ValueId v) { return bool(v); }));
     for (ValueId v : n.inputs) {
+      if (!v) {
+        in.push_back({});
+        continue;
+      }
       Tensor t(g.type(v).dtype, extents(g.type(v).shape));
       const Region& from = operands.at(next++);
       auto bytes = static_cast<int64_t>(t.bytes().size());
@@ -249,10 +253,13 @@ class PlanRun {
       in.push_back(std::move(t));
     }
     const std::vector<Tensor> out = k.family->evaluate(k, in);
-    for (size_t i = 0; i < out.size(); ++i) {
+    size_t to = 0;
+    for (size_t i = 0; i < n.outputs.size(); ++i) {
+      if (!n.outputs[i]) continue;
+      const Region& region = operands.at(to++);
       auto bytes = static_cast<int64_t>(out[i].bytes().size());
-      if (bytes > operands.at(i).bytes) throw PlanFault(fmt::format("stores {} bytes of {}", bytes, operands[i].bytes));
-      if (bytes) std::memcpy(operands[i].begin, out[i].bytes().data(), out[i].bytes().size());
+      if (bytes > region.bytes) throw PlanFault(fmt::format("stores {} bytes of {}", bytes, region.bytes));
+      if (bytes) std::memcpy(region.begin, out[i].bytes().data(), out[i].bytes().size());
     }
   }
 

@@ -1,12 +1,14 @@
-// expand_composites: a composite operator that no kernel claims becomes the graph that defines it, composites inside
-// included.
+// expand_composites: a composite operator that no family has claimed becomes the graph that defines it, composites
+// inside included.
 #include "frontend/operator.h"
+#include "optimizer/choose/claim.h"
 #include "optimizer/pipeline.h"
 
 namespace cameo {
 
 Graph expand_composites(const Graph& g, PassContext& context) {
   Rule rule = [&](Graph& into, const Node& n, std::span<const ValueId> inputs) -> std::optional<std::vector<ValueId>> {
+    if (is_claimed(n)) return std::nullopt;
     auto count = static_cast<int>(n.outputs.size());
     std::vector<ValueId> outs =
         into.add(*n.op, {inputs.begin(), inputs.end()}, n.attrs, n.origin, n.version, count, n.bodies);

@@ -174,7 +174,7 @@ std::string run_golden(const Golden& golden) {
     for (const Section& s : kSections) {
       if (std::ranges::find(golden.print, s.name) == golden.print.end()) continue;
       if (s.planned && !module) {
-        module = plan_optimized(g, "", context.target, golden.on_host);
+        module = plan_optimized(g, "", context.target, golden.on_host, context.claims);
         EXPECT_EQ(differences(run_plan(*module, module->plans[0], model.inputs), want), "");
       }
       if (golden.print.size() > 1) text += fmt::format("-- {}\n", s.name);

@@ -129,8 +129,8 @@ std::string differs(const Outcome& want, const std::function<Tensors()>& run) {
   } catch (const std::exception& e) { return fmt::format("exception: {}", e.what()); }
 }
 
-Graph optimized(const Graph& g, std::vector<std::string> skip = {}) {
-  PassContext context(*find_target("x86-64-v3"));
+Graph optimized(const Graph& g, std::vector<std::string> skip = {}, const Target& target = native_target()) {
+  PassContext context(target);
   context.skip = std::move(skip);
   context.verify_each = true;
   return optimize(g, context);
@@ -184,7 +184,7 @@ std::string check_passes(const test::ModelText& m, const Outcome& want) {
 
 std::string check_plan(const test::ModelText& m, const Outcome& want, const Target& target) {
   std::string what = differs(want, [&] {
-    Module module = test::plan_optimized(optimized(m.graph), "model", target);
+    Module module = test::plan_optimized(optimized(m.graph, {}, target), "model", target);
     return run_plan(module, module.plans[0], m.inputs);
   });
   return what.empty() ? "" : fmt::format("plan for {}: {}", target.name, what);

@@ -11,17 +11,18 @@ namespace cameo::test {
 Module plan_graph(const Graph& g, const std::string& name, const Target& target,
                   const std::vector<std::string>& on_host) {
   PassContext context(target);
-  return plan_optimized(optimize(g, context), name, target, on_host);
+  const Graph optimized = optimize(g, context);
+  return plan_optimized(optimized, name, target, on_host, context.claims);
 }
 
 Module plan_optimized(const Graph& g, const std::string& name, const Target& target,
-                      const std::vector<std::string>& on_host) {
+                      const std::vector<std::string>& on_host, const std::vector<Claim>& claims) {
   Module m;
   m.name = name;
   m.sources = g.shared_sources();
   m.io = interface_of(g);
   Diagnostics diagnostics;
-  m.plans.push_back(make_plan(g, target, m.weights, diagnostics, on_host));
+  m.plans.push_back(make_plan(g, target, m.weights, diagnostics, on_host, claims));
   for (const Diagnostic& d : diagnostics.all())
     if (!is_warning(d.code)) throw CompileError(d);
   return m;

@@ -12,7 +12,7 @@ namespace cameo::test {
 Module plan_graph(const Graph& g, const std::string& name = "model", const Target& target = native_target(),
                   const std::vector<std::string>& on_host = {});
 Module plan_optimized(const Graph& g, const std::string& name, const Target& target,
-                      const std::vector<std::string>& on_host = {});
+                      const std::vector<std::string>& on_host = {}, const std::vector<Claim>& claims = {});
 
 /// Sizes that only the data knows, and element types without arithmetic, are not compiled yet; all else must be.
 bool may_be_refused(const Graph& g, Code code);

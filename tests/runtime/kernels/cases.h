@@ -23,24 +23,25 @@ inline Floats small_integers(i64 count, unsigned seed) {
 }
 
 // A copy that ends where a page ends and nothing may be read behind it.
+template <class T>
 class Guarded {
  public:
-  explicit Guarded(const Floats& v) : bytes_((v.size() * 4 + kPage - 1) / kPage * kPage + kPage) {
+  explicit Guarded(const std::vector<T>& v) : bytes_((v.size() * sizeof(T) + kPage - 1) / kPage * kPage + kPage) {
     map_ = static_cast<char*>(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     mprotect(map_ + bytes_ - kPage, kPage, PROT_NONE);
-    data_ = reinterpret_cast<float*>(map_ + bytes_ - kPage) - v.size();
-    std::memcpy(data_, v.data(), v.size() * 4);
+    data_ = reinterpret_cast<T*>(map_ + bytes_ - kPage) - v.size();
+    if (!v.empty()) std::memcpy(data_, v.data(), v.size() * sizeof(T));
   }
   Guarded(const Guarded&) = delete;
   Guarded& operator=(const Guarded&) = delete;
   ~Guarded() { munmap(map_, bytes_); }
-  const float* data() const { return data_; }
+  T* data() const { return data_; }
 
  private:
   static constexpr size_t kPage = 4096;
   size_t bytes_;
   char* map_;
-  float* data_;
+  T* data_;
 };
 
 inline std::string difference(const Floats& want, const Floats& got, const std::string& what) {

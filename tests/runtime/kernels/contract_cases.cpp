@@ -28,7 +28,7 @@ struct Shape {
 struct One {  // a matrix product or one image's rows: operands, and the plain sum
   Shape s;
   Floats a_values, b, want;
-  Guarded a, packed;
+  Guarded<float> a, packed;
   explicit One(const Shape& shape)
       : s(shape),
         a_values(small_integers((s.m - 1) * s.row_stride + (s.segments - 1) * s.segment_stride + s.k, 1)),

@@ -19,7 +19,7 @@ struct Convolution {
   Floats a_values = small_integers((Segments - 1) * kSegment + (Rows - 1) * kRow + (kTaps - 1) * kTap + kChannels, 1);
   Floats b_values = small_integers(kPanels * kTerms * kColumns, 2);
   Floats want = Floats(Rows * kPitch, -5.f), packed;
-  Guarded a{a_values};
+  Guarded<float> a{a_values};
 
   Convolution() {
     for (i64 p = 0; p < kPanels; ++p) {

@@ -1,0 +1,245 @@
+// The Attention family: the operator of that name computed whole on a processor, in one pass over the keys; the scores
+// of a row never leave the core. It claims f32 with a mask as wide as the keys or none; windows, lengths that only the
+// data tells and scores that are asked for are left to the definition.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "frontend/interpret.h"
+#include "optimizer/choose/family.h"
+#include "runtime/kernels/attention_shape.h"
+
+namespace cameo {
+namespace {
+
+enum AttentionInput { Q, K, V, Mask, PastKey, PastValue, Valid };
+enum AttentionOutput { Y, PresentKey, PresentValue, Scores };
+
+/// Elements between neighbours in [batch, heads, rows, elements]; rows are contiguous.
+struct Strides {
+  int64_t batch, head, row;
+};
+
+/// The node of a kernel, as the call of its function has it.
+class AttentionNode : public NodeView {
+ public:
+  explicit AttentionNode(const Graph& g) : NodeView(g, g.nodes()[0]) {
+    flat_ = rank(Q) == 3;
+    const auto extent = [&](int input, int axis) { return dim(input, axis).value(); };
+    shape_.batch = extent(Q, 0);
+    shape_.queries = extent(Q, -2);
+    shape_.keys = extent(K, -2);
+    const int64_t heads = flat_ ? attr_int("q_num_heads") : extent(Q, 1);
+    shape_.groups = flat_ ? attr_int("kv_num_heads") : extent(K, 1);
+    shape_.heads = heads / shape_.groups;
+    shape_.size = flat_ ? extent(Q, -1) / heads : extent(Q, -1);
+    shape_.value_size = flat_ ? extent(V, -1) / shape_.groups : extent(V, -1);
+    if (has(PastKey)) shape_.past = extent(PastKey, 2);
+  }
+  const rt::AttentionShape& shape() const { return shape_; }
+  bool causal() const { return attr_int("is_causal") != 0; }
+  bool masked() const { return has(Mask); }
+  /// Keys that a row sees, on average.
+  double keys_seen() const {
+    const double all = static_cast<double>(shape_.total()), queries = static_cast<double>(shape_.queries);
+    return causal() ? std::min(all, static_cast<double>(shape_.past) + (queries + 1) / 2) : all;
+  }
+
+  /// The numbers that a call has beside its tile, and the operands by their names.
+  std::string arguments() const {
+    const rt::AttentionShape& s = shape_;
+    const double scale =
+        has_attr("scale") ? attr_float("scale") : 1 / std::sqrt(static_cast<double>(std::max<int64_t>(s.size, 1)));
+    return fmt::format("rt::AttentionScores{{{:a}f, {:a}f, {}, {}}}", static_cast<float>(scale),
+                       static_cast<float>(attr_float("softcap")), causal(), masked());
+  }
+  std::string shape_text() const {
+    const rt::AttentionShape& s = shape_;
+    return fmt::format("rt::AttentionShape{{{}, {}, {}, {}, {}, {}, {}, {}}}", s.batch, s.groups, s.heads, s.queries,
+                       s.past, s.keys, s.size, s.value_size);
+  }
+  std::string operands() const {
+    const rt::AttentionShape& s = shape_;
+    const int64_t heads = s.groups * s.heads;
+    return fmt::format(
+        "rt::AttentionOperands{{{}, {}, {}, {}, {}, {}, {}, {}}}", rows(input(Q), strides(heads, s.queries, s.size)),
+        rows(input(PastKey), by_head(s.groups, s.past, s.size)),
+        rows(input(PastValue), by_head(s.groups, s.past, s.value_size)),
+        rows(input(K), strides(s.groups, s.keys, s.size)), rows(input(V), strides(s.groups, s.keys, s.value_size)),
+        rows(output(Y), strides(heads, s.queries, s.value_size)),
+        rows(output(PresentKey), by_head(s.groups, s.total(), s.size)),
+        rows(output(PresentValue), by_head(s.groups, s.total(), s.value_size)));
+  }
+  std::string mask() const {
+    if (!masked()) return "rt::no_mask()";
+    std::vector<int64_t> pitch(4, 0);
+    int64_t elements = 1;
+    for (int axis = 1; axis <= rank(Mask); ++axis) {
+      const int64_t extent = dim(Mask, -axis).value();
+      if (extent > 1) pitch[static_cast<size_t>(4 - axis)] = elements;
+      elements *= extent;
+    }
+    return rows(input(Mask), {pitch[0], pitch[1], pitch[2]});
+  }
+
+ private:
+  static Strides by_head(int64_t heads, int64_t rows, int64_t size) { return {heads * rows * size, rows * size, size}; }
+  /// As Q, K, V and Y stand.
+  Strides strides(int64_t heads, int64_t rows, int64_t size) const {
+    return flat_ ? Strides{rows * heads * size, size, heads * size} : by_head(heads, rows, size);
+  }
+  /// The number of an operand of the kernel, or -1: outputs that are wanted, then inputs that are present.
+  int output(int i) const { return has_output(i) ? place(node().outputs, i) : -1; }
+  int input(int i) const { return has(i) ? place(node().outputs, output_count()) + place(node().inputs, i) : -1; }
+  static int place(const std::vector<ValueId>& list, int i) {
+    return static_cast<int>(std::count_if(list.begin(), list.begin() + i, [](ValueId v) { return bool(v); }));
+  }
+  static std::string rows(int operand, const Strides& s) {
+    if (operand < 0) return "{}";
+    return fmt::format("rt::attention_rows(x{}, {}l, {}l, {}l)", operand, s.batch, s.head, s.row);
+  }
+
+  bool flat_ = false;
+  rt::AttentionShape shape_{};
+};
+
+/// What of the operator the family does not compute; null: it does.
+const char* not_computed(const Graph& g, const Node& n) {
+  const NodeView view(g, n);
+  for (const auto* list : {&n.inputs, &n.outputs})
+    for (ValueId v : *list)
+      if (v && (!is_static(g.type(v).shape) || product(g.type(v).shape).is_static(0)))
+        return "its extents are not known, or there is nothing to compute";
+  for (int i : {Q, K, V, PastKey, PastValue})
+    if (view.has(i) && view.dtype(i) != DType::f32) return "it computes f32";
+  if (view.has_attr("softmax_precision") && view.attr_int("softmax_precision") == static_cast<int>(DType::f64))
+    return "its softmax is f64";
+  if (view.has(Valid) || view.attr_int("left_window_size") >= 0 || view.attr_int("right_window_size") >= 0)
+    return "the keys of a row have another end than the causal one";
+  if (view.has_output(Scores)) return "its scores are an output";
+  if (!view.has(Mask)) return nullptr;
+  if (view.dtype(Mask) != DType::f32 && view.dtype(Mask) != DType::b1) return "its mask is neither f32 nor boolean";
+  const int64_t total = view.dim(K, -2).value() + (view.has(PastKey) ? view.dim(PastKey, 2).value() : 0);
+  return view.dim(Mask, -1).is_static(total) ? nullptr : "its mask is not as wide as the keys";
+}
+
+rt::AttentionTile attention_tile(const Choice& c) {
+  return {static_cast<int>(c["rows"]), static_cast<int>(c["vectors"]), c["block"], c["keys"]};
+}
+
+class AttentionFamily final : public Family {
+ public:
+  std::string_view name() const override { return "attention"; }
+  bool claims(const Operator& op) const override { return op.name == "Attention"; }
+
+  Lowered lower(const NodeProblem& p) const override {
+    if (!claims(*p.node.op)) return "it computes Attention";
+    if (p.target.is_gpu()) return "it has no kernel for GPUs";
+    if (const char* why = not_computed(p.graph, p.node)) return why;
+    LoweredKernel l = kernel_of_node(p, *this);
+    for (const Dim& d : p.graph.type(p.node.outputs[Y]).shape) l.kernel.axes.push_back(var(d.extent()));
+    return l;
+  }
+
+  /// A tile that registers hold, in units of some hundred rows; up to four rows read keys where they stand.
+  std::vector<Choice> candidates(const Kernel& k, const Target& target) const override {
+    constexpr int64_t kFewRows = 4, kMostRows = 6, kTilesOfUnit = 16;
+    const rt::AttentionShape s = AttentionNode(*k.node).shape();
+    const int64_t rows = s.rows(), wanted = std::min(rows, kMostRows);
+    int64_t vectors = 4;
+    while (vectors > 1 && rt::tallest_tile(target.vector_bytes, target.vector_registers, vectors) < wanted) --vectors;
+    const int64_t tallest = rt::tallest_tile(target.vector_bytes, target.vector_registers, vectors);
+    const int64_t tile = rt::even_part(rows, std::min(wanted, tallest)), tiles = rt::round_up_div(rows, tile);
+    std::vector<Choice> all;
+    const auto add = [&](bool in_panels, int64_t keys) {
+      const int64_t block = tile * rt::even_part(tiles, kTilesOfUnit);
+      const Choice c{{"rows", tile}, {"vectors", vectors}, {"block", block}, {"keys", keys}, {"panels", in_panels}};
+      if (std::ranges::find(all, c) == all.end()) all.push_back(c);
+    };
+    const auto fitting = [&](int64_t keys) {
+      return std::min(keys, rt::round_up_div(s.total(), rt::kPanel) * rt::kPanel);
+    };
+    add(rows > kFewRows, fitting(128));
+    for (int64_t keys : {64, 256}) add(rows > kFewRows, fitting(keys));
+    if (rows <= 2 * kFewRows) add(rows <= kFewRows, fitting(128));
+    return all;
+  }
+  double price(const Kernel& k, const KernelCost& cost, const Choice& c, const Target& target) const override {
+    return cycles(AttentionNode(*k.node), c, target) / (target.machine.clock * 1e9) +
+           seconds_to_move(cost.bytes, target.machine);
+  }
+  void apply(Kernel& k, const Choice& choice, const Target& target) const override {
+    Family::apply(k, choice, target);
+    k.scratch_bytes = rt::attention_scratch_bytes(AttentionNode(*k.node).shape(), attention_tile(choice));
+  }
+  int chunks(const Kernel& k, const Target&) const override {
+    const AttentionNode n(*k.node);
+    const rt::AttentionShape& s = n.shape();
+    const double products =
+        static_cast<double>(s.batch * s.groups * s.rows() * (s.size + s.value_size)) * n.keys_seen();
+    const int64_t units = rt::attention_units(s, attention_tile(k.choice));
+    return static_cast<int>(std::min<int64_t>(units, chunks_by_work(k, products / rt::kPanel)));
+  }
+  bool writes(const Kernel& k, uint32_t operand) const override {
+    const auto& outputs = k.node->nodes()[0].outputs;
+    return operand < std::ranges::count_if(outputs, [](ValueId v) { return bool(v); });
+  }
+  std::vector<Tensor> evaluate(const Kernel& k, std::span<const Tensor> in) const override {
+    return interpret_node(*k.node, k.node->nodes()[0], in);
+  }
+  std::string text(const Kernel& k) const override {
+    const AttentionNode n(*k.node);
+    return n.shape_text() + n.arguments() + n.operands() + n.mask();
+  }
+
+  std::string details(const Kernel& k) const override {
+    const rt::AttentionShape s = AttentionNode(*k.node).shape();
+    const Choice& c = k.choice;
+    return fmt::format(" keys {}{}, tile {}x{} of {} rows by {} keys{}", s.past ? fmt::format("{} + ", s.past) : "",
+                       s.keys, c["rows"], c["vectors"], c["block"], c["keys"], c["panels"] ? " in panels" : "");
+  }
+  std::string_view legend() const override {
+    return "attention<R, V, P>: a tile of R rows by V panels of keys or values; P: keys in panels";
+  }
+  void print(KernelPrinter& printer, const Kernel& k) const override {
+    const AttentionNode n(*k.node);
+    const Choice& c = k.choice;
+    printer.line(fmt::format("rt::attention<{}, {}, {}>(call, {}, rt::c<{}>,", c["rows"], c["vectors"],
+                             c["panels"] != 0, n.shape_text(), n.shape().value_size));
+    printer.line(fmt::format("              rt::AttentionTile{{{}, {}, {}, {}}}, {},", c["rows"], c["vectors"],
+                             c["block"], c["keys"], n.arguments()));
+    printer.line(fmt::format("              {},", n.operands()));
+    printer.line(fmt::format("              {});", n.mask()));
+  }
+
+ private:
+  /// Two products of a tile's height, the exponentials, and what it takes to bring keys and values into panels.
+  static double cycles(const AttentionNode& n, const Choice& c, const Target& target) {
+    constexpr double kExp = 14, kPack = 0.35, kLatency = 4,
+                     kRow = 40;  // of a vector, an element, an FMA; a row's block
+    const rt::AttentionShape& s = n.shape();
+    const double parts = rt::kPanel * 4.0 / target.vector_bytes, rows = static_cast<double>(c["rows"]),
+                 vectors = static_cast<double>(c["vectors"]), sums = rows * vectors * parts;
+    const double step =
+        std::max({sums / target.machine.fmas, (vectors * parts + rows) / target.machine.loads, kLatency});
+    const double groups = static_cast<double>(s.batch * s.groups), keys = n.keys_seen();
+    const double all_rows = static_cast<double>(rt::round_up_div(s.rows(), c["rows"])) * rows;
+    const double units = static_cast<double>(rt::round_up_div(s.rows(), c["block"]));
+    const double sizes = static_cast<double>(s.size + s.value_size);
+    const double scores = all_rows * keys, blocks = std::ceil(keys / static_cast<double>(c["keys"]));
+    const double products = scores / (rows * vectors * rt::kPanel) * sizes * step;
+    const double weights = scores / rt::kPanel * kExp * parts + all_rows * blocks * kRow;
+    const double packing = c["panels"] ? units * keys * sizes * kPack : 0;
+    return groups * ((c["panels"] ? products : 2 * products) + weights + packing);
+  }
+};
+
+}  // namespace
+
+const Family& attention_family() {
+  static const AttentionFamily family;
+  return family;
+}
+
+}  // namespace cameo

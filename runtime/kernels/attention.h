@@ -1,0 +1,294 @@
+// attention: Y = softmax(cap(Q K^T scale) + mask) V, in one pass over the keys (FlashAttention, Dao 2022, for the
+// caches of a core): a unit of work keeps for each of its rows the largest score so far, the sum of exponentials and
+// the sum of values, all of which are scaled down when a larger score comes. Keys and values are brought into panels, a
+// block of them at a time, which all tiles of the unit read; a few rows read them where they stand. What a row gives
+// depends on the tile's numbers and never on the chunks.
+#pragma once
+#include "runtime/call.h"
+#include "runtime/kernels/attention_shape.h"
+#include "runtime/kernels/contract_operands.h"
+#include "runtime/rt/fold.h"
+#include "runtime/rt/math.h"
+
+namespace rt {
+
+template <class T>
+struct AttentionRows {  // element i of a row: at + sequence * batch + number * head + position * row + i
+  T* at = nullptr;
+  i64 batch = 0, head = 0, row = 0;
+  RT_FN T* of(i64 b, i64 h, i64 r) const { return at + b * batch + h * head + r * row; }
+};
+template <class T>
+RT_FN AttentionRows<T> attention_rows(T* at, i64 batch, i64 head, i64 row) {
+  return {at, batch, head, row};
+}
+struct NoMask {};
+RT_FN AttentionRows<const NoMask> no_mask() { return {}; }
+
+struct AttentionOperands {
+  AttentionRows<const f32> q, past_k, past_v, k, v;
+  AttentionRows<f32> y, present_k, present_v;  // null: not wanted
+};
+struct AttentionScores {
+  f32 scale, cap;        // cap 0: none
+  bool causal, guarded;  // a row without any key gives zeros; else it is NaN
+};
+
+#if !defined(RT_KERNEL)
+namespace detail {
+
+template <int MR, int NV, bool InPanels, class Width, class M>
+struct Attention {
+  using V = vec<f32, kPart>;
+  using ValuePanels = Constant<panels_of(Width::value)>;
+  static constexpr int kAcross = largest_part<ValuePanels>(NV);
+  static constexpr i64 kWide = ValuePanels::value * kPanel;
+  static constexpr f32 kNone = -Format<f32>::infinity;
+
+  const Call& call;
+  const AttentionShape& shape;
+  const AttentionTile& tile;
+  const AttentionScores& how;
+  const AttentionOperands& x;
+  const AttentionRows<const M>& mask;
+  AttentionScratch at;
+  i64 batch = 0, group = 0, first = 0, count = 0;  // the unit's rows
+
+  RT_FN f32* part(i64 offset) const { return static_cast<f32*>(call.scratch) + offset; }
+  RT_FN i64 head_of(i64 row) const { return group * shape.heads + row / shape.queries; }
+  RT_FN i64 query_of(i64 row) const { return row % shape.queries; }
+  /// The row that stands at place `r` of the unit; places behind the last one repeat it.
+  RT_FN i64 row_at(i64 r) const { return first + (r < count ? r : count - 1); }
+
+  // ---- a unit
+  RT_FN void run() {
+    const i64 blocks = round_up_div(shape.rows(), tile.block), units = shape.batch * shape.groups * blocks;
+    const i64 end = units * (call.chunk + 1) / call.chunks;
+    RT_ROLLED
+    for (i64 u = units * call.chunk / call.chunks; u < end; ++u) {
+      batch = u / blocks / shape.groups;
+      group = u / blocks % shape.groups;
+      first = u % blocks * tile.block;
+      count = shape.rows() - first < tile.block ? shape.rows() - first : tile.block;
+      if (first == 0) extend_caches();
+      attend();
+    }
+  }
+  RT_FN void attend() const {
+    const i64 end = begin();
+    RT_ROLLED
+    for (i64 key = 0; key < end;) {  // a block lies in the cache or behind it
+      const bool past = key < shape.past;
+      i64 next = key + tile.keys < end ? key + tile.keys : end;
+      if (past && next > shape.past) next = shape.past;
+      const i64 from = past ? key : key - shape.past;
+      take_block(key, next - key, (past ? x.past_k : x.k).of(batch, group, from), (past ? x.past_k : x.k).row,
+                 (past ? x.past_v : x.v).of(batch, group, from), (past ? x.past_v : x.v).row);
+      key = next;
+    }
+    finish();
+  }
+  /// Nothing is summed yet; the end of the keys that any of the rows may see.
+  RT_FN i64 begin() const {
+    f32 *const q = part(at.q), *const sums = part(at.sums);
+    i64 end = 0;
+    RT_ROLLED
+    for (i64 r = 0; r < round_up_div(count, MR) * MR; ++r) {
+      const i64 row = row_at(r), limit = how.causal ? query_of(row) + shape.past + 1 : shape.total();
+      copy(q + r * shape.size, x.q.of(batch, head_of(row), query_of(row)), shape.size);
+      part(at.top)[r] = kNone;
+      part(at.total)[r] = 0;
+      part(at.limit)[r] = static_cast<f32>(limit < shape.total() ? limit : shape.total());
+      RT_ROLLED
+      for (i64 i = 0; i < kWide; i += kPart) store(sums + r * kWide, Lanes<kPart>{i}, V{});
+      if (part(at.limit)[r] > static_cast<f32>(end)) end = limit < shape.total() ? limit : shape.total();
+    }
+    return end;
+  }
+  RT_FN void take_block(i64 key, i64 keys, const f32* k, i64 k_stride, const f32* v, i64 v_stride) const {
+    Panels<f32> values{v, kPanel, v_stride};
+    if constexpr (InPanels) {
+      const StridedB<f32, 0> columns{k, {}, 1, k_stride};
+      RT_ROLLED
+      for (i64 p = 0; p < panels_of(keys); ++p)
+        columns.pack_panel(part(at.k) + p * shape.size * kPanel, k + p * kPanel * k_stride, keys - p * kPanel,
+                           shape.size);
+    }
+    if constexpr (InPanels || !kIsMultiple<Width, kPanel>) {
+      const StridedB<f32, 0> columns{v, {}, v_stride, 1};
+      RT_ROLLED
+      for (i64 p = 0; p < ValuePanels::value; ++p)
+        columns.pack_panel(part(at.v) + p * keys * kPanel, v + p * kPanel, Width::value - p * kPanel, keys);
+      values = {part(at.v), keys * kPanel, kPanel};
+    }
+    RT_ROLLED
+    for (i64 r = 0; r < count; r += MR) {
+      score(r, key, keys, k, k_stride);
+      weigh(r, keys);
+      add_values(r, keys, values);
+    }
+  }
+
+  // ---- scores of a tile: [MR][tile.keys + 16]
+  RT_FN i64 score_stride() const { return tile.keys + kPanel; }
+  RT_FN void score(i64 r, i64 key, i64 keys, const f32* k, i64 k_stride) const {
+    const f32* const q = part(at.q) + r * shape.size;
+    if constexpr (InPanels) {
+      const TileSplit across = split_tiles(panels_of(keys), NV);
+      RT_ROLLED
+      for (i64 p = 0; p < across.parts; ++p)
+        each_size<NV, i64>(across, p, [&](auto size) __attribute__((always_inline)) {
+          constexpr int W = decltype(size)::value;
+          using Sums = Accumulators<MR, W, chains_of(MR * W)>;
+          Sums sums;
+          sums.clear();
+          const f32* const panels = part(at.k) + across.begin(p) * shape.size * kPanel;
+          sums.add_products(q, shape.size, Panels<f32>{panels, shape.size * kPanel, kPanel}, shape.size);
+          sums.join();
+          keep<W>(indices<Sums::kSums>{}, sums.sum, r, key, keys, across.begin(p) * kPanel);
+        });
+    } else {
+      RT_ROLLED
+      for (int i = 0; i < MR; ++i) RT_ROLLED
+      for (i64 c = 0; c < keys; c += kBlock) {
+        const Block sums =
+            dot_square(indices<kBlock>{}, q + i * shape.size, k + c * k_stride, k_stride, keys - 1 - c, shape.size);
+        if constexpr (kBlock == kPart) {
+          keep_one(sums, r, i, key, keys, c);
+        } else {
+          store(part(at.scores) + i * score_stride(), Lanes<kBlock>{c}, sums);
+        }
+      }
+      if constexpr (kBlock != kPart) {
+        RT_ROLLED
+        for (int i = 0; i < MR; ++i) RT_ROLLED
+        for (i64 c = 0; c < keys; c += kPart)
+          keep_one(load(part(at.scores) + i * score_stride(), Lanes<kPart>{c}), r, i, key, keys, c);
+      }
+    }
+  }
+  template <int W, int... I>
+  RT_FN void keep(Indices<int, I...>, const V* sums, i64 r, i64 key, i64 keys, i64 column) const {
+    constexpr int kVectors = W * kParts;
+    (..., keep_one(sums[I], r, I / kVectors, key, keys, column + I % kVectors * kPart));
+  }
+  /// Scores of a row with a block's keys from `column` on; a key that it may not see, and what is no key, has -inf.
+  RT_FN void keep_one(V score, i64 r, int i, i64 key, i64 keys, i64 column) const {
+    score *= splat<V>(how.scale);
+    if (how.cap != 0) score = tanh(V(score / splat<V>(how.cap))) * splat<V>(how.cap);
+    const V none = splat<V>(kNone), position = iota<V>() + splat<V>(static_cast<f32>(key + column));
+    const f32 limit = part(at.limit)[r + i], end = static_cast<f32>(key + keys);
+    const auto seen = position < splat<V>(limit < end ? limit : end);
+    if constexpr (!kSame<M, NoMask>) {
+      const i64 row = row_at(r + i);
+      const auto inside = condition(position < splat<V>(static_cast<f32>(shape.total())));
+      const auto bias =
+          load_or(mask.of(batch, head_of(row), query_of(row)), Lanes<kPart>{key + column}, inside, value_in<M>{});
+      if constexpr (kSame<M, bool>) {
+        score = native<V>(bias) ? score : none;
+      } else {
+        score = bias == none ? none : score + bias;
+      }
+    }
+    store(part(at.scores) + i * score_stride(), Lanes<kPart>{column}, V(seen ? score : none));
+  }
+
+  // ---- their weights
+  RT_FN void weigh(i64 r, i64 keys) const {
+    RT_ROLLED
+    for (int i = 0; i < MR; ++i) {
+      f32* const scores = part(at.scores) + i * score_stride();
+      V largest = splat<V>(kNone), sum{};
+      RT_ROLLED
+      for (i64 c = 0; c < keys; c += kPart) {
+        const V s = load(scores, Lanes<kPart>{c});
+        largest = s > largest ? s : largest;
+      }
+      f32& top = part(at.top)[r + i];
+      const f32 before = top, highest = detail::across(Accumulator<Max, V>{largest}).result();
+      top = highest > before ? highest : before;
+      const f32 base = top == kNone ? 0 : top;
+      RT_ROLLED
+      for (i64 c = 0; c < keys; c += kPart) {
+        const V e = exp_flush(V(load(scores, Lanes<kPart>{c}) - splat<V>(base)));
+        store(scores, Lanes<kPart>{c}, e);
+        sum += e;
+      }
+      const f32 rescale = top == before ? 1 : before == kNone ? 0 : exp_flush(before - base);
+      part(at.rescale)[i] = rescale;
+      f32& total = part(at.total)[r + i];
+      total = total * rescale + detail::across(Accumulator<Sum, V>{sum}).result();
+    }
+  }
+
+  // ---- values
+  RT_FN void add_values(i64 r, i64 keys, Panels<f32> values) const {
+    const TileSplit across = split_tiles(ValuePanels::value, kAcross);
+    RT_ROLLED
+    for (i64 p = 0; p < across.parts; ++p)
+      each_size<kAcross, ValuePanels>(across, p, [&](auto size) __attribute__((always_inline)) {
+        constexpr int W = decltype(size)::value;
+        using Sums = Accumulators<MR, W, chains_of(MR * W)>;
+        Sums sums;
+        sums.clear();
+        const Panels<f32> from{values.at + across.begin(p) * values.panel_step, values.panel_step, values.k_step};
+        sums.add_products(part(at.scores), score_stride(), from, keys);
+        sums.join();
+        add<W>(indices<Sums::kSums>{}, sums.sum, part(at.sums) + r * kWide + across.begin(p) * kPanel);
+      });
+  }
+  template <int W, int... I>
+  RT_FN void add(Indices<int, I...>, const V* sums, f32* to) const {
+    constexpr int kVectors = W * kParts;
+    (..., add_one(sums[I], part(at.rescale)[I / kVectors], to + I / kVectors * kWide + I % kVectors * kPart));
+  }
+  RT_FN static void add_one(V sum, f32 rescale, f32* to) {
+    store(to, Lanes<kPart>{0}, V(load(to, Lanes<kPart>{0}) * splat<V>(rescale) + sum));
+  }
+  RT_FN void finish() const {
+    RT_ROLLED
+    for (i64 r = 0; r < count; ++r) {
+      const f32 total = part(at.total)[r], share = 1 / (how.guarded && total == 0 ? 1 : total);
+      f32 *const sums = part(at.sums) + r * kWide, *const y = x.y.of(batch, head_of(first + r), query_of(first + r));
+      i64 i = 0;
+      RT_ROLLED
+      for (; i + kPart <= Width::value; i += kPart)
+        store(y, Lanes<kPart>{i}, V(load(sums, Lanes<kPart>{i}) * splat<V>(share)));
+      RT_ROLLED
+      for (; i < Width::value; ++i) y[i] = sums[i] * share;
+    }
+  }
+
+  // ---- the caches
+  RT_FN void extend_caches() const {
+    if (x.present_k.at) extend(x.present_k, x.past_k, x.k, shape.size);
+    if (x.present_v.at) extend(x.present_v, x.past_v, x.v, Width::value);
+  }
+  RT_FN void extend(AttentionRows<f32> to, AttentionRows<const f32> past, AttentionRows<const f32> now,
+                    i64 size) const {
+    RT_ROLLED
+    for (i64 key = 0; key < shape.total(); ++key)
+      copy(to.of(batch, group, key),
+           key < shape.past ? past.of(batch, group, key) : now.of(batch, group, key - shape.past), size);
+  }
+  RT_FN static void copy(f32* to, const f32* from, i64 size) {
+    i64 i = 0;
+    RT_ROLLED
+    for (; i + kPart <= size; i += kPart) store(to, Lanes<kPart>{i}, load(from, Lanes<kPart>{i}));
+    RT_ROLLED
+    for (; i < size; ++i) to[i] = from[i];
+  }
+};
+
+}  // namespace detail
+
+// `width` is value_size as a constant (`c<64>`). A tile of MR rows by NV panels; InPanels: keys are brought into
+// panels, else the few rows of a unit read them where they stand.
+template <int MR, int NV, bool InPanels, class Width, class M>
+RT_FN void attention(const Call& call, const AttentionShape& shape, Width, const AttentionTile& tile,
+                     const AttentionScores& how, const AttentionOperands& x, AttentionRows<const M> mask) {
+  detail::Attention<MR, NV, InPanels, Width, M>{call, shape, tile, how, x, mask, attention_scratch(shape, tile)}.run();
+}
+#endif
+
+}  // namespace rt

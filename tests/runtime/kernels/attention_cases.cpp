@@ -1,0 +1,227 @@
+// Attention against a plain sum in double. Operands end where a page ends, so that a read behind them shows; scratch
+// and outputs hold NaN before, and what stands behind a row must stay.
+#include "tests/runtime/kernels/attention_cases.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "runtime/kernels/attention.h"
+#include "tests/runtime/kernels/cases.h"
+
+namespace attention_cases {
+namespace {
+
+constexpr float kNone = -std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
+
+Floats numbers(i64 count, unsigned seed, float scale = 1) {
+  Floats v(static_cast<size_t>(count));
+  for (float& x : v) x = scale * (static_cast<float>((seed = seed * 1664525u + 1013904223u) >> 8) / 8388608.f - 1.f);
+  return v;
+}
+
+enum class Masks { None, Additive, Boolean };
+struct Case {
+  rt::AttentionShape shape;
+  bool causal = false, flat = false;
+  Masks mask = Masks::None;
+  float cap = 0;
+  std::string text() const {
+    const auto& s = shape;
+    std::string text = "attention";
+    for (i64 n : {s.batch, s.groups, s.heads, s.queries, s.past, s.keys, s.size, s.value_size})
+      text += " " + std::to_string(n);
+    return text + (causal ? " causal" : "") + (flat ? " flat" : "");
+  }
+};
+
+rt::AttentionRows<float> rows(float* at, bool flat, i64 heads, i64 count, i64 size) {
+  return flat ? rt::attention_rows(at, count * heads * size, size, heads * size)
+              : rt::attention_rows(at, heads * count * size, count * size, size);
+}
+rt::AttentionRows<const float> readable(rt::AttentionRows<float> r) { return {r.at, r.batch, r.head, r.row}; }
+
+/// One call's operands and what they give.
+class Problem {
+ public:
+  explicit Problem(const Case& c)
+      : c_(c),
+        q_(numbers(s().batch * heads() * s().queries * s().size, 1, 2)),
+        k_(numbers(s().batch * s().groups * s().keys * s().size, 2, 2)),
+        v_(numbers(s().batch * s().groups * s().keys * s().value_size, 3)),
+        past_k_(numbers(s().batch * s().groups * s().past * s().size, 4, 2)),
+        past_v_(numbers(s().batch * s().groups * s().past * s().value_size, 5)),
+        y_(Floats(static_cast<size_t>(s().batch * heads() * s().queries * s().value_size), kNan)),
+        present_k_(Floats(static_cast<size_t>(s().batch * s().groups * s().total() * s().size), kNan)),
+        present_v_(Floats(static_cast<size_t>(s().batch * s().groups * s().total() * s().value_size), kNan)),
+        bias_(biases(c)),
+        allowed_(booleans(c)) {}
+
+  template <int MR, int NV, bool InPanels, Masks kMask, class Width>
+  [[gnu::noinline]] Floats run(Width width, rt::AttentionTile tile, int chunks) {
+    const rt::AttentionOperands x{readable(q()),
+                                  readable(rows(past_k_.data(), false, s().groups, s().past, s().size)),
+                                  readable(rows(past_v_.data(), false, s().groups, s().past, s().value_size)),
+                                  readable(k()),
+                                  readable(v()),
+                                  y(),
+                                  rows(present_k_.data(), false, s().groups, s().total(), s().size),
+                                  rows(present_v_.data(), false, s().groups, s().total(), s().value_size)};
+    const rt::AttentionScores how{scale(), c_.cap, c_.causal, c_.mask != Masks::None};
+    std::fill_n(y_.data(), y_elements(), kNan);
+    Floats scratch(static_cast<size_t>(rt::attention_scratch(s(), tile).end) + 16, kNan);
+    auto* const aligned = reinterpret_cast<float*>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64);
+    const i64 pitch = s().queries * s().total();
+    for (int chunk = 0; chunk < chunks; ++chunk) {
+      const rt::Call call{nullptr, aligned, chunk, chunks};
+      if constexpr (kMask == Masks::Additive)
+        rt::attention<MR, NV, InPanels>(call, s(), width, tile, how, x,
+                                        rt::attention_rows(bias(), heads() * pitch, pitch, s().total()));
+      else if constexpr (kMask == Masks::Boolean)
+        rt::attention<MR, NV, InPanels>(call, s(), width, tile, how, x,
+                                        rt::attention_rows(allowed(), 0, 0, s().total()));
+      else
+        rt::attention<MR, NV, InPanels>(call, s(), width, tile, how, x, rt::no_mask());
+    }
+    return Floats(y_.data(), y_.data() + y_elements());
+  }
+
+  std::string difference(const Floats& got) const {
+    Floats want(got.size());
+    std::vector<double> weights(static_cast<size_t>(s().total()));
+    for (i64 b = 0; b < s().batch; ++b)
+      for (i64 h = 0; h < heads(); ++h)
+        for (i64 r = 0; r < s().queries; ++r) {
+          double top = kNone, sum = 0;
+          for (i64 j = 0; j < s().total(); ++j)
+            top = std::max(top, weights[static_cast<size_t>(j)] = score(b, h, r, j));
+          for (double& w : weights) sum += w = top == kNone ? 0 : std::exp(w - top);
+          for (i64 i = 0; i < s().value_size; ++i) {
+            double value = 0;
+            for (i64 j = 0; j < s().total(); ++j)
+              value += weights[static_cast<size_t>(j)] * key_row(j, past_v_, v(), b, h / s().heads, s().value_size)[i];
+            const i64 at = y().of(b, h, r) + i - y_.data();
+            want[static_cast<size_t>(at)] = static_cast<float>(sum == 0 ? 0 : value / sum);
+          }
+        }
+    for (size_t i = 0; i < want.size(); ++i)
+      if (!(std::fabs(want[i] - got[i]) <= 4e-6))
+        return c_.text() + ": element " + std::to_string(i) + " is " + std::to_string(got[i]) + ", not " +
+               std::to_string(want[i]);
+    for (i64 b = 0; b < s().batch; ++b)
+      for (i64 g = 0; g < s().groups; ++g)
+        for (i64 j = 0; j < s().total(); ++j) {
+          const float* const key = key_row(j, past_k_, k(), b, g, s().size);
+          const float* const present = present_k_.data() + ((b * s().groups + g) * s().total() + j) * s().size;
+          if (!std::equal(key, key + s().size, present)) return c_.text() + ": a key of the cache differs";
+        }
+    return "";
+  }
+
+ private:
+  const rt::AttentionShape& s() const { return c_.shape; }
+  i64 heads() const { return s().groups * s().heads; }
+  size_t y_elements() const { return static_cast<size_t>(s().batch * heads() * s().queries * s().value_size); }
+  const float* bias() const { return bias_.data(); }
+  const bool* allowed() const { return reinterpret_cast<const bool*>(allowed_.data()); }
+  float scale() const { return 1 / std::sqrt(static_cast<float>(s().size)); }
+  rt::AttentionRows<float> q() const { return rows(q_.data(), c_.flat, heads(), s().queries, s().size); }
+  rt::AttentionRows<float> k() const { return rows(k_.data(), c_.flat, s().groups, s().keys, s().size); }
+  rt::AttentionRows<float> v() const { return rows(v_.data(), c_.flat, s().groups, s().keys, s().value_size); }
+  rt::AttentionRows<float> y() const { return rows(y_.data(), c_.flat, heads(), s().queries, s().value_size); }
+
+  const float* key_row(i64 j, const Guarded<float>& past, rt::AttentionRows<float> now, i64 b, i64 g, i64 size) const {
+    return j < s().past ? past.data() + ((b * s().groups + g) * s().past + j) * size : now.of(b, g, j - s().past);
+  }
+  double score(i64 b, i64 h, i64 r, i64 j) const {
+    const i64 cell = r * s().total() + j;
+    if (c_.causal && j > r + s().past) return kNone;
+    if (c_.mask == Masks::Boolean && !allowed_.data()[cell]) return kNone;
+    double dot = 0;
+    for (i64 i = 0; i < s().size; ++i)
+      dot += double{q().of(b, h, r)[i]} * key_row(j, past_k_, k(), b, h / s().heads, s().size)[i];
+    dot *= scale();
+    if (c_.cap != 0) dot = c_.cap * std::tanh(dot / c_.cap);
+    if (c_.mask == Masks::Additive) dot += bias_.data()[(b * heads() + h) * s().queries * s().total() + cell];
+    return dot;
+  }
+  static Floats biases(const Case& c) {
+    const auto& s = c.shape;
+    if (c.mask != Masks::Additive) return {};
+    Floats v = numbers(s.batch * s.groups * s.heads * s.queries * s.total(), 6);
+    for (size_t i = 0; i < v.size(); ++i)
+      if (i % 5 == 0 || static_cast<i64>(i) / s.total() % 7 == 3) v[i] = kNone;
+    return v;
+  }
+  static std::vector<unsigned char> booleans(const Case& c) {
+    const auto& s = c.shape;
+    std::vector<unsigned char> v;
+    if (c.mask == Masks::Boolean)
+      for (i64 i = 0; i < s.queries * s.total(); ++i) v.push_back(i % 3 != 0 && i / s.total() % 4 != 1);
+    return v;
+  }
+
+  const Case& c_;
+  Guarded<float> q_, k_, v_, past_k_, past_v_, y_, present_k_, present_v_, bias_;
+  Guarded<unsigned char> allowed_;
+};
+
+template <int MR, int NV, bool InPanels, i64 Width, Masks kMask = Masks::None>
+std::string check(Case c, i64 block, i64 keys) {
+  c.shape.value_size = Width;
+  c.mask = kMask;
+  Problem p(c);
+  return p.difference(p.run<MR, NV, InPanels, kMask>(rt::Constant<Width>{}, {MR, NV, block, keys}, 1));
+}
+std::string first(std::initializer_list<std::string> differences) {
+  for (const std::string& d : differences)
+    if (!d.empty()) return d;
+  return "";
+}
+
+std::string shapes() {
+  return first({check<6, 2, true, 64>({{1, 2, 1, 40, 0, 50, 64}}, 12, 32),
+                check<4, 1, true, 20>({{2, 1, 3, 5, 0, 17, 20}}, 8, 16),
+                check<6, 4, true, 80>({{1, 1, 1, 13, 0, 131, 3}}, 12, 128),
+                check<1, 4, false, 64>({{1, 2, 1, 1, 0, 70, 64}}, 1, 32),
+                check<2, 1, false, 9>({{1, 2, 2, 1, 0, 19, 7}}, 2, 16),
+                check<4, 1, true, 20>({{1, 1, 1, 3, 0, 1, 1}}, 4, 16)});
+}
+std::string masks() {
+  return first({check<4, 1, true, 20>({{1, 2, 1, 33, 0, 33, 16}, true}, 12, 16),
+                check<4, 1, true, 20, Masks::Additive>({{1, 2, 2, 9, 0, 21, 16}}, 12, 16),
+                check<4, 1, true, 20, Masks::Boolean>({{2, 1, 1, 9, 0, 21, 16}}, 8, 32),
+                check<4, 1, true, 20, Masks::Boolean>({{2, 1, 1, 9, 0, 21, 16}, true, false, Masks::None, 2.5f}, 8, 32),
+                check<2, 1, false, 9, Masks::Additive>({{1, 1, 1, 2, 0, 21, 16}}, 2, 16)});
+}
+std::string caches() {
+  return first({check<4, 1, true, 20>({{1, 2, 1, 4, 37, 4, 16}, true}, 4, 32),
+                check<1, 4, false, 64>({{2, 2, 1, 1, 37, 1, 32}, true}, 1, 32),
+                check<2, 1, false, 9>({{1, 1, 2, 1, 5, 3, 32}}, 2, 16)});
+}
+std::string strided() {
+  return first({check<6, 2, true, 64>({{2, 2, 2, 11, 0, 30, 8}, false, true}, 12, 16),
+                check<2, 1, false, 9>({{2, 3, 1, 4, 0, 30, 24}, true, true}, 4, 16)});
+}
+std::string chunks() {
+  const Case c{{2, 2, 2, 21, 0, 40, 16, 20}, true};
+  Problem p(c);
+  const auto run = [&](int chunks) {
+    return p.run<4, 1, true, Masks::None>(rt::Constant<20>{}, {4, 1, 12, 32}, chunks);
+  };
+  const Floats one = run(1);
+  for (int n : {2, 3, 7, 64}) {
+    const Floats some = run(n);
+    if (std::memcmp(one.data(), some.data(), one.size() * sizeof(float)) != 0)
+      return std::to_string(n) + " chunks give other bits than one";
+  }
+  return "";
+}
+
+}  // namespace
+
+extern const Cases CASES_NAME{CASES_TARGET, runs_here, shapes, masks, caches, strided, chunks};
+
+}  // namespace attention_cases
