@@ -176,10 +176,11 @@ class AttentionFamily final : public Family {
   int chunks(const Kernel& k, const Target&) const override {
     const AttentionNode n(*k.node);
     const rt::AttentionShape& s = n.shape();
-    const double products =
-        static_cast<double>(s.batch * s.groups * s.rows() * (s.size + s.value_size)) * n.keys_seen();
     const int64_t units = rt::attention_units(s, attention_tile(k.choice));
-    return static_cast<int>(std::min<int64_t>(units, chunks_by_work(k, products / rt::kPanel)));
+    const double read = n.keys_seen() * static_cast<double>(s.size + s.value_size);  // by a unit
+    const double multiplied = static_cast<double>(s.batch * s.groups * s.rows()) * read / rt::kPanel;
+    return static_cast<int>(
+        std::min<int64_t>(units, chunks_by_work(k, multiplied + static_cast<double>(units) * read)));
   }
   bool writes(const Kernel& k, uint32_t operand) const override {
     const auto& outputs = k.node->nodes()[0].outputs;
@@ -231,7 +232,7 @@ class AttentionFamily final : public Family {
     const double products = scores / (rows * vectors * rt::kPanel) * sizes * step;
     const double weights = scores / rt::kPanel * kExp * parts + all_rows * blocks * kRow;
     const double packing = c["panels"] ? units * keys * sizes * kPack : 0;
-    return groups * ((c["panels"] ? products : 2 * products) + weights + packing);
+    return groups * (products + weights + packing);
   }
 };
 
