@@ -3,6 +3,8 @@
 // the sum of values, all of which are scaled down when a larger score comes. Keys and values are brought into panels, a
 // block of them at a time, which all tiles of the unit read; a few rows read them where they stand. What a row gives
 // depends on the tile's numbers and never on the chunks.
+// Keys behind the last one that a unit's rows may see are not read: a NaN among their values does not show, as it would
+// in a sum with weights of 0.
 #pragma once
 #include "runtime/call.h"
 #include "runtime/kernels/attention_shape.h"
