@@ -214,7 +214,9 @@ class CommandLine {
     add_target(sub);
     sub->add_option("-o,--output", build_.output, "x | x.so | x.a | x.o | dir/ (default: MODEL.so)")->type_name("OUT");
     sub->add_option("--emit", build_.emit,
-                    "graph, optimized, plan, choices, ptx, sources, object, so or exe; texts go to stdout")
+                    "graph, optimized, plan, bodies (a plan with its kernels' expressions), choices, ptx, sources, "
+                    "object, so or "
+                    "exe; texts go to stdout")
         ->type_name("WHAT");
     sub->add_option(
         "--weights", build_.weights,

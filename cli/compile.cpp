@@ -258,8 +258,9 @@ bool compile(const CompileOptions& options, Console& console, Diagnostics& diagn
     for (const Graph& g : planned.graphs) console.print(to_string(g));
     return true;
   }
-  if (options.stop == Stop::Plan) {
-    for (const Plan& p : planned.module.plans) console.print(to_string(p, *planned.module.sources));
+  if (options.stop == Stop::Plan || options.stop == Stop::Bodies) {
+    for (const Plan& p : planned.module.plans)
+      console.print(to_string(p, *planned.module.sources, options.stop == Stop::Bodies));
     return true;
   }
   if (options.stop == Stop::Choices) {

@@ -14,7 +14,7 @@
 
 namespace cameo {
 
-enum class Stop { Graph, Optimized, Plan, Choices, Ptx, Sources, Artifact };  // where --emit cuts the road off
+enum class Stop { Graph, Optimized, Plan, Bodies, Choices, Ptx, Sources, Artifact };  // where --emit cuts the road off
 
 struct CompileOptions {
   std::filesystem::path model, output;

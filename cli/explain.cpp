@@ -102,6 +102,7 @@ class Explainer {
   }
 
   void explain_node(const std::string& model, const std::string& word) {
+    clusters_ = form_clusters(graph_, plan_.target, &refusals_);
     Json nodes = Json::array();
     for (uint32_t source : find_sources(sources_, word)) nodes.push_back(explain_source(source));
     document_ = {{"model", model}, {"target", plan_.target.name}, {"nodes", nodes}};
@@ -118,17 +119,22 @@ class Explainer {
     for (const Claim& c : plan_.claims)
       if (is_of(c.origin)) console_.print(fmt::format("  claimed or expanded: {}\n", to_string(c)));
     explain_clusters(is_of);
+    Json apart = explain_neighbours(is_of);
     for (size_t i = 0; i < plan_.steps.size(); ++i)
       if (is_of(plan_.steps[i].origin)) steps.push_back(explain_step(i));
     if (steps.empty())
       console_.print(
           "  nothing is left of it to run: it was folded into constants, merged with an equal node, only renames "
           "bytes, or feeds no output\n");
-    return {{"node", source}, {"name", source_name(s)}, {"op_type", printable(s.op_type)}, {"steps", steps}};
+    return {{"node", source},
+            {"name", source_name(s)},
+            {"op_type", printable(s.op_type)},
+            {"steps", steps},
+            {"apart", apart}};
   }
 
   void explain_clusters(const auto& is_of) {
-    for (const Cluster& c : form_clusters(graph_, plan_.target)) {
+    for (const Cluster& c : clusters_) {
       std::string ops;
       bool here = false;
       for (NodeId n : c.nodes) {
@@ -137,8 +143,24 @@ class Explainer {
       }
       if (!here) continue;
       console_.print(fmt::format("  {} {}\n", c.nodes.size() > 1 ? "fused as" : "alone:", ops));
-      if (!c.why.empty()) console_.print(fmt::format("    {}\n", c.why));
     }
+  }
+
+  /// The nodes in other kernels that make what these nodes read, or read what they make, and why they are apart.
+  Json explain_neighbours(const auto& is_of) {
+    Json list = Json::array();
+    for (const auto& [edge, why] : refusals_) {
+      const auto [value, reader] = edge;
+      const NodeId maker = graph_[value].producer;
+      const bool makes = is_of(graph_[maker].origin), reads = is_of(graph_[reader].origin);
+      if ((!makes && !reads) || are_fused(clusters_, maker, reader)) continue;
+      const Node& other = graph_[makes ? reader : maker];
+      const std::string node = names_of(other.origin, sources_, 1), name = printable(graph_[value].name),
+                        both = to_string(why);
+      console_.print(fmt::format("  not with {}, which {} `{}`: {}\n", node, makes ? "reads" : "makes", name, both));
+      list.push_back({{"node", node}, {"value", name}, {"reads_it", makes}, {"why", both}});
+    }
+    return list;
   }
 
   Json explain_step(size_t i) {
@@ -187,6 +209,8 @@ class Explainer {
   const Graph& graph_;
   const Plan& plan_;
   const Sources& sources_;
+  std::vector<Cluster> clusters_;
+  Refusals refusals_;
 };
 
 }  // namespace

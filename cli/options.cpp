@@ -141,6 +141,7 @@ const EmitRow kEmits[] = {
     {"graph", Stop::Graph, {}},
     {"optimized", Stop::Optimized, {}},
     {"plan", Stop::Plan, {}},
+    {"bodies", Stop::Bodies, {}},
     {"choices", Stop::Choices, {}},
     {"ptx", Stop::Ptx, {}},
     {"sources", Stop::Sources, OutputKind::Sources},

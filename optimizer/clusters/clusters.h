@@ -1,7 +1,10 @@
 // Clusters: which nodes become one kernel. Nothing is rewritten: a cluster's meaning is read by substituting each Load
 // of a value made inside of it by its producer's Expr (`fuse`), and the loop form is read off the result.
 #pragma once
+#include <map>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "frontend/graph.h"
@@ -13,13 +16,21 @@ namespace cameo {
 struct Cluster {
   std::vector<NodeId> nodes;     // in execution order
   std::vector<ValueId> outputs;  // what other clusters, or the graph's outputs, read
-  std::string why;               // answers `explain`: what was fused, and what stopped it
   bool on_host = false;          // of a GPU's plan: the processor runs it
 };
 
+/// Why a node that reads a value is in another kernel than what makes it: why it did not join that, and why that was
+/// not put in its place; empty where the other came first.
+struct Apart {
+  std::string_view join, absorb;
+};
+using Refusals = std::map<std::pair<ValueId, NodeId>, Apart>;
+std::string to_string(const Apart& why);
+bool are_fused(std::span<const Cluster> clusters, NodeId a, NodeId b);
+
 /// Greedy from anchors; every node stands in exactly one cluster, but for casts that join all their readers, and
-/// clusters stand in execution order.
-std::vector<Cluster> form_clusters(const Graph& g, const Target& target);
+/// clusters stand in execution order. `refusals`, where they are asked for: of all values and their readers.
+std::vector<Cluster> form_clusters(const Graph& g, const Target& target, Refusals* refusals = nullptr);
 
 /// The fused meaning of Computes and Views: one OutputExpr a cluster output. The operand of a Load is the number of a
 /// value of the graph; constants of one element have become Consts.

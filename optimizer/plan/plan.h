@@ -148,7 +148,9 @@ struct Module {
   std::shared_ptr<const Sources> sources;
 };
 
-std::string to_string(const Plan& plan, const Sources& sources);
+std::string to_string(const Plan& plan, const Sources& sources, bool with_bodies = false);
+/// A line for each thing that a kernel computes.
+std::string body_text(const Kernel& k);
 /// `nest lanes=16 fold_lanes=16 team=1, 1.2 us`, or `window: it has no fold, or several`.
 std::string to_string(const Alternative& a);
 /// `Attention expanded, 12 us, not attention rows=6 .., 20 us`

@@ -1,4 +1,5 @@
-// The text of a plan: kernels with their bodies, steps with their operands, buffers with their life and place.
+// The text of a plan: kernels, with their bodies where they are asked for, steps with their operands, buffers with
+// their life and place.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -56,7 +57,7 @@ int64_t steps_on_host(const Plan& plan) {
       plan.steps, [&](const Step& s) { return s.kind == StepKind::Kernel && plan.kernels[s.kernel].on_host; });
 }
 
-std::string to_string(const Plan& plan, const Sources& sources) {
+std::string to_string(const Plan& plan, const Sources& sources, bool with_bodies) {
   const std::string architectures =
       !plan.target.architectures.empty() ? fmt::format(" for {}", fmt::join(plan.target.architectures, ", ")) : "";
   std::string s = fmt::format("target {}{}\narena {} bytes\n", plan.target.name, architectures, plan.arena_bytes);
@@ -68,6 +69,7 @@ std::string to_string(const Plan& plan, const Sources& sources) {
                      : k.small ? " small"
                                : "",
                      join(k.operands, [](DType t) { return cameo::name(t); }), k.family->details(k), price_of(k));
+    if (with_bodies) s += body_text(k);
   }
   for (const Claim& c : plan.claims) s += fmt::format("claim {}   <- {}\n", to_string(c), where(sources, c.origin));
   for (size_t i = 0; i < plan.steps.size(); ++i) {

@@ -270,7 +270,11 @@ TEST_F(Build, ACpusArtifactCannotLoadADriver) {
 TEST_F(Build, TextsOfEveryStage) {
   EXPECT_TRUE(has(cameo({"build", digits_, "--emit=graph"}).out, "Conv"));
   EXPECT_TRUE(has(cameo({"build", digits_, "--emit=optimized"}).out, "Conv"));
-  EXPECT_TRUE(has(cameo({"build", digits_, "--emit=plan"}).out, "arena"));
+  const std::string plan = cameo({"build", digits_, "--emit=plan"}).out;
+  EXPECT_TRUE(has(plan, "arena"));
+  EXPECT_FALSE(has(plan, "    for i0 <"));
+  const std::string bodies = cameo({"build", digits_, "--emit=bodies"}).out;
+  EXPECT_TRUE(has(bodies, "arena") && has(bodies, "    for i0 <") && has(bodies, "    acc = ")) << bodies;
   EXPECT_TRUE(has(cameo({"build", digits_, "--emit=sources"}).out, "cameo_program"));
   EXPECT_TRUE(has(cameo({"build", digits_, "--emit=plan", "--print-after=all"}).out, "-- after fold_constants"));
   EXPECT_TRUE(has(cameo({"build", digits_, "--emit=plan", "--time"}).err, "plan"));

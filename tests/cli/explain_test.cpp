@@ -24,6 +24,17 @@ TEST_F(Explain, ANodeIsFoundInTheKernelThatComputesIt) {
   EXPECT_EQ(cameo({"explain", digits_, "0"}).code, 0);  // by number
 }
 
+TEST_F(Explain, ANodeIsToldFromItsNeighboursInOtherKernels) {
+  const Ended e = cameo({"explain", digits_, "/conv2"});
+  const std::string why = "both have reductions, and not of rows alone; a reduction makes it";
+  EXPECT_TRUE(has(e.out, "  not with MaxPool /pool1, which makes `pool1`: " + why + "\n")) << e.out;
+  const auto apart = cameo({"explain", digits_, "/conv2", "--json"}).json()["nodes"][0]["apart"];
+  ASSERT_GE(apart.size(), 1u);
+  EXPECT_EQ(apart[0]["node"], "MaxPool /pool1");
+  EXPECT_EQ(apart[0]["reads_it"], false);
+  EXPECT_EQ(apart[0]["why"], why);
+}
+
 TEST_F(Explain, StepsOfAnExpandedOperatorNameIt) {
   const auto j = cameo({"explain", digits_, "--json"}).json();
   for (const auto& step : j["steps"]) EXPECT_FALSE(step["nodes"].empty()) << step;

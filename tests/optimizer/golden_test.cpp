@@ -87,6 +87,19 @@ std::string print_clusters(const Stage& s) {
   }
   return text;
 }
+std::string print_apart(const Stage& s) {
+  Refusals refusals;
+  const std::vector<Cluster> clusters = form_clusters(s.graph, s.context.target, &refusals);
+  std::string text;
+  for (const auto& [edge, why] : refusals) {
+    const auto [value, reader] = edge;
+    const NodeId maker = s.graph[value].producer;
+    if (are_fused(clusters, maker, reader)) continue;
+    text += fmt::format("{} of {}, read by {}: {}\n", s.graph[value].name, s.graph[maker].op->name,
+                        s.graph[reader].op->name, to_string(why));
+  }
+  return text;
+}
 std::string print_layouts(const Stage& s) {
   std::vector<FusedCluster> clusters;
   for (Cluster& c : form_clusters(s.graph, s.context.target)) {
@@ -112,6 +125,11 @@ std::string print_kernels(const Stage& s) {
   return text;
 }
 std::string print_plan(const Stage& s) { return to_string(*s.plan, s.graph.sources()); }
+std::string print_bodies(const Stage& s) {
+  std::string text;
+  for (const Kernel& k : s.plan->kernels) text += fmt::format("{} {}\n{}", k.family->name(), k.title, body_text(k));
+  return text;
+}
 
 struct Section {
   std::string_view name;
@@ -120,8 +138,9 @@ struct Section {
 };
 constexpr Section kSections[] = {
     {"log", false, print_log},           {"graph", false, [](const Stage& s) { return print_graph(s.graph); }},
-    {"clusters", false, print_clusters}, {"layouts", false, print_layouts},
-    {"kernels", true, print_kernels},    {"plan", true, print_plan},
+    {"clusters", false, print_clusters}, {"apart", false, print_apart},
+    {"layouts", false, print_layouts},   {"kernels", true, print_kernels},
+    {"plan", true, print_plan},          {"bodies", true, print_bodies},
 };
 
 // ---- running --------------------------------------------------------------------------------------------------------

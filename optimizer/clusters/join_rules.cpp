@@ -1,0 +1,212 @@
+// See join_rules.h.
+#include "optimizer/clusters/join_rules.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "optimizer/work.h"
+
+namespace cameo {
+namespace {
+
+// What a kernel may grow to: beyond it compile time grows and nothing is gained.
+constexpr size_t kMaxNodes = 48;
+constexpr size_t kMaxReads = 64;  // values from outside, each a pointer that the kernel is called with
+constexpr size_t kMaxFolds = 4;   // reductions of rows, each of which computes anew what stands before it
+
+Refusal refusal_of(const Meaning& meaning) {
+  struct {
+    Refusal operator()(const Compute& c) {
+      return c.outputs.size() == 1 ? "" : "what makes several tensors is a kernel of its own";
+    }
+    Refusal operator()(const View&) { return "what moves no bytes is no part of a kernel"; }
+    Refusal operator()(const Scatter&) { return "what writes where its data say is a kernel of its own"; }
+    Refusal operator()(const Compact&) { return "what makes as much as its data say is a kernel of its own"; }
+    Refusal operator()(const Composite&) { return "what is made of other operators is no kernel"; }
+    Refusal operator()(const Control&) { return "control flow is no part of a kernel"; }
+    Refusal operator()(const Opaque&) { return "what has a function of its own is a kernel of its own"; }
+  } words;
+  return std::visit(words, meaning);
+}
+
+bool same_index(Expr a, Expr b) { return a == b || (b.is_const(0) && a.extent().is_const(1)); }
+bool same_but_last(const Shape& a, const Shape& b) {
+  return a.size() == b.size() && !a.empty() && std::equal(a.begin(), a.end() - 1, b.begin());
+}
+
+struct FoldFacts {
+  std::vector<Expr> vars;
+  bool nested = false;
+};
+FoldFacts folds_of(Expr value) {
+  FoldFacts f;
+  std::vector<Expr> roots{value};
+  visit(roots, [&](Expr e) {
+    if (e.op() != Op::Fold) return;
+    f.vars.push_back(e.arg(0));
+    std::vector<Expr> body{e.arg(1)};
+    visit(body, [&](Expr x) { f.nested |= x.op() == Op::Fold; });
+  });
+  return f;
+}
+
+}  // namespace
+
+// ---- budgets --------------------------------------------------------------------------------------------------------
+
+void KernelSize::add(const KernelSize& o) {
+  nodes += o.nodes;
+  folds += o.folds;
+  made.insert(o.made.begin(), o.made.end());
+  used.insert(o.used.begin(), o.used.end());
+}
+bool KernelSize::is_full() const { return nodes >= kMaxNodes; }
+
+Refusal fit_together(const KernelSize& a, const KernelSize& b) {
+  if (a.nodes + b.nodes > kMaxNodes) return "the kernel would have too many nodes";
+  if (a.folds + b.folds > kMaxFolds) return "the kernel would have too many reductions";
+  std::set<ValueId> reads;
+  for (const KernelSize* size : {&a, &b})
+    for (ValueId v : size->used) {
+      if (!a.made.contains(v) && !b.made.contains(v)) reads.insert(v);
+      if (reads.size() > kMaxReads) return "the kernel would read too many values";
+    }
+  return {};
+}
+
+KernelSize JoinRules::size_of(uint32_t node) const {
+  const Node& n = g_.nodes()[node];
+  KernelSize size{1, facts_[node].folds, {n.outputs.begin(), n.outputs.end()}, {n.inputs.begin(), n.inputs.end()}};
+  size.used.erase(ValueId());
+  return size;
+}
+
+// ---- facts ----------------------------------------------------------------------------------------------------------
+
+JoinRules::JoinRules(const Graph& g, const Target& target)
+    : g_(g), facts_(g.nodes().size()), readers_(g.values().size()), is_output_(g.values().size()) {
+  meanings_.reserve(g.nodes().size());
+  for (uint32_t i = 0; i < g.nodes().size(); ++i) {
+    read_meaning(i);
+    for (ValueId v : g.nodes()[i].inputs)
+      if (v && (readers_[v.index].empty() || readers_[v.index].back() != i)) readers_[v.index].push_back(i);
+  }
+  for (const Port& p : g.outputs()) is_output_[p.value.index] = true;
+  for (uint32_t i = 0; i < g.nodes().size(); ++i) facts_[i].widens = widens_for_products(i, target);
+}
+void JoinRules::read_meaning(uint32_t node) {
+  const Node& n = g_.nodes()[node];
+  const Meaning& meaning = meanings_.emplace_back(meaning_of(g_, n));
+  NodeFacts& facts = facts_[node];
+  facts.refusal = refusal_of(meaning);
+  if (facts.refusal.empty() && g_.type(n.outputs[0]).kind != Kind::Tensor)
+    facts.refusal = "what makes no tensor is no part of a kernel";
+  if (!facts.refusal.empty()) return;
+  facts.out = &std::get<Compute>(meaning).outputs[0];
+  facts.folds = !folds_of(facts.out->value).vars.empty();
+}
+bool JoinRules::widens_for_products(uint32_t node, const Target& target) const {
+  if (!facts_[node].out) return false;
+  const Expr value = facts_[node].out->value;
+  if (value.op() != Op::Cast || value.type() != DType::f32 || value.arg(0).op() != Op::Load) return false;
+  const DType narrow = value.arg(0).type();
+  const ValueId v = g_.nodes()[node].outputs[0];
+  if (!target.has_products_of(narrow) || is_output(v) || !is_static(g_.type(v).shape)) return false;
+  return std::ranges::all_of(readers(v), [&](uint32_t r) { return folds(r) && !reduces_rows(r); });
+}
+
+// ---- a reader joins what makes its operand --------------------------------------------------------------------------
+
+bool JoinRules::reduces_rows(uint32_t node) const {
+  const Node& n = g_.nodes()[node];
+  const Shape& shape = g_.type(n.outputs[0]).shape;
+  if (shape.empty() || !shape.back().is_static(1)) return false;
+  const FoldFacts folds = folds_of(facts_[node].out->value);
+  return folds.vars.size() == 1 && !folds.nested && loads_fit(node, nullptr, true, folds.vars).empty();
+}
+
+/// Every Load of a value in `inside` (null: of any that the folds read) reads the element that is being computed;
+/// with `rows`, also its row's one element, or under a fold of the last axis the elements of its row.
+Refusal JoinRules::loads_fit(uint32_t node, const std::set<ValueId>* inside, bool rows,
+                             const std::vector<Expr>& fold_vars) const {
+  const Node& n = g_.nodes()[node];
+  const OutputExpr& out = *facts_[node].out;
+  const Shape& shape = g_.type(n.outputs[0]).shape;
+  Refusal refusal;
+  std::vector<Expr> roots{out.value};
+  visit(roots, [&](Expr e) {
+    if (e.op() != Op::Load) return;
+    const ValueId v = n.inputs[e.operand()];
+    const bool by_fold = std::ranges::any_of(fold_vars, [&](Expr f) { return depends_on(e, f); });
+    if (inside ? !inside->count(v) : !by_fold) return;
+    const Shape& from = g_.type(v).shape;
+    const size_t rank = shape.size();
+    if (e.checked()) refusal = "the reader takes elements whose index it has to check";
+    if (e.checked() || (from.size() == rank && rank == 0)) return;
+    bool fits = false;
+    if (from.size() == rank && same_but_last(from, shape) &&
+        std::equal(out.index.begin(), out.index.end() - 1, e.index().begin(), same_index)) {
+      const Expr last = e.index()[rank - 1];
+      const bool element = from.back() == shape.back() && same_index(out.index[rank - 1], last);
+      const bool row_value = rows && from.back().is_static(1) && last.is_const(0);
+      const bool folded =
+          rows && shape.back().is_static(1) && by_fold && last.op() == Op::Var && last.extent() == from.back().extent();
+      fits = element || row_value || folded;
+    }
+    if (!fits) refusal = "the reader takes other elements than the one that is there";
+  });
+  return refusal;
+}
+
+Refusal JoinRules::may_join(uint32_t node, const std::set<ValueId>& inside, bool rows) const {
+  if (!may_fuse(node).empty()) return may_fuse(node);
+  if (!folds(node)) return loads_fit(node, &inside, rows, {});
+  if (!rows) return "both have reductions, and not of rows alone";
+  if (!reduces_rows(node)) return "the reader has reductions of more than a row";
+  return loads_fit(node, &inside, true, folds_of(facts_[node].out->value).vars);
+}
+
+// ---- a value is computed in its reader ------------------------------------------------------------------------------
+
+/// How often the reader evaluates a Load of `v`: its points times the extents of the folds around the Load.
+double JoinRules::reads_of(uint32_t node, ValueId v) const {
+  const Node& n = g_.nodes()[node];
+  if (!is_static(g_.type(n.outputs[0]).shape)) return INFINITY;
+  const double points = static_cast<double>(product(g_.type(n.outputs[0]).shape).value());
+  double reads = 0;
+  for (const auto& [e, times] : evaluations(facts_[node].out->value, points))
+    if (e.op() == Op::Load && n.inputs[e.operand()] == v) reads += times;
+  return reads;
+}
+/// Whoever reads a constant that was moved or widened may as well read the constant.
+bool JoinRules::moves_constant(std::span<const NodeId> nodes) const {
+  if (nodes.size() != 1) return false;
+  Expr value = facts_[nodes[0].index].out->value;
+  if (value.op() == Op::Cast) value = value.arg(0);
+  return value.op() == Op::Load && !value.checked() && g_[g_[nodes[0]].inputs[value.operand()]].constant;
+}
+
+Refusal JoinRules::may_substitute(std::span<const NodeId> nodes, ValueId v) const {
+  if (is_output(v)) return "it is an output";
+  if (readers(v).size() != 1) return "several nodes read it";
+  if (!is_static(g_.type(v).shape)) return "its shape is not known";
+  for (NodeId n : nodes) {
+    if (!may_fuse(n.index).empty()) return may_fuse(n.index);
+    if (folds(n.index)) return "a reduction makes it";
+  }
+  const uint32_t reader = readers(v)[0];
+  if (!may_fuse(reader).empty()) return may_fuse(reader);
+  const bool moved = moves_constant(nodes);
+  if (widens(reader) && (!moved || readers(g_.nodes()[reader].outputs[0]).size() != 1))
+    return "the reader widens it for products";
+  bool checked = false;  // a Load that checks its index is never replaced by what it reads
+  std::vector<Expr> roots{facts_[reader].out->value};
+  visit(roots,
+        [&](Expr e) { checked |= e.op() == Op::Load && e.checked() && g_.nodes()[reader].inputs[e.operand()] == v; });
+  if (checked) return "the reader takes elements whose index it has to check";
+  if (!moved && reads_of(reader, v) > static_cast<double>(product(g_.type(v).shape).value()))
+    return "the reader would compute its elements more than once";
+  return {};
+}
+
+}  // namespace cameo

@@ -1,0 +1,66 @@
+// The rules of fusion: what two nodes, or a node and a kernel that grows, have to be to become one kernel. They read
+// meanings and budgets; in which order nodes are tried is `form_clusters`' business.
+#pragma once
+#include <set>
+#include <string_view>
+
+#include "optimizer/clusters/clusters.h"
+
+namespace cameo {
+
+/// Why two things do not become one kernel, in words for `explain`; empty where nothing keeps them apart.
+using Refusal = std::string_view;
+
+/// What nodes take, as one kernel, of what a kernel may grow to.
+struct KernelSize {
+  size_t nodes = 0, folds = 0;
+  std::set<ValueId> made = {}, used = {};
+
+  void add(const KernelSize& o);
+  bool is_full() const;
+};
+Refusal fit_together(const KernelSize& a, const KernelSize& b);
+
+class JoinRules {
+ public:
+  JoinRules(const Graph& g, const Target& target);
+
+  /// Whether a node makes one tensor by an expression; nothing else is fused.
+  Refusal may_fuse(uint32_t node) const { return facts_[node].refusal; }
+  bool folds(uint32_t node) const { return facts_[node].folds; }
+  /// A cast that is no part of what makes its operand, but of each product that reads it: of 16-bit floats that the
+  /// target multiplies as they stand, to f32, which nothing reads but folds that could not join what makes them.
+  bool widens(uint32_t node) const { return facts_[node].widens; }
+  const std::vector<uint32_t>& readers(ValueId v) const { return readers_[v.index]; }
+  bool is_output(ValueId v) const { return is_output_[v.index]; }
+  KernelSize size_of(uint32_t node) const;
+
+  /// The node reduces the last axis of its operands, and nothing else.
+  bool reduces_rows(uint32_t node) const;
+  /// Whether a node may join a cluster that made the values `inside`; of rows, if that holds reductions of the last
+  /// axis and no other folds.
+  Refusal may_join(uint32_t node, const std::set<ValueId>& inside, bool rows) const;
+  /// Whether what these nodes make, which is `v`, may be computed where its only reader wants an element of it.
+  Refusal may_substitute(std::span<const NodeId> nodes, ValueId v) const;
+
+ private:
+  struct NodeFacts {
+    Refusal refusal;
+    const OutputExpr* out = nullptr;  // null if it is refused
+    bool folds = false, widens = false;
+  };
+  void read_meaning(uint32_t node);
+  bool widens_for_products(uint32_t node, const Target& target) const;
+  Refusal loads_fit(uint32_t node, const std::set<ValueId>* inside, bool rows,
+                    const std::vector<Expr>& fold_vars) const;
+  double reads_of(uint32_t node, ValueId v) const;
+  bool moves_constant(std::span<const NodeId> nodes) const;
+
+  const Graph& g_;
+  std::vector<Meaning> meanings_;
+  std::vector<NodeFacts> facts_;
+  std::vector<std::vector<uint32_t>> readers_;  // by value: nodes, in order
+  std::vector<bool> is_output_;                 // by value
+};
+
+}  // namespace cameo
