@@ -26,7 +26,7 @@ std::string target_names(const CompileOptions& options) {
     s += name;
   };
   for (const Target& t : options.targets) {
-    if (!t.is_gpu()) add("cpu", t.name);
+    if (t.architectures.empty()) add("cpu", t.name);
     for (const std::string& architecture : t.architectures) add("cuda", architecture);
   }
   return s;
@@ -66,7 +66,7 @@ std::string interface_line(const CompileOptions& options) {
 /// What PTX without code for any card costs; empty where nothing.
 std::string note_on_loading(const CompileOptions& options) {
   for (const Target& t : options.targets)
-    if (t.is_gpu() && !t.architectures[0].starts_with("sm_") && t.architectures[0] != "host")
+    if (t.compiles_when_loaded())
       return "  the driver compiles this PTX when it is first loaded, which takes it seconds, and keeps the result in "
              "its own cache; cuda:sm_80 and newer need ptxas and cost nothing then\n";
   return "";

@@ -37,14 +37,16 @@ struct Target {
   std::vector<std::string> architectures{};  // of a GPU, what its code is for, the best first: sm_90a, sm_80, ptx, host
   int block_threads = 1;                     // that share a chunk
   int sm_count = 1;                          // of a GPU, that want a block each: a card has more or fewer
-
+  bool tensor_cores = false;                 // which multiply f16 and bf16 as they stand and sum in f32
+  bool host_beside = false;                  // a processor, to which a plan may leave steps
   int64_t elements_a_launch = 0;             // that are filled in less time than starting one more kernel takes
   std::shared_ptr<const ChoiceLock> lock{};  // of choices; null: the prices decide
 
   bool is_gpu() const { return !architectures.empty(); }
-  /// Whether it multiplies 16-bit floats as they stand and sums in f32 (tensor cores, from sm_80 on); elsewhere they
-  /// are widened first.
-  bool has_products_of(DType t) const { return is_gpu() && (t == DType::f16 || t == DType::bf16); }
+  /// Whether it multiplies 16-bit floats as they stand and sums in f32; elsewhere they are widened first.
+  bool has_products_of(DType t) const { return tensor_cores && (t == DType::f16 || t == DType::bf16); }
+  /// Its code is compiled by a card's driver, when it is first loaded.
+  bool compiles_when_loaded() const { return !architectures.empty() && architectures[0] == "ptx"; }
   bool operator==(const Target&) const = default;
 };
 

@@ -30,12 +30,12 @@ struct DeviceDriver {
   cameo_status (*open_state)(cameo_context* context, Binding* binding, cameo_error* error);  // zeros in blocks[0]
   void (*close_state)(cameo_context* context, const Binding& binding);
 
-  void (*put_input)(cameo_context* context, int32_t index, const cameo_tensor& tensor);  // which the CPU holds
+  void (*upload_input)(cameo_context* context, int32_t index, const cameo_tensor& tensor);  // which the CPU holds
   // `options` null: the defaults. Waits for the end, but for CAMEO_RUN_ASYNC.
   Outcome (*walk)(cameo_context* context, const cameo_value* out, const cameo_run_options* options);
-  Outcome (*settle)(cameo_context* context);  // waits for a walk that did not; its faults are the run's
+  Outcome (*synchronize)(cameo_context* context);  // waits for a walk that did not; its faults are the run's
   cameo_status (*report)(const cameo_context* context, cameo_error* error);  // a kDeviceFault
-  void (*hand_out)(cameo_context* context, int32_t index, cameo_value& value);
+  void (*return_output)(cameo_context* context, int32_t index, cameo_value& value);
 };
 
 }  // namespace rt

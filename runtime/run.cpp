@@ -50,7 +50,7 @@ cameo_status bind_input(cameo_context* context, int32_t index, const cameo_value
   if (!status) status = check_tensor(io, value.tensor, context->model->options.device, "input", index, error);
   if (status) return status;
   if (!is_here(context, value.tensor))
-    return driver_of(*context->model)->put_input(context, index, value.tensor), CAMEO_OK;
+    return driver_of(*context->model)->upload_input(context, index, value.tensor), CAMEO_OK;
   if (!is_compact(value.tensor)) return stage(context, index, value.tensor, error);
   base = data_of(value.tensor);
   return CAMEO_OK;
@@ -158,12 +158,12 @@ cameo_status walk(cameo_context* context, const cameo_value* out, const cameo_ru
   return fail(error, CAMEO_CANCELLED, -1, -1, "the run was cancelled");
 }
 
-cameo_status settle(cameo_context* context, cameo_error* error) {
+cameo_status finish_walk(cameo_context* context, cameo_error* error) {
   const DeviceDriver* driver = driver_of(*context->model);
-  return driver && driver->settle(context) == Outcome::Fault ? report_fault(context, error) : CAMEO_OK;
+  return driver && driver->synchronize(context) == Outcome::Fault ? report_fault(context, error) : CAMEO_OK;
 }
 
-void hand_out(cameo_context* context, cameo_value* out) {
+void return_outputs(cameo_context* context, cameo_value* out) {
   const Program& program = *context->model->program;
   const DeviceDriver* driver = driver_of(*context->model);
   for (int32_t i = 0; i < static_cast<int32_t>(program.output_count); ++i) {
@@ -171,7 +171,7 @@ void hand_out(cameo_context* context, cameo_value* out) {
     void* written = context->run.bases[output_base(program, static_cast<uint32_t>(i))];
     if (value.kind == CAMEO_KIND_NONE) continue;
     if (driver)
-      driver->hand_out(context, i, value);
+      driver->return_output(context, i, value);
     else if (is_owned(value))
       fill_output(context, i, value, written, {CAMEO_CPU, 0});
     else if (binding_of(context, i, -1))
@@ -250,11 +250,11 @@ cameo_status run(cameo_context* context, const cameo_value* in, int32_t in_count
   if (!context) return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "run: `context` is null");
   if (!enter(context)) return in_use(error);
   __atomic_store_n(&context->run.cancelled, 0, __ATOMIC_RELAXED);
-  cameo_status status = settle(context, error);
+  cameo_status status = finish_walk(context, error);
   if (!status) status = bind_values(context, in, in_count, out, out_count, error);
   if (!status) status = check_run_options(context, options, out, error);
   if (!status) status = walk(context, out, options, error);
-  if (!status) hand_out(context, out);
+  if (!status) return_outputs(context, out);
   leave(context);
   return status;
 }
@@ -262,7 +262,7 @@ cameo_status run(cameo_context* context, const cameo_value* in, int32_t in_count
 cameo_status synchronize(cameo_context* context, cameo_error* error) {
   if (!context) return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "synchronize: `context` is null");
   if (!enter(context)) return in_use(error);
-  const cameo_status status = settle(context, error);
+  const cameo_status status = finish_walk(context, error);
   leave(context);
   return status;
 }

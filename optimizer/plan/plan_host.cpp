@@ -8,7 +8,7 @@
 namespace cameo {
 
 bool Planner::runs_on_host(const Graph& g, const Cluster& c) const {
-  if (!plan_.target.is_gpu()) return false;
+  if (!plan_.target.host_beside) return false;
   return std::ranges::any_of(c.nodes, [&](NodeId n) {
     const Meaning meaning = meaning_of(g, g[n]);
     const auto* opaque = std::get_if<Opaque>(&meaning);

@@ -77,11 +77,11 @@ cameo_status open_context(cameo_context* context, cameo_error* error);
 void close_context(cameo_context* context);
 cameo_status open_state(cameo_context* context, Binding* binding, cameo_error* error);
 void close_state(cameo_context* context, const Binding& binding);
-void put_input(cameo_context* context, int32_t index, const cameo_tensor& tensor);
+void upload_input(cameo_context* context, int32_t index, const cameo_tensor& tensor);
 Outcome walk(cameo_context* context, const cameo_value* out, const cameo_run_options* options);
-Outcome settle(cameo_context* context);
+Outcome synchronize(cameo_context* context);
 cameo_status report(const cameo_context* context, cameo_error* error);
-void hand_out(cameo_context* context, int32_t index, cameo_value& value);
+void return_output(cameo_context* context, int32_t index, cameo_value& value);
 
 extern const DeviceRows kRows;
 

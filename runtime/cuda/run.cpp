@@ -59,7 +59,7 @@ void take_fault(Execution& run) {
   queue(run, c.model->driver.cuStreamSynchronize, c.stream);
 }
 
-void synchronize(Execution& run) {
+void synchronize_stream(Execution& run) {
   Context& c = context_of(run);
   if (c.failed_call) c.model->driver.cuStreamSynchronize.call(c.stream);  // what was queued before it uses the blocks
   queue(run, c.model->driver.cuStreamSynchronize, c.stream);
@@ -185,10 +185,10 @@ void wait(Execution& run) {
     Transfers down(run, Way::Down);
     add_faults(run, down);
   }
-  synchronize(run);
+  synchronize_stream(run);
 }
 
-void put_input(cameo_context* owner, int32_t index, const cameo_tensor& tensor) {
+void upload_input(cameo_context* owner, int32_t index, const cameo_tensor& tensor) {
   Context& c = context_of(owner->run);
   const Io& io = owner->model->program->inputs[index];
   char* place = c.host + c.inputs[index];
@@ -209,11 +209,11 @@ Outcome walk(cameo_context* owner, const cameo_value* out, const cameo_run_optio
   if (outcome == Outcome::Done) queue_outputs(owner, out);
   c.pending = outcome == Outcome::Done && options && options->flags & CAMEO_RUN_ASYNC;
   if (c.pending) queue(run, c.model->driver.cuEventRecord, c.ended, c.stream);
-  if (!c.pending || c.failed_call) outcome == Outcome::Done ? synchronize(run) : wait(run);
+  if (!c.pending || c.failed_call) outcome == Outcome::Done ? synchronize_stream(run) : wait(run);
   return run.fault.code ? Outcome::Fault : outcome;
 }
 
-Outcome settle(cameo_context* owner) {
+Outcome synchronize(cameo_context* owner) {
   Execution& run = owner->run;
   if (!run.device_state || !context_of(run).pending) return Outcome::Done;
   Context& c = context_of(run);
@@ -231,7 +231,7 @@ cameo_status report(const cameo_context* owner, cameo_error* error) {
   return failed_call(c.model->driver, c.failed_call, c.failure, error);
 }
 
-void hand_out(cameo_context* owner, int32_t index, cameo_value& value) {
+void return_output(cameo_context* owner, int32_t index, cameo_value& value) {
   Context& c = context_of(owner->run);
   const Program& program = *owner->model->program;
   const uint32_t base = kFirstIo + program.input_count + static_cast<uint32_t>(index);

@@ -71,41 +71,42 @@ struct BlockTile {
 constexpr i64 block_tiles(BlockTile t, int threads, i64 m, i64 n) {
   return round_up_div(m, t.rows * t.row_groups(threads)) * round_up_div(panels_of(n), t.vectors);
 }
-// As large as still gives each of a card's processors a tile of the `points` matrices; four rows or fewer split the
-// sum.
-constexpr BlockTile block_tile(int threads, int processors, i64 points, i64 m, i64 n, i64 k_total) {
+// As large as still gives each of a card's multiprocessors a tile of the `points` matrices; four rows or fewer split
+// the sum.
+constexpr BlockTile block_tile(int threads, int sm_count, i64 points, i64 m, i64 n, i64 k_total) {
   constexpr i64 kFewTerms = 8;  // of a thread between two stages' ends
   const int widest = threads / kPanel;
   BlockTile t{static_cast<int>(m < 8 ? m : 8), 1, 1};
   while (t.vectors < widest && t.vectors < panels_of(n)) t.vectors *= 2;
   if (m <= 4) {
     t.term_groups = widest / t.vectors;
-    while (t.vectors > 1 && points * block_tiles(t, threads, m, n) < processors && k_total >= 64)
+    while (t.vectors > 1 && points * block_tiles(t, threads, m, n) < sm_count && k_total >= 64)
       t.vectors /= 2, t.term_groups *= 2;
     while (t.term_groups > 1 && k_total / t.term_groups < kFewTerms && t.vectors < widest)
       t.vectors *= 2, t.term_groups /= 2;
     return t;
   }
-  while (t.vectors > 2 && points * block_tiles(t, threads, m, n) < processors && t.row_groups(threads) * t.rows < m)
+  while (t.vectors > 2 && points * block_tiles(t, threads, m, n) < sm_count && t.row_groups(threads) * t.rows < m)
     t.vectors /= 2;
   while (t.rows > 1 && (t.rows / 2 + t.rows % 2) * t.row_groups(threads) >= m) t.rows = t.rows / 2 + t.rows % 2;
-  while (t.rows > 2 && points * block_tiles(t, threads, m, n) < processors) t.rows /= 2;
+  while (t.rows > 2 && points * block_tiles(t, threads, m, n) < sm_count) t.rows /= 2;
   return t;
 }
 
-// A block's tile where both operands come through shared memory. As large as still gives each of a card's processors a
-// tile of the `batches` products, unless half of it would lie outside; f32 has no registers for the largest.
+// A block's tile where both operands come through shared memory. As large as still gives each of a card's
+// multiprocessors a tile of the `batches` products, unless half of it would lie outside; f32 has no registers for the
+// largest.
 struct StagedTile {
   int rows, vectors;
 };
 constexpr i64 staged_tiles(StagedTile t, i64 m, i64 n) {
   return round_up_div(m, t.rows) * round_up_div(panels_of(n), t.vectors);
 }
-constexpr StagedTile staged_tile(int processors, i64 batches, i64 m, i64 n, int element_bytes) {
+constexpr StagedTile staged_tile(int sm_count, i64 batches, i64 m, i64 n, int element_bytes) {
   constexpr StagedTile kTiles[] = {{128, 4}, {64, 4}, {64, 2}, {32, 4}};
   for (const StagedTile t : kTiles) {
     const bool fits = m > t.rows / 2 && panels_of(n) > t.vectors / 2 && t.rows * element_bytes <= 256;
-    if (fits && batches * staged_tiles(t, m, n) >= processors) return t;
+    if (fits && batches * staged_tiles(t, m, n) >= sm_count) return t;
   }
   return {32, 2};
 }
