@@ -1,6 +1,7 @@
 // `bench`: load, first run, warm-up and steady state apart; a percentile only where the samples carry it. `profile`:
-// the time of each step.
+// the time of each step, and how near it comes to what the machine can do.
 #include "runtime/execute.h"
+#include "runtime/program/peak.h"
 #include "runtime/program/session.h"
 #include "runtime/program/verbs.h"
 
@@ -15,6 +16,13 @@ struct Series {
   uint64_t count;
   uint64_t first_ns, warmup_runs;
 };
+
+struct Work {  // of one run
+  uint64_t flops = 0, bytes = 0;
+};
+
+// Of less than 2^63: shorter code than for all numbers.
+double real(uint64_t n) { return static_cast<double>(static_cast<int64_t>(n)); }
 
 void sort(uint64_t* values, uint64_t count) {  // heap sort: no recursion, no library
   const auto sift = [&](uint64_t root, uint64_t end) {
@@ -45,21 +53,21 @@ bool carries(uint64_t count, double q) {
 
 double percentile(const Series& s, double q) {  // NaN (null in JSON) without enough samples
   if (!carries(s.count, q)) return __builtin_nan("");
-  const uint64_t index = static_cast<uint64_t>(q * static_cast<double>(s.count));
-  return static_cast<double>(s.sorted[index < s.count ? index : s.count - 1]);
+  const uint64_t index = static_cast<uint64_t>(q * real(s.count));
+  return real(s.sorted[index < s.count ? index : s.count - 1]);
 }
 
 double mean(const Series& s) {
   double sum = 0;
-  for (uint64_t i = 0; i < s.count; ++i) sum += static_cast<double>(s.samples[i]);
-  return sum / static_cast<double>(s.count);
+  for (uint64_t i = 0; i < s.count; ++i) sum += real(s.samples[i]);
+  return sum / real(s.count);
 }
 
 double median_of_part(Tool& tool, const Series& s, uint64_t begin, uint64_t end) {
   uint64_t* part = tool.arena.array<uint64_t>(end - begin);
   for (uint64_t i = begin; i < end; ++i) part[i - begin] = s.samples[i];
   sort(part, end - begin);
-  return static_cast<double>(part[(end - begin) / 2]);
+  return real(part[(end - begin) / 2]);
 }
 
 uint64_t spikes(const Series& s) {  // runs of more than twice the median
@@ -79,7 +87,7 @@ bool warm_up(Session& session, const Flags& flags, Series* series) {
   const double budget = flags.seconds * 1e8;
   for (series->warmup_runs = 0; !interrupted(); ++series->warmup_runs) {
     const bool enough = flags.warmup >= 0 ? series->warmup_runs >= static_cast<uint64_t>(flags.warmup)
-                                          : static_cast<double>(now_ns() - start) >= budget;
+                                          : real(now_ns() - start) >= budget;
     if (enough) break;
     if (!session.run()) return false;
   }
@@ -96,7 +104,7 @@ bool measure(Tool& tool, Session& session, const Flags& flags, Series* series) {
   while (series->count < most && !interrupted()) {
     if (!session.run()) break;
     series->samples[series->count++] = session.run_ns();
-    const bool enough = series->count >= kLeastSamples && static_cast<double>(now_ns() - start) >= flags.seconds * 1e9;
+    const bool enough = series->count >= kLeastSamples && real(now_ns() - start) >= flags.seconds * 1e9;
     if (!flags.runs && enough) break;
   }
   if (!series->count) return tool.fail(kInterrupted, "no run was timed");
@@ -131,13 +139,13 @@ void print_text(Tool& tool, const Session& session, const Series& s) {
   out.plain(tool.program->name);
   out.format(" on %s, %d thread%s, clock CLOCK_MONOTONIC\n", session.image(), session.threads(),
              session.threads() == 1 ? "" : "s");
-  print_time(&out, "load", static_cast<double>(session.load_ns()));
-  print_time(&out, "first run", static_cast<double>(s.first_ns));
+  print_time(&out, "load", real(session.load_ns()));
+  print_time(&out, "first run", real(s.first_ns));
   out.format("  %-12s %lu runs, not counted\n  %-12s %lu runs\n", "warm-up", s.warmup_runs, "timed", s.count);
-  print_time(&out, "minimum", static_cast<double>(s.sorted[0]));
+  print_time(&out, "minimum", real(s.sorted[0]));
   for (const Quantile& row : kQuantiles) print_time(&out, row.title, percentile(s, row.q));
   print_time(&out, "mean", mean(s));
-  print_time(&out, "maximum", static_cast<double>(s.sorted[s.count - 1]));
+  print_time(&out, "maximum", real(s.sorted[s.count - 1]));
   if (spikes(s)) out.format("  %lu runs took more than twice the median\n", spikes(s));
   if (is_unstable(tool, s))
     out.add("  unstable: the medians of the first and the second half differ by more than 5%\n");
@@ -151,7 +159,34 @@ void print_nanoseconds(Text* out, const char* name, double ns) {
     out->format("%.0f", ns);
 }
 
-void print_json(Tool& tool, const Session& session, const Series& s) {
+// Of the runs from here on: the nanoseconds of each node, then its executions; null where that fails.
+uint64_t* observe(Tool& tool, Session& session) {
+  const int32_t count = 2 * tool.api->node_count();
+  uint64_t* sums = tool.arena.array<uint64_t>(static_cast<uint64_t>(count));
+  cameo_error error = new_error();
+  const cameo_status status = tool.api->profile(session.context(), sums, count, &error);
+  return status && !tool.fail(status, error) ? nullptr : sums;
+}
+
+// One more run, in which the executions of each node are counted.
+bool count_work(Tool& tool, Session& session, Work* work) {
+  const uint32_t count = tool.program->node_count;
+  const uint64_t* sums = observe(tool, session);
+  if (!sums || !session.run()) return false;
+  for (uint32_t i = 0; i < count; ++i) {
+    const Node& node = tool.program->nodes[i];
+    work->flops += node.flops * sums[count + i];
+    work->bytes += node.bytes * sums[count + i];
+  }
+  return true;
+}
+
+void print_rates(Text* out, double flops, double bytes) {  // of a nanosecond
+  out->add("\"gflop_per_s\":"), out->json(flops);
+  out->add(",\"gb_per_s\":"), out->json(bytes);
+}
+
+void print_json(Tool& tool, const Session& session, const Series& s, const Work& work) {
   Text& out = tool.out;
   out.add("{\"schema\":\"cameo.bench\",\"version\":1,\"cases\":[{\"name\":");
   out.json(Slice(tool.program->name));
@@ -161,8 +196,11 @@ void print_json(Tool& tool, const Session& session, const Series& s) {
   out.format(",\"runs\":%lu,\"latency_ns\":{\"min\":%lu,", s.count, s.sorted[0]);
   for (const Quantile& row : kQuantiles) print_nanoseconds(&out, row.name, percentile(s, row.q)), out.add(',');
   print_nanoseconds(&out, "mean", mean(s));
-  out.format(",\"max\":%lu},\"spikes\":%lu,\"unstable\":%s,\"interrupted\":%s,\"samples_ns\":[", s.sorted[s.count - 1],
-             spikes(s), is_unstable(tool, s) ? "true" : "false", interrupted() ? "true" : "false");
+  out.format(",\"max\":%lu},\"flops\":%lu,\"bytes\":%lu,", s.sorted[s.count - 1], work.flops, work.bytes);
+  const double median = real(s.sorted[s.count / 2]);
+  print_rates(&out, real(work.flops) / median, real(work.bytes) / median);
+  out.format(",\"spikes\":%lu,\"unstable\":%s,\"interrupted\":%s,\"samples_ns\":[", spikes(s),
+             is_unstable(tool, s) ? "true" : "false", interrupted() ? "true" : "false");
   for (uint64_t i = 0; i < s.count; ++i) out.format(i ? ",%lu" : "%lu", s.samples[i]);
   out.add("]}]}\n");
 }
@@ -184,37 +222,44 @@ struct Share {
   int32_t node;
 };
 
-// Operations or bytes by time, of a node of which one execution has so many; blank where it is not known.
-void print_rate(Text* out, uint64_t of_one, const Share& share) {
-  if (of_one && share.ns)
-    out->format(" %8.2f", static_cast<double>(of_one * share.executions) / static_cast<double>(share.ns));
-  else
-    out->format(" %8s", "");
+// Operations or bytes by time, of a node of which one execution has so many; 0 where it is not known.
+double rate(uint64_t of_one, const Share& share) {
+  return share.ns ? real(of_one * share.executions) / real(share.ns) : 0;
 }
+void print_known(Text* out, const char* format, double number) {
+  number > 0 ? out->format(format, number) : out->format(" %8s", "");
+}
+double larger(double a, double b) { return a > b ? a : b; }
 
-void print_profile(Tool& tool, const Share* shares, int32_t count, uint64_t total, uint64_t runs, bool as_json) {
+void print_profile(Tool& tool, const Share* shares, int32_t count, uint64_t total, uint64_t runs, const Peak& peak,
+                   bool as_json) {
   Text& out = tool.out;
   if (as_json)
-    out.format("{\"schema\":\"cameo.profile\",\"version\":1,\"runs\":%lu,\"total_ns\":%lu,\"nodes\":[", runs,
+    out.format("{\"schema\":\"cameo.profile\",\"version\":1,\"runs\":%lu,\"total_ns\":%lu,\"peak\":{", runs,
                total / runs);
   else
-    out.format("%10s %6s %8s %8s  %-24s %s\n", "us a run", "%", "GFLOP/s", "GB/s", "kernel", "ONNX nodes");
+    out.format("%10s %6s %8s %8s%s  %-24s %s\n", "us a run", "%", "GFLOP/s", "GB/s", peak.bytes > 0 ? "  of peak" : "",
+               "kernel", "ONNX nodes");
+  if (as_json) print_rates(&out, peak.flops, peak.bytes), out.add("},\"nodes\":[");
   for (int32_t i = 0; i < count; ++i) {
     cameo_node node = {};
     node.struct_size = sizeof node;
     tool.api->node_get(shares[i].node, &node);
+    const double flops = rate(node.flops, shares[i]), bytes = rate(node.bytes, shares[i]);
+    const double of_peak = larger(flops / peak.flops, bytes / peak.bytes);
     if (as_json) {
-      out.format("%s{\"ns\":%lu,\"flops\":%lu,\"bytes\":%lu,\"kernel\":", i ? "," : "", shares[i].ns / runs,
+      out.format("%s{\"ns\":%lu,\"flops\":%lu,\"bytes\":%lu,\"of_peak\":", i ? "," : "", shares[i].ns / runs,
                  node.flops * shares[i].executions / runs, node.bytes * shares[i].executions / runs);
-      out.json(Slice(node.kernel)), out.add(",\"names\":[");
+      out.json(of_peak), out.add(",\"kernel\":"), out.json(Slice(node.kernel)), out.add(",\"names\":[");
       for (int32_t k = 0; k < node.name_count; ++k) out.add(k ? "," : ""), out.json(Slice(node.names[k]));
       out.add("]}");
       continue;
     }
-    out.format("%10.2f %6.1f", static_cast<double>(shares[i].ns) / static_cast<double>(runs) / 1e3,
-               total ? 100.0 * static_cast<double>(shares[i].ns) / static_cast<double>(total) : 0);
-    print_rate(&out, node.flops, shares[i]);
-    print_rate(&out, node.bytes, shares[i]);
+    out.format("%10.2f %6.1f", real(shares[i].ns) / real(runs) / 1e3,
+               total ? 100.0 * real(shares[i].ns) / real(total) : 0);
+    print_known(&out, " %8.2f", flops);
+    print_known(&out, " %8.2f", bytes);
+    if (peak.bytes > 0) print_known(&out, " %7.0f%%", 100 * of_peak);
     out.format("  %-24s ", node.kernel ? node.kernel : "");
     for (int32_t k = 0; k < node.name_count && k < 4; ++k) out.add(k ? ", " : ""), out.plain(node.names[k]);
     out.add(node.name_count > 4 ? ", ...\n" : "\n");
@@ -222,8 +267,7 @@ void print_profile(Tool& tool, const Share* shares, int32_t count, uint64_t tota
   if (as_json)
     out.add("]}\n");
   else
-    out.format("%10.2f %6.1f  all, over %lu runs\n", static_cast<double>(total) / static_cast<double>(runs) / 1e3,
-               100.0, runs);
+    out.format("%10.2f %6.1f  all, over %lu runs\n", real(total) / real(runs) / 1e3, 100.0, runs);
 }
 
 }  // namespace
@@ -232,8 +276,10 @@ bool bench_verb(Tool& tool, const Flags& flags) {
   Session session(tool);
   Series series = {};
   if (!open_with_inputs(tool, flags, &session) || !measure(tool, session, flags, &series)) return false;
+  Work work;
+  if (flags.json && !interrupted() && !count_work(tool, session, &work)) return false;
   if (flags.json)
-    print_json(tool, session, series);
+    print_json(tool, session, series, work);
   else
     print_text(tool, session, series);
   return tool.code == kOk;
@@ -243,21 +289,19 @@ bool profile_verb(Tool& tool, const Flags& flags) {
   Session session(tool);
   Series series = {};
   const int32_t count = tool.api->node_count();
-  uint64_t* ns = tool.arena.array<uint64_t>(2 * static_cast<uint64_t>(count));  // and executions
   Share* shares = tool.arena.array<Share>(static_cast<uint64_t>(count));
-  cameo_error error = new_error();
   uint64_t total = 0;
   if (!open_with_inputs(tool, flags, &session) || !warm_up(session, flags, &series)) return false;
-  if (cameo_status status = tool.api->profile(session.context(), ns, 2 * count, &error))
-    return tool.fail(status, error);
-  if (!measure(tool, session, flags, &series)) return false;
+  const uint64_t* ns = observe(tool, session);
+  if (!ns || !measure(tool, session, flags, &series)) return false;
   for (int32_t i = 0; i < count; ++i) {
     int32_t at = i;  // insertion sort, the slowest first
     for (; at > 0 && shares[at - 1].ns < ns[i]; --at) shares[at] = shares[at - 1];
     shares[at] = {ns[i], ns[count + i], i};
     total += ns[i];
   }
-  print_profile(tool, shares, count, total, series.count + series.warmup_runs + 1, flags.json);
+  const Peak peak = measure_peak(tool, session.model());
+  print_profile(tool, shares, count, total, series.count + series.warmup_runs + 1, peak, flags.json);
   return tool.code == kOk;
 }
 

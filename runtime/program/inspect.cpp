@@ -155,9 +155,9 @@ void print_bytes(Text* to, const char* what, uint64_t bytes) {
   if (bytes < 10000)
     to->format("%-14s %lu bytes\n", what, bytes);
   else if (bytes < 10000000)
-    to->format("%-14s %.1f kB\n", what, static_cast<double>(bytes) / 1e3);
+    to->format("%-14s %.1f kB\n", what, static_cast<double>(static_cast<int64_t>(bytes)) / 1e3);
   else
-    to->format("%-14s %.1f MB\n", what, static_cast<double>(bytes) / 1e6);
+    to->format("%-14s %.1f MB\n", what, static_cast<double>(static_cast<int64_t>(bytes)) / 1e6);
 }
 
 }  // namespace

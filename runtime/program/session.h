@@ -20,6 +20,7 @@ class Session {
   cameo_context* context() { return context_; }
   uint64_t load_ns() const { return load_ns_; }
   uint64_t run_ns() const { return run_ns_; }  // of the last run
+  const cameo_model& model() const { return *model_; }
   const char* image() const;
   int32_t threads() const;
 

@@ -161,6 +161,8 @@ void Text::json(Slice text) {
   add('"');
 }
 
+void Text::add(const char* text) { add(Slice(text)); }
+
 void Text::json(double number) {
   if (number - number == 0)
     format("%.17g", number);

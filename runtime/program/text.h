@@ -50,6 +50,7 @@ class Text {
  public:
   explicit Text(Arena& arena) : arena_(&arena) {}
   void add(Slice text);
+  void add(const char* text);  // shorter to call
   void add(char c) { add(Slice(&c, 1)); }
   void format(const char* format, ...) __attribute__((format(printf, 2, 3)));
   void vformat(const char* format, __builtin_va_list args);

@@ -71,11 +71,25 @@ TEST_F(Run, TheCacheIsUsedAndEveryFlagThatMattersIsInItsKey) {
   EXPECT_EQ(cached(), 4u);
 }
 
+TEST_F(Run, ProfileSaysHowMuchEachStepIsOfThePeak) {
+  if (!__builtin_cpu_supports("fma")) GTEST_SKIP() << "this processor has no multiply-adds";
+  const auto j = cameo({"profile", digits_, "--runs", "20", "--json"}).json();
+  EXPECT_GT(j["peak"]["gflop_per_s"], 1.) << j;
+  EXPECT_GT(j["peak"]["gb_per_s"], 0.1);
+  for (const auto& node : j["nodes"]) EXPECT_GE(node["of_peak"], 0.) << node;
+  EXPECT_GT(j["nodes"][0]["of_peak"], 0.001) << "the slowest step";
+  EXPECT_TRUE(has(cameo({"profile", digits_, "--runs", "5"}).out, "     GB/s  of peak  kernel"));
+}
+
 TEST_F(Run, BenchGivesItsNumbersByName) {
   const auto j = cameo({"bench", digits_, "--runs", "20", "--warmup", "1", "--json"}).json();
   ASSERT_TRUE(j.is_object());
   EXPECT_EQ(j["schema"], "cameo.bench");
   EXPECT_GT(j["cases"][0]["latency_ns"]["p50"].get<int64_t>(), 0);
+  EXPECT_GT(j["cases"][0]["flops"], 160e3);
+  EXPECT_GT(j["cases"][0]["bytes"], 6090 * 4);
+  EXPECT_GT(j["cases"][0]["gflop_per_s"], 0.);
+  EXPECT_GT(j["cases"][0]["gb_per_s"], 0.);
 }
 
 TEST_F(Run, ArtifactsTakeNoFlagsOfModels) {

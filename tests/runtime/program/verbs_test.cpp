@@ -123,7 +123,7 @@ TEST_F(Verbs, RunWritesIntermediateValues) {
   ASSERT_TRUE(load_npz(tool, slice_of(npz), "taps.npz", &taps)) << tool.message;
   ASSERT_EQ(taps.count, 1u);
   EXPECT_EQ(string_of(taps.items[0].name), "/fc/Relu_output_0");
-  EXPECT_EQ(numbers(taps.items[0]), (std::vector<double>{0, 4, 4, 10.5, 0, 0, 0, 2.5}));
+  EXPECT_EQ(numbers(taps.items[0]), (std::vector<double>{10.5, 4, 2.5, 0, 4, 0, 0, 0}));
 }
 
 struct DataSet : Verbs {
@@ -290,6 +290,8 @@ TEST_F(Verbs, BenchAsJson) {
   EXPECT_TRUE(has(r.out, "{\"schema\":\"cameo.bench\",\"version\":1,\"cases\":[{\"name\":\"linear\"")) << r.out;
   EXPECT_TRUE(has(r.out, "\"runs\":300,\"latency_ns\":{\"min\":"));
   EXPECT_FALSE(has(r.out, "\"p50\":null"));
+  EXPECT_TRUE(has(r.out, ",\"flops\":104,\"bytes\":360,\"gflop_per_s\":"))
+      << "a row of a kernel and its copy, and the sum";
   EXPECT_FALSE(has(r.out, "\"p99\":null"));
   EXPECT_TRUE(has(r.out, "\"p999\":null"));
   const Result one = call({"bench", "--runs=1", "--json"});
@@ -304,6 +306,13 @@ TEST_F(Verbs, ProfileNamesOnnxNodes) {
   EXPECT_EQ(r.code, 0) << r.err;
   EXPECT_TRUE(has(r.out, "k000_gemm_relu           /fc/Gemm, /fc/Relu\n")) << r.out;
   EXPECT_TRUE(has(call({"profile", "--runs=5", "--json"}).out, "\"kernel\":\"k001_sum\",\"names\":[\"/sum\"]}"));
+}
+
+TEST_F(Verbs, ProfileLeavesThePeakOutWhereThereIsNone) {  // code without multiply-adds
+  EXPECT_FALSE(has(call({"profile", "--runs=5"}).out, "of peak"));
+  const std::string json = call({"profile", "--runs=5", "--json"}).out;
+  EXPECT_TRUE(has(json, "\"peak\":{\"gflop_per_s\":null,\"gb_per_s\":null},\"nodes\":[")) << json;
+  EXPECT_TRUE(has(json, "\"of_peak\":null,"));
 }
 
 TEST_F(Verbs, InspectShowsTablesAndManifest) {
