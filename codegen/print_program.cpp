@@ -164,18 +164,17 @@ class ProgramPrinter {
     for (const Step& s : p.steps) {
       const uint64_t a = s.kind == StepKind::LoopBegin ? s.a : slot_base(s.a);
       const uint64_t b = s.kind == StepKind::Swap ? slot_base(s.b) : s.b;
-      rows.add(fmt::format("{{RowKind::{}, {:d}, {}, {}, {}, 0, {}, {}, {}ul, {}, {}}}", kind_name(s.kind), s.joins,
+      rows.add(fmt::format("{{RowKind::{}, {:d}, {}, {}, {}, {}, {}, {}ul, {}, {}}}", kind_name(s.kind), s.joins,
                            s.chunks, s.kernel, refs.size(), node_of(p, s), s.jump, s.bytes, a, b));
       for (const Ref& r : s.refs) refs.add(ref_text(p, r));
     }
-    rows.add("{RowKind::End, 1, 1, 0, 0, 0, 0, -1, 0, 0, 0}");
+    rows.add("{RowKind::End, 1, 1, 0, 0, 0, -1, 0, 0, 0}");
   }
   /// Their refs go behind those of the steps.
   void add_taps(const Plan& p, RowTable& taps, RowTable& axes, RowTable& refs) {
     for (const Tap& t : p.taps) {
       std::vector<std::string> of_tap;
-      for (size_t d = 0; d < t.dims.size(); ++d)
-        of_tap.push_back(fmt::format("{{{}, {}, nullptr}}", t.dims[d], t.pitch[d]));
+      for (size_t d = 0; d < t.dims.size(); ++d) of_tap.push_back(fmt::format("{{{}, {}}}", t.dims[d], t.pitch[d]));
       taps.add(fmt::format("{{{}, {}, {}, {}, {}, {}}}", t.step, refs.add(ref_text(p, t.at)), text_.place_of(t.name),
                            static_cast<int>(t.dtype), t.dims.size(), axes.add_once(of_tap)));
     }

@@ -302,38 +302,27 @@ template <class T>
 void select(T* out, const Lanes& c, const T* yes, bool uy, const T* no, bool un, int64_t n) {
   for (int64_t i = 0; i < n; ++i) out[i] = c.ints[c.uniform ? 0 : i] ? yes[uy ? 0 : i] : no[un ? 0 : i];
 }
-void fma(double* out, Floats a, Floats b, Floats c, int64_t n) {
-  for (int64_t i = 0; i < n; ++i)
-    out[i] = std::fma(a.p[a.uniform ? 0 : i], b.p[b.uniform ? 0 : i], c.p[c.uniform ? 0 : i]);
-}
 
 /// Operations on floats with a floating result that treat the rounded run and the shadow alike.
-bool run_smooth(const Instr& i, double* out, Floats a, Floats b, Floats c, int64_t n) {
-  if (i.op == Op::Fma) return fma(out, a, b, c, n), true;
+bool run_smooth(const Instr& i, double* out, Floats a, Floats b, int64_t n) {
   return float_unary(i.op, out, a.p, n) || float_binary(i.op, out, a, b, n);
 }
 
-bool run_floats(const Instr& i, const Lanes& out, const Lanes& a, const Lanes& b, const Lanes& c, int64_t n) {
+bool run_floats(const Instr& i, const Lanes& out, const Lanes& a, const Lanes& b, int64_t n) {
   if (!is_float(i.type)) return float_test(i, out.ints, {a.rounded, a.uniform}, {b.rounded, b.uniform}, n);
   if (float_quotient(i, out, a, b, n)) return true;
   if (float_step(i, out.rounded, a.rounded, n)) {
     if (out.unrounded) map(out.unrounded, out.rounded, n, [](double x) { return x; });
     return true;
   }
-  if (!run_smooth(i, out.rounded, {a.rounded, a.uniform}, {b.rounded, b.uniform}, {c.rounded, c.uniform}, n))
-    return false;
+  if (!run_smooth(i, out.rounded, {a.rounded, a.uniform}, {b.rounded, b.uniform}, n)) return false;
   if (!out.unrounded) return true;
-  return run_smooth(i, out.unrounded, {a.unrounded, a.uniform}, {b.unrounded, b.uniform}, {c.unrounded, c.uniform}, n);
+  return run_smooth(i, out.unrounded, {a.unrounded, a.uniform}, {b.unrounded, b.uniform}, n);
 }
 
-bool run_ints(const Instr& i, const Lanes& out, const Lanes& a, const Lanes& b, const Lanes& c, int64_t n) {
-  bool done = int_unary(i.op, out.ints, a.ints, n, is_signed(i.from)) ||
-              int_binary(i.op, i.from, out.ints, {a.ints, a.uniform}, {b.ints, b.uniform}, n);
-  if (i.op == Op::Fma) {
-    for (int64_t k = 0; k < n; ++k)
-      out.ints[k] = s(u(a.ints[a.uniform ? 0 : k]) * u(b.ints[b.uniform ? 0 : k]) + u(c.ints[c.uniform ? 0 : k]));
-    done = true;
-  }
+bool run_ints(const Instr& i, const Lanes& out, const Lanes& a, const Lanes& b, int64_t n) {
+  const bool done = int_unary(i.op, out.ints, a.ints, n, is_signed(i.from)) ||
+                    int_binary(i.op, i.from, out.ints, {a.ints, a.uniform}, {b.ints, b.uniform}, n);
   if (done) wrap(i.type, out.ints, n);
   return done;
 }
@@ -376,9 +365,9 @@ void run_plain(const Instr& i, std::span<const Lanes> registers, int64_t n) {
     select(out.rounded, a, b.rounded, b.uniform, c.rounded, c.uniform, n);
     if (out.unrounded) select(out.unrounded, a, b.unrounded, b.uniform, c.unrounded, c.uniform, n);
   } else if (is_float(i.from))
-    done = run_floats(i, out, a, b, c, n);
+    done = run_floats(i, out, a, b, n);
   else
-    done = run_ints(i, out, a, b, c, n);
+    done = run_ints(i, out, a, b, n);
   CAMEO_CHECK(done, "an operation that is defined for its element type");
 }
 

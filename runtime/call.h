@@ -48,7 +48,6 @@ struct Call {  // the share of a kernel's work that one CPU thread or one block 
 struct RowCall : Call {
   void* const* bases;
   const Ref* refs;
-  const int64_t* params;  // bit patterns
 };
 
 using Kernel = void (*)(const RowCall&);

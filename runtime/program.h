@@ -7,7 +7,7 @@
 namespace rt {
 
 enum class RowKind : uint8_t {
-  Kernel,       // kernel(refs, params), split in `chunks`
+  Kernel,       // kernel(refs), split in `chunks`
   Jump,         // go to row `jump`
   JumpIfFalse,  // go to row `jump` unless the bool at ref 0
   LoopBegin,  // state `a`, LoopFlags in `b`; refs: [trip i64] [condition bool] [counter i64], those the flags name, in
@@ -30,7 +30,7 @@ struct Row {
   uint8_t joins = 1;
   uint16_t chunks = 1;  // of a Kernel; fixed by the plan, so that results do not depend on the number of threads
   uint32_t kernel = 0;  // index into Image::kernels
-  uint32_t refs = 0, params = 0;  // of the first one in the schedule's arrays
+  uint32_t refs = 0;    // the first one in the schedule's array
   uint32_t node = 0;
   int32_t jump = 0;
   uint64_t bytes = 0;
@@ -90,11 +90,9 @@ struct Node {  // one step; what profile, tap and faults speak of
   uint64_t flops = 0, bytes = 0;
 };
 
-// A value's physical offset is the sum over its axes: a stride, or a table where channels stand in segments or blocks.
 struct TapAxis {
   int64_t extent = 0;
-  int64_t stride = 0;                // in elements
-  const int64_t* offsets = nullptr;  // null: index * stride
+  int64_t stride = 0;  // in elements
 };
 
 struct Tap {  // after row `row` the value stands at refs[ref]; sorted by row
@@ -110,7 +108,6 @@ struct Schedule {
   const Row* rows = nullptr;  // ends with End
   uint32_t row_count = 0;
   const Ref* refs = nullptr;
-  const int64_t* params = nullptr;
   const Tap* taps = nullptr;
   uint32_t tap_count = 0;
   const TapAxis* tap_axes = nullptr;

@@ -16,19 +16,13 @@ uint64_t tap_bytes(const Tap& tap, const TapAxis* axes) {
 // From its first element to behind its last one, as it stands.
 uint64_t tap_span(const Tap& tap, const TapAxis* axes) {
   int64_t last = 0;
-  for (const TapAxis* axis = axes; axis < axes + tap.rank; ++axis) {
-    int64_t farthest = axis->offsets ? 0 : (axis->extent - 1) * axis->stride;
-    for (int64_t i = 0; axis->offsets && i < axis->extent; ++i)
-      if (axis->offsets[i] > farthest) farthest = axis->offsets[i];
-    last += farthest;
-  }
+  for (const TapAxis* axis = axes; axis < axes + tap.rank; ++axis) last += (axis->extent - 1) * axis->stride;
   return static_cast<uint64_t>((last + 1) * element_bytes(tap.dtype));
 }
 
 char* gather(const TapAxis* axis, const TapAxis* end, const char* from, char* to, int64_t bytes) {
   if (axis == end) return static_cast<char*>(libc::memcpy(to, from, static_cast<size_t>(bytes))) + bytes;
-  for (int64_t i = 0; i < axis->extent; ++i)
-    to = gather(axis + 1, end, from + (axis->offsets ? axis->offsets[i] : i * axis->stride) * bytes, to, bytes);
+  for (int64_t i = 0; i < axis->extent; ++i) to = gather(axis + 1, end, from + i * axis->stride * bytes, to, bytes);
   return to;
 }
 

@@ -50,10 +50,7 @@ void run_chunk(Job& job, uint32_t chunk, int32_t worker) {
 
 RowCall call_of(const Stretch& stretch, const Row& row) {
   const Schedule& schedule = *stretch.schedule;
-  return {{stretch.fault, stretch.scratch, 0, row.chunks},
-          stretch.bases,
-          schedule.refs + row.refs,
-          schedule.params + row.params};
+  return {{stretch.fault, stretch.scratch, 0, row.chunks}, stretch.bases, schedule.refs + row.refs};
 }
 
 void publish(Job& job, const Stretch& stretch) {

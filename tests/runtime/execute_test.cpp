@@ -337,7 +337,7 @@ TEST(Execute, TapGathersTheLogicalValueFromItsLayout) {
   ASSERT_EQ(s.run({value(x, dims)}, out), CAMEO_OK);
   EXPECT_EQ(seen.name, "/fc/Relu_output_0");
   EXPECT_EQ(seen.shape, (Dims{2, 4}));
-  EXPECT_EQ(seen.data, (Floats{0, 4, 4, 10.5f, 0, 0, 0, 2.5f}));  // columns 3 1 2 0
+  EXPECT_EQ(seen.data, (Floats{10.5f, 4, 2.5f, 0, 4, 0, 0, 0}));
   ASSERT_EQ(s.api.tap(s.context, nullptr, nullptr, &s.error), CAMEO_OK);
   ASSERT_EQ(s.run({value(x, dims)}, out), CAMEO_OK);
   EXPECT_EQ(seen.calls, 1);

@@ -49,23 +49,21 @@ inline void linear_kernel(const Call& c) {
 inline void sum_kernel(const Call& c) {
   float sum = 0;
   for (int i = 0; i < 8; ++i) sum += address<const float>(c, 0)[i];
-  *address<int64_t>(c, 1) = static_cast<int64_t>(sum) + c.params[0];
+  *address<int64_t>(c, 1) = static_cast<int64_t>(sum);
 }
 
 inline const Ref kLinearRefs[] = {{2, 0, 0}, {0, 0, 0}, {0, 0, 48}, {1, 0, 64}, {4, 0, 0}, {3, 0, 0}, {1, 0, 64}};
-inline const int64_t kLinearParams[] = {0};
 inline const Row kLinearRows[] = {
-    {.kind = RowKind::Kernel, .joins = 1, .chunks = 2, .kernel = 0, .refs = 0, .node = 0},
+    {.kind = RowKind::Kernel, .chunks = 2, .kernel = 0, .refs = 0, .node = 0},
     {.kind = RowKind::Copy, .refs = 5, .node = 0, .bytes = 32},
-    {.kind = RowKind::Kernel, .joins = 1, .chunks = 1, .kernel = 1, .refs = 3, .params = 0, .node = 1},
+    {.kind = RowKind::Kernel, .chunks = 1, .kernel = 1, .refs = 3, .node = 1},
     {.kind = RowKind::End},
 };
 inline const rt::Kernel kLinearKernels[] = {linear_kernel, sum_kernel};
 inline const char* const kLinearNames0[] = {"/fc/Gemm", "/fc/Relu"};
 inline const char* const kLinearNames1[] = {"/sum"};
 inline const rt::Node kLinearNodes[] = {{kLinearNames0, 2, 0, 48, 160}, {kLinearNames1, 1, 15, 8, 40}};
-inline const int64_t kSwapped[] = {3, 1, 2, 0};  // the tap shows the last axis in another order
-inline const rt::TapAxis kLinearTapAxes[] = {{2, 4, nullptr}, {4, 1, kSwapped}};
+inline const rt::TapAxis kLinearTapAxes[] = {{2, 1}, {4, 2}};  // the tap takes what stands there for columns
 inline const rt::Tap kLinearTaps[] = {{0, 3, 24, rt::kF32, 2, 0}};
 inline const char kLinearText[] = "k000_gemm_relu\0k001_sum\0/fc/Relu_output_0";
 inline const float kGoldenX[] = {1, 2, 3, -1, 0, 1}, kGoldenY[] = {10.5f, 4, 4, 0, 2.5f, 0, 0, 0};
@@ -80,7 +78,6 @@ inline constexpr Schedule kLinearSchedule = {
     .rows = kLinearRows,
     .row_count = length(kLinearRows),
     .refs = kLinearRefs,
-    .params = kLinearParams,
     .taps = kLinearTaps,
     .tap_count = 1,
     .tap_axes = kLinearTapAxes,
@@ -230,9 +227,9 @@ inline void increment_kernel(const Call& c) {
 }
 inline const Ref kPickRefs[] = {{2, 0, 0}, {4, 0, 0}, {3, 0, 0}};
 inline const Row kPickRows[] = {
-    {.kind = RowKind::Kernel, .joins = 1, .chunks = 2, .kernel = 0, .refs = 0, .node = 0},
+    {.kind = RowKind::Kernel, .chunks = 2, .kernel = 0, .refs = 0, .node = 0},
     {.kind = RowKind::JumpIfFalse, .refs = 2, .node = 1, .jump = 3},
-    {.kind = RowKind::Kernel, .joins = 1, .chunks = 1, .kernel = 1, .refs = 1, .node = 1},
+    {.kind = RowKind::Kernel, .chunks = 1, .kernel = 1, .refs = 1, .node = 1},
     {.kind = RowKind::End},
 };
 inline const rt::Kernel kPickKernels[] = {pick_kernel, increment_kernel};
@@ -287,9 +284,9 @@ inline void total_kernel(const Call& c) {
 inline void step_kernel(const Call& c) { *address<float>(c, 1) = *address<const float>(c, 0) + 1; }
 inline const Ref kMixRefs[] = {{2, 0, 0}, {1, 0, 0}, {1, 0, 0}, {4, 0, 0}, {3, 0, 0}, {5, 0, 0}};
 inline const Row kMixRows[] = {
-    {.kind = RowKind::Kernel, .joins = 1, .chunks = kMixChunks, .kernel = 0, .refs = 0, .node = 0},
-    {.kind = RowKind::Kernel, .joins = 1, .chunks = 1, .kernel = 1, .refs = 2, .node = 0},
-    {.kind = RowKind::Kernel, .joins = 1, .chunks = 1, .kernel = 2, .refs = 4, .node = 0},
+    {.kind = RowKind::Kernel, .chunks = kMixChunks, .kernel = 0, .refs = 0, .node = 0},
+    {.kind = RowKind::Kernel, .chunks = 1, .kernel = 1, .refs = 2, .node = 0},
+    {.kind = RowKind::Kernel, .chunks = 1, .kernel = 2, .refs = 4, .node = 0},
     {.kind = RowKind::End},
 };
 inline const rt::Kernel kMixKernels[] = {partial_kernel, total_kernel, step_kernel};

@@ -114,7 +114,7 @@ TEST_F(Graph, AnObservedRunLaunchesRowByRow) {
   ASSERT_EQ(s.api.profile(s.context, ns.data(), 2, &s.error), CAMEO_OK);
   ASSERT_EQ(s.api.tap(s.context, callback, nullptr, &s.error), CAMEO_OK) << s.error.message;
   ASSERT_EQ(s.run({value(x, x_dims)}, out), CAMEO_OK) << s.error.message;
-  EXPECT_EQ(seen, (Floats{0, 4, 4, 10.5f, 0, 0, 0, 2.5f}));
+  EXPECT_EQ(seen, (Floats{10.5f, 4, 2.5f, 0, 4, 0, 0, 0}));
   EXPECT_TRUE(ns[0] && ns[1]);
   EXPECT_EQ(mock.launches, 2);
   EXPECT_EQ(mock.graph_launches, 0);

@@ -225,7 +225,7 @@ TEST_F(Cuda, TapsAndTimesEveryRow) {
   std::vector<cameo_value> out = {none(), none()};
   ASSERT_EQ(s.run({value(x, x_dims)}, out), CAMEO_OK) << s.error.message;
   EXPECT_EQ(seen.calls, 1);
-  EXPECT_EQ(seen.data, (Floats{0, 4, 4, 10.5f, 0, 0, 0, 2.5f}));
+  EXPECT_EQ(seen.data, (Floats{10.5f, 4, 2.5f, 0, 4, 0, 0, 0}));
   EXPECT_NEAR(static_cast<double>(ns[0]), 4000, 1) << "two rows of a launch and an event: the mock's microseconds";
   EXPECT_NEAR(static_cast<double>(ns[1]), 2000, 1);
 }
