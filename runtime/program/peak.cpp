@@ -1,5 +1,5 @@
-// See peak.h. One loop measures both: multiply-adds, one factor of which comes from memory. Where it reads the same few
-// vectors again and again the arithmetic bounds it, where it walks through a buffer the bytes do.
+// See peak.h. The same loop measures both: multiply-adds, one factor of which stays in a register where the arithmetic
+// is to bound it, and comes from memory where the bytes are.
 #include "runtime/program/peak.h"
 
 #include "runtime/model.h"
@@ -8,45 +8,50 @@
 namespace rt::program {
 namespace {
 
-constexpr int64_t kSums = 8;  // at once, each a vector: an FMA's latency in cycles times how many begin in one
+constexpr int64_t kSums =
+    12;  // at once, each a vector: more than an FMA's latency in cycles times how many begin in one
 constexpr int64_t kLargest = 64 << 20, kWalked = 32 << 20;  // bytes of all threads; that each walks
 
 struct Walk {
   char* memory;
-  int64_t vector_bytes, stride;  // bytes from one round of `kSums` vectors to the next
+  int64_t vector_bytes, stride;  // bytes from one round of `kSums` vectors to the next; 0: nothing is read
   int64_t rounds, times;         // of a thread, whose part lies `rounds * stride` bytes behind the one before
 };
 
-// -BYTES * kSums / 2 bytes from `at` on: the instructions are shortest so
-#define RT_WALK(REGISTER, BYTES)                                                \
-  asm volatile(                                                                 \
-      "vzeroall\n"                                                              \
-      "1:\n"                                                                    \
-      ".irp n, 0, 1, 2, 3, 4, 5, 6, 7\n"                                        \
-      "vfmadd231ps " BYTES "*\\n-" BYTES "*4(%0), %%" REGISTER "8, %%" REGISTER \
-      "\\n\n"                                                                   \
-      ".endr\n"                                                                 \
-      "add %2, %0\n"                                                            \
-      "dec %1\n"                                                                \
-      "jnz 1b\n"                                                                \
-      "vzeroupper"                                                              \
-      : "+r"(at), "+r"(rounds)                                                  \
-      : "r"(walk.stride)                                                        \
-      : "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8")
+#define RT_WALK(SUM, FACTOR)                                                                                     \
+  asm volatile(                                                                                                  \
+      "vzeroall\n"                                                                                               \
+      "1:\n"                                                                                                     \
+      ".irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11\n"                                                           \
+      "vfmadd231ps " FACTOR ", " SUM "15, " SUM                                                                  \
+      "\\n\n"                                                                                                    \
+      ".endr\n"                                                                                                  \
+      "add %2, %0\n"                                                                                             \
+      "dec %1\n"                                                                                                 \
+      "jnz 1b\n"                                                                                                 \
+      "vzeroupper"                                                                                               \
+      : "+r"(at), "+r"(rounds)                                                                                   \
+      : "r"(walk.stride)                                                                                         \
+      : "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", \
+        "xmm11", "xmm15")
 
 void walk_part(const RowCall& call) {
   const Walk& walk = *static_cast<const Walk*>(call.bases[0]);
   for (int64_t i = 0; i < walk.times; ++i) {
     int64_t rounds = walk.rounds;
-    const char* at = walk.memory + call.chunk * rounds * walk.stride + walk.vector_bytes * kSums / 2;
-    if (walk.vector_bytes == 64)
-      RT_WALK("zmm", "64");
+    const char* at = walk.memory + call.chunk * rounds * walk.stride;
+    if (walk.vector_bytes == 64 && walk.stride)
+      RT_WALK("%%zmm", "64*\\n(%0)");
+    else if (walk.vector_bytes == 64)
+      RT_WALK("%%zmm", "%%zmm15");
+    else if (walk.stride)
+      RT_WALK("%%ymm", "32*\\n(%0)");
     else
-      RT_WALK("ymm", "32");
+      RT_WALK("%%ymm", "%%ymm15");
   }
 }
 
-// Bytes a nanosecond, of all threads; the best of a few.
+// Bytes of one factor a nanosecond, of all threads; the best of a few.
 double rate_of(const cameo_model& model, Walk& walk) {
   void* const bases[] = {&walk};
   const Kernel kernels[] = {walk_part};
