@@ -71,7 +71,7 @@ Dual NodeRun::run_output(size_t i, const OutputExpr& e, std::span<const Dual> in
   const Tape& tape = compile(i, e.index, std::span(&e.value, 1), inputs);
   Dual out = new_output(static_cast<int>(i), tape.dims());
   auto keep = [&](const Tape::Block& b) { store(out, b.first, b.lanes, b.roots[0]); };
-  tape.run(inputs, shadow_, keep, /*in_order=*/false);
+  tape.run(inputs, {.shadow = shadow_, .in_order = false}, keep);
   return out;
 }
 

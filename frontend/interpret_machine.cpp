@@ -56,8 +56,9 @@ bool inside(int64_t index, int64_t extent) { return static_cast<uint64_t>(index)
 
 class Machine {
  public:
-  Machine(const Tape& tape, std::span<const Dual> operands, bool shadow) : tape_(tape), operands_(operands) {
-    allocate(shadow);
+  Machine(const Tape& tape, std::span<const Dual> operands, const Tape::Mode& mode)
+      : tape_(tape), operands_(operands), mode_(mode) {
+    allocate(mode.shadow);
     for (auto& [reg, e] : tape.constants_) {
       Lanes& l = lanes_[reg];
       if (!is_float(e.type()))
@@ -68,10 +69,10 @@ class Machine {
     }
   }
 
-  void run(const std::function<void(const Tape::Block&)>& sink, bool in_order) {
+  void run(const std::function<void(const Tape::Block&)>& sink) {
     std::span<const int64_t> dims(tape_.dims_);
     int64_t outer = *element_count(dims.first(tape_.split_)), inner = *element_count(dims.subspan(tape_.split_));
-    if (in_order) {
+    if (mode_.in_order) {
       for (int64_t point = 0; point < outer; ++point)
         for (int64_t at = 0; at < inner; at += tape_.block_) run_block(point, at, inner, sink);
     } else {  // what a chunk of the inner axes reads is read by all outer points while it is near
@@ -144,8 +145,15 @@ class Machine {
       else if (i.contract)
         run_contract(i, n);
       else
-        run_plain(i, lanes_, n);
+        run_operation(i, n);
     }
+  }
+
+  void run_operation(const Instr& i, int64_t n) {
+    run_plain(i, lanes_, n);
+    if (!mode_.round_f32 || i.type != DType::f32) return;
+    double* values = lanes_[i.out].rounded;
+    for (int64_t j = 0; j < n; ++j) values[j] = static_cast<float>(values[j]);
   }
 
   void run_fold(const Instr& i, int64_t lanes, int64_t n) {
@@ -266,6 +274,7 @@ class Machine {
 
   const Tape& tape_;
   std::span<const Dual> operands_;
+  const Tape::Mode mode_;
   std::vector<Lanes> lanes_;
   std::vector<double> floats_;
   std::vector<int64_t> ints_, offsets_;
@@ -275,9 +284,8 @@ class Machine {
   const int64_t* active_ = nullptr;  // lanes that the folds around still run; null: all
 };
 
-void Tape::run(std::span<const Dual> operands, bool shadow, const std::function<void(const Block&)>& sink,
-               bool in_order) const {
-  if (*element_count(dims_) > 0) Machine(*this, operands, shadow).run(sink, in_order);
+void Tape::run(std::span<const Dual> operands, const Mode& mode, const std::function<void(const Block&)>& sink) const {
+  if (*element_count(dims_) > 0) Machine(*this, operands, mode).run(sink);
 }
 
 void store(Dual& out, int64_t first, int64_t lanes, const Lanes& v) {

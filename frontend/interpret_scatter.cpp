@@ -74,13 +74,13 @@ std::vector<Dual> NodeRun::run_scatter(const Scatter& m, std::span<const Dual> i
   Column column;
   const Tape& start = compile(0, m.start.index, std::span(&m.start.value, 1), inputs);
   std::vector<int64_t> dims = start.dims();
-  start.run(inputs, shadow_, [&](const Tape::Block& b) {
+  start.run(inputs, {.shadow = shadow_}, [&](const Tape::Block& b) {
     for (int64_t i = 0; i < b.lanes; ++i) column.append(b.roots[0], i);
   });
   std::vector<Expr> roots = m.to;
   roots.push_back(m.update);
   CAMEO_CHECK(m.to.size() == dims.size(), "a destination of the output's rank");
-  compile(1, m.over, roots, inputs).run(inputs, shadow_, [&](const Tape::Block& b) {
+  compile(1, m.over, roots, inputs).run(inputs, {.shadow = shadow_}, [&](const Tape::Block& b) {
     for (int64_t i = 0; i < b.lanes; ++i) write(column, destination(b.roots, dims, i), m.combine, t, b.roots.back(), i);
   });
   std::vector<Dual> out{new_output(0, std::move(dims))};
@@ -93,7 +93,7 @@ std::vector<Dual> NodeRun::run_compact(const Compact& m, std::span<const Dual> i
   roots.push_back(m.keep);
   Column rows;
   int64_t count = 0, columns = static_cast<int64_t>(m.row.size());
-  compile(0, m.over, roots, inputs).run(inputs, shadow_, [&](const Tape::Block& b) {
+  compile(0, m.over, roots, inputs).run(inputs, {.shadow = shadow_}, [&](const Tape::Block& b) {
     const Lanes& keep = b.roots.back();
     for (int64_t i = 0; i < b.lanes; ++i) {
       if (!keep.ints[keep.uniform ? 0 : i]) continue;

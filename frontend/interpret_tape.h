@@ -104,9 +104,13 @@ class Tape {
     int64_t first, lanes;  // row-major numbers of its points
     std::span<const Lanes> roots;
   };
-  /// Runs block by block; in row-major order where that is asked for, else as the caches like it.
-  void run(std::span<const Dual> operands, bool shadow, const std::function<void(const Block&)>& sink,
-           bool in_order = true) const;
+  struct Mode {
+    bool shadow = false;     // unrounded values are computed too
+    bool in_order = true;    // blocks in row-major order, else as the caches like it
+    bool round_f32 = false;  // each f32 operation rounds, as kernels do; else only what is stored is rounded
+  };
+  /// Runs block by block.
+  void run(std::span<const Dual> operands, const Mode& mode, const std::function<void(const Block&)>& sink) const;
 
   const std::vector<int64_t>& dims() const { return dims_; }  // of the index space
   const std::vector<std::vector<int64_t>>& operand_dims() const { return operand_dims_; }

@@ -232,7 +232,8 @@ class PlanRun {
     for (size_t i = 0; i < k.stores.size(); ++i) {
       uint32_t y = k.stores[i].operand;
       if (!operands.at(y).writable) throw PlanFault("stores into what is only read");
-      code->stores[i]->run(in, false, [&](const Tape::Block& b) { store_block(b, k.operands[y], operands[y]); });
+      code->stores[i]->run(in, {.round_f32 = true},
+                           [&](const Tape::Block& b) { store_block(b, k.operands[y], operands[y]); });
     }
   }
   static void run_node(const Kernel& k, const std::vector<Region>& operands) {

@@ -39,7 +39,8 @@ class Run {
     tape::Tape tape(e.index, std::span(&e.value, 1), std::move(dims));
     Dual out{Tensor(dtype, tape.dims()), {}};
     out.unrounded = is_float(dtype) ? Tensor(DType::f64, tape.dims()) : out.rounded;
-    tape.run(values_, true, [&](const tape::Tape::Block& b) { store(out, b.first, b.lanes, b.roots[0]); });
+    tape.run(values_, {.shadow = true, .round_f32 = true},
+             [&](const tape::Tape::Block& b) { store(out, b.first, b.lanes, b.roots[0]); });
     return out;
   }
   void run_node(const Node& n) {
