@@ -14,7 +14,7 @@ Expr bind_symbols(Expr e, const DimBinding& dims) {
 
 Type bind_symbols(const Type& t, const DimBinding& dims) {
   Type r = t;
-  for (Dim& d : r.shape) d = Dim(bind_symbols(d.extent(), dims), d.upper());
+  for (Dim& d : r.shape) d = Dim(bind_symbols(d.extent(), dims));
   if (t.of) r.of = std::make_shared<const Type>(bind_symbols(*t.of, dims));
   return r;
 }

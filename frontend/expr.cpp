@@ -9,11 +9,13 @@
 #include <deque>
 #include <limits>
 #include <map>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "frontend/check.h"
 #include "frontend/diagnostic.h"
+#include "frontend/limits.h"
 
 namespace cameo {
 namespace {
@@ -41,8 +43,12 @@ struct KeyEqual {
 struct Pool {
   std::deque<ExprNode> nodes;
   std::unordered_set<NodeKey, KeyHash, KeyEqual> index;
-  std::vector<std::string> symbols;
-  std::unordered_map<std::string, uint64_t> symbol_numbers;
+  struct Symbol {
+    std::string name;
+    Interval bounds;
+  };
+  std::vector<Symbol> symbols;
+  std::map<std::tuple<std::string, Wide, Wide>, uint64_t> symbol_numbers;
   uint64_t vars = 0;
 };
 Pool& pool() {
@@ -189,6 +195,9 @@ Expr simplify(Op op, DType type, std::span<const Expr> a) {
   return {};
 }
 
+/// Nothing but a function of its arguments, all of which it evaluates.
+bool is_plain(Op op) { return op != Op::Var && op != Op::Acc && op != Op::Load && op != Op::Read && op != Op::Fold; }
+
 bool commutes(Op op) { return op == Op::Add || op == Op::Mul || op == Op::Min || op == Op::Max; }
 
 }  // namespace
@@ -214,10 +223,12 @@ Expr make(Op op, DType type, std::vector<Expr> args, uint64_t bits) {
       (args[0].is_const() || (!args[1].is_const() && args[1].id() < args[0].id())))
     std::swap(args[0], args[1]);
   Pool& p = pool();
-  ExprNode probe{op, type, 0, bits, std::move(args), {}};
+  ExprNode probe{op, type, 0, bits, std::move(args), {}, op == Op::Symbol, op == Op::Symbol || op == Op::Const};
   if (auto it = p.index.find({&probe}); it != p.index.end()) return Expr(it->node);
   probe.id = static_cast<uint32_t>(p.nodes.size());
   probe.range = range_of(op, type, probe.args, bits);
+  for (Expr a : probe.args) probe.symbolic |= is_symbolic(a);
+  probe.is_size |= is_plain(op) && std::ranges::all_of(probe.args, is_size);
   p.nodes.push_back(std::move(probe));
   p.index.insert({&p.nodes.back()});
   return Expr(&p.nodes.back());
@@ -242,13 +253,14 @@ Expr highest(DType t) {
   int bits = row(t).bits;
   return integer(static_cast<int64_t>(row(t).kind == DKind::Int ? ~0ull >> (65 - bits) : ~0ull >> (64 - bits)), t);
 }
-Expr var(Expr extent) { return make(Op::Var, DType::i64, {extent}, pool().vars++); }
-Expr symbol(std::string_view name) {
-  auto [it, added] = pool().symbol_numbers.emplace(name, pool().symbols.size());
-  if (added) pool().symbols.emplace_back(name);
+Expr var(Expr extent) { return make(Op::Var, DType::i64, {simplify_index(extent)}, pool().vars++); }
+Expr symbol(std::string_view name, Interval bounds) {
+  auto [it, added] = pool().symbol_numbers.emplace(std::tuple(name, bounds.low, bounds.high), pool().symbols.size());
+  if (added) pool().symbols.push_back({std::string(name), bounds});
   return make(Op::Symbol, DType::i64, {}, it->second);
 }
-std::string_view symbol_name(Expr s) { return pool().symbols[s.bits()]; }
+std::string_view symbol_name(Expr s) { return pool().symbols[s.bits()].name; }
+Interval symbol_bounds(uint64_t bits) { return pool().symbols[bits].bounds; }
 
 Expr load(uint32_t operand, DType type, std::span<const Expr> index, Expr outside, bool checked) {
   std::vector<Expr> args(index.begin(), index.end());
@@ -404,7 +416,11 @@ std::string to_string(Expr e) {
 
 // ---- dims -----------------------------------------------------------------------------------------------------------
 
-Dim::Dim(Expr extent, int64_t upper) : extent_(extent), upper_(extent.is_const() ? extent.int_value() : upper) {}
+int64_t Dim::upper() const {
+  if (is_static()) return value();
+  const Wide high = range_of(extent_).high;
+  return high < kMaxExtent ? static_cast<int64_t>(high) : kOpen;
+}
 
 namespace {
 using Overflows = bool (*)(int64_t a, int64_t b, int64_t* result);
@@ -412,26 +428,27 @@ bool add_overflows(int64_t a, int64_t b, int64_t* r) { return __builtin_add_over
 bool sub_overflows(int64_t a, int64_t b, int64_t* r) { return __builtin_sub_overflow(a, b, r); }
 bool mul_overflows(int64_t a, int64_t b, int64_t* r) { return __builtin_mul_overflow(a, b, r); }
 
-/// The bound of an extent that is made of two; no tensor has an extent that needs more than 64 bits.
-int64_t upper_of(Dim a, Dim b, std::string_view sign, Overflows overflows) {
-  bool is_number = a.is_static() && b.is_static();
-  int64_t r = kOpen;
-  if (!is_number && (a.upper() == kOpen || b.upper() == kOpen)) return r;
-  if (!overflows(a.upper(), b.upper(), &r)) return r;
-  if (!is_number) return kOpen;
+/// No tensor has an extent that needs more than 64 bits.
+void check_fits(Dim a, Dim b, std::string_view sign, Overflows overflows) {
+  int64_t r;
+  if (!a.is_static() || !b.is_static() || !overflows(a.value(), b.value(), &r)) return;
   throw CompileError(Code::E0405,
                      fmt::format("an extent of {} {} {}, more than fits into any memory", a.value(), sign, b.value()));
 }
 }  // namespace
-Dim operator+(Dim a, Dim b) { return Dim(a.extent() + b.extent(), upper_of(a, b, "+", add_overflows)); }
+Dim operator+(Dim a, Dim b) {
+  check_fits(a, b, "+", add_overflows);
+  return Dim(a.extent() + b.extent());
+}
 Dim operator-(Dim a, Dim b) {
-  return Dim(a.extent() - b.extent(), b.is_static() ? upper_of(a, b, "-", sub_overflows) : a.upper());
+  check_fits(a, b, "-", sub_overflows);
+  return Dim(a.extent() - b.extent());
 }
-Dim operator*(Dim a, Dim b) { return Dim(a.extent() * b.extent(), upper_of(a, b, "*", mul_overflows)); }
-Dim operator/(Dim a, Dim b) {
-  return Dim(floor_div(a.extent(), b.extent()),
-             b.is_static() && a.upper() != kOpen && b.value() > 0 ? a.upper() / b.value() : a.upper());
+Dim operator*(Dim a, Dim b) {
+  check_fits(a, b, "*", mul_overflows);
+  return Dim(a.extent() * b.extent());
 }
+Dim operator/(Dim a, Dim b) { return Dim(floor_div(a.extent(), b.extent())); }
 std::string to_string(Dim d) { return to_string(d.extent()); }
 
 bool is_static(const Shape& shape) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "frontend/check.h"
+#include "frontend/limits.h"
 #include "frontend/type.h"
 
 namespace cameo {
@@ -90,6 +91,8 @@ struct ExprNode {
   uint64_t bits;
   std::vector<Expr> args;
   Interval range;  // of an integer or bool
+  bool symbolic;   // a Symbol stands under it
+  bool is_size;    // nothing but Symbols and constants do
 };
 inline Op Expr::op() const { return node_->op; }
 inline DType Expr::type() const { return node_->type; }
@@ -118,9 +121,14 @@ inline Expr boolean(bool v) { return integer(v, DType::b1); }
 Expr lowest(DType t);   // -infinity, or the smallest integer
 Expr highest(DType t);  // +infinity, or the largest integer
 Expr var(Expr extent);  // a fresh variable over [0, extent)
-/// The extent of a dim that is not bound yet: 0 to kMaxExtent, which whoever binds it has to keep.
-Expr symbol(std::string_view name);
+/// A size that only a run knows, within these bounds, which whoever binds it has to keep. The bounds are part of what
+/// it is: the same name with others is another symbol.
+Expr symbol(std::string_view name, Interval bounds = {0, kMaxExtent});
 std::string_view symbol_name(Expr symbol);
+Interval symbol_bounds(uint64_t bits);
+/// Whether it holds a Symbol, and whether it is made of Symbols and constants alone: a size, the same for a whole run.
+inline bool is_symbolic(Expr e) { return e.node()->symbolic; }
+inline bool is_size(Expr e) { return e.node()->is_size; }
 Expr load(uint32_t operand, DType type, std::span<const Expr> index, Expr outside, bool checked = false);
 /// The element at an offset from where the operand begins, or `outside` where the guard does not hold: an error, if
 /// something is blamed for it. What is blamed are three expressions an axis: its index as the data has it, the same
@@ -199,8 +207,9 @@ inline Interval range_of(Expr integer_expr) { return integer_expr.node()->range;
 /// That of a node with these parts, from the ranges of its arguments.
 Interval range_of(Op op, DType type, std::span<const Expr> args, uint64_t bits);
 
-/// A sum of `coefficient * term` plus a constant, equal modulo 2^64; terms that are not products by a constant stand as
-/// they are.
+/// A sum of `coefficient * term` plus a constant, equal modulo 2^64. Products by sizes are multiplied out, so that a
+/// term is a product of factors none of which is a sum, and equal polynomials in sizes are equal sums; other terms
+/// stand as they are.
 struct Affine {
   struct Term {
     Expr term;
@@ -214,6 +223,9 @@ Affine affine(Expr integer_expr);
 /// No value of the terms makes the sum wrap: what holds of it as a whole number, holds.
 bool never_wraps(const Affine& a);
 Expr from_affine(const Affine& a);
+/// What a term is the product of, by id; one that stands twice is squared.
+std::vector<Expr> factors_of(Expr term);
+Expr product_of(std::vector<Expr> factors);
 /// Uses ranges and affine forms to shorten integer expressions: (12*i + j) / 12 is i and (12*i + j) % 12 is j for 0 <=
 /// j < 12.
 Expr simplify_index(Expr integer_expr);
@@ -222,22 +234,22 @@ bool depends_on(Expr e, Expr var);
 // ---- dims -----------------------------------------------------------------------------------------------------------
 inline constexpr int64_t kOpen = INT64_MAX;
 
-/// An extent: a number (static), an integer Expr with an upper bound (bounded), or one without (open).
+/// An extent: a number (static), or an integer Expr whose range has an upper bound below kMaxExtent (bounded) or none
+/// (open).
 class Dim {
  public:
   Dim() : Dim(0) {}
-  Dim(int64_t n) : extent_(integer(n)), upper_(n) {}  // NOLINT: a number is a Dim
-  explicit Dim(Expr extent, int64_t upper = kOpen);
+  Dim(int64_t n) : extent_(integer(n)) {}  // NOLINT: a number is a Dim
+  explicit Dim(Expr extent) : extent_(extent) {}
   bool is_static() const { return extent_.is_const(); }
   bool is_static(int64_t n) const { return extent_.is_const(n); }
   int64_t value() const { return extent_.int_value(); }  // static dims only
-  int64_t upper() const { return upper_; }
+  int64_t upper() const;
   Expr extent() const { return extent_; }
   bool operator==(const Dim& o) const { return extent_ == o.extent_; }
 
  private:
   Expr extent_;
-  int64_t upper_;
 };
 Dim operator+(Dim a, Dim b);
 Dim operator-(Dim a, Dim b);

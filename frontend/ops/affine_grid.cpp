@@ -13,7 +13,7 @@ void infer_affine_grid(Infer& n) {
   for (int a = 1; fits && a < 3; ++a) fits = !n.shape()[a].is_static() || n.shape()[a].is_static(r + a - 1);
   if (!fits)
     n.fail(Code::E0302, fmt::format("`theta` is {} for a `size` of {} entries", to_string(n.type(0)), size.size()));
-  Shape s{same_dim(n, dim_of(size[0], n.shape()), n.shape()[0], "batches of `size` and `theta`")};
+  Shape s{same_dim(n, dim_of(size[0]), n.shape()[0], "batches of `size` and `theta`")};
   for (int a = 2; a < r + 2; ++a) s.push_back(dim_of(size[a]));
   s.push_back(r);
   n.output(0, n.dtype(), s);

@@ -62,7 +62,7 @@ Transposed transposed(const NodeView& n) {
       crop(w, shape.empty() ? max(over, integer(0)) : over, mode == "SAME_UPPER");
     } else {
       if (mode != "VALID") w.begin = integer(pads[a]), w.end = integer(pads[axes + a]);
-      w.out = Dim(whole.extent() - w.begin - w.end, (w.in * Dim(w.stride) + Dim(w.reach() + extra[a])).upper());
+      w.out = Dim(whole.extent() - w.begin - w.end);
     }
     if (w.out.is_static() && w.out.value() < 0)
       n.fail(Code::E0302, fmt::format("the pads take all of axis {} of the output away", 2 + a));

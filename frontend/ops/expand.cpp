@@ -8,7 +8,7 @@ void infer_expand(Infer& n) {
   Shape written;
   for (Expr e : elements(n, 1)) {
     if (e.is_const() && e.int_value() < 0) n.fail(Code::E0304, "a dim of " + to_string(e) + " in `shape`");
-    written.push_back(dim_of(e, n.shape()));
+    written.push_back(dim_of(e));
   }
   Shape shapes[] = {n.shape(), written};
   n.output(0, n.dtype(), infer::broadcast_shapes(n, shapes));

@@ -27,7 +27,7 @@ void infer_max_unpool(Infer& n) {
     if (dims.size() != s.size())
       n.fail(Code::E0302, fmt::format("`output_shape` has {} entries for {}", dims.size(), to_string(n.type(0))));
     for (size_t i = 0; i < s.size(); ++i) {
-      Dim d = dim_of(dims[i], n.shape());
+      Dim d = dim_of(dims[i]);
       s[i] = i < 2 ? same_dim(n, d, s[i], "batches or channels of `output_shape` and X") : d;
     }
   }

@@ -39,18 +39,8 @@ inline std::vector<int64_t> ints_or_attr(const NodeView& n, int input, std::stri
   return n.has_attr(attr) ? n.attr_ints(attr) : std::vector<int64_t>{};
 }
 
-/// The bound of a computed extent; open where only what limits every dim limits it.
-inline int64_t upper_of(Expr extent) {
-  const Wide high = range_of(extent).high;
-  return high < kMaxExtent ? static_cast<int64_t>(high) : kOpen;
-}
-
-/// A dim of a computed extent; it keeps the bound of a dim in `known` that has the same extent.
-inline Dim dim_of(Expr extent, const Shape& known = {}) {
-  extent = simplify_index(extent);
-  auto same = std::ranges::find(known, Dim(extent));
-  return same == known.end() ? Dim(extent, upper_of(extent)) : *same;
-}
+/// A dim of a computed extent.
+inline Dim dim_of(Expr extent) { return Dim(simplify_index(extent)); }
 
 /// A dim that two sources describe: the static one if there is one; E0302 when both are and they differ.
 inline Dim same_dim(const NodeView& n, Dim a, Dim b, std::string_view what) {

@@ -39,7 +39,7 @@ void infer_pad(Infer& n) {
       n.fail(Code::E0304, "pads that leave " + to_string(padded) + " elements of an axis of " + to_string(whole));
     if (n.attr_string("mode") != "constant" && whole.is_static(0) && !padded.is_static(0))
       n.fail(Code::E0302, "`" + printable(n.attr_string("mode")) + "` padding of an empty axis");
-    out.push_back(dim_of(padded.extent(), n.shape()));
+    out.push_back(dim_of(padded.extent()));
   }
   n.output(0, n.dtype(), out);
 }

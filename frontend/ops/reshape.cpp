@@ -46,7 +46,7 @@ Expr remaining(const NodeView& n, const Shape& shape, const Shape& parts) {
 }
 
 Dim written_dim(const NodeView& n, Expr e, int place) {
-  if (!e.is_const()) return dim_of(e, n.shape());
+  if (!e.is_const()) return dim_of(e);
   if (e.int_value() < 0) n.fail(Code::E0304, "a dim of " + to_string(e) + " in `shape`");
   if (e.int_value() > 0 || n.attr_int("allowzero")) return Dim(e.int_value());
   if (place >= n.rank())
@@ -69,7 +69,7 @@ Shape target_shape(const NodeView& n) {
       known.push_back(out.back());
     }
   }
-  if (inferred >= 0) out[inferred] = dim_of(remaining(n, n.shape(), known), n.shape());
+  if (inferred >= 0) out[inferred] = dim_of(remaining(n, n.shape(), known));
   return out;
 }
 

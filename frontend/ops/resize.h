@@ -44,8 +44,10 @@ inline int64_t whole_extent(float extent) { return static_cast<int64_t>(std::min
 inline Dim scaled_extent(const Dim& in, float scale) {
   if (in.is_static()) return whole_extent(std::floor(static_cast<float>(in.value()) * scale));
   if (scale == std::floor(scale)) return in * Dim(static_cast<int64_t>(scale));
-  Expr e = cast(floor(cast(in.extent(), DType::f32) * scale), DType::i64);
-  return Dim(e, in.upper() == kOpen ? kOpen : whole_extent(std::ceil(static_cast<float>(in.upper()) * scale)));
+  const int64_t upper =
+      in.upper() == kOpen ? kMaxExtent : whole_extent(std::ceil(static_cast<float>(in.upper()) * scale));
+  Expr scaled = cast(floor(cast(in.extent(), DType::f32) * scale), DType::i64);
+  return Dim(min(max(scaled, integer(0)), integer(upper)));  // says what no range says of floating numbers
 }
 
 inline bool is_quotient(const Dim& in, const Dim& out, float scale) {

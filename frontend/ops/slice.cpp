@@ -35,8 +35,7 @@ Cut cut(const NodeView& n, Dim whole, Expr start, Expr end, int64_t step) {
   Expr count = stride == 1 ? distance : floor_div(distance + integer(stride - 1), integer(stride));
   if (whole.is_static() && stride > whole.value())  // a stride near the end of the integers would wrap
     count = select(lt(integer(0), distance), integer(1), integer(0));
-  Dim exact = dim_of(max(count, integer(0)), {whole});
-  c.extent = exact.is_static() ? exact : Dim(exact.extent(), std::min(exact.upper(), whole.upper()));
+  c.extent = dim_of(max(count, integer(0)));
   return c;
 }
 

@@ -40,7 +40,7 @@ std::vector<Dim> parts_of(const NodeView& n, int outputs) {
     for (int64_t s : n.attr_ints("split")) sizes.push_back(integer(s));
   check_count(n, static_cast<int64_t>(sizes.size()), outputs);
   for (Expr s : sizes) {
-    parts.push_back(dim_of(s, n.shape()));
+    parts.push_back(dim_of(s));
     sum = sum + parts.back();
     if (s.is_const() && s.int_value() < 0) n.fail(Code::E0304, "a part of size " + to_string(s));
   }

@@ -19,7 +19,7 @@ Dim count(Infer& n, const Dim& along) {
     n.fail(Code::E0302, fmt::format("`K` is {}, it must hold one element", to_string(n.type(1))));
   auto k = n.content(1);
   if (!k) return n.fresh(along.upper());
-  return Dim((*k)[0], along.upper());
+  return Dim((*k)[0]);
 }
 
 void infer_top_k(Infer& n) {

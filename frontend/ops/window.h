@@ -75,7 +75,7 @@ inline Dim window_count(const WindowAxis& w, bool ceil) {
   if (ceil) count = min(count, floor_div(w.in.extent() + w.begin - integer(1), integer(w.stride)) + integer(1));
   count = simplify_index(count);
   if (count.is_const() && count.int_value() < 0) count = integer(0);  // left alone where it has symbols: H stays H
-  return Dim(count, w.in.upper());
+  return Dim(count);
 }
 
 /// The window over the axes of input 0 from axis 2 on.
@@ -95,7 +95,7 @@ inline Window window_of(const NodeView& n, std::span<const int64_t> kernel, bool
   for (size_t a = 0; a < axes; ++a) {
     WindowAxis w{kernel[a], strides[a], dilations[a], integer(0), integer(0), n.shape(0)[2 + a], {}};
     if (mode.starts_with("SAME")) {
-      w.out = Dim(ceil_div(w.in.extent(), w.stride), w.in.upper());
+      w.out = Dim(ceil_div(w.in.extent(), w.stride));
       pad_same(w, mode == "SAME_UPPER");
     } else {
       if (mode != "VALID") w.begin = integer(pads[a]), w.end = integer(pads[axes + a]);

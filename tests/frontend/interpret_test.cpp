@@ -305,7 +305,7 @@ TEST(Interpret, CompactKeepsInOrder) {
     return Compact{i, ne(n.load(0, i), zero(DType::f32)), i};
   };
   Tensor x = f32({2, 3}, {0, 1, 0, 2, 0, 3});
-  Dim count(symbol("count"), 6);
+  Dim count(symbol("count", {0, 6}));
   auto r = run({x}, {Type(DType::i64, {Dim(2), count})}, meaning);  // as NonZero has it
   EXPECT_EQ(r.rounded[0].dims(), (std::vector<int64_t>{2, 3}));
   EXPECT_EQ(ints(r.rounded[0]), (std::vector<int64_t>{0, 1, 1, 1, 0, 2}));
@@ -316,7 +316,7 @@ TEST(Interpret, CompactKeepsInOrder) {
 TEST(Interpret, SizesFromDataReachLaterNodes) {
   Graph g;
   Operator compact = made_up(1, 1), copy = made_up(1, 1);
-  g_types = {Type(DType::f32, {Dim(symbol("kept"), 4)})};
+  g_types = {Type(DType::f32, {Dim(symbol("kept", {0, 4}))})};
   compact.meaning = [](const MeaningView& n) -> Meaning {
     auto i = MeaningView::index_of(n.shape(0));
     return Compact{i, gt(n.load(0, i), zero(DType::f32)), {n.load(0, i)}};
