@@ -438,17 +438,17 @@ void check_fits(Dim a, Dim b, std::string_view sign, Overflows overflows) {
 }  // namespace
 Dim operator+(Dim a, Dim b) {
   check_fits(a, b, "+", add_overflows);
-  return Dim(a.extent() + b.extent());
+  return Dim(simplify_index(a.extent() + b.extent()));
 }
 Dim operator-(Dim a, Dim b) {
   check_fits(a, b, "-", sub_overflows);
-  return Dim(a.extent() - b.extent());
+  return Dim(simplify_index(a.extent() - b.extent()));
 }
 Dim operator*(Dim a, Dim b) {
   check_fits(a, b, "*", mul_overflows);
-  return Dim(a.extent() * b.extent());
+  return Dim(simplify_index(a.extent() * b.extent()));
 }
-Dim operator/(Dim a, Dim b) { return Dim(floor_div(a.extent(), b.extent())); }
+Dim operator/(Dim a, Dim b) { return Dim(simplify_index(floor_div(a.extent(), b.extent()))); }
 std::string to_string(Dim d) { return to_string(d.extent()); }
 
 bool is_static(const Shape& shape) {

@@ -8,53 +8,49 @@
 
 namespace cameo {
 
-Layout with_halo(std::span<const int64_t> dims, std::span<const int> order, std::span<const int64_t> before,
+Layout with_halo(const Shape& dims, std::span<const int> order, std::span<const int64_t> before,
                  std::span<const int64_t> after) {
   Layout l;
   l.pitch.resize(dims.size());
+  l.order.assign(order.begin(), order.end());
   l.elements = 1;
   for (size_t i = order.size(); i-- > 0;) {
     auto a = static_cast<size_t>(order[i]);
     l.pitch[a] = l.elements;
-    l.origin += before[a] * l.elements;
-    l.elements *= dims[a] + before[a] + after[a];
+    l.origin = l.origin + Dim(before[a]) * l.elements;
+    l.elements = l.elements * (dims[a] + Dim(before[a]) + Dim(after[a]));
   }
   return l;
 }
-Layout ordered(std::span<const int64_t> dims, std::span<const int> order) {
+Layout ordered(const Shape& dims, std::span<const int> order) {
   std::vector<int64_t> none(dims.size(), 0);
   return with_halo(dims, order, none, none);
 }
-Layout row_major(std::span<const int64_t> dims) {
+Layout row_major(const Shape& dims) {
   std::vector<int> order(dims.size());
   std::iota(order.begin(), order.end(), 0);
   return ordered(dims, order);
 }
-std::vector<int> order_of(const Layout& l) {
-  std::vector<int> order(l.pitch.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return l.pitch[a] > l.pitch[b]; });
-  return order;
-}
-bool is_row_major(const Layout& l, std::span<const int64_t> dims) {
+bool is_row_major(const Layout& l, const Shape& dims) {
   Layout r = row_major(dims);
-  if (l.origin || l.elements != r.elements) return false;
+  if (!l.origin.is_static(0) || l.elements != r.elements) return false;
   for (size_t a = 0; a < dims.size(); ++a)
-    if (dims[a] != 1 && l.pitch[a] != r.pitch[a]) return false;
+    if (!dims[a].is_static(1) && l.pitch[a] != r.pitch[a]) return false;
   return true;
 }
 Expr physical(const Layout& l, std::span<const Expr> index) {
-  Expr offset = integer(l.origin);
-  for (size_t a = 0; a < index.size(); ++a) offset = offset + index[a] * integer(l.pitch[a]);
+  Expr offset = l.origin.extent();
+  for (size_t a = 0; a < index.size(); ++a) offset = offset + index[a] * l.pitch[a].extent();
   return simplify_index(offset);
 }
 Tensor relaid(const Tensor& t, const Layout& to) {
-  Tensor out(t.dtype(), {to.elements});
+  Tensor out(t.dtype(), {to.elements.value()});
+  const std::vector<int64_t> pitch = extents(to.pitch);
   auto size = static_cast<size_t>(byte_size(t.dtype()));
   std::vector<int64_t> index(t.dims().size(), 0);
   for (int64_t i = 0; i < t.size(); ++i) {
-    int64_t at = to.origin;
-    for (size_t a = 0; a < index.size(); ++a) at += index[a] * to.pitch[a];
+    int64_t at = to.origin.value();
+    for (size_t a = 0; a < index.size(); ++a) at += index[a] * pitch[a];
     std::memcpy(out.mutable_bytes().data() + static_cast<size_t>(at) * size,
                 t.bytes().data() + static_cast<size_t>(i) * size, size);
     for (size_t a = index.size(); a-- > 0;) {
@@ -65,7 +61,9 @@ Tensor relaid(const Tensor& t, const Layout& to) {
   return out;
 }
 std::string to_string(const Layout& l) {
-  return fmt::format("pitch [{}] origin {} of {}", fmt::join(l.pitch, ", "), l.origin, l.elements);
+  std::string pitch;
+  for (const Dim& d : l.pitch) pitch += (pitch.empty() ? "" : ", ") + to_string(d);
+  return fmt::format("pitch [{}] origin {} of {}", pitch, to_string(l.origin), to_string(l.elements));
 }
 
 }  // namespace cameo

@@ -37,7 +37,7 @@ std::optional<std::vector<Operand>> halos_of(const Problem& p, Expr body) {
     auto halo = halo_of(g, e, p.layouts[v.index]);
     clear &= halo && !g[v].constant && !e.checked();
     if (!clear) return;
-    halo->layout = with_halo(extents(g.type(v).shape), halo->order, halo->before, halo->after);
+    halo->layout = with_halo(g.type(v).shape, halo->order, halo->before, halo->after);
     halos.push_back(std::move(*halo));
   });
   return clear ? std::optional(halos) : std::nullopt;

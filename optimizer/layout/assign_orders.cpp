@@ -129,7 +129,7 @@ class Assigner {
   /// leave everything where it is and end row-major: heads of an attention are joined where they are made.
   Order order_for_copies(ValueId v, int last) const {
     constexpr size_t kMostPermuted = 6;
-    const std::vector<int64_t> dims = extents(g_.type(v).shape);
+    const Shape& dims = g_.type(v).shape;
     Order outer = identity(static_cast<int>(dims.size()));
     std::erase(outer, last);
     const Order plain = with_last(outer, last);
@@ -140,7 +140,7 @@ class Assigner {
     for (; (copy = only_copy(end)); end = copied_to(end))
       all = {copy->index, simplify_index(substitute(all.value, all.index, copy->value.index()))};
     if (product(g_.type(end).shape) != product(g_.type(v).shape)) return plain;
-    const Expr to = physical(row_major(extents(g_.type(end).shape)), all.index);
+    const Expr to = physical(row_major(g_.type(end).shape), all.index);
     do {
       Order order = with_last(outer, last);
       if (simplify_index(physical(ordered(dims, order), all.value.index()) - to).is_const(0)) return order;
@@ -161,8 +161,7 @@ std::vector<Layout> assign_orders(const Graph& g, const std::vector<FusedCluster
   for (uint32_t i = 0; i < g.values().size(); ++i) {
     const Type& t = g.type(ValueId{i});
     if (t.kind != Kind::Tensor || !is_static(t.shape)) continue;
-    std::vector<int64_t> dims = extents(t.shape);
-    layouts[i] = ordered(dims, assigner.order_of_value(ValueId{i}));
+    layouts[i] = ordered(t.shape, assigner.order_of_value(ValueId{i}));
   }
   return layouts;
 }

@@ -8,9 +8,9 @@
 namespace cameo {
 
 Operand plain_operand(const Graph& g, ValueId v) {
-  const std::vector<int64_t> dims = extents(g.type(v).shape), none(dims.size());
-  const Layout l = row_major(dims);
-  return {v, l, order_of(l), none, none};
+  const std::vector<int64_t> none(g.type(v).shape.size());
+  const Layout l = row_major(g.type(v).shape);
+  return {v, l, l.order, none, none};
 }
 Operand as_made(const Layouts& layouts, ValueId v) { return {v, layouts[v.index]}; }
 Operand in_panels(const Layouts& layouts, ValueId v, const Packing& packing) {
@@ -40,7 +40,7 @@ Operand granted(const Graph& g, const Layouts& layouts, const Operand& wish) {
   const Shape& shape = g.type(wish.value).shape;
   const std::vector<int> order = moving_order(shape, wish.order);
   const Layout& made = layouts[wish.value.index];
-  if (!has_halo(wish) && order == moving_order(shape, order_of(made))) {
+  if (!has_halo(wish) && order == moving_order(shape, made.order)) {
     Operand o = wish;
     o.layout = made;
     return o;
@@ -87,7 +87,7 @@ bool has_halo(const Operand& o) {
 std::optional<Operand> halo_of(const Graph& g, Expr load, const Layout& made) {
   const Shape& shape = g.type(ValueId{load.operand()}).shape;
   const std::vector<int64_t> none(shape.size());
-  Operand o{ValueId{load.operand()}, made, order_of(made), none, none};
+  Operand o{ValueId{load.operand()}, made, made.order, none, none};
   for (size_t d = 0; d < shape.size(); ++d) {
     Interval r = range_of(load.index()[d]);
     if (!r.known()) return std::nullopt;

@@ -183,10 +183,10 @@ std::optional<ValueId> copied_value(const Graph& g, const OutputPart& part) {
 
 Layout layout_within(const OutputPart& part, const Layout& whole) {
   Affine at = affine(physical(whole, part.at));
-  Layout l{{}, at.constant, whole.elements};
+  Layout l{{}, at.constant, whole.elements, whole.order};
   for (size_t a = 0; a < part.out.index.size(); ++a) {
     Expr v = part.out.index[a];
-    l.pitch.push_back(v.extent().is_const(1) ? whole.pitch[a] : at.coefficient_of(v));
+    l.pitch.push_back(v.extent().is_const(1) ? whole.pitch[a] : Dim(at.coefficient_of(v)));
   }
   return l;
 }

@@ -47,7 +47,7 @@ Tensor pack_panels(const Tensor& t, const Packing& p) {
 }  // namespace
 
 Constant RelaidConstants::get(const Constant& t, const Operand& as) {
-  if (!as.packing && as.layout == row_major(t->dims())) return t;
+  if (!as.packing && as.layout == row_major(shape_of(t->dims()))) return t;
   std::string how = as.packing ? "panels " + describe(*as.packing) : to_string(as.layout);
   Constant& made = made_[std::pair(t.get(), how)];
   if (!made) made = std::make_shared<const Tensor>(as.packing ? pack_panels(*t, *as.packing) : relaid(*t, as.layout));

@@ -58,7 +58,7 @@ class Solver {
   }
 
   bool same_order(ValueId v, const Layout& a, const Layout& b) const {
-    return moving_order(shape(v), order_of(a)) == moving_order(shape(v), order_of(b));
+    return moving_order(shape(v), a.order) == moving_order(shape(v), b.order);
   }
 
   /// Readers that want one order of axes and a constant around are given a value that is made so, or if it cannot be
@@ -73,7 +73,7 @@ class Solver {
           widen(wanted.try_emplace(wish.value, wish).first->second, wish);
         }
     for (auto& [v, o] : wanted) {
-      o.layout = with_halo(extents(shape(v)), o.order, o.before, o.after);
+      o.layout = with_halo(shape(v), o.order, o.before, o.after);
       if (free_[v.index] && same_order(v, o.layout, layouts_[v.index])) layouts_.made[v.index] = o.layout;
       layouts_.haloed.emplace(v, o);
     }

@@ -145,7 +145,7 @@ Reads reads_along(std::span<const Expr> roots, Expr v) {
 
 std::vector<Expr> axes_in_memory(const OutputExpr& out, const Layout& layout) {
   std::vector<Expr> axes;
-  for (int a : order_of(layout)) axes.push_back(out.index[a]);
+  for (int a : layout.order) axes.push_back(out.index[a]);
   return axes;
 }
 

@@ -11,25 +11,25 @@ namespace {
 LoweredKernel lower_sides(const Graph& g, const Operand& to, size_t i, int64_t room, std::span<const int64_t> begins,
                           const Target& target) {
   const Shape& shape = g.type(to.value).shape;
-  auto pitch_of = [&](size_t o) { return to.layout.pitch[static_cast<size_t>(to.order[o])]; };
+  auto pitch_of = [&](size_t o) { return to.layout.pitch[static_cast<size_t>(to.order[o])].extent(); };
   LoweredKernel l;
   l.operands = {to};
   l.kernel.operands = {g.type(to.value).dtype};
   l.kernel.title = "Border";
   l.kernel.small = true;
-  Expr offset = integer(to.layout.origin);
+  Expr offset = to.layout.origin.extent();
   for (size_t o = 0; o < to.order.size(); ++o) {
     auto axis = static_cast<size_t>(to.order[o]);
     if (o < i) {
       l.kernel.axes.push_back(var(shape[axis].extent()));
-      offset = offset + l.kernel.axes.back() * integer(pitch_of(o));
+      offset = offset + l.kernel.axes.back() * pitch_of(o);
     } else if (o > i) {
-      offset = offset - integer(to.before[axis] * pitch_of(o));
+      offset = offset - integer(to.before[axis]) * pitch_of(o);
     }
   }
-  l.kernel.axes.push_back(var(integer(room * pitch_of(i))));
+  l.kernel.axes.push_back(var(integer(room) * pitch_of(i)));
   for (int64_t begin : begins)
-    l.kernel.stores.push_back({0, simplify_index(offset + integer(begin * pitch_of(i)) + l.kernel.axes.back()),
+    l.kernel.stores.push_back({0, simplify_index(offset + integer(begin) * pitch_of(i) + l.kernel.axes.back()),
                                boolean(true), to.border_value});
   drop_unit_axes(l.kernel);
   collapse_axes(l.kernel, 0);
@@ -43,7 +43,7 @@ LoweredKernel lower_fill(const Graph& g, const Operand& to, const Target& target
   Kernel& k = l.kernel;
   k.operands = {g.type(to.value).dtype};
   k.title = "Border";
-  k.axes.push_back(var(integer(to.layout.elements)));
+  k.axes.push_back(var(to.layout.elements.extent()));
   k.stores.push_back({0, k.axes[0], boolean(true), to.border_value});
   choose_nest(k, target);
   return l;
@@ -51,7 +51,7 @@ LoweredKernel lower_fill(const Graph& g, const Operand& to, const Target& target
 }  // namespace
 
 std::vector<LoweredKernel> lower_border(const Graph& g, const Operand& to, const Target& target) {
-  if (to.layout.elements <= target.elements_a_launch) return {lower_fill(g, to, target)};
+  if (to.layout.elements.upper() <= target.elements_a_launch) return {lower_fill(g, to, target)};
   std::vector<LoweredKernel> kernels;
   for (size_t i = 0; i < to.order.size(); ++i) {
     auto a = static_cast<size_t>(to.order[i]);

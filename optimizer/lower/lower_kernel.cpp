@@ -48,7 +48,7 @@ Operand operand_along(const Graph& g, const Layouts& layouts, Expr load, Expr la
   }
   if (last < 0) return made;
   order.push_back(last);
-  made.layout = ordered(extents(g.type(v).shape), order);
+  made.layout = ordered(g.type(v).shape, order);
   return made;
 }
 

@@ -27,11 +27,15 @@ bool is_summed(Expr index, const ProductMatch& m, std::span<const Expr> shared) 
          std::ranges::all_of(at.terms, [&](const auto& t) { return is_fold(t) || depends_only_on(t.term, shared); });
 }
 
+bool stands_inside(const Layout& l, int axis, int other) {
+  return std::ranges::find(l.order, axis) > std::ranges::find(l.order, other);
+}
+
 /// The axis of `a` that is best summed contiguously: the one that stands closest already.
 int summed_axis(const ProductMatch& m, const Layout& made, std::span<const Expr> shared) {
   int best = -1;
   for (size_t d = 0; d < m.a.index().size(); ++d)
-    if (is_summed(m.a.index()[d], m, shared) && (best < 0 || made.pitch[d] < made.pitch[best]))
+    if (is_summed(m.a.index()[d], m, shared) && (best < 0 || stands_inside(made, static_cast<int>(d), best)))
       best = static_cast<int>(d);
   return best;
 }
@@ -94,10 +98,10 @@ std::optional<Operand> wish_for_a(const Graph& g, const Layouts& layouts, const 
   if (last < 0) return std::nullopt;
   std::optional<Operand> a = halo_of(g, m.a, made);
   if (a && a->border_value && a->border_value.float_value() != 0) return std::nullopt;
-  if (!a || (!has_halo(*a) && made.pitch[static_cast<size_t>(last)] == 1)) return a;
+  if (!a || (!has_halo(*a) && made.pitch[static_cast<size_t>(last)].is_static(1))) return a;
   std::erase(a->order, last);
   a->order.push_back(last);
-  a->layout = with_halo(extents(g.type(v).shape), a->order, a->before, a->after);
+  a->layout = with_halo(g.type(v).shape, a->order, a->before, a->after);
   return a;
 }
 

@@ -42,9 +42,7 @@ bool stands_already(const LoweredGraph& f, ValueId v, const OutputPart& region) 
          layout_within(region, f.layouts[v.index]) == f.layouts[copied->index];
 }
 
-bool is_compact(const LoweredGraph& f, ValueId v) {
-  return is_row_major(f.layouts[v.index], extents(f.g.type(v).shape));
-}
+bool is_compact(const LoweredGraph& f, ValueId v) { return is_row_major(f.layouts[v.index], f.g.type(v).shape); }
 
 /// Of an empty output: there is nothing to run.
 bool has_no_points(const Kernel& k) {
@@ -227,8 +225,8 @@ void Planner::tap(const Graph& g, const Operand& o, const Place& at) {
   if (&g != root_ || v.name.empty()) return;
   std::erase_if(plan_.taps, [&](const Tap& t) { return t.name == v.name; });
   Ref ref = at.ref;
-  ref.offset += o.layout.origin * byte_size(v.type.dtype);
-  plan_.taps.push_back({now() - 1, ref, v.name, v.type.dtype, extents(v.type.shape), o.layout.pitch});
+  ref.offset += o.layout.origin.value() * byte_size(v.type.dtype);
+  plan_.taps.push_back({now() - 1, ref, v.name, v.type.dtype, extents(v.type.shape), extents(o.layout.pitch)});
 }
 
 void Planner::push_kernel(Kernel k, const std::vector<Place>& at, const std::vector<ValueId>& written) {

@@ -14,13 +14,13 @@ using Problems = std::vector<std::string>;
 
 /// Distinct indices have distinct offsets: each axis steps over all that the finer ones reach.
 bool injective(const Layout& l, const std::vector<int64_t>& dims) {
-  std::vector<int> axes = order_of(l);
+  const std::vector<int64_t> pitch = extents(l.pitch);
   int64_t reach = 0;
-  for (size_t i = axes.size(); i-- > 0;) {
-    auto a = static_cast<size_t>(axes[i]);
+  for (size_t i = l.order.size(); i-- > 0;) {
+    auto a = static_cast<size_t>(l.order[i]);
     if (dims[a] <= 1) continue;
-    if (l.pitch[a] <= reach) return false;
-    reach += l.pitch[a] * (dims[a] - 1);
+    if (pitch[a] <= reach) return false;
+    reach += pitch[a] * (dims[a] - 1);
   }
   return true;
 }
@@ -175,14 +175,14 @@ Problems verify_layouts(const Graph& g, const std::vector<Layout>& layouts) {
     if (t.kind != Kind::Tensor || !is_static(t.shape)) continue;
     std::vector<int64_t> dims = extents(t.shape);
     const Layout& l = layouts[v];
-    if (l.pitch.size() != dims.size()) {
+    if (l.pitch.size() != dims.size() || l.order.size() != dims.size()) {
       say(v, "has another rank");
       continue;
     }
     if (element_count(dims) == 0) continue;
-    int64_t last = l.origin;
-    for (size_t a = 0; a < dims.size(); ++a) last += (dims[a] - 1) * l.pitch[a];
-    if (l.origin < 0 || last >= l.elements) say(v, "does not cover its elements");
+    int64_t last = l.origin.value();
+    for (size_t a = 0; a < dims.size(); ++a) last += (dims[a] - 1) * l.pitch[a].value();
+    if (l.origin.value() < 0 || last >= l.elements.value()) say(v, "does not cover its elements");
     if (!injective(l, dims)) say(v, "puts two elements in one place");
   }
   return problems;

@@ -112,7 +112,7 @@ std::string print_layouts(const Stage& s) {
     for (ValueId v : c.cluster.outputs)
       if (s.graph.type(v).rank() > 1)
         text += fmt::format("{} {}: axes {} from the outermost in\n", s.graph[v].name, to_string(s.graph.type(v)),
-                            fmt::join(order_of(layouts[v.index]), " "));
+                            fmt::join(layouts[v.index].order, " "));
   return text;
 }
 std::string print_kernels(const Stage& s) {

@@ -124,16 +124,15 @@ TEST(VerifyGraph, EveryPassKeepsIt) {
 // ---- layouts --------------------------------------------------------------------------------------------------------
 TEST(VerifyLayouts, CoverTheirElementsOnce) {
   Graph g = chain();
-  std::vector<int64_t> dims{2, 8};
-  std::vector<Layout> layouts(3, row_major(dims));
+  std::vector<Layout> layouts(3, row_major({2, 8}));
   EXPECT_EQ(first(verify_layouts(g, layouts)), "");
-  layouts[1] = {{8, 1}, 1, 16};
+  layouts[1] = {{8, 1}, 1, 16, {0, 1}};
   EXPECT_EQ(first(verify_layouts(g, layouts)),
             "the layout of `A` does not cover its elements: pitch [8, 1] origin 1 of 16");
-  layouts[1] = {{4, 1}, 0, 16};
+  layouts[1] = {{4, 1}, 0, 16, {0, 1}};
   EXPECT_EQ(first(verify_layouts(g, layouts)),
             "the layout of `A` puts two elements in one place: pitch [4, 1] origin 0 of 16");
-  layouts[1] = {{1}, 0, 16};
+  layouts[1] = {{1}, 0, 16, {0}};
   EXPECT_EQ(first(verify_layouts(g, layouts)), "the layout of `A` has another rank: pitch [1] origin 0 of 16");
   layouts.pop_back();
   EXPECT_EQ(first(verify_layouts(g, layouts)), "2 layouts of 3 values");
