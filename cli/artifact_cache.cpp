@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "codegen/build/content_hash.h"
-#include "frontend/import_onnx.h"
+#include "frontend/import/import_onnx.h"
 
 namespace cameo {
 namespace fs = std::filesystem;

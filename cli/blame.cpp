@@ -4,14 +4,14 @@
 
 #include <fmt/format.h>
 
-#include "frontend/compare.h"
-#include "frontend/interpret.h"
+#include "frontend/reference/compare.h"
+#include "frontend/reference/interpret.h"
 
 namespace cameo {
 namespace {
 
 Blame blame_value(const Graph& g, const Node& n, const std::string& name, const Comparison& c) {
-  Blame b{true, {}, where(g.sources(), n.origin), printable(name), c.max_error, c.tolerance};
+  Blame b{true, {}, where(g.sources(), n.provenance), printable(name), c.max_error, c.tolerance};
   b.sentence = fmt::format("the first node that diverges is {}: its output `{}` is {:.3g} off, tolerance {:.3g}; {}",
                            b.node, b.value, b.error, b.tolerance, c.why);
   return b;

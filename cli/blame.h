@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "cli/loaded_model.h"
-#include "frontend/graph.h"
+#include "frontend/ir/graph.h"
 
 namespace cameo {
 

@@ -8,7 +8,7 @@
 #include "cli/console.h"
 #include "cli/data.h"
 #include "codegen/compile_module.h"
-#include "frontend/import_onnx.h"
+#include "frontend/import/import_onnx.h"
 #include "optimizer/pipeline.h"
 #include "optimizer/target.h"
 

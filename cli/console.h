@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "frontend/diagnostic.h"
+#include "frontend/ir/diagnostic.h"
 
 namespace cameo {
 

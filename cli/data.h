@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "frontend/import_onnx.h"
+#include "frontend/import/import_onnx.h"
 #include "optimizer/plan/plan.h"
 
 namespace cameo {

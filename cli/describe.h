@@ -3,7 +3,7 @@
 #include <string>
 
 #include "cli/console.h"
-#include "frontend/import_onnx.h"
+#include "frontend/import/import_onnx.h"
 
 namespace cameo {
 

@@ -15,7 +15,7 @@ namespace {
 
 const char* const kCodes[] = {
 #define DIAGNOSTIC(code, title, text) #code,
-#include "frontend/diagnostics.def"
+#include "frontend/ir/diagnostics.def"
 #undef DIAGNOSTIC
 };
 
@@ -37,18 +37,18 @@ int explain_code(Console& console, const std::string& word) {
 
 std::string source_name(const SourceNode& s) { return printable(s.name.empty() ? s.output : s.name); }
 
-std::string names_of(const Origin& origin, const Sources& sources, size_t most) {
+std::string names_of(const Provenance& provenance, const Sources& sources, size_t most) {
   std::string text;
-  for (size_t i = 0; i < std::min(origin.size(), most); ++i)
-    if (origin[i] < sources.size())
-      text +=
-          fmt::format("{}{} {}", i ? ", " : "", printable(sources[origin[i]].op_type), source_name(sources[origin[i]]));
-  return origin.size() > most ? fmt::format("{} and {} more", text, origin.size() - most) : text;
+  for (size_t i = 0; i < std::min(provenance.size(), most); ++i)
+    if (provenance[i] < sources.size())
+      text += fmt::format("{}{} {}", i ? ", " : "", printable(sources[provenance[i]].op_type),
+                          source_name(sources[provenance[i]]));
+  return provenance.size() > most ? fmt::format("{} and {} more", text, provenance.size() - most) : text;
 }
 
-Json names_json(const Origin& origin, const Sources& sources) {
+Json names_json(const Provenance& provenance, const Sources& sources) {
   Json names = Json::array();
-  for (uint32_t o : origin)
+  for (uint32_t o : provenance)
     if (o < sources.size()) names.push_back(source_name(sources[o]));
   return names;
 }
@@ -91,12 +91,12 @@ class Explainer {
       const Step& s = plan_.steps[i];
       if (s.kind != StepKind::Kernel) continue;
       const Kernel& k = plan_.kernels[s.kernel];
-      console_.print(fmt::format("{:5} {:<28} {}\n", i, k.symbol, names_of(s.origin, sources_, 6)));
+      console_.print(fmt::format("{:5} {:<28} {}\n", i, k.symbol, names_of(s.provenance, sources_, 6)));
       steps.push_back({{"step", i},
                        {"kernel", k.symbol},
                        {"family", k.family->name()},
                        {"chunks", s.chunks},
-                       {"nodes", names_json(s.origin, sources_)}});
+                       {"nodes", names_json(s.provenance, sources_)}});
     }
     document_ = {{"model", model}, {"target", plan_.target.name}, {"arena_bytes", plan_.arena_bytes}, {"steps", steps}};
   }
@@ -115,13 +115,13 @@ class Explainer {
     const SourceNode& s = sources_[source];
     console_.print(fmt::format("node {} {} ({})\n", source, source_name(s), printable(s.op_type)));
     Json steps = Json::array();
-    const auto is_of = [&](const Origin& o) { return std::ranges::find(o, source) != o.end(); };
+    const auto is_of = [&](const Provenance& o) { return std::ranges::find(o, source) != o.end(); };
     for (const Claim& c : plan_.claims)
-      if (is_of(c.origin)) console_.print(fmt::format("  claimed or expanded: {}\n", to_string(c)));
+      if (is_of(c.provenance)) console_.print(fmt::format("  claimed or expanded: {}\n", to_string(c)));
     explain_clusters(is_of);
     Json apart = explain_neighbours(is_of);
     for (size_t i = 0; i < plan_.steps.size(); ++i)
-      if (is_of(plan_.steps[i].origin)) steps.push_back(explain_step(i));
+      if (is_of(plan_.steps[i].provenance)) steps.push_back(explain_step(i));
     if (steps.empty())
       console_.print(
           "  nothing is left of it to run: it was folded into constants, merged with an equal node, only renames "
@@ -139,7 +139,7 @@ class Explainer {
       bool here = false;
       for (NodeId n : c.nodes) {
         ops += (ops.empty() ? "" : " + ") + std::string(graph_[n].op->name);
-        here |= is_of(graph_[n].origin);
+        here |= is_of(graph_[n].provenance);
       }
       if (!here) continue;
       console_.print(fmt::format("  {} {}\n", c.nodes.size() > 1 ? "fused as" : "alone:", ops));
@@ -152,10 +152,10 @@ class Explainer {
     for (const auto& [edge, why] : refusals_) {
       const auto [value, reader] = edge;
       const NodeId maker = graph_[value].producer;
-      const bool makes = is_of(graph_[maker].origin), reads = is_of(graph_[reader].origin);
+      const bool makes = is_of(graph_[maker].provenance), reads = is_of(graph_[reader].provenance);
       if ((!makes && !reads) || are_fused(clusters_, maker, reader)) continue;
       const Node& other = graph_[makes ? reader : maker];
-      const std::string node = names_of(other.origin, sources_, 1), name = printable(graph_[value].name),
+      const std::string node = names_of(other.provenance, sources_, 1), name = printable(graph_[value].name),
                         both = to_string(why);
       console_.print(fmt::format("  not with {}, which {} `{}`: {}\n", node, makes ? "reads" : "makes", name, both));
       list.push_back({{"node", node}, {"value", name}, {"reads_it", makes}, {"why", both}});
@@ -168,7 +168,7 @@ class Explainer {
     const bool kernel = s.kind == StepKind::Kernel;
     const std::string what = kernel ? plan_.kernels[s.kernel].symbol : "control flow";
     console_.print(fmt::format("  step {}: {}\n", i, what));
-    Json j{{"step", i}, {"kernel", what}, {"nodes", names_json(s.origin, sources_)}};
+    Json j{{"step", i}, {"kernel", what}, {"nodes", names_json(s.provenance, sources_)}};
     if (kernel) {
       const Kernel& k = plan_.kernels[s.kernel];
       std::string axes;
@@ -185,7 +185,7 @@ class Explainer {
                 {"alternatives", explain_alternatives(k)}});
     }
     console_.print(fmt::format("    operands, what it writes first: {}\n    computes {}\n", refs_text(s),
-                               names_of(s.origin, sources_, 12)));
+                               names_of(s.provenance, sources_, 12)));
     for (const Ref& r : s.refs) j["operands"].push_back(to_string(r));
     return j;
   }

@@ -8,7 +8,7 @@
 
 #include "cli/data.h"
 #include "codegen/goldens.h"
-#include "frontend/compare.h"
+#include "frontend/reference/compare.h"
 
 namespace cameo {
 namespace {

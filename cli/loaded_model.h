@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "frontend/tensor.h"
+#include "frontend/ir/tensor.h"
 #include "optimizer/plan/plan.h"
 #include "runtime/cameo.h"
 

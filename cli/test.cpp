@@ -15,7 +15,7 @@
 #include "cli/loaded_model.h"
 #include "cli/verbs.h"
 #include "codegen/goldens.h"
-#include "frontend/compare.h"
+#include "frontend/reference/compare.h"
 
 namespace cameo {
 namespace fs = std::filesystem;

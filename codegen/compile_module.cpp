@@ -12,7 +12,7 @@
 #include "codegen/pool_pieces.h"
 #include "codegen/print_goldens.h"
 #include "codegen/write_sources.h"
-#include "frontend/diagnostic.h"
+#include "frontend/ir/diagnostic.h"
 
 namespace cameo {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "codegen/pack_code.h"
 #include "codegen/print_program.h"
-#include "frontend/diagnostic.h"
+#include "frontend/ir/diagnostic.h"
 
 namespace cameo {
 namespace {

@@ -3,10 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <unordered_map>
-
-#include "frontend/compare.h"
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
+#include "frontend/reference/compare.h"
+#include "optimizer/work.h"
 
 namespace cameo {
 namespace {
@@ -21,20 +20,12 @@ bool is_arithmetic(Expr e) {
   }
 }
 
-double extent_of(Expr var) { return var.extent().is_const() ? static_cast<double>(var.extent().int_value()) : 1; }
-
-/// Of one element: each node of the DAG as often as the folds around it turn.
-double operations_of(Expr value) {
-  std::vector<Expr> order, roots{value};
-  visit(roots, [&](Expr e) { order.push_back(e); });
-  std::unordered_map<Expr, double, ExprHash> times{{value, 1.0}};
+/// Floating-point operations of an output, each term of a fold one.
+double operations_of(const OutputExpr& out, double elements) {
   double sum = 0;
-  for (size_t i = order.size(); i-- > 0;) {  // users before arguments
-    const Expr e = order[i];
-    double t = times[e];
-    if (e.op() == Op::Fold) t *= extent_of(e.arg(0));
-    if (is_arithmetic(e)) sum += t;
-    for (Expr a : e.args()) times[a] = std::max(times[a], t);
+  for (const auto& [e, times] : evaluations(out.value, elements, 1)) {
+    const bool fold = e.op() == Op::Fold && e.arg(0).extent().is_const();
+    if (is_arithmetic(e)) sum += fold ? times * static_cast<double>(e.arg(0).extent().int_value()) : times;
   }
   return sum;
 }
@@ -51,10 +42,10 @@ double trips_of(const Graph& g, const Node& n) {
 
 double operations_of(const Graph& g, const Node& n) {
   double sum = 0;
-  const Meaning m = meaning_of(g, n);
+  const Meaning& m = meaning_of(g, n);
   if (const auto* c = std::get_if<Compute>(&m)) {
     for (size_t i = 0; i < c->outputs.size() && i < n.outputs.size(); ++i)
-      if (n.outputs[i]) sum += elements_of(g.type(n.outputs[i])) * operations_of(c->outputs[i].value);
+      if (n.outputs[i]) sum += operations_of(c->outputs[i], elements_of(g.type(n.outputs[i])));
   } else if (const auto* c = std::get_if<Composite>(&m)) {
     sum = estimate_operations(*c->definition);
   } else if (const auto* c = std::get_if<Control>(&m)) {

@@ -1,13 +1,11 @@
 // Golden cases: inputs, the outputs that are expected, and how far an artifact's may be from them, by the interpreter's
-// measure of error (frontend/compare.h).
+// measure of error (frontend/reference/compare.h).
 #pragma once
-#include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "codegen/print_module.h"
-#include "frontend/interpret.h"
+#include "frontend/reference/interpret.h"
 
 namespace cameo {
 

@@ -3,7 +3,7 @@
 
 #include <lz4hc.h>
 
-#include "frontend/check.h"
+#include "frontend/ir/check.h"
 
 namespace cameo {
 

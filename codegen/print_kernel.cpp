@@ -11,7 +11,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "frontend/check.h"
+#include "frontend/ir/check.h"
 #include "optimizer/choose/family.h"
 
 namespace cameo {
@@ -204,7 +204,8 @@ std::string held_by(const Kernel& k, size_t operand) {
 }
 
 void open_cpu_function(Writer& w, const Kernel& k) {
-  w.open(fmt::format("{}static void {}(const rt::RowCall& call) {{", k.small ? "RT_SMALL " : "", k.symbol));
+  w.open(fmt::format("{}static void {}(const rt::RowCall& call) {{", k.optimize_for_size ? "RT_OPTIMIZE_FOR_SIZE " : "",
+                     k.symbol));
   std::vector<std::string> types = operand_types(k);
   for (size_t i = 0; i < types.size(); ++i)
     w.line(fmt::format("auto* const x{} = rt::address<{}>(call, {});{}", i, types[i], i, held_by(k, i)));
@@ -225,7 +226,7 @@ void open_gpu_function(Writer& w, const Kernel& k) {
 
 void print_kernel(Writer& w, const Kernel& k, const Sources& sources, Frame frame) {
   std::string from;
-  for (uint32_t o : k.origin)
+  for (uint32_t o : k.provenance)
     if (o < sources.size() && from.size() < 400)
       from += (from.empty() ? "   <- " : ", ") +
               comment_safe(sources[o].name.empty() ? sources[o].output : sources[o].name);

@@ -9,7 +9,7 @@
 
 #include "codegen/print_kernel.h"
 #include "codegen/print_program.h"
-#include "frontend/check.h"
+#include "frontend/ir/check.h"
 
 namespace cameo {
 namespace {

@@ -11,7 +11,6 @@
 #include "codegen/device_code.h"
 #include "codegen/pool_pieces.h"
 #include "codegen/print_goldens.h"
-#include "optimizer/choose/cost.h"
 
 namespace cameo {
 namespace {
@@ -260,26 +259,21 @@ class ProgramPrinter {
     return fmt::format("{{{}, 0, {}ul}}", base_of(p, r), r.offset);
   }
 
-  /// Steps name ONNX nodes through a table with one row for each distinct (origin, kernel).
+  /// Steps name ONNX nodes through a table with one row for each distinct (provenance, kernel).
   size_t node_of(const Plan& p, const Step& s) {
     const std::string kernel(s.kind == StepKind::Kernel ? p.kernels[s.kernel].symbol : kind_name(s.kind));
-    auto [names, fresh] = names_.try_emplace(s.origin);
-    if (fresh) names->second = print_names(s.origin);
-    KernelCost cost;
-    if (s.kind == StepKind::Kernel) {
-      const auto [it, fresh] = costs_.try_emplace(&p.kernels[s.kernel]);
-      if (fresh) it->second = cost_of(p.kernels[s.kernel]);
-      cost = it->second;
-    }
+    auto [names, fresh] = names_.try_emplace(s.provenance);
+    if (fresh) names->second = print_names(s.provenance);
+    const KernelCost cost = s.kind == StepKind::Kernel ? p.kernels[s.kernel].cost : KernelCost();
     return nodes_.add_once({fmt::format("{{{}, {}, {}ul, {}ul}}", names->second, text_.place_of(kernel),
                                         static_cast<uint64_t>(cost.flops), static_cast<uint64_t>(cost.bytes))});
   }
   /// An array of the nodes' names; what a Node says of it.
-  std::string print_names(const Origin& origin) {
+  std::string print_names(const Provenance& provenance) {
     const Sources& sources = *module_.sources;
     std::string names;
     size_t count = 0;
-    for (uint32_t o : origin) {
+    for (uint32_t o : provenance) {
       if (o >= sources.size()) continue;
       names += string_literal(sources[o].name.empty() ? sources[o].output : sources[o].name) + ", ";
       ++count;
@@ -290,13 +284,12 @@ class ProgramPrinter {
   }
 
   const Module& module_;
-  std::map<const Kernel*, KernelCost> costs_;
   const std::vector<GoldenCase>& goldens_;
   const std::vector<MadeUpTensor> made_up_;
   Writer w_;
   RowTable nodes_;
   TextTable text_;
-  std::map<Origin, std::string> names_;
+  std::map<Provenance, std::string> names_;
 };
 
 }  // namespace

@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "codegen/build/embedded_files.h"
 #include "codegen/print_program.h"
 

@@ -13,7 +13,7 @@
 #include "codegen/print_goldens.h"
 #include "codegen/print_program.h"
 #include "codegen/source_makefile.h"
-#include "frontend/diagnostic.h"
+#include "frontend/ir/diagnostic.h"
 
 namespace cameo {
 namespace fs = std::filesystem;

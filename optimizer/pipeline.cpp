@@ -30,15 +30,15 @@ Graph run(std::span<const Pass> passes, Graph g, PassContext& context) {
 }
 }  // namespace
 
-bool PassContext::apply(std::string_view rule, const Graph& g, const Origin& origin) {
+bool PassContext::apply(std::string_view rule, const Graph& g, const Provenance& provenance) {
   if (rewrites >= rewrite_limit) return false;
   ++rewrites;
-  note(rule, g, origin);
+  note(rule, g, provenance);
   return true;
 }
 
-void PassContext::note(std::string_view rule, const Graph& g, const Origin& origin) {
-  log.push_back({pass, rule, where(g.sources(), origin)});
+void PassContext::note(std::string_view rule, const Graph& g, const Provenance& provenance) {
+  log.push_back({pass, rule, where(g.sources(), provenance)});
 }
 
 std::span<const Pass> passes() { return kPasses; }

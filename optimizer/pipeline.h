@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "frontend/graph.h"
+#include "frontend/ir/graph.h"
 #include "optimizer/plan/plan.h"
 #include "optimizer/verify.h"
 
@@ -39,9 +39,9 @@ struct PassContext {
   Waypoint reached = Waypoint::Imported;  // by the graph
 
   /// A rule asks before it rewrites a node, when nothing else keeps it from doing so; false: the limit is reached.
-  bool apply(std::string_view rule, const Graph& g, const Origin& origin);
+  bool apply(std::string_view rule, const Graph& g, const Provenance& provenance);
   /// A rewrite that compiling depends on: logged, not counted.
-  void note(std::string_view rule, const Graph& g, const Origin& origin);
+  void note(std::string_view rule, const Graph& g, const Provenance& provenance);
 };
 
 enum class Exactness { Exact, Algebraic };  // bitwise equal, or within tolerance of the unrounded run

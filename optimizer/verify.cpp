@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "frontend/check.h"
-#include "frontend/operator.h"
+#include "frontend/ir/check.h"
+#include "frontend/ir/operator.h"
 #include "optimizer/choose/claim.h"
 
 namespace cameo {
@@ -43,11 +43,11 @@ class Verifier {
 
   void check_node(NodeId id) {
     const Node& n = g_[id];
-    at_ = where(g_.sources(), n.origin);
+    at_ = where(g_.sources(), n.provenance);
     if (at_.empty()) at_ = fmt::format("number {} (`{}`)", id.index, n.op->name);
     bool sound = sound_;
     sound_ = true;
-    check_origin(n);
+    check_provenance(n);
     for (ValueId v : n.inputs)
       if (v && exists(v, "an operand") && !made_[v.index]) say(fmt::format("operand %{} is not made yet", v.index));
     for (ValueId v : n.outputs)
@@ -57,12 +57,13 @@ class Verifier {
     if (sound_ && from_ >= Waypoint::Expanded) check_meaning(n);
     sound_ = sound_ && sound;
   }
-  void check_origin(const Node& n) {
+  void check_provenance(const Node& n) {
     if (g_.sources().empty()) return;  // a graph that no model wrote
-    if (n.origin.empty()) say("comes from no node of the model");
-    if (!std::ranges::is_sorted(n.origin) || std::ranges::adjacent_find(n.origin) != n.origin.end())
-      say("its origins are no set");
-    if (!n.origin.empty() && n.origin.back() >= g_.sources().size()) say("comes from a node that the model has not");
+    if (n.provenance.empty()) say("comes from no node of the model");
+    if (!std::ranges::is_sorted(n.provenance) || std::ranges::adjacent_find(n.provenance) != n.provenance.end())
+      say("its provenance is no set");
+    if (!n.provenance.empty() && n.provenance.back() >= g_.sources().size())
+      say("comes from a node that the model has not");
   }
   void check_result(NodeId id, ValueId v) {
     if (g_[v].producer != id && !g_[v].constant) say(fmt::format("result %{} names another producer", v.index));
@@ -117,7 +118,7 @@ class Verifier {
 
   void check_meaning(const Node& n) {
     if (!n.op->meaning) return;
-    Meaning m = meaning_of(g_, n);
+    const Meaning& m = meaning_of(g_, n);
     if (std::holds_alternative<Composite>(m) && !is_claimed(n))
       say(fmt::format("`{}` is a composite that was not expanded", n.op->name));
     if (auto* view = std::get_if<View>(&m)) check_view(n, *view);
@@ -139,7 +140,7 @@ class Verifier {
     for (size_t i = g_.nodes().size(); i-- > 0;) {
       const Node& n = g_.nodes()[i];
       if (!must_run(n) && std::ranges::none_of(n.outputs, [&](ValueId v) { return v && wanted[v.index]; })) {
-        at_ = where(g_.sources(), n.origin);
+        at_ = where(g_.sources(), n.provenance);
         say(fmt::format("`{}` is needed by no output", n.op->name));
       }
       for (ValueId v : n.inputs)

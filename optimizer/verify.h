@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "frontend/graph.h"
+#include "frontend/ir/graph.h"
 
 namespace cameo {
 

@@ -9,7 +9,9 @@
 namespace cameo {
 namespace {
 
-double count(Expr extent) { return extent.is_const() ? static_cast<double>(extent.int_value()) : INFINITY; }
+double count(Expr extent, double unknown = INFINITY) {
+  return extent.is_const() ? static_cast<double>(extent.int_value()) : unknown;
+}
 
 double points_over(std::span<const Expr> vars) {
   double points = 1;
@@ -69,13 +71,13 @@ struct Counter {
 
 }  // namespace
 
-std::vector<std::pair<Expr, double>> evaluations(Expr root, double points) {
+std::vector<std::pair<Expr, double>> evaluations(Expr root, double points, double unknown) {
   std::vector<std::pair<Expr, double>> all;
   visit(std::span(&root, 1), [&](Expr e) { all.emplace_back(e, 0); });
   std::unordered_map<Expr, double, ExprHash> times{{root, points}};
   for (auto& [e, own] : std::views::reverse(all)) {  // users before arguments
     own = times[e];
-    const double inside = e.op() == Op::Fold ? own * count(e.arg(0).extent()) : own;
+    const double inside = e.op() == Op::Fold ? own * count(e.arg(0).extent(), unknown) : own;
     for (Expr a : e.args()) times[a] = std::max(times[a], inside);
   }
   return all;

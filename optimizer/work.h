@@ -1,6 +1,8 @@
 // What evaluating a node takes, before it is done: what a budget of folding counts.
 #pragma once
-#include "frontend/operator.h"
+#include <cmath>
+
+#include "frontend/ir/operator.h"
 
 namespace cameo {
 
@@ -8,7 +10,8 @@ namespace cameo {
 /// extent or a number of iterations is not known.
 double work_of(const Graph& g, const Node& n);
 
-/// How often each Expr under `root` is evaluated where `root` itself is evaluated `points` times.
-std::vector<std::pair<Expr, double>> evaluations(Expr root, double points);
+/// How often each Expr under `root` is evaluated where `root` itself is evaluated `points` times; `unknown` stands for
+/// an extent that is no number.
+std::vector<std::pair<Expr, double>> evaluations(Expr root, double points, double unknown = INFINITY);
 
 }  // namespace cameo

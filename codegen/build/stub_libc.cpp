@@ -3,10 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstdio>
 #include <map>
-#include <vector>
 
 #include "codegen/build/files.h"
 #include "codegen/build/run_lld.h"

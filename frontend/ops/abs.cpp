@@ -1,5 +1,5 @@
 // Abs: |x|; the smallest integer stays as it is.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

@@ -1,5 +1,5 @@
 // Acos: inverse cosine.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

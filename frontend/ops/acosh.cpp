@@ -1,5 +1,5 @@
 // Acosh: inverse hyperbolic cosine.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

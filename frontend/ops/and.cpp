@@ -1,5 +1,5 @@
 // And: logical and with broadcasting.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

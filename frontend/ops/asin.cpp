@@ -1,5 +1,5 @@
 // Asin: inverse sine.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

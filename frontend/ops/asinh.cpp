@@ -1,5 +1,5 @@
 // Asinh: inverse hyperbolic sine.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

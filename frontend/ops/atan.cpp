@@ -1,5 +1,5 @@
 // Atan: inverse tangent.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

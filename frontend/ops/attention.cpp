@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "frontend/build.h"
+#include "frontend/ir/build.h"
 #include "frontend/ops/window.h"
 
 namespace cameo::ops {

@@ -1,6 +1,6 @@
 // BitShift: LEFT drops what passes the top; RIGHT keeps the sign. By a negative count, or by more than the width,
 // leaves only the fill: 0, or -1 for a negative number shifted right.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 namespace {

@@ -1,5 +1,5 @@
 // BitwiseNot: every bit inverted.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

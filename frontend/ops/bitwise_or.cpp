@@ -1,5 +1,5 @@
 // BitwiseOr: bit by bit, with broadcasting.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

@@ -1,5 +1,5 @@
 // BitwiseXor: bit by bit, with broadcasting.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

@@ -1,5 +1,5 @@
 // Ceil: toward plus infinity.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

@@ -1,5 +1,5 @@
 // Celu: max(0, x) + min(0, alpha * (exp(x / alpha) - 1)).
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

@@ -1,6 +1,6 @@
 // Compress: the slices along an axis, or the elements of the flattened input, whose condition holds: a Gather by
 // NonZero.
-#include "frontend/build.h"
+#include "frontend/ir/build.h"
 
 namespace cameo::ops {
 namespace {

@@ -1,6 +1,6 @@
 // Concat: the inputs one after the other along an axis: a chain of selects over where each begins. Of many inputs, a
 // tree of Concats, since a chain is walked by every element.
-#include "frontend/build.h"
+#include "frontend/ir/build.h"
 #include "frontend/ops/operands.h"
 
 namespace cameo::ops {

@@ -2,7 +2,7 @@
 #pragma once
 #include <fmt/format.h>
 
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

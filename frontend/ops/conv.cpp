@@ -25,12 +25,7 @@ Operator declare_conv() {
   return {.name = "Conv",
           .since = {1, 11, 22},
           .inputs = {{"X", kFloats}, {"W", kFloats, InputSpec::Required, 0}, {"B", kFloats, InputSpec::Optional, 0}},
-          .attributes = {{"auto_pad", "NOTSET"},
-                         {"dilations", AttrKind::Ints},
-                         {"group", 1},
-                         {"kernel_shape", AttrKind::Ints},
-                         {"pads", AttrKind::Ints},
-                         {"strides", AttrKind::Ints}},
+          .attributes = convolution_attributes(),
           .infer = infer_conv,
           .meaning = conv};
 }

@@ -5,6 +5,11 @@
 
 namespace cameo::ops {
 
+inline std::vector<AttrSpec> convolution_attributes() {
+  return {{"auto_pad", "NOTSET"},           {"dilations", AttrKind::Ints}, {"group", 1},
+          {"kernel_shape", AttrKind::Ints}, {"pads", AttrKind::Ints},      {"strides", AttrKind::Ints}};
+}
+
 struct Convolution {
   Window window;
   int64_t group = 1;

@@ -25,12 +25,7 @@ Operator declare_conv_integer() {
                      {"x_zero_point", kQuantized, InputSpec::Optional, 0},
                      {"w_zero_point", kQuantized, InputSpec::Optional, 1}},
           .outputs = {{"y"}},
-          .attributes = {{"auto_pad", "NOTSET"},
-                         {"dilations", AttrKind::Ints},
-                         {"group", 1},
-                         {"kernel_shape", AttrKind::Ints},
-                         {"pads", AttrKind::Ints},
-                         {"strides", AttrKind::Ints}},
+          .attributes = convolution_attributes(),
           .infer = infer_conv_integer,
           .meaning = conv_integer};
 }

@@ -1,6 +1,6 @@
 // Casting as ONNX means it: true is what differs from zero, floats truncate toward zero, integers of 4 and 2 bits wrap.
 #pragma once
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

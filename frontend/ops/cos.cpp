@@ -1,5 +1,5 @@
 // Cos: cosine of radians.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

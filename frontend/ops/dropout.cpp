@@ -1,5 +1,5 @@
 // Dropout as inference runs it: the data unchanged and a mask of ones.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 namespace {

@@ -1,6 +1,6 @@
 // DynamicQuantizeLinear: the scale and zero point that map the range of x, widened to hold 0, onto [0, 255];
 // a scale of 1 where that range is 0 alone.
-#include "frontend/build.h"
+#include "frontend/ir/build.h"
 
 namespace cameo::ops {
 namespace {

@@ -1,5 +1,5 @@
 // Elu: x above zero, alpha * (exp(x) - 1) below.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

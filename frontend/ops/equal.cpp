@@ -1,5 +1,5 @@
 // Equal: a == b with broadcasting; NaN equals nothing.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

@@ -1,5 +1,5 @@
 // Erf: the error function; integers go through f32.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

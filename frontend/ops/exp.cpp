@@ -1,5 +1,5 @@
 // Exp: e to the x.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

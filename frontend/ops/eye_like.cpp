@@ -1,5 +1,5 @@
 // EyeLike: ones on the k-th diagonal of a matrix of the input's shape.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 namespace {

@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "frontend/expr.h"
+#include "frontend/ir/expr.h"
 
 namespace cameo::ops {
 

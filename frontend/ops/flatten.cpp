@@ -1,5 +1,5 @@
 // Flatten: a View as a matrix, cut in front of `axis`.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 namespace {

@@ -1,5 +1,5 @@
 // Floor: toward minus infinity.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

@@ -1,5 +1,5 @@
 // Greater: with broadcasting; false when either is NaN.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

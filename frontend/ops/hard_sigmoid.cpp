@@ -1,5 +1,5 @@
 // HardSigmoid: alpha * x + beta between 0 and 1.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

@@ -1,5 +1,5 @@
 // HardSwish: x * HardSigmoid(x) with alpha = 1/6 and beta = 1/2.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

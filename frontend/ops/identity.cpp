@@ -1,5 +1,5 @@
 // Identity: the input itself, of any kind.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

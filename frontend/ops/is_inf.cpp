@@ -1,5 +1,5 @@
 // IsInf: true for the infinities that the attributes ask for.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

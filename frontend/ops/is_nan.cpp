@@ -1,5 +1,5 @@
 // IsNaN: true for NaN.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

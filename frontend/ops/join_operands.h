@@ -1,7 +1,7 @@
 // Operators that join any number of operands, from the first one on. Many are joined by several nodes, each of which
 // takes what is joined so far and some more, in f32 at least: no kernel reads thousands of values.
 #pragma once
-#include "frontend/build.h"
+#include "frontend/ir/build.h"
 
 namespace cameo::ops {
 

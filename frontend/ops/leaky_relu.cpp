@@ -1,5 +1,5 @@
 // LeakyRelu: x, or alpha * x below zero.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

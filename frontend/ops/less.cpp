@@ -1,5 +1,5 @@
 // Less: with broadcasting; false when either is NaN.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

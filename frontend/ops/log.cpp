@@ -1,5 +1,5 @@
 // Log: natural logarithm.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

@@ -1,5 +1,5 @@
 // Mish: x * tanh(softplus(x)).
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

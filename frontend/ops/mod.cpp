@@ -1,5 +1,5 @@
 // Mod: the remainder with the sign of the divisor, also of a zero, or of the dividend when `fmod` is set.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 namespace {

@@ -1,5 +1,5 @@
 // Neg: -x.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

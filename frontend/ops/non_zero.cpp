@@ -1,5 +1,5 @@
 // NonZero: the indices of the elements that are not zero, in row-major order, one column an element.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 namespace {

@@ -1,5 +1,5 @@
 // Not: logical negation.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

@@ -3,8 +3,8 @@
 #pragma once
 #include <algorithm>
 
-#include "frontend/limits.h"
-#include "frontend/operator.h"
+#include "frontend/ir/limits.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

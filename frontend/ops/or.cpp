@@ -1,5 +1,5 @@
 // Or: logical or with broadcasting.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

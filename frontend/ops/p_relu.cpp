@@ -1,5 +1,5 @@
 // PRelu: x, or slope * x below zero; the slope broadcasts to x, or (up to opset 6) is one a channel.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 namespace {

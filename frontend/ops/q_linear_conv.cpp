@@ -37,12 +37,7 @@ Operator declare_q_linear_conv() {
                      {"y_zero_point", kQuantized},
                      {"B", DTypes(DType::i32), InputSpec::Optional}},
           .outputs = {{"y"}},
-          .attributes = {{"auto_pad", "NOTSET"},
-                         {"dilations", AttrKind::Ints},
-                         {"group", 1},
-                         {"kernel_shape", AttrKind::Ints},
-                         {"pads", AttrKind::Ints},
-                         {"strides", AttrKind::Ints}},
+          .attributes = convolution_attributes(),
           .infer = infer_q_linear_conv,
           .meaning = q_linear_conv};
 }

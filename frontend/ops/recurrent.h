@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "frontend/build.h"
+#include "frontend/ir/build.h"
 #include "frontend/ops/window.h"
 
 namespace cameo::ops {

@@ -1,5 +1,5 @@
 // Relu: max(x, 0).
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

@@ -1,5 +1,5 @@
 // Round: to the nearest integer, halves to even.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

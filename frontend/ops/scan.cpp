@@ -1,7 +1,7 @@
 // Scan: a Loop over the scanned axis of its inputs. Inputs are states, scanned tensors, then the `captures` outer
 // values that the body reads; version 8 puts sequence lengths first, a batch axis before everything, and is a Loop over
 // the batch outside.
-#include "frontend/build.h"
+#include "frontend/ir/build.h"
 #include "frontend/ops/control.h"
 #include "frontend/ops/operands.h"
 

@@ -1,5 +1,5 @@
 // Selu: gamma * x above zero, gamma * alpha * (exp(x) - 1) below.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

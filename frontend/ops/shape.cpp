@@ -1,7 +1,7 @@
 // Shape: the input's dims, or a range of them, as i64: known as far as they are when compiling.
 #include <algorithm>
 
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 namespace {

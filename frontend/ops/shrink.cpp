@@ -1,5 +1,5 @@
 // Shrink: toward zero by bias outside of [-lambd, lambd], zero inside; integers compute in f64.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

@@ -1,5 +1,5 @@
 // Sigmoid: 1 / (1 + exp(-x)).
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

@@ -1,5 +1,5 @@
 // Sign: -1, 0 or 1.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

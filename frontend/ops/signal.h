@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "frontend/build.h"
+#include "frontend/ir/build.h"
 #include "frontend/ops/operands.h"
 
 namespace cameo::ops {

@@ -1,5 +1,5 @@
 // Sin: sine of radians.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

@@ -1,5 +1,5 @@
 // Size: the number of elements as i64.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

@@ -1,6 +1,6 @@
 // The axes of Softmax and its kin: one axis since opset 13; before, all axes from `axis` on as if they were one.
 #pragma once
-#include "frontend/build.h"
+#include "frontend/ir/build.h"
 #include "frontend/ops/window.h"
 
 namespace cameo::ops {

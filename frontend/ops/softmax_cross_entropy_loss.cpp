@@ -1,5 +1,5 @@
 // SoftmaxCrossEntropyLoss: the negative log likelihood loss of the scores' LogSoftmax over the classes.
-#include "frontend/build.h"
+#include "frontend/ir/build.h"
 #include "frontend/ops/loss.h"
 
 namespace cameo::ops {

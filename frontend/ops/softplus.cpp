@@ -1,5 +1,5 @@
 // Softplus: log(1 + exp(x)).
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

@@ -1,5 +1,5 @@
 // Softsign: x / (1 + |x|).
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

@@ -1,5 +1,5 @@
 // Sqrt: square root; NaN below zero.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

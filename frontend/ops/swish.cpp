@@ -1,5 +1,5 @@
 // Swish: x * sigmoid(alpha * x).
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

@@ -1,5 +1,5 @@
 // Tan: tangent of radians.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

@@ -1,5 +1,5 @@
 // Tanh: hyperbolic tangent.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

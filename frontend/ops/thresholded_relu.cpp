@@ -1,5 +1,5 @@
 // ThresholdedRelu: x where it is above alpha, else zero.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

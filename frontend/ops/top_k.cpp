@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 namespace {

@@ -1,5 +1,5 @@
 // Transpose: output axis i is input axis perm[i]; reversed without `perm`.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 namespace {

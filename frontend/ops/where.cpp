@@ -1,5 +1,5 @@
 // Where: X where the condition holds, else Y, with broadcasting.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 namespace {

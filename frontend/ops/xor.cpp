@@ -1,5 +1,5 @@
 // Xor: logical xor with broadcasting.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "frontend/check.h"
+#include "frontend/ir/check.h"
 
 namespace cameo {
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "frontend/check.h"
+#include "frontend/ir/check.h"
 #include "optimizer/choose/lock.h"
 
 namespace cameo {
@@ -20,11 +20,11 @@ struct Candidate {
   std::vector<Alternative> ways;
 };
 
-std::vector<Alternative> ways_of(const Kernel& k, const Target& target) {
-  const KernelCost cost = cost_of(k);
+std::vector<Alternative> ways_of(Kernel& k, const Target& target) {
+  k.cost = cost_of(k);
   std::vector<Alternative> ways;
   for (const Choice& c : k.family->candidates(k, target))
-    ways.push_back({k.family, c, k.family->price(k, cost, c, target), {}});
+    ways.push_back({k.family, c, k.family->price(k, k.cost, c, target), {}});
   CAMEO_CHECK(!ways.empty(), "a way to run a kernel that a family has matched");
   auto best = std::ranges::min_element(ways, {}, &Alternative::seconds);
   if (best->seconds >= kClearly * ways.front().seconds) best = ways.begin();
@@ -132,7 +132,7 @@ std::optional<LoweredKernel> choose_kernel(const NodeProblem& p) {
   std::vector<Attempt> attempts;
   for (const Family* f : all_families()) attempts.push_back({f, f->lower(p)});
   const bool named = p.target.lock && std::holds_alternative<Composite>(p.meaning);
-  return choose(std::move(attempts), p.target, named ? problem_of(alone(p.graph, p.node)) : "");
+  return choose(std::move(attempts), p.target, named ? problem_of(alone(p.graph, p.node, p.node.inputs)) : "");
 }
 
 }  // namespace cameo

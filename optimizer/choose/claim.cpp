@@ -31,7 +31,7 @@ bool is_claimed(const Node& n) { return n.attrs.contains(kClaimedBy); }
 
 std::optional<Claim> Claims::compare(const Graph& alone, std::string problem) const {
   const Node& n = alone.nodes()[0];
-  const Meaning meaning = meaning_of(alone, n);
+  const Meaning& meaning = meaning_of(alone, n);
   if (!std::holds_alternative<Composite>(meaning)) return std::nullopt;
   const Layouts plain;
   auto whole = choose_kernel(NodeProblem{alone, plain, n, meaning, target_});
@@ -53,7 +53,7 @@ const Claim* Claims::decide(const Graph& alone) {
   auto it = decided_.find(problem);
   if (it == decided_.end()) it = decided_.emplace(problem, compare(alone, problem)).first;
   if (!it->second) return nullptr;
-  it->second->origin = merge(it->second->origin, n.origin);
+  it->second->provenance = merge(it->second->provenance, n.provenance);
   return &*it->second;
 }
 
@@ -61,7 +61,7 @@ std::vector<Claim> Claims::take() {
   std::vector<Claim> all;
   for (auto& [problem, claim] : decided_)
     if (claim) all.push_back(std::move(*claim));
-  std::ranges::sort(all, {}, &Claim::origin);
+  std::ranges::sort(all, {}, &Claim::provenance);
   return all;
 }
 

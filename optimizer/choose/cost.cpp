@@ -6,6 +6,8 @@
 #include <set>
 #include <unordered_map>
 
+#include "optimizer/work.h"
+
 namespace cameo {
 namespace {
 
@@ -14,7 +16,8 @@ using Variables = std::set<uint64_t>;  // by number
 class Counter {
  public:
   explicit Counter(const Kernel& k) : accesses_(k.operands.size()) {
-    for (Expr axis : k.axes) extents_[axis.var_number()] = extent_of(axis);
+    double points = 1;
+    for (Expr axis : k.axes) points *= extents_[axis.var_number()] = extent_of(axis);
     std::vector<Expr> roots;
     const auto whole = [&](Expr e) { return e.op() == Op::Acc ? k.accumulated : e; };
     for (const Store& s : k.stores) roots.insert(roots.end(), {rewrite(s.value, whole), s.offset, s.guard});
@@ -23,6 +26,8 @@ class Counter {
     });
     for (const Store& s : k.stores) access(s.operand, s.offset);
     visit(roots, [&](Expr e) { count(e); });
+    for (const Store& s : k.stores)
+      for (const auto& [e, times] : evaluations(s.value, points)) cost_.operations += times;
     for (size_t i = 0; i < accesses_.size(); ++i)
       cost_.bytes += accesses_[i].elements() * static_cast<double>(byte_size(k.operands[i]));
   }
@@ -59,6 +64,7 @@ class Counter {
     for (uint64_t v : variables_of(e)) product *= extents_.contains(v) ? extents_[v] : 1;
     return product;
   }
+  static double terms_of(Expr e) { return e.op() == Op::Fold ? extent_of(e.arg(0)) : 1; }
   void access(uint32_t operand, Expr offset) {
     Access& a = accesses_[operand];
     const Interval range = range_of(offset);
@@ -74,9 +80,9 @@ class Counter {
     if (e.op() == Op::Read) access(e.operand(), e.offset());
     if (!is_float(e.type()) || e.op() == Op::Read || e.op() == Op::Const || e.op() == Op::Cast || e.op() == Op::Select)
       return;
-    const bool fold = e.op() == Op::Fold;
-    if (fold && e.arg(1).op() == Op::Fold && e.arg(1).fold_kind() == e.fold_kind()) return;  // the inner one's terms
-    cost_.flops += times(e) * (fold ? extent_of(e.arg(0)) : 1);
+    if (e.op() == Op::Fold && e.arg(1).op() == Op::Fold && e.arg(1).fold_kind() == e.fold_kind())
+      return;  // the inner one's terms
+    cost_.flops += times(e) * terms_of(e);
   }
 
   std::map<uint64_t, double> extents_;  // by a variable's number

@@ -4,9 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
-#include "frontend/check.h"
+#include "frontend/ir/check.h"
 
 namespace cameo {
 
@@ -36,12 +35,12 @@ const Family& family(std::string_view name) {
   return **it;
 }
 
-Graph alone(const Graph& g, const Node& n) {
+Graph alone(const Graph& g, const Node& n, std::span<const ValueId> operands) {
   Graph one(g.shared_sources());
   std::vector<ValueId> in;
-  for (ValueId v : n.inputs)
+  for (ValueId v : operands)
     in.push_back(!v ? v : g[v].constant ? one.constant(g[v].constant) : one.add_input({}, g.type(v)));
-  const auto out = one.add(*n.op, in, n.attrs, n.origin, n.version, static_cast<int>(n.outputs.size()));
+  const auto out = one.add(*n.op, in, n.attrs, n.provenance, n.version, static_cast<int>(n.outputs.size()));
   for (size_t i = 0; i < n.outputs.size(); ++i)
     if (n.outputs[i]) one.add_output({}, out[i]);
   return one;
@@ -50,7 +49,7 @@ Graph alone(const Graph& g, const Node& n) {
 LoweredKernel kernel_of_node(const NodeProblem& p, const Family& family) {
   LoweredKernel l;
   l.kernel.family = &family;
-  l.kernel.node = std::make_shared<const Graph>(alone(p.graph, p.node));
+  l.kernel.node = std::make_shared<const Graph>(alone(p.graph, p.node, p.node.inputs));
   for (const auto* list : {&p.node.outputs, &p.node.inputs})
     for (ValueId v : *list) {
       if (!v) continue;
@@ -67,30 +66,9 @@ std::string_view name(FoldKind kind) {
 
 // ---- chunks ---------------------------------------------------------------------------------------------------------
 
-namespace {
-double cost_of(Expr root) {
-  double total = 0;
-  std::map<Expr, double, bool (*)(Expr, Expr)> costs([](Expr a, Expr b) { return a.id() < b.id(); });
-  visit(std::vector<Expr>{root}, [&](Expr e) {
-    double own = 1;
-    if (e.op() == Op::Fold && e.arg(0).extent().is_const()) {
-      double body = 0;
-      visit(std::vector<Expr>{e.arg(1)}, [&](Expr inner) { body += inner.op() == Op::Fold ? costs[inner] : 1; });
-      own = body * static_cast<double>(e.arg(0).extent().int_value());
-    }
-    costs[e] = own;
-    total += own;
-  });
-  return total;
-}
-}  // namespace
-
 int chunks_by_work(const Kernel& k, double operations) {
   constexpr double kWorthAThread = 50'000, kMost = 64;  // operations, some 5 us; chunks
-  double points = 1;
-  for (Expr axis : k.axes) points *= static_cast<double>(axis.extent().int_value());
-  for (const Store& s : k.stores) operations += points * cost_of(s.value);
-  return static_cast<int>(std::clamp(operations / kWorthAThread, 1.0, kMost));
+  return static_cast<int>(std::clamp((k.cost.operations + operations) / kWorthAThread, 1.0, kMost));
 }
 
 int chunks_by_units(int64_t units) {

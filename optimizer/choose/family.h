@@ -109,8 +109,9 @@ std::span<const Family* const> all_families();
 const Family& family(std::string_view name);  // an internal error where there is none
 
 // ---- shared by families
-/// A node with its operands' types and constants, in a graph of its own whose outputs are the node's.
-Graph alone(const Graph& g, const Node& n);
+/// A node on these operands of `g`, of which it keeps types and constants, in a graph of its own whose outputs are the
+/// node's.
+Graph alone(const Graph& g, const Node& n, std::span<const ValueId> operands);
 /// A kernel that computes a node whole: its operands are the node's outputs that are wanted, then its inputs that are
 /// present, all of them row-major.
 LoweredKernel kernel_of_node(const NodeProblem& p, const Family& family);
@@ -118,7 +119,7 @@ LoweredKernel kernel_of_node(const NodeProblem& p, const Family& family);
 double seconds_to_move(double bytes, const MachineModel& machine);
 std::string_view name(FoldKind kind);  // as rt:: has it
 /// A processor's chunks: enough for the threads to even out, one where there is too little to be worth waking one.
-/// `operations`: those of the whole kernel that its stores' values do not show.
+/// `operations`: those of the whole kernel that its cost does not show.
 int chunks_by_work(const Kernel& k, double operations);
 /// A GPU's: a block has a unit of work at a time.
 int chunks_by_units(int64_t units);

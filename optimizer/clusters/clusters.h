@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "frontend/graph.h"
-#include "frontend/operator.h"
+#include "frontend/ir/graph.h"
+#include "frontend/ir/operator.h"
 #include "optimizer/target.h"
 
 namespace cameo {

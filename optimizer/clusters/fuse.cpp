@@ -4,7 +4,7 @@
 #include <map>
 #include <optional>
 
-#include "frontend/check.h"
+#include "frontend/ir/check.h"
 #include "optimizer/clusters/clusters.h"
 
 namespace cameo {
@@ -37,12 +37,6 @@ class Fuser {
   }
 
  private:
-  const Meaning& meaning(NodeId n) {
-    auto it = meanings_.find(n);
-    if (it == meanings_.end()) it = meanings_.emplace(n, meaning_of(g_, g_[n])).first;
-    return it->second;
-  }
-
   /// The element of a value of the cluster, made once for each index that it is read at.
   Expr at(ValueId v, std::span<const Expr> index) {
     std::vector<uint32_t> key{v.index};
@@ -54,12 +48,12 @@ class Fuser {
   Expr make_at(ValueId v, std::span<const Expr> index) {
     NodeId n = g_[v].producer;
     const Node& node = g_[n];
-    if (auto* view = std::get_if<View>(&meaning(n))) {
+    if (auto* view = std::get_if<View>(&meaning_of(g_, node))) {
       ValueId from = node.inputs[view->input];
       std::vector<Expr> i = view_index(g_.type(from).shape, g_.type(v).shape, index);
       return read(from, i, zero(g_.type(v).dtype), false);
     }
-    auto* compute = std::get_if<Compute>(&meaning(n));
+    auto* compute = std::get_if<Compute>(&meaning_of(g_, node));
     CAMEO_CHECK(compute, "a Compute or a View inside of a fused cluster");
     size_t o = std::find(node.outputs.begin(), node.outputs.end(), v) - node.outputs.begin();
     const OutputExpr& out = compute->outputs[o];
@@ -97,7 +91,7 @@ class Fuser {
   /// Of a cast of 16-bit floats the zeros outside are those of what it reads: a Load of that says it all.
   std::optional<Expr> widened(const Value& value, std::span<const Expr> index, Expr outside) {
     const Node& node = g_[value.producer];
-    auto* compute = std::get_if<Compute>(&meaning(value.producer));
+    auto* compute = std::get_if<Compute>(&meaning_of(g_, node));
     if (!compute || !outside.is_const() || outside.type() != DType::f32 || outside.float_value() != 0)
       return std::nullopt;
     const Expr cast_of = compute->outputs[0].value;
@@ -117,7 +111,6 @@ class Fuser {
 
   const Graph& g_;
   std::map<NodeId, bool> inside_;
-  std::map<NodeId, Meaning> meanings_;
   std::map<std::vector<uint32_t>, Expr> made_;  // by value and index
 };
 

@@ -85,7 +85,6 @@ KernelSize JoinRules::size_of(uint32_t node) const {
 
 JoinRules::JoinRules(const Graph& g, const Target& target)
     : g_(g), facts_(g.nodes().size()), readers_(g.values().size()), is_output_(g.values().size()) {
-  meanings_.reserve(g.nodes().size());
   for (uint32_t i = 0; i < g.nodes().size(); ++i) {
     read_meaning(i);
     for (ValueId v : g.nodes()[i].inputs)
@@ -96,7 +95,7 @@ JoinRules::JoinRules(const Graph& g, const Target& target)
 }
 void JoinRules::read_meaning(uint32_t node) {
   const Node& n = g_.nodes()[node];
-  const Meaning& meaning = meanings_.emplace_back(meaning_of(g_, n));
+  const Meaning& meaning = meaning_of(g_, n);
   NodeFacts& facts = facts_[node];
   facts.refusal = refusal_of(meaning);
   if (facts.refusal.empty() && g_.type(n.outputs[0]).kind != Kind::Tensor)

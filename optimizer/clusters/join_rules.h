@@ -57,7 +57,6 @@ class JoinRules {
   bool moves_constant(std::span<const NodeId> nodes) const;
 
   const Graph& g_;
-  std::vector<Meaning> meanings_;
   std::vector<NodeFacts> facts_;
   std::vector<std::vector<uint32_t>> readers_;  // by value: nodes, in order
   std::vector<bool> is_output_;                 // by value

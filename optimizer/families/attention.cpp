@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "frontend/interpret.h"
+#include "frontend/reference/interpret.h"
 #include "optimizer/choose/family.h"
 #include "runtime/kernels/attention_shape.h"
 

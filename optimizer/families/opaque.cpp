@@ -4,14 +4,14 @@
 
 #include <algorithm>
 
-#include "frontend/interpret.h"
+#include "frontend/reference/interpret.h"
 #include "optimizer/choose/family.h"
 #include "runtime/kernels/contract_shape.h"
 
 namespace cameo {
 namespace {
 
-Opaque function_of(const Kernel& k) { return std::get<Opaque>(meaning_of(*k.node, k.node->nodes()[0])); }
+const Opaque& function_of(const Kernel& k) { return std::get<Opaque>(meaning_of(*k.node, k.node->nodes()[0])); }
 
 class OpaqueFamily final : public Family {
  public:
@@ -34,13 +34,13 @@ class OpaqueFamily final : public Family {
     return interpret_node(*k.node, k.node->nodes()[0], in);
   }
   std::string text(const Kernel& k) const override {
-    const Opaque o = function_of(k);
+    const Opaque& o = function_of(k);
     return fmt::format("{} {}", o.kernel, fmt::join(o.numbers, ","));
   }
 
   std::string header(const Kernel& k) const override { return std::string(function_of(k).kernel); }
   void print(KernelPrinter& printer, const Kernel& k) const override {
-    const Opaque o = function_of(k);
+    const Opaque& o = function_of(k);
     std::string arguments;
     for (size_t i = 0; i < k.operands.size(); ++i) arguments += fmt::format(", x{}", i);
     for (int64_t n : o.numbers) arguments += fmt::format(", {}l", n);

@@ -1,6 +1,6 @@
 // The order of each value's axes in memory, assigned after clusters have formed and never back.
 #pragma once
-#include "frontend/layout.h"
+#include "frontend/ir/layout.h"
 #include "optimizer/clusters/clusters.h"
 
 namespace cameo {

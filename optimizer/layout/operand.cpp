@@ -70,7 +70,7 @@ Expr panel_offset(Expr column, Expr term, int64_t terms) {
 }
 
 std::optional<Expr> packed_offset(const Packing& p, const std::vector<int64_t>& dims, std::span<const Expr> index) {
-  if (dims.size() != 2 || !p.groups.empty() || p.k.size() != 1 || p.origin != 0) return std::nullopt;
+  if (dims.size() != 2 || !p.groups.empty() || p.k.size() != 1 || p.base_offset != 0) return std::nullopt;
   const Packing::Axis down{dims[0], dims[1]}, along{dims[1], 1};
   const bool transposed = p.column == down && p.k[0] == along;
   if (!transposed && !(p.column == along && p.k[0] == down)) return std::nullopt;

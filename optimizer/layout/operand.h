@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "frontend/graph.h"
-#include "frontend/layout.h"
+#include "frontend/ir/graph.h"
+#include "frontend/ir/layout.h"
 
 namespace cameo {
 
@@ -19,7 +19,7 @@ struct Packing {
   std::vector<Axis> groups;  // each has panels of its own
   Axis column{0, 0};
   std::vector<Axis> k;
-  int64_t origin = 0;
+  int64_t base_offset = 0;
   int64_t k_total() const;
   int64_t elements() const;  // of all panels
   bool operator==(const Packing&) const = default;

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 #include "optimizer/layout/operand.h"
 
 namespace cameo {

@@ -9,15 +9,15 @@ namespace cameo {
 namespace {
 
 std::string describe(const Packing& p) {
-  std::string s = fmt::format("{}x{} from {}", p.column.extent, p.column.stride, p.origin);
+  std::string s = fmt::format("{}x{} from {}", p.column.extent, p.column.stride, p.base_offset);
   for (auto& k : p.k) s += fmt::format(", {}x{}", k.extent, k.stride);
   for (auto& g : p.groups) s += fmt::format("; {}x{}", g.extent, g.stride);
   return s;
 }
 
 /// The offsets of all indices of these axes.
-std::vector<int64_t> offsets_of(const std::vector<Packing::Axis>& axes, int64_t origin) {
-  std::vector<int64_t> offsets{origin};
+std::vector<int64_t> offsets_of(const std::vector<Packing::Axis>& axes, int64_t base_offset) {
+  std::vector<int64_t> offsets{base_offset};
   for (const Packing::Axis& a : axes) {
     std::vector<int64_t> finer;
     for (int64_t at : offsets)
@@ -33,7 +33,7 @@ Tensor pack_panels(const Tensor& t, const Packing& p) {
   auto pack = [&]<class T>(T) {
     const T* from = reinterpret_cast<const T*>(t.bytes().data());
     T* to = reinterpret_cast<T*>(out.mutable_bytes().data());
-    for (int64_t group : offsets_of(p.groups, p.origin)) {
+    for (int64_t group : offsets_of(p.groups, p.base_offset)) {
       rt::pack_b(to, p.column.extent, p.k_total(), [&](int64_t k, int64_t column) {
         return from[group + rows[static_cast<size_t>(k)] + column * p.column.stride];
       });

@@ -2,7 +2,6 @@
 #include "optimizer/layout/sum_of_products.h"
 
 #include <algorithm>
-#include <span>
 #include <utility>
 
 namespace cameo {

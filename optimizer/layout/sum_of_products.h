@@ -3,8 +3,8 @@
 #include <optional>
 #include <vector>
 
-#include "frontend/graph.h"
-#include "frontend/operator.h"
+#include "frontend/ir/graph.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo {
 

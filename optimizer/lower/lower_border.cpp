@@ -1,6 +1,4 @@
 // Borders: what stands in the room around a value before that is made.
-#include <algorithm>
-
 #include "optimizer/lower/lower_kernel.h"
 
 namespace cameo {
@@ -16,8 +14,8 @@ LoweredKernel lower_sides(const Graph& g, const Operand& to, size_t i, int64_t r
   l.operands = {to};
   l.kernel.operands = {g.type(to.value).dtype};
   l.kernel.title = "Border";
-  l.kernel.small = true;
-  Expr offset = to.layout.origin.extent();
+  l.kernel.optimize_for_size = true;
+  Expr offset = to.layout.base_offset.extent();
   for (size_t o = 0; o < to.order.size(); ++o) {
     auto axis = static_cast<size_t>(to.order[o]);
     if (o < i) {

@@ -2,9 +2,8 @@
 #include "optimizer/lower/lower_kernel.h"
 
 #include <algorithm>
-#include <map>
 
-#include "frontend/check.h"
+#include "frontend/ir/check.h"
 
 namespace cameo {
 

@@ -74,6 +74,6 @@ void choose_nest(Kernel& k, const Target& target);
 /// multiple of them.
 bool moves_together(const Kernel& k, int64_t lanes);
 /// Takes the least of its offsets out of all of them, for each operand; gives it in elements.
-std::vector<int64_t> take_origins(Kernel& k);
+std::vector<int64_t> take_base_offsets(Kernel& k);
 
 }  // namespace cameo

@@ -170,7 +170,7 @@ void keep_shared_stretches(Plan& plan) {
 }
 
 void find_stretches(Plan& plan) {
-  if (!plan.target.is_gpu()) StretchFinder(plan).run();  // a GPU runs one step after another
+  if (plan.target.shares_stretches) StretchFinder(plan).run();
 }
 
 }  // namespace cameo

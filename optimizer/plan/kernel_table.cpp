@@ -21,7 +21,7 @@ std::string symbol_of(size_t number, std::string_view title) {
 
 /// A canonical text of a kernel: variables and nodes numbered in order of appearance.
 std::string text_of(const Kernel& k, bool with_numbers) {
-  std::string s = fmt::format("{} {} {}|", k.choice.text(), k.on_host, k.small);
+  std::string s = fmt::format("{} {} {}|", k.choice.text(), k.on_host, k.optimize_for_size);
   if (k.family) s += fmt::format("{} {}|", k.family->name(), k.family->text(k));
   for (DType t : k.operands) s += fmt::format("{},", name(t));
   std::map<uint64_t, size_t> vars;
@@ -63,7 +63,7 @@ uint32_t KernelTable::intern(Kernel k) {
     kernels_.push_back(std::move(k));
   } else {
     Kernel& same = kernels_[it->second];
-    same.origin = merge(same.origin, k.origin);
+    same.provenance = merge(same.provenance, k.provenance);
     for (const std::string& problem : k.problems)
       if (std::ranges::find(same.problems, problem) == same.problems.end()) same.problems.push_back(problem);
   }

@@ -10,7 +10,8 @@ namespace cameo {
 class KernelTable {
  public:
   explicit KernelTable(std::vector<Kernel>& kernels) : kernels_(kernels) {}
-  /// The number of an equal kernel, or of this one as a new one: equal means the same text but for its name and origin.
+  /// The number of an equal kernel, or of this one as a new one: equal means the same text but for its name and
+  /// provenance.
   uint32_t intern(Kernel k);
 
  private:
@@ -18,7 +19,7 @@ class KernelTable {
   std::map<std::string, uint32_t> numbers_;  // by text
 };
 
-/// All of a kernel but its name and origin: variables and nodes numbered in order of appearance.
+/// All of a kernel but its name and provenance: variables and nodes numbered in order of appearance.
 std::string kernel_text(const Kernel& k);
 /// The text of a kernel without its f32 and f64 numbers: kernels of one text differ in those alone.
 std::string shape_text(const Kernel& k);

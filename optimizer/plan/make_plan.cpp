@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "frontend/check.h"
+#include "frontend/ir/check.h"
 #include "optimizer/choose/choose.h"
 #include "optimizer/clusters/clusters.h"
 #include "optimizer/plan/planner.h"
@@ -22,7 +22,7 @@ std::string title_of(const Graph& g, const Cluster& c) {
 
 bool fuses(const Graph& g, const Cluster& c) {
   if (c.nodes.size() > 1) return true;
-  Meaning m = meaning_of(g, g[c.nodes[0]]);
+  const Meaning& m = meaning_of(g, g[c.nodes[0]]);
   return std::holds_alternative<Compute>(m) || std::holds_alternative<View>(m);
 }
 
@@ -89,19 +89,19 @@ void Planner::plan_root(const Graph& g) {
   note_alignment(plan_);
 }
 
-Step& Planner::push(StepKind kind, std::vector<Ref> refs, const Origin& origin) {
+Step& Planner::push(StepKind kind, std::vector<Ref> refs, const Provenance& provenance) {
   plan_.steps.push_back({});
   Step& s = plan_.steps.back();
   s.kind = kind;
   s.refs = std::move(refs);
-  s.origin = origin;
+  s.provenance = provenance;
   return s;
 }
 
-void Planner::copy(const Place& to, const Place& from, int64_t bytes, const Origin& origin) {
+void Planner::copy(const Place& to, const Place& from, int64_t bytes, const Provenance& provenance) {
   if (to.ref == from.ref || bytes == 0) return;
   Ref dst = use(to), src = use(from);
-  push(StepKind::Copy, {dst, src}, origin).bytes = bytes;
+  push(StepKind::Copy, {dst, src}, provenance).bytes = bytes;
 }
 
 Planner::Frame Planner::open_frame(const Graph& g) {
@@ -126,7 +126,7 @@ void Planner::guarded(const Graph& g, const Cluster& c, Places& places, const st
   try {
     work();
   } catch (CompileError& e) {
-    if (e.diagnostic.node.empty()) e.diagnostic.node = where(g.sources(), g[c.nodes.back()].origin);
+    if (e.diagnostic.node.empty()) e.diagnostic.node = where(g.sources(), g[c.nodes.back()].provenance);
     diagnostics_.add(e.diagnostic);
     for (NodeId n : c.nodes)
       for (ValueId v : g[n].outputs)
@@ -164,7 +164,7 @@ void Planner::plan_cluster(Frame& f, size_t number) {
   for (size_t i = 0; i < c.outputs.size(); ++i) plan_output(f, c, i);
   if (!c.outputs.empty()) return;
   const Node& n = f.g[c.cluster.nodes[0]];
-  Meaning m = meaning_of(f.g, n);
+  const Meaning& m = meaning_of(f.g, n);
   if (auto* control = std::get_if<Control>(&m)) return control->form == Control::Loop ? plan_loop(f, n) : plan_if(f, n);
   if (std::holds_alternative<Compute>(m) || std::holds_alternative<View>(m)) return;  // reported when it was fused
   plan_node(f, c.cluster, n, m);
@@ -192,7 +192,7 @@ void Planner::plan_node(Frame& f, const Cluster& c, const Node& n, const Meaning
     add_parts(f, c, n.outputs[0], lower_output(f, n.outputs[0], start, machine));
   }
   for (const Claim& claim : plan_.claims)
-    if (std::ranges::includes(claim.origin, n.origin)) kernel->kernel.alternatives = claim.lost;
+    if (std::ranges::includes(claim.provenance, n.provenance)) kernel->kernel.alternatives = claim.lost;
   add_kernel(f, c, std::move(*kernel));
 }
 
@@ -202,8 +202,8 @@ void Planner::add_parts(Frame& f, const Cluster& c, ValueId v, const std::vector
 }
 
 void Planner::add_kernel(Frame& f, const Cluster& c, LoweredKernel l) {
-  for (NodeId n : c.nodes) l.kernel.origin = merge(l.kernel.origin, f.g[n].origin);
-  reader_ = l.kernel.origin;
+  for (NodeId n : c.nodes) l.kernel.provenance = merge(l.kernel.provenance, f.g[n].provenance);
+  reader_ = l.kernel.provenance;
   l.kernel.title = title_of(f.g, c);
   for (const Operand& o : l.operands) l.kernel.held.push_back(text_of(f.g[o.value]));
   std::vector<Place> at;
@@ -225,7 +225,7 @@ void Planner::tap(const Graph& g, const Operand& o, const Place& at) {
   if (&g != root_ || v.name.empty()) return;
   std::erase_if(plan_.taps, [&](const Tap& t) { return t.name == v.name; });
   Ref ref = at.ref;
-  ref.offset += o.layout.origin.value() * byte_size(v.type.dtype);
+  ref.offset += o.layout.base_offset.value() * byte_size(v.type.dtype);
   plan_.taps.push_back({now() - 1, ref, v.name, v.type.dtype, extents(v.type.shape), extents(o.layout.pitch)});
 }
 
@@ -233,13 +233,13 @@ void Planner::push_kernel(Kernel k, const std::vector<Place>& at, const std::vec
   if (has_no_points(k)) return;
   std::vector<Ref> refs;
   for (const Place& p : at) refs.push_back(use(p));
-  const std::vector<int64_t> origins = take_origins(k);
-  for (size_t i = 0; i < refs.size(); ++i) refs[i].offset += origins[i] * byte_size(k.operands[i]);
-  Origin origin = k.origin;
+  const std::vector<int64_t> base_offsets = take_base_offsets(k);
+  for (size_t i = 0; i < refs.size(); ++i) refs[i].offset += base_offsets[i] * byte_size(k.operands[i]);
+  Provenance provenance = k.provenance;
   const int chunks = k.family->chunks(k, machine_of(k.on_host, plan_.target));
   plan_.scratch_bytes = std::max(plan_.scratch_bytes, k.scratch_bytes);
   uint32_t number = kernels_.intern(std::move(k));
-  Step& s = push(StepKind::Kernel, std::move(refs), origin);
+  Step& s = push(StepKind::Kernel, std::move(refs), provenance);
   s.kernel = number;
   s.chunks = chunks;
   s.written = written;

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "frontend/graph.h"
+#include "frontend/ir/graph.h"
 #include "optimizer/choose/choice.h"
 #include "optimizer/target.h"
 
@@ -39,7 +39,14 @@ struct Claim {
   std::string_view op;
   Alternative won;
   std::vector<Alternative> lost;  // the best one first, then families that did not match
-  Origin origin;
+  Provenance provenance;
+};
+
+/// What one execution of a kernel does.
+struct KernelCost {
+  double flops = 0;       // operations on floating-point numbers, each function and each term of a fold one
+  double bytes = 0;       // of distinct memory that is read or written
+  double operations = 0;  // each Expr of the stores' values at each point; what `Acc` stands for is none
 };
 
 /// One emitted function. Its expressions, whose Reads have the numbers of its operands, say what is computed, its
@@ -49,19 +56,20 @@ struct Kernel {
   const Family* family = nullptr;
   Choice choice;
   std::vector<std::string> problems;      // that it solves, as a lock names them; none where the target has no lock
+  KernelCost cost;                        // what its price and its chunks are made of, and what profiles print
   double seconds = 0;                     // its price, on one core
   std::vector<Alternative> alternatives;  // that lost, the best one first, then families that did not match
   std::vector<Expr> axes;                 // Vars, outermost first
   Expr accumulated;                       // what the Acc in the stores' values stands for; null where they have none
   std::vector<Store> stores;
   std::vector<DType> operands;
-  std::vector<std::string> held;  // by operand: the name, type and shape of the value it is in the first of its steps
-  std::vector<bool> aligned;      // by operand: whether it begins at a multiple of rt::kAlignment in every step
-  bool on_host = false;           // of a GPU's plan: the processor runs it, on operands of Base::Host
-  bool small = false;             // compiled for size: it takes next to no time
-  int64_t scratch_bytes = 0;      // a thread needs
+  std::vector<std::string> held;   // by operand: the name, type and shape of the value it is in the first of its steps
+  std::vector<bool> aligned;       // by operand: whether it begins at a multiple of rt::kAlignment in every step
+  bool on_host = false;            // of a GPU's plan: the processor runs it, on operands of Base::Host
+  bool optimize_for_size = false;  // it takes next to no time
+  int64_t scratch_bytes = 0;       // a thread needs
   std::shared_ptr<const Graph> node;  // instead of expressions: alone in a graph, what its reference function takes
-  Origin origin;
+  Provenance provenance;
 };
 
 // ---- where values stand ---------------------------------------------------------------------------------------------
@@ -84,7 +92,7 @@ struct Step {
   int jump = -1;          // a step's number
   int64_t bytes = 0;      // Copy, Advance; LoopBegin: trips when no ref holds them
   uint32_t a = 0, b = 0;  // slots of Swap, SetBase, Advance; loop number and flags of LoopBegin
-  Origin origin;
+  Provenance provenance;
   std::vector<ValueId> written;  // values of the root graph, for taps
   bool operator==(const Step&) const = default;
 };

@@ -38,7 +38,7 @@ struct Planner::Loop {
     s.a = a;
     s.b = b;
     s.bytes = bytes;
-    s.origin = n.origin;
+    s.provenance = n.provenance;
     turns.push_back(std::move(s));
   }
 };
@@ -55,24 +55,24 @@ Planner::Loop Planner::open_loop(Frame& f, const Node& n) {
   const Constant yes = std::make_shared<const Tensor>(Tensor::scalar(DType::b1, 1));
   copy(loop.flag,
        loop.condition() ? place_plain(f, loop.condition()) : Place{{Base::Weights, 0, weights_.add(yes)}, {}}, 1,
-       n.origin);
+       n.provenance);
   if (out != in && reads_condition(body)) loop.flag_of_round = new_buffer(1, "condition");
   loop.inputs = {loop.counter, loop.flag_of_round.value_or(loop.flag)};
   loop.outputs = {loop.flag};
   return loop;
 }
-uint32_t Planner::new_slot(const Place& p, const Origin& origin) {
+uint32_t Planner::new_slot(const Place& p, const Provenance& provenance) {
   const uint32_t slot = plan_.slots++;
   const Ref r = use(p);
-  push(StepKind::SetBase, {r}, origin).a = slot;
+  push(StepKind::SetBase, {r}, provenance).a = slot;
   return slot;
 }
 void Planner::carry(Frame& f, Loop& loop) {
   for (size_t i = 0; i < loop.carried; ++i) {
     const int64_t bytes = bytes_of(loop.body.type(loop.body.inputs()[2 + i]));
     const Place now_at = new_buffer(bytes, "carried"), next_at = new_buffer(bytes, "carried");
-    copy(now_at, place_plain(f, loop.n.inputs[2 + i]), bytes, loop.n.origin);
-    const uint32_t a = new_slot(now_at, loop.n.origin), b = new_slot(next_at, loop.n.origin);
+    copy(now_at, place_plain(f, loop.n.inputs[2 + i]), bytes, loop.n.provenance);
+    const uint32_t a = new_slot(now_at, loop.n.provenance), b = new_slot(next_at, loop.n.provenance);
     const std::vector<int> both{now_at.buffers[0], next_at.buffers[0]};
     loop.inputs.push_back({{Base::Slot, a, 0}, both});
     loop.outputs.push_back({{Base::Slot, b, 0}, both});
@@ -85,14 +85,14 @@ void Planner::scan(Frame& f, Loop& loop) {
     const ValueId v = loop.n.outputs[i];
     const int64_t bytes = bytes_of(loop.body.type(loop.body.outputs()[1 + i].value));
     const Place at = v ? place_output(f, v) : new_buffer(bytes, "unused");
-    const uint32_t slot = new_slot(at, loop.n.origin);
+    const uint32_t slot = new_slot(at, loop.n.provenance);
     loop.outputs.push_back({{Base::Slot, slot, 0}, at.buffers});
     loop.turn(StepKind::Advance, slot, 0, v ? bytes : 0);
   }
 }
 int Planner::begin_loop(Frame& f, const Loop& loop) {
   const int begin = now();
-  push(StepKind::LoopBegin, {}, loop.n.origin);
+  push(StepKind::LoopBegin, {}, loop.n.provenance);
   const ValueId trips = loop.trips();
   const bool known = trips && f.g[trips].constant;
   std::vector<Ref> refs;
@@ -110,7 +110,7 @@ int Planner::begin_loop(Frame& f, const Loop& loop) {
 void Planner::end_loop(const Loop& loop, int begin) {
   plan_.steps.insert(plan_.steps.end(), loop.turns.begin(), loop.turns.end());
   for (const Place& p : loop.outputs) use(p);
-  push(StepKind::LoopEnd, {}, loop.n.origin).jump = begin;
+  push(StepKind::LoopEnd, {}, loop.n.provenance).jump = begin;
   plan_.steps[static_cast<size_t>(begin)].jump = now();
   keep_alive(begin, now() - 1);
 }
@@ -126,13 +126,13 @@ void Planner::plan_loop(Frame& f, const Node& n) {
   for (size_t i = 0; i < loop.captured; ++i) loop.inputs.push_back(place_plain(f, n.inputs[2 + loop.carried + i]));
   scan(f, loop);
   const int begin = begin_loop(f, loop);
-  if (loop.flag_of_round) copy(*loop.flag_of_round, loop.flag, 1, n.origin);
+  if (loop.flag_of_round) copy(*loop.flag_of_round, loop.flag, 1, n.provenance);
   plan_graph(loop.body, loop.inputs, loop.outputs);
   end_loop(loop, begin);
   for (size_t i = 0; i < loop.carried; ++i) {
     const ValueId v = n.outputs[i];
     if (v && f.places[v.index])
-      copy(*f.places[v.index], loop.finals[i], bytes_of(f.g.type(v)), n.origin);
+      copy(*f.places[v.index], loop.finals[i], bytes_of(f.g.type(v)), n.provenance);
     else if (v)
       f.places[v.index] = loop.finals[i];
   }
@@ -144,11 +144,11 @@ void Planner::plan_if(Frame& f, const Node& n) {
   for (size_t i = 1; i < n.inputs.size(); ++i) captured.push_back(place_plain(f, n.inputs[i]));
   const int test = now();
   const Ref condition = use(place_plain(f, n.inputs[0]));
-  push(StepKind::JumpIfFalse, {condition}, n.origin);
+  push(StepKind::JumpIfFalse, {condition}, n.provenance);
   plan_graph(*n.bodies[0], captured, outputs);
   for (const Place& p : outputs) use(p);
   const int over = now();
-  push(StepKind::Jump, {}, n.origin);
+  push(StepKind::Jump, {}, n.provenance);
   plan_.steps[static_cast<size_t>(test)].jump = now();
   plan_graph(*n.bodies[1], captured, outputs);
   for (const Place& p : outputs) use(p);

@@ -10,13 +10,13 @@ namespace cameo {
 bool Planner::runs_on_host(const Graph& g, const Cluster& c) const {
   if (!plan_.target.host_beside) return false;
   return std::ranges::any_of(c.nodes, [&](NodeId n) {
-    const Meaning meaning = meaning_of(g, g[n]);
+    const Meaning& meaning = meaning_of(g, g[n]);
     const auto* opaque = std::get_if<Opaque>(&meaning);
     const auto is_named = [&](uint32_t source) {
       return source < g.sources().size() &&
              std::ranges::any_of(on_host_, [&](const auto& s) { return is_called(g.sources()[source], s); });
     };
-    return (opaque && opaque->host_only) || std::ranges::any_of(g[n].origin, is_named);
+    return (opaque && opaque->host_only) || std::ranges::any_of(g[n].provenance, is_named);
   });
 }
 
@@ -41,13 +41,13 @@ void Planner::push_host_kernel(const Graph& g, Kernel k, const std::vector<Opera
     bytes.push_back(size * (o.packing ? o.packing->elements() : o.layout.elements.value()));
     down.push_back({{Base::Host, 0, end}, {}});
     end += rt::round_up_div(bytes[i], 64) * 64;
-    if (!writes_all(k, static_cast<uint32_t>(i), o.layout)) copy(down[i], at[i], bytes[i], k.origin);
+    if (!writes_all(k, static_cast<uint32_t>(i), o.layout)) copy(down[i], at[i], bytes[i], k.provenance);
   }
   plan_.host_bytes = std::max(plan_.host_bytes, end);
   k.on_host = true;
   const Kernel stored = k;
   push_kernel(std::move(k), down, written);
-  for (const Store& s : stored.stores) copy(at[s.operand], down[s.operand], bytes[s.operand], stored.origin);
+  for (const Store& s : stored.stores) copy(at[s.operand], down[s.operand], bytes[s.operand], stored.provenance);
 }
 
 }  // namespace cameo

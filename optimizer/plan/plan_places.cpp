@@ -52,7 +52,7 @@ void Planner::relayout(Frame& f, const Operand& o, const Place& to) {
   l.kernel.title = "Relayout";
   l.kernel.held.assign(2, text_of(f.g[o.value]));
   NodeId n = f.g[o.value].producer;
-  l.kernel.origin = n ? f.g[n].origin : reader_;  // an input is relaid for the first node that reads it
+  l.kernel.provenance = n ? f.g[n].provenance : reader_;  // an input is relaid for the first node that reads it
   if (has_halo(o)) add_border(f, o, to);
   push_kernel(std::move(l.kernel), {to, place_of(f, o.value)}, {});
 }
@@ -72,7 +72,7 @@ Place Planner::place_output(Frame& f, ValueId v) {
 
 void Planner::add_border(const Frame& f, const Operand& o, const Place& to) {
   for (LoweredKernel& l : lower_border(f.g, o, plan_.target)) {
-    l.kernel.origin = reader_;
+    l.kernel.provenance = reader_;
     l.kernel.held = {text_of(f.g[o.value])};
     push_kernel(std::move(l.kernel), {to}, {});
   }

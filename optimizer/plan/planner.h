@@ -38,8 +38,8 @@ class Planner {
   int now() const { return static_cast<int>(plan_.steps.size()); }
   Place new_buffer(int64_t bytes, std::string held);
   const Ref& use(const Place& p);
-  Step& push(StepKind kind, std::vector<Ref> refs, const Origin& origin);
-  void copy(const Place& to, const Place& from, int64_t bytes, const Origin& origin);
+  Step& push(StepKind kind, std::vector<Ref> refs, const Provenance& provenance);
+  void copy(const Place& to, const Place& from, int64_t bytes, const Provenance& provenance);
 
   // ---- one graph
   void plan_graph(const Graph& g, const std::vector<Place>& inputs, const std::vector<Place>& outputs);
@@ -83,7 +83,7 @@ class Planner {
   void scan(Frame& f, Loop& loop);
   int begin_loop(Frame& f, const Loop& loop);
   void end_loop(const Loop& loop, int begin);
-  uint32_t new_slot(const Place& p, const Origin& origin);
+  uint32_t new_slot(const Place& p, const Provenance& provenance);
   void keep_alive(int begin, int end);
 
   Plan& plan_;
@@ -91,7 +91,7 @@ class Planner {
   Diagnostics& diagnostics_;
   const std::vector<std::string>& on_host_;
   const Graph* root_ = nullptr;
-  Origin reader_;  // of the kernel that is being added
+  Provenance reader_;  // of the kernel that is being added
   KernelTable kernels_;
   RelaidConstants constants_;
 };

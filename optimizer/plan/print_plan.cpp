@@ -65,13 +65,13 @@ std::string to_string(const Plan& plan, const Sources& sources, bool with_bodies
   for (const Kernel& k : plan.kernels) {
     s += fmt::format("kernel {} {} [{}] lanes {}{} operands [{}]{}{}\n", k.symbol, k.family->name(),
                      join(k.axes, [](Expr a) { return to_string(a.extent()); }), k.choice.get("lanes", 1),
-                     k.on_host ? " on host"
-                     : k.small ? " small"
-                               : "",
+                     k.on_host             ? " on host"
+                     : k.optimize_for_size ? " optimize_for_size"
+                                           : "",
                      join(k.operands, [](DType t) { return cameo::name(t); }), k.family->details(k), price_of(k));
     if (with_bodies) s += body_text(k);
   }
-  for (const Claim& c : plan.claims) s += fmt::format("claim {}   <- {}\n", to_string(c), where(sources, c.origin));
+  for (const Claim& c : plan.claims) s += fmt::format("claim {}   <- {}\n", to_string(c), where(sources, c.provenance));
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& t = plan.steps[i];
     s += fmt::format("{:4} {}", i,
@@ -83,7 +83,7 @@ std::string to_string(const Plan& plan, const Sources& sources, bool with_bodies
     if (t.kind == StepKind::Swap) s += fmt::format(" slot{} slot{}", t.a, t.b);
     if (t.kind == StepKind::SetBase || t.kind == StepKind::Advance) s += fmt::format(" slot{}", t.a);
     if (t.bytes) s += fmt::format(" {} bytes", t.bytes);
-    if (std::string at = where(sources, t.origin); !at.empty()) s += fmt::format("   <- {}", at);
+    if (std::string at = where(sources, t.provenance); !at.empty()) s += fmt::format("   <- {}", at);
     s += "\n";
   }
   for (const Buffer& b : plan.buffers)

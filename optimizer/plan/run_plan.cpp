@@ -9,8 +9,8 @@
 #include <map>
 #include <memory>
 
-#include "frontend/check.h"
-#include "frontend/interpret_tape.h"
+#include "frontend/ir/check.h"
+#include "frontend/reference/interpret_tape.h"
 #include "optimizer/choose/family.h"
 #include "runtime/program.h"
 

@@ -77,7 +77,7 @@ class Sharer {
     };
     for (Store& s : one.stores) s.value = loaded(s.value);
     if (one.accumulated) one.accumulated = loaded(one.accumulated);
-    for (uint32_t k : kernels) one.origin = merge(one.origin, plan_.kernels[k].origin);
+    for (uint32_t k : kernels) one.provenance = merge(one.provenance, plan_.kernels[k].provenance);
   }
   void drop_unused() {
     std::vector<Kernel> kept;

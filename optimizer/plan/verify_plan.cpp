@@ -180,9 +180,9 @@ Problems verify_layouts(const Graph& g, const std::vector<Layout>& layouts) {
       continue;
     }
     if (element_count(dims) == 0) continue;
-    int64_t last = l.origin.value();
+    int64_t last = l.base_offset.value();
     for (size_t a = 0; a < dims.size(); ++a) last += (dims[a] - 1) * l.pitch[a].value();
-    if (l.origin.value() < 0 || last >= l.elements.value()) say(v, "does not cover its elements");
+    if (l.base_offset.value() < 0 || last >= l.elements.value()) say(v, "does not cover its elements");
     if (!injective(l, dims)) say(v, "puts two elements in one place");
   }
   return problems;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "frontend/layout.h"
+#include "frontend/ir/layout.h"
 #include "optimizer/plan/plan.h"
 
 namespace cameo {

@@ -9,9 +9,7 @@ namespace {
 
 /// A node as it would stand in `into`, in a graph of its own; nullopt where its outputs became constants.
 std::optional<Graph> alone_with(const Graph& into, const Node& n, std::span<const ValueId> inputs) {
-  Node moved = n;
-  moved.inputs.assign(inputs.begin(), inputs.end());
-  Graph one = alone(into, moved);
+  Graph one = alone(into, n, inputs);
   if (one.nodes().size() != 1) return std::nullopt;
   return one;
 }
@@ -25,10 +23,10 @@ Graph claim_composites(const Graph& g, PassContext& context) {
         if (!n.bodies.empty()) return std::nullopt;
         const auto one = alone_with(into, n, inputs);
         const Claim* claim = one ? claims.decide(*one) : nullptr;
-        if (!claim || !claim->won.family || !context.apply("claim_composite", into, n.origin)) return std::nullopt;
+        if (!claim || !claim->won.family || !context.apply("claim_composite", into, n.provenance)) return std::nullopt;
         Attrs attrs = n.attrs;
         attrs[std::string(kClaimedBy)] = std::string(claim->won.family->name());
-        return into.add(*n.op, {inputs.begin(), inputs.end()}, std::move(attrs), n.origin, n.version,
+        return into.add(*n.op, {inputs.begin(), inputs.end()}, std::move(attrs), n.provenance, n.version,
                         static_cast<int>(n.outputs.size()));
       });
   context.claims = claims.take();

@@ -1,6 +1,6 @@
 // expand_composites: a composite operator that no family has claimed becomes the graph that defines it, composites
 // inside included.
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 #include "optimizer/choose/claim.h"
 #include "optimizer/pipeline.h"
 
@@ -11,18 +11,18 @@ Graph expand_composites(const Graph& g, PassContext& context) {
     if (is_claimed(n)) return std::nullopt;
     auto count = static_cast<int>(n.outputs.size());
     std::vector<ValueId> outs =
-        into.add(*n.op, {inputs.begin(), inputs.end()}, n.attrs, n.origin, n.version, count, n.bodies);
+        into.add(*n.op, {inputs.begin(), inputs.end()}, n.attrs, n.provenance, n.version, count, n.bodies);
     NodeId made = into.maker_of(outs);
     if (!made) return outs;
-    Meaning m = meaning_of(into, into[made]);
+    const Meaning& m = meaning_of(into, into[made]);
     auto* composite = std::get_if<Composite>(&m);
     if (!composite)
       return n.bodies.empty() ? std::optional(outs) : std::nullopt;  // composites inside of bodies are left
     std::vector<ValueId> present;
     for (ValueId v : inputs)
       if (v) present.push_back(v);
-    context.note("expand_composite", into, n.origin);
-    std::vector<ValueId> values = inline_graph(into, *composite->definition, present, n.origin, rule);
+    context.note("expand_composite", into, n.provenance);
+    std::vector<ValueId> values = inline_graph(into, *composite->definition, present, n.provenance, rule);
     values.resize(std::max(values.size(), n.outputs.size()));
     return values;
   };

@@ -8,8 +8,8 @@
 #include <map>
 #include <set>
 
-#include "frontend/interpret.h"
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
+#include "frontend/reference/interpret.h"
 #include "optimizer/pipeline.h"
 #include "optimizer/work.h"
 
@@ -89,7 +89,7 @@ std::optional<std::vector<ValueId>> sink_constants(Graph& into, const Node& n, s
   const std::span<const ValueId> captures = inputs.last(captures_of(into, n));
   if (std::ranges::none_of(captures, [&](ValueId v) { return static_cast<bool>(into[v].constant); }))
     return std::nullopt;
-  if (!context.apply("sink_constant", into, n.origin)) return std::nullopt;
+  if (!context.apply("sink_constant", into, n.provenance)) return std::nullopt;
   std::vector<std::shared_ptr<const Graph>> bodies;
   for (const auto& body : n.bodies)
     bodies.push_back(std::make_shared<const Graph>(with_constants(*body, into, captures, rule)));
@@ -98,7 +98,7 @@ std::optional<std::vector<ValueId>> sink_constants(Graph& into, const Node& n, s
   std::ranges::copy_if(captures, std::back_inserter(left), [&](ValueId v) { return !into[v].constant; });
   Attrs attrs = n.attrs;
   if (attrs.contains("captures")) attrs["captures"] = static_cast<int64_t>(left.size() - own);
-  return into.add(*n.op, left, attrs, n.origin, n.version, static_cast<int>(n.outputs.size()), std::move(bodies));
+  return into.add(*n.op, left, attrs, n.provenance, n.version, static_cast<int>(n.outputs.size()), std::move(bodies));
 }
 }  // namespace
 
@@ -113,14 +113,14 @@ Graph fold_constants(const Graph& g, PassContext& context) {
     if (!n.bodies.empty()) return sink_constants(into, n, inputs, rule, context);
     if (!worth_folding(into, n, inputs)) return std::nullopt;
     if (n.op->name == "Transpose" && shared.contains(into[inputs[0]].constant.get())) return std::nullopt;
-    std::vector<ValueId> outs = into.add(*n.op, {inputs.begin(), inputs.end()}, n.attrs, n.origin, n.version,
+    std::vector<ValueId> outs = into.add(*n.op, {inputs.begin(), inputs.end()}, n.attrs, n.provenance, n.version,
                                          static_cast<int>(n.outputs.size()));
     NodeId made = into.maker_of(outs);
     if (!made) return outs;  // small: folded when it was added
     for (ValueId v : outs)
       if (!is_static(into.type(v).shape) || !runs(into.type(v).dtype)) return outs;
     if (!afford(context.fold_budget, into, into[made])) return outs;
-    if (!context.apply("fold_constant", into, n.origin)) return outs;
+    if (!context.apply("fold_constant", into, n.provenance)) return outs;
     std::vector<Tensor> in;
     for (ValueId v : inputs) in.push_back(v ? *into[v].constant : Tensor());
     std::vector<ValueId> folded;

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 #include "optimizer/pipeline.h"
 
 namespace cameo {
@@ -29,7 +29,7 @@ class ScaleFolder {
   }
 
  private:
-  static ValueId op(Graph& g, std::string_view name, std::vector<ValueId> in, const Origin& o, Attrs attrs = {}) {
+  static ValueId op(Graph& g, std::string_view name, std::vector<ValueId> in, const Provenance& o, Attrs attrs = {}) {
     return g.add(get_operator(name), std::move(in), std::move(attrs), o)[0];
   }
   static bool is_constant(const Graph& g, ValueId v) { return v && g[v].constant; }
@@ -38,17 +38,17 @@ class ScaleFolder {
     bool ours = &n >= g_.nodes().data() && &n < g_.nodes().data() + g_.nodes().size();
     return ours && n.inputs[input] && uses_[n.inputs[input].index] == 1;
   }
-  static ValueId cast(Graph& g, ValueId v, DType to, const Origin& o) {
+  static ValueId cast(Graph& g, ValueId v, DType to, const Provenance& o) {
     return g.type(v).dtype == to ? v : op(g, "Cast", {v}, o, {{"to", static_cast<int64_t>(to)}});
   }
   /// a op b of f32 or f64 constants, in f64.
-  static ValueId exact(Graph& g, std::string_view name, ValueId a, ValueId b, const Origin& o) {
+  static ValueId exact(Graph& g, std::string_view name, ValueId a, ValueId b, const Provenance& o) {
     return op(g, name, {cast(g, a, DType::f64, o), cast(g, b, DType::f64, o)}, o);
   }
-  static ValueId rounded(Graph& g, std::string_view name, ValueId a, ValueId b, const Origin& o) {
+  static ValueId rounded(Graph& g, std::string_view name, ValueId a, ValueId b, const Provenance& o) {
     return cast(g, exact(g, name, a, b, o), DType::f32, o);
   }
-  static ValueId reshape(Graph& g, ValueId v, std::vector<int64_t> dims, const Origin& o) {
+  static ValueId reshape(Graph& g, ValueId v, std::vector<int64_t> dims, const Provenance& o) {
     auto n = static_cast<int64_t>(dims.size());
     return op(g, "Reshape", {v, g.constant(Tensor::i64({n}, dims))}, o, {{"allowzero", int64_t{1}}});
   }
@@ -60,9 +60,9 @@ class ScaleFolder {
       if (!is_constant(into, in[i]) || into.type(in[i]).dtype != DType::f32) return std::nullopt;
     NodeView view(into, n);
     if (n.attrs.count("training_mode") && view.attr_int("training_mode")) return std::nullopt;
-    if (!context_.apply("split_batch_norm", into, n.origin)) return std::nullopt;
+    if (!context_.apply("split_batch_norm", into, n.provenance)) return std::nullopt;
     ValueId epsilon = into.constant(Tensor::scalar(DType::f64, view.attr_float("epsilon")));
-    const Origin& o = n.origin;
+    const Provenance& o = n.provenance;
     ValueId scale = exact(into, "Div", in[1], op(into, "Sqrt", {exact(into, "Add", in[4], epsilon, o)}, o), o);
     ValueId shift = exact(into, "Sub", in[2], exact(into, "Mul", in[3], scale, o), o);
     std::vector<int64_t> dims(static_cast<size_t>(into.type(in[0]).rank()), 1);
@@ -72,11 +72,11 @@ class ScaleFolder {
   }
   ValueId fold_or_multiply(Graph& into, const Node& n, ValueId x, bool once, ValueId a) {
     auto v = once ? scale_producer(into, n, x, a) : std::nullopt;
-    return v ? *v : op(into, "Mul", {x, cast(into, a, DType::f32, n.origin)}, n.origin);
+    return v ? *v : op(into, "Mul", {x, cast(into, a, DType::f32, n.provenance)}, n.provenance);
   }
   ValueId fold_or_add(Graph& into, const Node& n, ValueId x, bool once, ValueId c) {
     auto v = once ? shift_producer(into, n, x, c) : std::nullopt;
-    return v ? *v : op(into, "Add", {x, cast(into, c, DType::f32, n.origin)}, n.origin);
+    return v ? *v : op(into, "Add", {x, cast(into, c, DType::f32, n.provenance)}, n.provenance);
   }
 
   std::optional<ValueId> fold_into_producer(Graph& into, const Node& n, std::span<const ValueId> in) {
@@ -104,13 +104,14 @@ class ScaleFolder {
       if (!scaled) return std::nullopt;
       std::vector<ValueId> inputs = step.inputs;
       inputs[0] = *scaled;
-      return into.add(*step.op, std::move(inputs), step.attrs, step.origin, step.version)[0];
+      return into.add(*step.op, std::move(inputs), step.attrs, step.provenance, step.version)[0];
     }
     if (step.op->name != "Add") return std::nullopt;
     for (size_t i : {0, 1}) {
       if (!is_constant(into, step.inputs[1 - i])) continue;
       auto scaled = scale_input(i);
-      if (scaled) return op(into, "Add", {*scaled, rounded(into, "Mul", step.inputs[1 - i], a, n.origin)}, step.origin);
+      if (scaled)
+        return op(into, "Add", {*scaled, rounded(into, "Mul", step.inputs[1 - i], a, n.provenance)}, step.provenance);
     }
     return std::nullopt;
   }
@@ -120,7 +121,8 @@ class ScaleFolder {
   }
 
   /// The constant as one number for each of `count` output channels on axis `axis` of a value of rank `rank`.
-  static std::optional<ValueId> per_channel(Graph& g, ValueId c, int rank, int axis, int64_t count, const Origin& o) {
+  static std::optional<ValueId> per_channel(Graph& g, ValueId c, int rank, int axis, int64_t count,
+                                            const Provenance& o) {
     const Tensor& t = *g[c].constant;
     if (t.rank() > rank) return std::nullopt;
     for (int d = 0; d < t.rank(); ++d)
@@ -142,17 +144,19 @@ class ScaleFolder {
     if (!weights_known || !bias_known || g.type(x).dtype != DType::f32) return std::nullopt;
     return Product{&n, g.type(n.inputs[1]).shape[0].value()};
   }
-  static ValueId conv_with(Graph& g, const Node& conv, ValueId w, ValueId bias, const Origin& o) {
+  static ValueId conv_with(Graph& g, const Node& conv, ValueId w, ValueId bias, const Provenance& o) {
     return g.add(*conv.op, {conv.inputs[0], w, bias}, conv.attrs, o, conv.version)[0];
   }
 
   /// Said last of all, when nothing but the limit keeps a rewrite from happening.
-  bool apply(std::string_view rule, const Graph& into, const Node& n) { return context_.apply(rule, into, n.origin); }
+  bool apply(std::string_view rule, const Graph& into, const Node& n) {
+    return context_.apply(rule, into, n.provenance);
+  }
 
   std::optional<ValueId> scale_producer(Graph& into, const Node& n, ValueId x, ValueId a) {
     if (auto p = convolution(into, x)) {
-      Node conv = *p->node;
-      Origin o = merge(conv.origin, n.origin);
+      const Node conv = *p->node;
+      Provenance o = merge(conv.provenance, n.provenance);
       auto scale = per_channel(into, a, into.type(x).rank(), 1, p->channels, o);
       if (!scale || !apply("scale_into_conv", into, n)) return std::nullopt;
       std::vector<int64_t> dims(static_cast<size_t>(into.type(conv.inputs[1]).rank()), 1);
@@ -164,10 +168,10 @@ class ScaleFolder {
     }
     NodeId made = into[x].producer;
     if (!made || into[made].op->name != "MatMul") return std::nullopt;
-    Node product = into[made];
+    const Node product = into[made];
     const Constant& w = into[product.inputs[1]].constant;
     if (!w || w->rank() != 2) return std::nullopt;
-    Origin o = merge(product.origin, n.origin);
+    Provenance o = merge(product.provenance, n.provenance);
     int rank = into.type(x).rank();
     auto scale = per_channel(into, a, rank, rank - 1, w->dims()[1], o);
     if (!scale || !apply("scale_into_matmul", into, n)) return std::nullopt;
@@ -176,8 +180,8 @@ class ScaleFolder {
   std::optional<ValueId> shift_producer(Graph& into, const Node& n, ValueId x, ValueId c) {
     auto p = convolution(into, x);
     if (!p) return std::nullopt;
-    Node conv = *p->node;
-    Origin o = merge(conv.origin, n.origin);
+    const Node conv = *p->node;
+    Provenance o = merge(conv.provenance, n.provenance);
     auto shift = per_channel(into, c, into.type(x).rank(), 1, p->channels, o);
     if (!shift || !apply("shift_into_conv", into, n)) return std::nullopt;
     ValueId bias = conv.inputs.size() > 2 ? conv.inputs[2] : ValueId{};

@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 #include "optimizer/pipeline.h"
 
 namespace cameo {
@@ -56,10 +56,10 @@ Graph merge_equal_nodes(const Graph& g, PassContext& context) {
         key += fmt::format(";{}", n.outputs.size());
         auto [it, fresh] = tables[into.serial()].try_emplace(key);
         if (fresh) {
-          it->second = into.add(*n.op, same, n.attrs, n.origin, n.version, static_cast<int>(n.outputs.size()));
+          it->second = into.add(*n.op, same, n.attrs, n.provenance, n.version, static_cast<int>(n.outputs.size()));
         } else {
-          if (!context.apply("merge_equal_node", into, n.origin)) return std::nullopt;
-          if (NodeId made = into[it->second[0]].producer) into.add_origin(made, n.origin);
+          if (!context.apply("merge_equal_node", into, n.provenance)) return std::nullopt;
+          if (NodeId made = into[it->second[0]].producer) into.add_provenance(made, n.provenance);
         }
         return it->second;
       });

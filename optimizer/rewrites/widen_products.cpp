@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 #include "optimizer/pipeline.h"
 
 namespace cameo {
@@ -15,7 +15,7 @@ bool is_product(const Node& n) {
   return std::ranges::find(kProducts, n.op->name) != std::end(kProducts);
 }
 
-ValueId cast(Graph& g, ValueId v, DType to, const Origin& o) {
+ValueId cast(Graph& g, ValueId v, DType to, const Provenance& o) {
   return g.add(get_operator("Cast"), {v}, {{"to", static_cast<int64_t>(to)}}, o)[0];
 }
 
@@ -23,7 +23,7 @@ ValueId cast(Graph& g, ValueId v, DType to, const Origin& o) {
 
 Graph widen_products(const Graph& g, PassContext& context) {
   std::map<std::pair<uint64_t, ValueId>, ValueId> widened;  // by graph; bodies are graphs too
-  auto widen = [&](Graph& into, ValueId v, const Origin& o) {
+  auto widen = [&](Graph& into, ValueId v, const Provenance& o) {
     if (!v) return v;
     if (into[v].constant) return cast(into, v, DType::f32, o);  // each reader reads it for itself
     ValueId& wide = widened[{into.serial(), v}];
@@ -34,11 +34,11 @@ Graph widen_products(const Graph& g, PassContext& context) {
     if (!is_product(n)) return std::nullopt;
     const DType narrow = into.type(in[0]).dtype;
     if ((narrow != DType::f16 && narrow != DType::bf16) || context.target.has_products_of(narrow)) return std::nullopt;
-    if (!context.apply("widen_product", into, n.origin)) return std::nullopt;
+    if (!context.apply("widen_product", into, n.provenance)) return std::nullopt;
     std::vector<ValueId> wide;
-    for (ValueId v : in) wide.push_back(widen(into, v, n.origin));
-    ValueId y = into.add(*n.op, std::move(wide), n.attrs, n.origin, n.version)[0];
-    return std::vector<ValueId>{cast(into, y, narrow, n.origin)};
+    for (ValueId v : in) wide.push_back(widen(into, v, n.provenance));
+    ValueId y = into.add(*n.op, std::move(wide), n.attrs, n.provenance, n.version)[0];
+    return std::vector<ValueId>{cast(into, y, narrow, n.provenance)};
   });
 }
 

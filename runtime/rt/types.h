@@ -37,9 +37,9 @@
 
 // For a function that takes next to no time. (For aarch64 it would have clang outline parts of it.)
 #if defined(__clang__) && defined(__x86_64__)
-#define RT_SMALL __attribute__((minsize, noinline))
+#define RT_OPTIMIZE_FOR_SIZE __attribute__((minsize, noinline))
 #else
-#define RT_SMALL
+#define RT_OPTIMIZE_FOR_SIZE
 #endif
 
 // Whether a fused multiply-add is one instruction here. Where it is not, `fma` is a product and a sum: a software fma

@@ -8,7 +8,7 @@
 
 #include "cli/artifact_key.h"
 #include "tests/cli/program.h"
-#include "tests/frontend/onnx_writer.h"
+#include "tests/frontend/import/onnx_writer.h"
 
 namespace cameo {
 namespace {

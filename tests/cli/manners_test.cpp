@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "tests/cli/program.h"
-#include "tests/frontend/onnx_writer.h"
+#include "tests/frontend/import/onnx_writer.h"
 
 namespace cameo {
 namespace {

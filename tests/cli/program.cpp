@@ -11,7 +11,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "tests/frontend/onnx_writer.h"
+#include "tests/frontend/import/onnx_writer.h"
 #include "tests/support/time_limit.h"
 
 namespace cameo {

@@ -1,7 +1,7 @@
 // Choices about what a model may leave open or break, from the flag to what the artifact computes: `--input`,
 // `--lenient`, class labels that name no class, branches that no run can take.
 #include "tests/cli/program.h"
-#include "tests/frontend/onnx_writer.h"
+#include "tests/frontend/import/onnx_writer.h"
 
 namespace cameo {
 namespace {

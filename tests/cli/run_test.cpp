@@ -5,7 +5,7 @@
 
 #include "cli/blame.h"
 #include "tests/cli/program.h"
-#include "tests/frontend/onnx_writer.h"
+#include "tests/frontend/import/onnx_writer.h"
 
 namespace cameo {
 namespace {

@@ -11,8 +11,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "frontend/import_onnx.h"
-#include "frontend/interpret.h"
+#include "frontend/import/import_onnx.h"
+#include "frontend/reference/interpret.h"
 #include "optimizer/choose/family.h"
 #include "optimizer/pipeline.h"
 #include "tests/support/case.h"

@@ -12,7 +12,7 @@
 #include "codegen/device_code.h"
 #include "codegen/print_kernel.h"
 #include "codegen/print_module.h"
-#include "frontend/import_onnx.h"
+#include "frontend/import/import_onnx.h"
 #include "optimizer/choose/family.h"
 #include "runtime/call.h"
 #include "tests/codegen/build/build_helpers.h"

@@ -11,8 +11,8 @@
 
 #include "codegen/compile_module.h"
 #include "codegen/print_module.h"
-#include "frontend/bind_dims.h"
-#include "tests/frontend/onnx_writer.h"
+#include "frontend/ir/bind_dims.h"
+#include "tests/frontend/import/onnx_writer.h"
 #include "tests/support/road.h"
 
 namespace {

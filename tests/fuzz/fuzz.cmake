@@ -78,7 +78,8 @@ else()
   endforeach()
 
   # The whole frontend, of which shape rules and the interpreter that folds constants are a part.
-  file(GLOB frontend_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/frontend/*.cpp)
+  file(GLOB frontend_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/frontend/ir/*.cpp ${CMAKE_SOURCE_DIR}/frontend/import/*.cpp
+       ${CMAKE_SOURCE_DIR}/frontend/reference/*.cpp)
   list(FILTER frontend_sources EXCLUDE REGEX "/compare\\.cpp$")  # of the runtime
   file(GLOB operator_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/frontend/ops/*.cpp)
   fuzz_together(frontend frontend 9 ${frontend_sources})

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "frontend/import_onnx.h"
+#include "frontend/import/import_onnx.h"
 #include "tests/fuzz/mutate_model.h"
 
 using namespace cameo;

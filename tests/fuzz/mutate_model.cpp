@@ -11,7 +11,6 @@
 #include <limits>
 #include <memory>
 #include <random>
-#include <set>
 #include <vector>
 
 namespace cameo::fuzz {

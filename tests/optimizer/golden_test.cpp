@@ -120,7 +120,7 @@ std::string print_kernels(const Stage& s) {
   for (const Step& step : s.plan->steps) {
     if (step.kind != StepKind::Kernel) continue;
     const Kernel& k = s.plan->kernels[step.kernel];
-    text += fmt::format("{} {}   <- {}\n", k.family->name(), k.title, names_of(s.graph.sources(), step.origin));
+    text += fmt::format("{} {}   <- {}\n", k.family->name(), k.title, names_of(s.graph.sources(), step.provenance));
   }
   return text;
 }

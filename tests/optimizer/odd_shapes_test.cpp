@@ -6,9 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <set>
 
-#include "frontend/interpret.h"
+#include "frontend/reference/interpret.h"
 #include "optimizer/plan/run_plan.h"
 #include "tests/support/case.h"
 #include "tests/support/child.h"

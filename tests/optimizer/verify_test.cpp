@@ -69,12 +69,12 @@ TEST(VerifyGraph, KnownElements) {
   EXPECT_EQ(broken(chain(), [](GraphSurgeon s) { s.values()[1].content = {integer(1)}; }),
             "node 0 `A` (Relu): result %1 has 1 known elements, 16 by its type");
 }
-TEST(VerifyGraph, Origins) {
-  EXPECT_EQ(broken(chain(), [](GraphSurgeon s) { s.nodes()[1].origin.clear(); }),
+TEST(VerifyGraph, Provenance) {
+  EXPECT_EQ(broken(chain(), [](GraphSurgeon s) { s.nodes()[1].provenance.clear(); }),
             "number 1 (`Exp`): comes from no node of the model");
-  EXPECT_EQ(broken(chain(), [](GraphSurgeon s) { s.nodes()[1].origin = {1, 1}; }),
-            "node 1 `B` (Exp): its origins are no set");
-  EXPECT_EQ(broken(chain(), [](GraphSurgeon s) { s.nodes()[1].origin = {1, 7}; }),
+  EXPECT_EQ(broken(chain(), [](GraphSurgeon s) { s.nodes()[1].provenance = {1, 1}; }),
+            "node 1 `B` (Exp): its provenance is no set");
+  EXPECT_EQ(broken(chain(), [](GraphSurgeon s) { s.nodes()[1].provenance = {1, 7}; }),
             "node 1 `B` (Exp): comes from a node that the model has not");
 }
 TEST(VerifyGraph, NothingUnused) {
@@ -95,7 +95,7 @@ TEST(VerifyGraph, Bodies) {
     for (Node& n : s.nodes())
       if (!n.bodies.empty()) {
         auto body = std::make_shared<Graph>(*n.bodies[0]);
-        GraphSurgeon{*body}.nodes()[0].origin.clear();
+        GraphSurgeon{*body}.nodes()[0].provenance.clear();
         n.bodies[0] = body;
       }
   };
@@ -115,7 +115,7 @@ TEST(VerifyGraph, EveryPassKeepsIt) {
   EXPECT_EXIT(
       {
         Graph g = chain();
-        GraphSurgeon{g}.nodes()[1].origin.clear();
+        GraphSurgeon{g}.nodes()[1].provenance.clear();
         optimize(g, context);
       },
       testing::ExitedWithCode(1), "internal error: the imported graph: number 1 .* comes from no node of the model");
@@ -128,12 +128,12 @@ TEST(VerifyLayouts, CoverTheirElementsOnce) {
   EXPECT_EQ(first(verify_layouts(g, layouts)), "");
   layouts[1] = {{8, 1}, 1, 16, {0, 1}};
   EXPECT_EQ(first(verify_layouts(g, layouts)),
-            "the layout of `A` does not cover its elements: pitch [8, 1] origin 1 of 16");
+            "the layout of `A` does not cover its elements: pitch [8, 1] base_offset 1 of 16");
   layouts[1] = {{4, 1}, 0, 16, {0, 1}};
   EXPECT_EQ(first(verify_layouts(g, layouts)),
-            "the layout of `A` puts two elements in one place: pitch [4, 1] origin 0 of 16");
+            "the layout of `A` puts two elements in one place: pitch [4, 1] base_offset 0 of 16");
   layouts[1] = {{1}, 0, 16, {0}};
-  EXPECT_EQ(first(verify_layouts(g, layouts)), "the layout of `A` has another rank: pitch [1] origin 0 of 16");
+  EXPECT_EQ(first(verify_layouts(g, layouts)), "the layout of `A` has another rank: pitch [1] base_offset 0 of 16");
   layouts.pop_back();
   EXPECT_EQ(first(verify_layouts(g, layouts)), "2 layouts of 3 values");
 }

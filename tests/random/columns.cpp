@@ -5,13 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <random>
 #include <ranges>
 
-#include "frontend/compare.h"
-#include "frontend/interpret_run.h"
+#include "frontend/reference/compare.h"
+#include "frontend/reference/interpret_run.h"
 #include "optimizer/pipeline.h"
 #include "optimizer/plan/run_plan.h"
 #include "tests/support/artifact.h"
@@ -50,7 +49,7 @@ bool makes_fewer_bits_than_f64(const Graph& g, std::span<const Port> outputs) {
     if (std::ranges::none_of(n.outputs, [&](ValueId v) { return v && needed[v.index]; })) continue;
     for (ValueId v : n.outputs)
       if (v && is_float(g.type(v).dtype) && g.type(v).dtype != DType::f64) return true;
-    const Meaning meaning = meaning_of(g, n);
+    const Meaning& meaning = meaning_of(g, n);
     if (const auto* composite = std::get_if<Composite>(&meaning))
       if (makes_fewer_bits_than_f64(*composite->definition, composite->definition->outputs())) return true;
     for (const auto& body : n.bodies)
@@ -95,7 +94,7 @@ bool passes_by_last_bits(const Tensor& got, const Outcome& want, size_t output) 
     if (!n.op->name.ends_with("Normalization")) return std::nullopt;
     std::vector<ValueId> in;
     for (ValueId v : inputs) in.push_back(v && is_float(into.type(v).dtype) ? with_other_last_bits(into, v) : v);
-    return into.add(*n.op, in, n.attrs, n.origin, n.version, static_cast<int>(n.outputs.size()));
+    return into.add(*n.op, in, n.attrs, n.provenance, n.version, static_cast<int>(n.outputs.size()));
   };
   const Interpretation other = interpret(replay(m.graph, shaken), m.inputs);
   return passes_as_f32(got, other.rounded[output], want.values->unrounded[output]);

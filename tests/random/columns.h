@@ -3,7 +3,7 @@
 #pragma once
 #include <optional>
 
-#include "frontend/interpret.h"
+#include "frontend/reference/interpret.h"
 #include "tests/random/generate.h"
 
 namespace cameo::random {

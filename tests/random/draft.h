@@ -1,9 +1,9 @@
 // A model that is being drawn: its lines, in the grammar of tests/optimizer/README.md, and beside them the graph that
 // types each value, so that every node is valid when it is written.
 //
-// An output that is not exact is judged by its error (frontend/compare.h), which means nothing once a discrete decision
-// hangs on it. So each value has a Level, and operators say which they take: comparisons, floors, casts to integers and
-// indices take exact values alone.
+// An output that is not exact is judged by its error (frontend/reference/compare.h), which means nothing once a
+// discrete decision hangs on it. So each value has a Level, and operators say which they take: comparisons, floors,
+// casts to integers and indices take exact values alone.
 #pragma once
 #include <cmath>
 #include <functional>
@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "frontend/graph.h"
-#include "frontend/operator.h"
+#include "frontend/ir/graph.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::random {
 

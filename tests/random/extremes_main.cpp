@@ -12,10 +12,9 @@
 #include <CLI/CLI.hpp>
 #include <atomic>
 #include <cmath>
-#include <cstring>
 #include <fstream>
 
-#include "frontend/limits.h"
+#include "frontend/ir/limits.h"
 #include "tests/support/case.h"
 #include "tests/support/road.h"
 

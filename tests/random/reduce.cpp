@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
-#include "frontend/interpret.h"
+#include "frontend/reference/interpret.h"
 #include "tests/random/generate.h"
 #include "tests/support/graph_text.h"
 #include "tests/support/tensor_text.h"

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstring>
 
 #include "tests/suite/suite.h"
 #include "tests/support/time_limit.h"

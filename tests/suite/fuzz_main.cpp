@@ -8,12 +8,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstring>
 #include <fstream>
 #include <functional>
 #include <random>
 
-#include "frontend/import_onnx.h"
+#include "frontend/import/import_onnx.h"
 #include "tests/suite/suite.h"
 #include "tests/support/time_limit.h"
 

@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
-#include <map>
 
 #include "optimizer/plan/run_plan.h"
 #include "tests/suite/suite.h"

@@ -14,8 +14,8 @@
 #include <random>
 #include <sstream>
 
-#include "frontend/compare.h"
-#include "frontend/interpret.h"
+#include "frontend/reference/compare.h"
+#include "frontend/reference/interpret.h"
 
 extern char** environ;
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "frontend/import_onnx.h"
+#include "frontend/import/import_onnx.h"
 
 namespace cameo::suite {
 

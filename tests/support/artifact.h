@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "codegen/compile_module.h"
-#include "frontend/graph.h"
+#include "frontend/ir/graph.h"
 #include "runtime/cameo.h"
 #include "tests/support/road.h"
 

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "frontend/compare.h"
+#include "frontend/reference/compare.h"
 #include "tests/support/tensor_text.h"
 
 namespace cameo::test {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "frontend/graph.h"
-#include "frontend/operator.h"
+#include "frontend/ir/graph.h"
+#include "frontend/ir/operator.h"
 
 namespace cameo::test {
 

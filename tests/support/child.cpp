@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstring>
 #include <stdexcept>
 
 #include "tests/support/time_limit.h"

@@ -2,7 +2,7 @@
 // tape.
 #include "tests/support/fused.h"
 
-#include "frontend/interpret_run.h"
+#include "frontend/reference/interpret_run.h"
 #include "optimizer/clusters/clusters.h"
 
 namespace cameo::test {
@@ -11,7 +11,7 @@ namespace {
 using tape::Dual;
 
 bool fusible(const Graph& g, const Cluster& c) {
-  Meaning m = meaning_of(g, g[c.nodes[0]]);
+  const Meaning& m = meaning_of(g, g[c.nodes[0]]);
   return c.nodes.size() > 1 || std::holds_alternative<Compute>(m) || std::holds_alternative<View>(m);
 }
 

@@ -1,7 +1,7 @@
 // The fused interpreter: a graph run cluster by cluster, each as the one kernel that fusion makes of it, so that a
 // wrong cluster or a wrong substitution shows before anything is compiled.
 #pragma once
-#include "frontend/interpret.h"
+#include "frontend/reference/interpret.h"
 
 namespace cameo::test {
 

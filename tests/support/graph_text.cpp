@@ -6,7 +6,7 @@
 #include <map>
 #include <stdexcept>
 
-#include "frontend/operator.h"
+#include "frontend/ir/operator.h"
 #include "tests/support/case.h"
 #include "tests/support/tensor_text.h"
 
@@ -181,7 +181,7 @@ class GraphPrinter {
     std::string s;
     for (const Node& n : g_.nodes()) {
       std::string out = join(n.outputs, true), in = join(n.inputs, false);  // numbers values in this order
-      s += fmt::format("{}{} = {}({})   <- {}\n", indent, out, n.op->name, in, names_of(g_.sources(), n.origin));
+      s += fmt::format("{}{} = {}({})   <- {}\n", indent, out, n.op->name, in, names_of(g_.sources(), n.provenance));
       for (auto& body : n.bodies)
         s += fmt::format("{0}{{\n{1}{0}}}\n", indent, GraphPrinter(*body).print(indent + "  "));
     }
@@ -216,9 +216,9 @@ ModelText parse_model(const std::vector<std::string>& lines) {
 
 std::string print_graph(const Graph& g) { return GraphPrinter(g).print(""); }
 
-std::string names_of(const Sources& sources, const Origin& origin) {
+std::string names_of(const Sources& sources, const Provenance& provenance) {
   std::string s;
-  for (uint32_t o : origin) s += (s.empty() ? "" : ", ") + printable(sources.at(o).name);
+  for (uint32_t o : provenance) s += (s.empty() ? "" : ", ") + printable(sources.at(o).name);
   return s;
 }
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "frontend/graph.h"
+#include "frontend/ir/graph.h"
 
 namespace cameo::test {
 
@@ -18,7 +18,7 @@ struct ModelText {
 ModelText parse_model(const std::vector<std::string>& lines);
 
 std::string print_graph(const Graph& g);
-/// The ONNX nodes of an origin, by name: `C, Y`.
-std::string names_of(const Sources& sources, const Origin& origin);
+/// The ONNX nodes of a provenance, by name: `C, Y`.
+std::string names_of(const Sources& sources, const Provenance& provenance);
 
 }  // namespace cameo::test

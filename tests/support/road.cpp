@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "frontend/compare.h"
+#include "frontend/reference/compare.h"
 #include "optimizer/pipeline.h"
 
 namespace cameo::test {

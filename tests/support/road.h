@@ -3,7 +3,7 @@
 #include <span>
 #include <string>
 
-#include "frontend/interpret.h"
+#include "frontend/reference/interpret.h"
 #include "optimizer/plan/plan.h"
 
 namespace cameo::test {
@@ -17,7 +17,7 @@ Module plan_optimized(const Graph& g, const std::string& name, const Target& tar
 /// Sizes that only the data knows, and element types without arithmetic, are not compiled yet; all else must be.
 bool may_be_refused(const Graph& g, Code code);
 
-/// What is wrong with computed outputs, by the rule of frontend/compare.h; empty when nothing is.
+/// What is wrong with computed outputs, by the rule of frontend/reference/compare.h; empty when nothing is.
 std::string differences(std::span<const Tensor> got, const Interpretation& want);
 
 }  // namespace cameo::test

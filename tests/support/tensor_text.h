@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "frontend/tensor.h"
+#include "frontend/ir/tensor.h"
 
 namespace cameo::test {
 

@@ -104,7 +104,7 @@ TEST(Coverage, EveryKernelFamilyStandsInAGoldenPlanAndItsReadme) {
 
 TEST(Coverage, EveryDiagnosticCodeIsNamedByATest) {
   const std::set<std::string> codes =
-      matches(read(kRoot / "frontend/diagnostics.def"), R"re(DIAGNOSTIC\(([EW]\d{4}))re");
+      matches(read(kRoot / "frontend/ir/diagnostics.def"), R"re(DIAGNOSTIC\(([EW]\d{4}))re");
   EXPECT_GT(codes.size(), 20u);
   const std::string tests = read_all("tests", {"_test.cpp", ".case"});
   EXPECT_EQ(lacking(codes, [&](const std::string& code) { return tests.find(code) != std::string::npos; }), "");

@@ -57,7 +57,7 @@ TEST(Claims, EqualNodesAreDecidedOnce) {
       parse_model({"input X f32[1x2x128x32]", "A = Attention(X, X, X)", "B = Attention(A, A, X)", "output B"}).graph;
   const Plan plan = plan_of(g);
   ASSERT_EQ(plan.claims.size(), 1u);
-  EXPECT_EQ(plan.claims[0].origin.size(), 2u);
+  EXPECT_EQ(plan.claims[0].provenance.size(), 2u);
   EXPECT_EQ(plan.steps.size(), 2u);
 }
 

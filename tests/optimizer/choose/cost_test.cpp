@@ -39,11 +39,31 @@ TEST(Cost, OverlappingWindowsReadTheirMemoryOnce) {
   EXPECT_EQ(bytes, 4 * 16 * (12 * 12 + 10 * 10));
 }
 
-TEST(Cost, IntegersAreNoFlopsButMemory) {
+TEST(Cost, IntegersAreNoFlopsButMemoryAndOperations) {
   const Plan p = planned({"input X i64[100]", "Y = Add(X, X)", "output Y"});
   const KernelCost cost = cost_of(p.kernels.at(0));
   EXPECT_EQ(cost.flops, 0);
   EXPECT_EQ(cost.bytes, 8 * 200);
+  EXPECT_GE(cost.operations, 2 * 100);  // at least the read and the sum
+}
+
+TEST(Cost, OperationsAreThoseAboveASumOfProducts) {
+  const auto operations = [](int terms) {
+    const Plan p = planned({"input A f32[40x" + std::to_string(terms) + "]",
+                            "const B f32[" + std::to_string(terms) + "x48] = rand:1", "C = MatMul(A, B)", "Y = Relu(C)",
+                            "output Y"});
+    return p.kernels.at(0).cost.operations;
+  };
+  EXPECT_GE(operations(64), 40 * 48);
+  EXPECT_EQ(operations(64), operations(128));
+}
+
+TEST(Cost, StandsInTheKernel) {
+  const Plan p = planned({"input X f32[10x100]", "Y = ReduceMax(X) axes=[1]", "output Y"});
+  const KernelCost cost = cost_of(p.kernels.at(0));
+  EXPECT_EQ(p.kernels[0].cost.flops, cost.flops);
+  EXPECT_EQ(p.kernels[0].cost.bytes, cost.bytes);
+  EXPECT_EQ(p.kernels[0].cost.operations, cost.operations);
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
-#include <cstring>
 
 #include "tests/runtime/cuda/fixture.h"
 

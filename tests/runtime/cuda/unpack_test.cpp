@@ -6,7 +6,6 @@
 
 #include <random>
 #include <string>
-#include <vector>
 
 namespace rt::cuda {
 namespace {

@@ -5,8 +5,6 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
-#include <vector>
-
 namespace rt_test {
 namespace {
 

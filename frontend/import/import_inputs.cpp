@@ -1,0 +1,268 @@
+// The graph's inputs: their types with the dims of the command line bound. First every flag says what it knows about a
+// name, then the types are made from that; a flag that names nothing is an error that lists what there is.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "frontend/import/import_internal.h"
+#include "frontend/ir/limits.h"
+
+namespace cameo::importing {
+namespace {
+
+struct Axis {
+  std::string position;  // INPUT[AXIS]
+  std::string text;      // as the model writes it; empty when it is a number
+  Expr extent;
+};
+struct Declared {
+  const onnx::ValueInfoProto* proto;
+  DType dtype = DType::undefined;
+  std::optional<std::vector<Axis>> axes;  // nothing: the model gives no rank
+  bool ok = true;
+  std::string title() const { return printable(proto->name()); }
+};
+
+class InputTyper {
+ public:
+  InputTyper(const ImportOptions& options, Model& model, const std::function<void(Diagnostic)>& report)
+      : options_(options), model_(model), report_(report), dims_(options.dims) {
+    std::erase_if(dims_, [](auto& d) { return d.second < 0; });
+  }
+
+  std::vector<Input> run(const std::vector<const onnx::ValueInfoProto*>& protos) {
+    for (const auto* p : protos) declared_.push_back(declare(*p));
+    bind_positions();
+    bind_shapes();
+    bind_claims();
+    check_dims_used();
+    std::vector<Input> inputs;
+    for (Declared& d : declared_) inputs.push_back({d.proto, type_of(d)});
+    return inputs;
+  }
+
+ private:
+  void fail(Code code, std::string message, std::string help = {}) {
+    report_({code, std::move(message), {}, {}, {}, std::move(help)});
+  }
+
+  Declared declare(const onnx::ValueInfoProto& p) {
+    Declared d{&p, DType::undefined, std::nullopt};
+    d.ok = false;
+    if (p.type().value_case() != onnx::TypeProto::kTensorType) {
+      fail(Code::E0403, fmt::format("input `{}` is {}: only tensors can be inputs", d.title(), describe(p.type())));
+      return d;
+    }
+    const auto& t = p.type().tensor_type();
+    d.dtype = dtype_of(t.elem_type());
+    if (d.dtype == DType::undefined) {
+      fail(Code::E0403, fmt::format("input `{}` has the unknown element type {}", d.title(), t.elem_type()));
+      return d;
+    }
+    d.ok = true;
+    if (!t.has_shape()) return d;
+    d.axes.emplace();
+    for (const auto& dim : t.shape().dim()) d.axes->push_back(declare_axis(d, dim, d.axes->size()));
+    return d;
+  }
+
+  Axis declare_axis(Declared& d, const onnx::TensorShapeProto::Dimension& dim, size_t axis) {
+    Axis a{fmt::format("{}[{}]", d.proto->name(), axis), {}, {}};
+    if (dim.has_dim_value() && dim.dim_value() >= 0) {
+      a.extent = integer(dim.dim_value());
+      return a;
+    }
+    if (dim.has_dim_value() && dim.dim_value() < -1) {  // -1 is how some exporters write "any"
+      fail(Code::E0302, fmt::format("input `{}` has the extent {} on axis {}", d.title(), dim.dim_value(), axis));
+      d.ok = false;
+    }
+    a.text = dim.dim_param().empty() ? a.position : dim.dim_param();
+    a.extent = dim.dim_param().empty() ? symbol(a.position) : parse_dim(dim.dim_param());
+    return a;
+  }
+
+  /// `INPUT[AXIS]=N` and a whole expression `past + 1=N` say the same as their symbol.
+  void bind_positions() {
+    for (Declared& d : declared_)
+      for (Axis& a : d.axes.value_or(std::vector<Axis>{}))
+        for (const std::string& key : {a.position, a.text})
+          if (auto it = options_.dims.find(key); it != options_.dims.end() && !a.extent.is_const()) {
+            used_.insert(key);
+            if (it->second < 0 || it->second > kMaxExtent)
+              fail(Code::E0503,
+                   fmt::format("`--dim {}={}`: an extent is 0 to {}", printable(key), it->second, kMaxExtent));
+            else
+              claim(a, it->second, fmt::format("--dim {}={}", printable(key), it->second));
+          }
+    for (Declared& d : declared_)
+      for (Axis& a : d.axes.value_or(std::vector<Axis>{}))
+        for (auto& s : symbols_of(a.extent)) used_.insert(s);
+  }
+
+  void claim(const Axis& a, int64_t value, std::string flag) {
+    claims_.push_back({a.extent, value});
+    claimed_.push_back({a, std::move(flag)});
+  }
+  void bind_claims() {
+    solve_dims(claims_, dims_);
+    for (size_t i = 0; i < claims_.size(); ++i) {
+      const auto& [axis, flag] = claimed_[i];
+      std::string known = fmt::format("axis `{}` is `{}`", printable(axis.position), printable(axis.text));
+      if (Expr e = bind_symbols(axis.extent, dims_); e.is_const())
+        known = fmt::format("axis `{}` is {}", printable(axis.position), e.int_value());
+      if (claims_[i].state == DimClaim::Fails)
+        fail(Code::E0503, fmt::format("`{}` does not fit: {}", flag, known));
+      else if (claims_[i].state == DimClaim::Open)
+        fail(Code::E0503, fmt::format("`{}` does not say enough: {}", flag, known),
+             fmt::format("bind {}", fmt::join(symbols_of(bind_symbols(axis.extent, dims_)), " or ")));
+    }
+  }
+
+  const std::vector<int64_t>* shape_for(size_t i) {
+    for (const std::string& key : {declared_[i].proto->name(), std::to_string(i)})
+      if (auto it = options_.shapes.find(key); it != options_.shapes.end()) {
+        used_shapes_.insert(key);
+        return &it->second;
+      }
+    return nullptr;
+  }
+
+  void bind_shapes() {
+    for (size_t i = 0; i < declared_.size(); ++i) {
+      Declared& d = declared_[i];
+      const std::vector<int64_t>* shape = shape_for(i);
+      if (!shape) continue;
+      std::string flag = fmt::format("--shape {}={}", d.title(), fmt::join(*shape, "x"));
+      if (std::ranges::any_of(*shape, [](int64_t n) { return n < 0; }) || !element_count(*shape)) {
+        fail(Code::E0503, fmt::format("`{}`: no tensor has these dims", flag));
+        d.ok = false;
+      } else if (!d.axes) {
+        d.axes.emplace();
+        for (int64_t n : *shape) d.axes->push_back({{}, {}, integer(n)});
+      } else if (d.axes->size() != shape->size()) {
+        fail(Code::E0503, fmt::format("`{}` has {} dims, the input has {}", flag, shape->size(), d.axes->size()));
+      } else {
+        for (size_t k = 0; k < shape->size(); ++k) claim((*d.axes)[k], (*shape)[k], flag);
+      }
+    }
+    for (auto& [name, shape] : options_.shapes)
+      if (!used_shapes_.count(name)) no_such("--shape", name, "inputs", input_names());
+  }
+
+  std::vector<std::string> input_names() const {
+    std::vector<std::string> names;
+    for (const Declared& d : declared_) names.push_back(d.proto->name());
+    return names;
+  }
+  void check_dims_used() {
+    std::vector<std::string> known;
+    for (Declared& d : declared_)
+      for (Axis& a : d.axes.value_or(std::vector<Axis>{}))
+        if (!a.text.empty() && std::ranges::find(known, a.text) == known.end()) known.push_back(a.text);
+    for (auto& [name, value] : options_.dims)
+      if (!used_.count(name)) no_such("--dim", name, "symbolic dims", known);
+  }
+  void no_such(std::string_view flag, const std::string& name, std::string_view what,
+               const std::vector<std::string>& known) {
+    std::string list;
+    for (size_t i = 0; i < std::min<size_t>(known.size(), 20); ++i)
+      list += fmt::format("{}`{}`", i ? ", " : "", printable(known[i]));
+    fail(Code::E0502, fmt::format("`{} {}` names nothing in the model", flag, printable(name)),
+         known.empty() ? fmt::format("the model has no {}", what) : fmt::format("its {} are {}", what, list));
+  }
+
+  Type type_of(Declared& d) {
+    if (!d.ok) return Type::error();
+    if (!d.axes) {
+      fail(Code::E0501, fmt::format("input `{}` has no declared shape", d.title()),
+           fmt::format("--shape {}=AxBxC gives it one", d.title()));
+      return Type::error();
+    }
+    Shape shape;
+    bool fits = true;
+    for (size_t k = 0; k < d.axes->size(); ++k) {
+      Expr e = bind_symbols((*d.axes)[k].extent, dims_);
+      if (e.is_const() && e.int_value() < 0) {
+        fail(Code::E0503,
+             fmt::format("axis `{}` would have the extent {}", printable((*d.axes)[k].position), e.int_value()));
+        fits = false;
+      }
+      for (const std::string& name : symbols_of(e))
+        model_.unbound.push_back({d.proto->name(), static_cast<int>(k), name});
+      shape.push_back(Dim(e));
+    }
+    return fits && is_possible(d, shape) ? Type(d.dtype, std::move(shape)) : Type::error();
+  }
+
+  bool is_possible(const Declared& d, const Shape& shape) {
+    std::vector<int64_t> known;
+    for (const Dim& e : shape) known.push_back(e.is_static() ? e.value() : 1);
+    std::string limit = beyond_limits(d.dtype, known);
+    if (!limit.empty()) fail(Code::E0405, fmt::format("input `{}` {}", d.title(), limit));
+    return limit.empty();
+  }
+
+  const ImportOptions& options_;
+  Model& model_;
+  const std::function<void(Diagnostic)>& report_;
+  std::map<std::string, int64_t> dims_;
+  std::vector<Declared> declared_;
+  std::vector<DimClaim> claims_;  // of flags, and for each the axis and the flag
+  std::vector<std::pair<Axis, std::string>> claimed_;
+  std::set<std::string> used_, used_shapes_;
+};
+
+}  // namespace
+
+std::vector<Input> type_inputs(const std::vector<const onnx::ValueInfoProto*>& inputs, const ImportOptions& options,
+                               Model& model, const std::function<void(Diagnostic)>& report) {
+  return InputTyper(options, model, report).run(inputs);
+}
+
+}  // namespace cameo::importing
+
+namespace cameo {
+
+std::map<std::string, int64_t> dims_from_data(const Model& model,
+                                              const std::map<std::string, std::vector<int64_t>>& shapes) {
+  std::map<std::string, int64_t> dims;
+  std::vector<importing::DimClaim> claims;
+  std::vector<ValueId> inputs;  // of each claim
+  auto misfit = [&](ValueId v, std::vector<std::string> notes) {
+    const std::string& input = model.graph[v].name;
+    throw CompileError({Code::E0302,
+                        fmt::format("the data for input `{}` is {}, the model takes {}", printable(input),
+                                    fmt::join(shapes.at(input), "x"), to_string(model.graph.type(v).shape)),
+                        {},
+                        {},
+                        std::move(notes),
+                        {}});
+  };
+  for (ValueId v : model.graph.inputs()) {
+    auto it = shapes.find(model.graph[v].name);
+    if (it == shapes.end()) continue;
+    const Shape& shape = model.graph.type(v).shape;
+    if (shape.size() != it->second.size()) misfit(v, {});
+    for (size_t k = 0; k < shape.size(); ++k) {
+      claims.push_back({shape[k].extent(), it->second[k]});
+      inputs.push_back(v);
+    }
+  }
+  importing::solve_dims(claims, dims);
+  for (size_t i = 0; i < claims.size(); ++i) {
+    if (claims[i].state != importing::DimClaim::Fails) continue;
+    std::vector<std::string> notes;
+    for (const std::string& name : importing::symbols_of(claims[i].extent))
+      for (size_t k = 0; k < claims.size(); ++k)
+        if (claims[k].extent == symbol(name) && claims[k].value == dims[name]) {
+          notes.push_back(
+              fmt::format("`{}` is {} in `{}`", printable(name), dims[name], printable(model.graph[inputs[k]].name)));
+          break;
+        }
+    misfit(inputs[i], std::move(notes));
+  }
+  return dims;
+}
+
+}  // namespace cameo

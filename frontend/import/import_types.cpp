@@ -1,0 +1,217 @@
+// Types and dims as the model writes them, the little language of dim names ("past + 1"), binding dims to numbers, and
+// the values of --const.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "frontend/import/import_internal.h"
+#include "frontend/ir/limits.h"
+
+namespace cameo::importing {
+
+DType dtype_of(int32_t t) { return t > 0 && t < kDTypeCount ? static_cast<DType>(t) : DType::undefined; }
+
+// ---- dim names ----------------------------------------------------------------------------------------------------
+namespace {
+
+constexpr size_t kMaxDimText = 256;  // longer names are opaque: no exporter nests arithmetic that deep
+
+std::optional<int64_t> whole_number(std::string_view s) {
+  int64_t v = 0;
+  auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), v);
+  if (s.empty() || error != std::errc() || end != s.data() + s.size()) return std::nullopt;
+  return v;
+}
+std::string_view trim(std::string_view s) {
+  while (!s.empty() && s.front() == ' ') s.remove_prefix(1);
+  while (!s.empty() && s.back() == ' ') s.remove_suffix(1);
+  return s;
+}
+bool is_name(std::string_view s) {
+  return !s.empty() && std::ranges::all_of(s, [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.'; });
+}
+
+/// The last place outside of brackets where `op` stands; npos when there is none.
+size_t find_last(std::string_view s, std::string_view op) {
+  int depth = 0;
+  for (size_t i = s.size(); i-- > 0;) {
+    depth += (s[i] == ')') - (s[i] == '(');
+    if (depth == 0 && i > 0 && s.substr(i).starts_with(op)) return i;
+  }
+  return s.npos;
+}
+
+/// Sums stand with spaces around their sign: "batch-size" is a name.
+std::optional<Expr> parse_sum(std::string_view s) {
+  s = trim(s);
+  size_t plus = find_last(s, " + "), minus = find_last(s, " - ");
+  size_t at = plus == s.npos ? minus : minus == s.npos ? plus : std::max(plus, minus);
+  if (at != s.npos) {
+    auto a = parse_sum(s.substr(0, at)), b = parse_sum(s.substr(at + 3));
+    if (!a || !b) return std::nullopt;
+    return at == plus ? *a + *b : *a - *b;
+  }
+  if (size_t star = find_last(s, "*"); star != s.npos) {
+    auto a = parse_sum(s.substr(0, star)), b = parse_sum(s.substr(star + 1));
+    if (!a || !b) return std::nullopt;
+    return *a * *b;
+  }
+  if (s.starts_with("(") && s.ends_with(")")) return parse_sum(s.substr(1, s.size() - 2));
+  if (auto v = whole_number(s)) return integer(*v);
+  if (is_name(s)) return symbol(s);
+  return std::nullopt;
+}
+
+}  // namespace
+
+Expr parse_dim(std::string_view text) {
+  if (text.size() > kMaxDimText || is_name(text)) return symbol(text);
+  return parse_sum(text).value_or(symbol(text));
+}
+
+std::vector<std::string> symbols_of(Expr e) {
+  std::vector<std::string> names;
+  visit(std::vector<Expr>{e}, [&](Expr x) {
+    if (x.op() == Op::Symbol) names.emplace_back(symbol_name(x));
+  });
+  return names;
+}
+
+namespace {
+
+/// Solves a claim for its last unbound symbol; true when that told something.
+bool solve(DimClaim& claim, std::map<std::string, int64_t>& dims) {
+  Expr e = bind_symbols(claim.extent, dims);
+  if (e.is_const()) {
+    claim.state = e.int_value() == claim.value ? DimClaim::Holds : DimClaim::Fails;
+    return false;
+  }
+  Affine a = affine(e);
+  if (a.terms.size() != 1 || a.terms[0].term.op() != Op::Symbol) return false;
+  int64_t rest, k = a.terms[0].coefficient;
+  bool fails = __builtin_sub_overflow(claim.value, a.constant, &rest) || k == 0 || (k == -1 && rest == INT64_MIN) ||
+               rest % k != 0 || rest / k < 0 || rest / k > kMaxExtent;
+  claim.state = fails ? DimClaim::Fails : DimClaim::Holds;
+  if (!fails) dims[std::string(symbol_name(a.terms[0].term))] = rest / k;
+  return !fails;
+}
+
+}  // namespace
+
+void solve_dims(std::vector<DimClaim>& claims, std::map<std::string, int64_t>& dims) {
+  for (bool told = true; told;) {
+    told = false;
+    for (DimClaim& c : claims)
+      if (c.state == DimClaim::Open) told |= solve(c, dims);
+  }
+}
+
+// ---- types --------------------------------------------------------------------------------------------------------
+
+std::string describe(const onnx::TypeProto& t) {
+  switch (t.value_case()) {
+    case onnx::TypeProto::kTensorType: return "a tensor";
+    case onnx::TypeProto::kSequenceType: return "a sequence";
+    case onnx::TypeProto::kMapType: return "a map";
+    case onnx::TypeProto::kOptionalType: return "an optional";
+    case onnx::TypeProto::kSparseTensorType: return "a sparse tensor";
+    default: return "a value without a type";
+  }
+}
+
+// ---- constants on the command line --------------------------------------------------------------------------------
+namespace {
+
+[[noreturn]] void bad_constant(const std::string& input, std::string_view text, std::string_view why) {
+  throw CompileError(Code::E0503,
+                     fmt::format("`--const {}={}`: {}", printable(input), printable(text.substr(0, 80)), why),
+                     "write `16000`, or `[[1,2],[3,4]]`");
+}
+
+/// Nested lists, flattened; `dims` is read off the first element of each level and must hold for the others.
+struct ListParser {
+  std::string_view s;
+  std::vector<int64_t> dims;
+  std::vector<std::string_view> items;
+  size_t at = 0;
+
+  void spaces() {
+    while (at < s.size() && s[at] == ' ') ++at;
+  }
+  bool take(char c) {
+    spaces();
+    if (at >= s.size() || s[at] != c) return false;
+    ++at;
+    return true;
+  }
+  bool value(size_t level) {
+    if (level > 16) return false;
+    if (!take('[')) {
+      spaces();
+      size_t end = std::min(s.find_first_of(",] ", at), s.size());
+      if (end == at || level != dims.size()) return false;
+      items.push_back(s.substr(at, end - at));
+      at = end;
+      return true;
+    }
+    bool first = level == dims.size();
+    if (first && !items.empty()) return false;
+    if (first) dims.push_back(-1);
+    int64_t n = 0;
+    if (!take(']')) {
+      do {
+        if (!value(level + 1)) return false;
+        ++n;
+      } while (take(','));
+      if (!take(']')) return false;
+    }
+    if (dims[level] < 0) dims[level] = n;
+    return dims[level] == n;
+  }
+  bool parse() {
+    bool ok = value(0);
+    spaces();
+    return ok && at == s.size();
+  }
+};
+
+bool set_item(Tensor& t, int64_t i, std::string_view item) {
+  if (t.dtype() == DType::b1 && (item == "true" || item == "false")) return t.set_int(i, item == "true"), true;
+  if (is_float(t.dtype())) {
+    std::string text(item);
+    char* end;
+    double v = std::strtod(text.c_str(), &end);
+    return t.set(i, v), *end == 0;
+  }
+  auto v = whole_number(item);
+  if (!v) return false;
+  t.set_int(i, *v);
+  return t.get_int(i) == *v;
+}
+
+}  // namespace
+
+Tensor parse_constant(std::string_view text, const std::string& input, const Type& type) {
+  if (type.kind != Kind::Tensor || !runs(type.dtype))
+    bad_constant(input, text, fmt::format("the input is {}", to_string(type)));
+  ListParser list{trim(text), {}, {}};
+  if (!list.parse()) bad_constant(input, text, "neither a number nor a list of equally long lists");
+  bool fill = list.dims.empty() && is_static(type.shape);
+  std::vector<int64_t> dims = fill ? extents(type.shape) : list.dims;
+  bool fits = dims.size() == type.shape.size();
+  for (size_t d = 0; fits && d < dims.size(); ++d)
+    fits = !type.shape[d].is_static() || type.shape[d].value() == dims[d];
+  if (!fits || element_count(dims).value_or(INT64_MAX) > (1 << 24))
+    bad_constant(input, text, fmt::format("the input is {}", to_string(type)));
+  Tensor t(type.dtype, dims);
+  for (int64_t i = 0; i < t.size(); ++i) {
+    std::string_view item = list.items[fill ? 0 : i];
+    if (!set_item(t, i, item))
+      bad_constant(input, text, fmt::format("`{}` is no {}", printable(item), name(type.dtype)));
+  }
+  return t;
+}
+
+}  // namespace cameo::importing

@@ -1,0 +1,151 @@
+// Tensor storage and element access, and the two 16-bit float formats.
+#include "frontend/ir/tensor.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace cameo {
+
+float bfloat_to_float(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
+uint16_t float_to_bfloat(float value) {
+  uint32_t u = std::bit_cast<uint32_t>(value);
+  if (std::isnan(value)) return static_cast<uint16_t>(u >> 16 | 0x40);
+  return static_cast<uint16_t>((u + 0x7fff + (u >> 16 & 1)) >> 16);
+}
+float half_to_float(uint16_t bits) {
+  int exponent = bits >> 10 & 31, mantissa = bits & 1023;
+  float sign = bits >> 15 ? -1.f : 1.f;
+  if (exponent == 31)
+    return mantissa ? std::bit_cast<float>(0x7fc00000u | bits >> 15 << 31 | mantissa << 13) : sign * INFINITY;
+  if (exponent == 0) return sign * std::ldexp(static_cast<float>(mantissa), -24);
+  return sign * std::ldexp(static_cast<float>(mantissa | 1024), exponent - 25);
+}
+uint16_t float_to_half(float value) {
+  uint32_t u = std::bit_cast<uint32_t>(value);
+  auto sign = static_cast<uint16_t>(u >> 16 & 0x8000);
+  if (std::isnan(value)) return static_cast<uint16_t>(sign | 0x7e00 | (u >> 13 & 0x1ff));
+  float a = std::fabs(value);
+  if (a >= 65520.f) return sign | 0x7c00;
+  if (a < 0x1p-14f) return sign | static_cast<uint16_t>(std::nearbyint(std::ldexp(a, 24)));
+  uint32_t m = (u & 0x7fffffff) - (112u << 23);
+  return sign | static_cast<uint16_t>((m + 0xfff + (m >> 13 & 1)) >> 13);
+}
+
+std::optional<int64_t> element_count(std::span<const int64_t> dims) {
+  int64_t n = 1;
+  bool zero = std::find(dims.begin(), dims.end(), 0) != dims.end();
+  for (int64_t d : dims) {
+    if (d < 0) return std::nullopt;
+    if (!zero && __builtin_mul_overflow(n, d, &n)) return std::nullopt;
+  }
+  return zero ? 0 : n;
+}
+
+Tensor::Tensor(DType dtype, std::vector<int64_t> dims) : dtype_(dtype), dims_(std::move(dims)) {
+  auto n = element_count(dims_);
+  CAMEO_CHECK(n, "dims whose product is an element count");
+  size_ = *n;
+  size_t bytes = static_cast<size_t>(size_) * byte_size(dtype);
+  std::shared_ptr<std::byte> p(static_cast<std::byte*>(std::calloc(std::max<size_t>(bytes, 1), 1)), std::free);
+  if (!p) throw std::bad_alloc();
+  bytes_ = {p.get(), bytes};
+  owner_ = p;
+}
+Tensor::Tensor(DType dtype, std::vector<int64_t> dims, std::span<const std::byte> bytes,
+               std::shared_ptr<const void> owner)
+    : dtype_(dtype),
+      dims_(std::move(dims)),
+      size_(element_count(dims_).value()),
+      bytes_(bytes),
+      owner_(std::move(owner)) {
+  CAMEO_CHECK(bytes.size() == static_cast<size_t>(size_) * byte_size(dtype), "as many bytes as the dims say");
+}
+Tensor Tensor::of_strings(std::vector<int64_t> dims, std::vector<std::string> values) {
+  Tensor t;
+  t.dtype_ = DType::str;
+  t.dims_ = std::move(dims);
+  t.size_ = static_cast<int64_t>(values.size());
+  t.strings_ = std::make_shared<const std::vector<std::string>>(std::move(values));
+  return t;
+}
+Tensor Tensor::scalar(DType dtype, double value) {
+  Tensor t(dtype, {});
+  t.set(0, value);
+  return t;
+}
+
+std::span<std::byte> Tensor::mutable_bytes() { return {const_cast<std::byte*>(bytes_.data()), bytes_.size()}; }
+
+Tensor Tensor::reshaped(std::vector<int64_t> dims) const {
+  CAMEO_CHECK(element_count(dims) == size_, "dims of the same element count");
+  Tensor t = *this;
+  t.dims_ = std::move(dims);
+  return t;
+}
+
+int64_t Tensor::get_int(int64_t i) const {
+  switch (dtype_) {
+    case DType::i64:
+    case DType::u64: return as<int64_t>()[i];
+    case DType::i32: return as<int32_t>()[i];
+    case DType::u32: return as<uint32_t>()[i];
+    case DType::i16: return as<int16_t>()[i];
+    case DType::u16: return as<uint16_t>()[i];
+    case DType::i8:
+    case DType::i4:
+    case DType::i2: return as<int8_t>()[i];
+    case DType::u8:
+    case DType::b1:
+    case DType::u4:
+    case DType::u2: return as<uint8_t>()[i];
+    default: return static_cast<int64_t>(get(i));
+  }
+}
+double Tensor::get(int64_t i) const {
+  switch (dtype_) {
+    case DType::f32: return as<float>()[i];
+    case DType::f64: return as<double>()[i];
+    case DType::f16: return half_to_float(as<uint16_t>()[i]);
+    case DType::bf16: return bfloat_to_float(as<uint16_t>()[i]);
+    case DType::u64: return static_cast<double>(as<uint64_t>()[i]);
+    default:
+      CAMEO_CHECK(is_integer(dtype_) || dtype_ == DType::b1, "an element type with a numeric value");
+      return static_cast<double>(get_int(i));
+  }
+}
+void Tensor::set(int64_t i, double v) {
+  switch (dtype_) {
+    case DType::f32: mutable_as<float>()[i] = static_cast<float>(v); return;
+    case DType::f64: mutable_as<double>()[i] = v; return;
+    case DType::f16: mutable_as<uint16_t>()[i] = float_to_half(static_cast<float>(v)); return;
+    case DType::bf16: mutable_as<uint16_t>()[i] = float_to_bfloat(static_cast<float>(v)); return;
+    default: set_int(i, static_cast<int64_t>(v));
+  }
+}
+void Tensor::set_int(int64_t i, int64_t v) {
+  switch (byte_size(dtype_)) {
+    case 8:
+      dtype_ == DType::f64 ? void(mutable_as<double>()[i] = static_cast<double>(v))
+                           : void(mutable_as<int64_t>()[i] = v);
+      return;
+    case 4:
+      dtype_ == DType::f32 ? void(mutable_as<float>()[i] = static_cast<float>(v))
+                           : void(mutable_as<int32_t>()[i] = static_cast<int32_t>(v));
+      return;
+    case 2:
+      if (is_float(dtype_))
+        set(i, static_cast<double>(v));
+      else
+        mutable_as<int16_t>()[i] = static_cast<int16_t>(v);
+      return;
+    default: mutable_as<uint8_t>()[i] = dtype_ == DType::b1 ? v != 0 : static_cast<uint8_t>(v);
+  }
+}
+
+bool operator==(const Tensor& a, const Tensor& b) {
+  return a.dtype() == b.dtype() && a.dims() == b.dims() &&
+         (a.dtype() == DType::str ? a.strings() == b.strings() : std::ranges::equal(a.bytes(), b.bytes()));
+}
+
+}  // namespace cameo

@@ -1,0 +1,58 @@
+// take_base_offsets: the least of a kernel's offsets goes into its step's Refs, so that kernels which differ only in
+// where their operands begin (windows of a concatenation, slices) are one function.
+#include <algorithm>
+
+#include "optimizer/lower/lower_kernel.h"
+
+namespace cameo {
+namespace {
+
+/// All that an operand is read or written at; what a guard never lets through is not.
+template <class F>
+void each_offset(const Kernel& k, F f) {
+  std::vector<Expr> roots;
+  for (const Store& s : k.stores) {
+    if (!s.guard.is_const(0)) f(s.operand, s.offset);
+    roots.insert(roots.end(), {s.offset, s.guard, s.value});
+    roots.insert(roots.end(), s.blamed.begin(), s.blamed.end());
+  }
+  if (k.accumulated) roots.push_back(k.accumulated);
+  visit(roots, [&](Expr e) {
+    if (e.op() == Op::Read && !e.guard().is_const(0)) f(e.operand(), e.offset());
+  });
+}
+
+Expr less(Expr offset, int64_t base_offset) {
+  if (base_offset == 0) return offset;
+  Affine a = affine(offset);
+  a.constant -= base_offset;
+  return from_affine(a);
+}
+
+}  // namespace
+
+std::vector<int64_t> take_base_offsets(Kernel& k) {
+  std::vector<int64_t> base_offsets(k.operands.size(), INT64_MAX);
+  each_offset(k, [&](uint32_t operand, Expr offset) {
+    base_offsets[operand] = std::min(base_offsets[operand], static_cast<int64_t>(range_of(offset).low));
+  });
+  for (int64_t& o : base_offsets)
+    o = o == INT64_MAX ? 0 : std::max<int64_t>(o, 0);  // what is guarded may begin before its operand
+  if (std::ranges::all_of(base_offsets, [](int64_t o) { return o == 0; })) return base_offsets;
+  auto moved = [&](Expr root) {
+    return rewrite(root, [&](Expr e) {
+      if (e.op() != Op::Read || base_offsets[e.operand()] == 0) return e;
+      const Expr offset = less(e.offset(), base_offsets[e.operand()]);
+      return read_at(e.operand(), e.type(), offset, e.guard(), e.outside(), e.blamed());
+    });
+  };
+  for (Store& s : k.stores) {
+    s.offset = less(s.offset, base_offsets[s.operand]);
+    for (Expr* e : {&s.offset, &s.guard, &s.value}) *e = moved(*e);
+    for (Expr& e : s.blamed) e = moved(e);
+  }
+  if (k.accumulated) k.accumulated = moved(k.accumulated);
+  return base_offsets;
+}
+
+}  // namespace cameo
