@@ -46,10 +46,10 @@ bool comes_to_host(Execution& run, const Row& row) {
   return !run.fault.code;
 }
 
-void run_alone(Execution& run, const Stretch& stretch) {
-  const Row& row = run.schedule->rows[stretch.begin];
-  RowCall call = call_of(stretch, row);
-  run.fault.row = stretch.begin;
+void run_alone(Execution& run, uint32_t index) {
+  const Row& row = run.schedule->rows[index];
+  RowCall call = {{&run.fault, run.scratch, 0, row.chunks}, run.bases, run.schedule->refs + row.refs};
+  run.fault.row = index;
   for (; call.chunk < call.chunks; ++call.chunk) run.kernels[row.kernel](call);
 }
 
@@ -58,13 +58,17 @@ void run_alone(Execution& run, const Stretch& stretch) {
 uint32_t run_kernels(Execution& run, uint32_t begin) {
   const Row* rows = run.schedule->rows;
   if (run.device && !comes_to_host(run, rows[begin])) return begin + 1;
-  const bool threads = run.pool || run.parallel_for;
-  Stretch stretch = {run.schedule, begin,      rows[begin].chunks, run.kernels,
-                     run.bases,    &run.fault, run.scratch,        run.scratch_stride};
-  uint32_t end = begin + 1;
-  if (threads && !run.device && !run.observed)
-    for (; !rows[end].joins; ++end) stretch.chunks += rows[end].chunks;
-  threads&& stretch.chunks > 1 ? run_parallel(run, stretch) : run_alone(run, stretch);
+  uint32_t end = begin + 1, chunks = rows[begin].chunks;
+  if (run.pool || run.parallel_for) {
+    if (!run.device && !run.observed)
+      for (; !rows[end].joins; ++end) chunks += rows[end].chunks;
+    if (chunks > 1) {
+      run_parallel(run,
+                   {run.schedule, begin, chunks, run.kernels, run.bases, &run.fault, run.scratch, run.scratch_stride});
+      return end;
+    }
+  }
+  run_alone(run, begin);
   return end;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "optimizer/choose/family.h"
+#include "optimizer/work.h"
 #include "runtime/call.h"
 #include "runtime/kernels/contract_shape.h"
 
@@ -49,6 +50,26 @@ double moves_along(const Kernel& k, Expr v) {
   }
   Reads r = reads_along(values, v);
   return moves + r.contiguous / lanes + r.strided;
+}
+
+/// Elements that vectors of a nest with folds fetch one by one: of reads that step over some along the last axis where
+/// the lanes run along it, along what is folded elsewhere.
+double gathered_elements(const Kernel& k, const Choice& choice) {
+  if (!has_folds(k)) return 0;
+  double gathered = 0;
+  for (const Store& s : k.stores) {
+    std::vector<Expr> along;
+    if (choice["lanes"] > 1)
+      along = {k.axes.back()};
+    else
+      for (Expr fold : folds_in({s.value})) along.push_back(fold.arg(0));
+    for (const auto& [e, times] : evaluations(s.value, static_cast<double>(points_of(k.axes)), 1)) {
+      if (e.op() != Op::Read) continue;
+      const Affine offset = affine(e.offset());
+      if (std::ranges::any_of(along, [&](Expr v) { return offset.coefficient_of(v) > 1; })) gathered += times;
+    }
+  }
+  return gathered;
 }
 
 constexpr int64_t kShortFold = 24;  // terms, which a thread folds alone
@@ -159,6 +180,10 @@ class Nest final : public Family {
     if (!target.is_gpu()) return {{{"lanes", lanes_along_last(k)}, {"fold_lanes", kFoldLanes}, {"team", 1}}};
     const int team = team_of(k, target);
     return {{{"lanes", team == 1 ? lanes_of_thread(k, target) : 1}, {"fold_lanes", 1}, {"team", team}}};
+  }
+  double price(const Kernel& k, const KernelCost& cost, const Choice& choice, const Target& target) const override {
+    const double seconds = Family::price(k, cost, choice, target);
+    return target.is_gpu() ? seconds : seconds + gathered_elements(k, choice) / (target.machine.clock * 1e9);
   }
   void apply(Kernel& k, const Choice& choice, const Target& target) const override {
     const bool of_rows = longest_fold(k, true) >= kShortFold;
