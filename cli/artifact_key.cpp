@@ -44,16 +44,24 @@ class KeyText {
   }
   // A member that is added to one of these structs does not compile before it is named here.
   void add(const Target& target) {
-    const auto& [name, cpu, features, vector_bytes, vector_registers, machine, architectures, block_threads, sm_count,
-                 tensor_cores, host_beside, shares_stretches, elements_a_launch, lock] = target;
-    add_all(name, cpu, features, vector_bytes, vector_registers, machine, architectures, block_threads, sm_count,
-            tensor_cores, host_beside, shares_stretches, elements_a_launch, lock ? lock->text() : std::string());
+    const auto& [name, cpu, features, vector_bytes, vector_registers, machine, card, measured, architectures,
+                 block_threads, sm_count, tensor_cores, host_beside, shares_stretches, elements_a_launch, lock] =
+        target;
+    add_all(name, cpu, features, vector_bytes, vector_registers, machine, card, measured, architectures, block_threads,
+            sm_count, tensor_cores, host_beside, shares_stretches, elements_a_launch,
+            lock ? lock->text() : std::string());
   }
   void add(const MachineModel& machine) {
-    const auto& [name, clock, fmas, loads, l1_bytes, l2_bytes, l3_bytes, l2_rate, l3_rate, memory_rate, barrier, dot8,
-                 dot16, amx] = machine;
-    add_all(name, clock, fmas, loads, l1_bytes, l2_bytes, l3_bytes, l2_rate, l3_rate, memory_rate, barrier, dot8, dot16,
-            amx);
+    const auto& [name, clock, fmas, loads, fma_latency, l1_bytes, l2_bytes, l3_bytes, l2_rate, l3_rate, memory_rate,
+                 barrier, dot8, dot16, amx] = machine;
+    add_all(name, clock, fmas, loads, fma_latency, l1_bytes, l2_bytes, l3_bytes, l2_rate, l3_rate, memory_rate, barrier,
+            dot8, dot16, amx);
+  }
+  void add(const CardModel& card) {
+    const auto& [clock, fmas, tensor_fmas, threads, shared_bytes, block_shared_bytes, sector_bytes, latency,
+                 memory_rate, launch] = card;
+    add_all(clock, fmas, tensor_fmas, threads, shared_bytes, block_shared_bytes, sector_bytes, latency, memory_rate,
+            launch);
   }
   void add(const ImportOptions& options) {
     // which inputs `open` and `fed` keep, the model's constant inputs say

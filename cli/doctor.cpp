@@ -62,10 +62,11 @@ Finding ptxas() {
 
 std::string machine_text(const MachineModel& m) {
   return fmt::format(
-      "{}: {} GHz, {} FMAs and {} loads a cycle, caches of {} and {}, {} shared; {}, {} and {} bytes a cycle from the "
+      "{}: {} GHz, {} FMAs and {} loads a cycle, {} cycles an FMA, caches of {} and {}, {} shared; {}, {} and {} bytes "
+      "a cycle from the "
       "second, "
       "the third and memory{}{}{}",
-      m.name, m.clock, m.fmas, m.loads, human_bytes(static_cast<uint64_t>(m.l1_bytes)),
+      m.name, m.clock, m.fmas, m.loads, m.fma_latency, human_bytes(static_cast<uint64_t>(m.l1_bytes)),
       human_bytes(static_cast<uint64_t>(m.l2_bytes)), human_bytes(static_cast<uint64_t>(m.l3_bytes)), m.l2_rate,
       m.l3_rate, m.memory_rate, m.dot8 ? "; products of 8 bits" : "", m.dot16 ? ", of bf16" : "",
       m.amx ? ", tiles" : "");

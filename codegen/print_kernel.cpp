@@ -12,7 +12,7 @@
 #include <unordered_map>
 
 #include "frontend/ir/check.h"
-#include "optimizer/choose/family.h"
+#include "optimizer/choose/folds.h"
 
 namespace cameo {
 namespace {

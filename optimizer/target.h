@@ -17,12 +17,26 @@ struct MachineModel {
   std::string name;
   double clock = 3;                                    // GHz, when all cores compute
   double fmas = 2, loads = 2;                          // vectors a cycle, of the widest worth using
+  double fma_latency = 4;                              // cycles until the next FMA can take its result
   int64_t l1_bytes = 32 << 10, l2_bytes = 1 << 20;     // of a core
   int64_t l3_bytes = 8 << 20;                          // that cores share
   double l2_rate = 32, l3_rate = 12, memory_rate = 5;  // bytes a cycle
   double barrier = 3e-6;                               // seconds for threads to meet
   bool dot8 = false, dot16 = false, amx = false;       // products of 8 bits, of bf16; tiles
   bool operator==(const MachineModel&) const = default;
+};
+
+/// The same of a GPU, as its data sheet has it: of a multiprocessor where no card is named.
+struct CardModel {
+  double clock = 1.4;                        // GHz
+  double fmas = 64, tensor_fmas = 1024;      // a cycle, of f32 and of 16-bit floats
+  int threads = 2048;                        // that are resident
+  int64_t shared_bytes = 164 << 10;          // of all resident blocks
+  int64_t block_shared_bytes = 48 << 10;     // of a block at most
+  int64_t sector_bytes = 32;                 // of memory, which are read together
+  double latency = 600;                      // cycles from a load of memory to its value
+  double memory_rate = 1100, launch = 3e-6;  // of the card: bytes a cycle, seconds
+  bool operator==(const CardModel&) const = default;
 };
 
 class ChoiceLock;
@@ -34,6 +48,9 @@ struct Target {
   int vector_bytes = 32;  // of the widest vectors worth using
   int vector_registers = 16;
   MachineModel machine{};
+  CardModel card{};
+  /// Runs agree with the prices; else they are shown, and between a family's candidates its rule of thumb decides.
+  bool measured = true;
   std::vector<std::string> architectures{};  // of a GPU, what its code is for, the best first: sm_90a, sm_80, ptx, host
   int block_threads = 1;                     // that share a chunk
   int sm_count = 1;                          // of a GPU, that want a block each: a card has more or fewer

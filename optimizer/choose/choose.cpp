@@ -27,7 +27,7 @@ std::vector<Alternative> ways_of(Kernel& k, const Target& target) {
     ways.push_back({k.family, c, k.family->price(k, k.cost, c, target), {}});
   CAMEO_CHECK(!ways.empty(), "a way to run a kernel that a family has matched");
   auto best = std::ranges::min_element(ways, {}, &Alternative::seconds);
-  if (best->seconds >= kClearly * ways.front().seconds) best = ways.begin();
+  if (!target.measured || best->seconds >= kClearly * ways.front().seconds) best = ways.begin();
   std::iter_swap(ways.begin(), best);
   return ways;
 }

@@ -17,7 +17,17 @@ double seconds_to_move(double bytes, const MachineModel& machine) {
   return bytes / rate / (machine.clock * 1e9);
 }
 
+double scaled(double seconds, double ratio, const Target& target) {
+  const double launch = target.is_gpu() ? target.card.launch : 0;
+  return launch + (seconds - launch) * ratio;
+}
+
 double Family::price(const Kernel&, const KernelCost& cost, const Choice&, const Target& target) const {
+  if (target.is_gpu()) {
+    const CardModel& card = target.card;
+    const double hertz = card.clock * 1e9, peak = hertz * target.sm_count * card.fmas * 2;
+    return card.launch + cost.flops / (peak * efficiency()) + cost.bytes / (card.memory_rate * hertz);
+  }
   const double peak = target.machine.clock * 1e9 * target.machine.fmas * 2 * target.vector_bytes / 4;
   return cost.flops / (peak * efficiency()) + seconds_to_move(cost.bytes, target.machine);
 }
@@ -74,45 +84,6 @@ int chunks_by_work(const Kernel& k, double operations) {
 int chunks_by_units(int64_t units) {
   constexpr int64_t kMost = 65535;  // that a row can say; beyond, a block has several units
   return static_cast<int>(std::clamp<int64_t>(units, 1, kMost));
-}
-
-// ---- folds ----------------------------------------------------------------------------------------------------------
-
-namespace {
-/// Whether a Fold is shared by a team: all points of a row need it.
-bool folds_by_team(const Kernel& k, Expr e) {
-  if (k.choice.get("team", 1) == 1 || depends_on(e, k.axes.back())) return false;
-  std::vector<Expr> vars, bound, roots{e};
-  visit(roots, [&](Expr x) {
-    if (x.op() == Op::Var) vars.push_back(x);
-    if (x.op() == Op::Fold) bound.push_back(x.arg(0));
-  });
-  return std::ranges::all_of(vars, [&](Expr v) {
-    return std::ranges::find(bound, v) != bound.end() || std::ranges::find(k.axes, v) != k.axes.end();
-  });
-}
-
-/// Whether a Fold runs in `fold_lanes` lanes: its body does not depend on the kernel's lanes and reads memory in order.
-bool folds_in_lanes(const Kernel& k, Expr e) {
-  if (k.choice.get("fold_lanes", 1) == 1 || e.fold_kind() >= FoldKind::ArgMin) return false;
-  if (k.choice.get("lanes", 1) > 1 && !k.axes.empty() && depends_on(e, k.axes.back())) return false;
-  Expr v = e.arg(0);
-  if (!v.extent().is_const() || v.extent().int_value() < k.choice.get("fold_lanes", 1)) return false;
-  bool unit = false, nested = false;
-  std::vector<Expr> body{e.arg(1)};
-  visit(body, [&](Expr x) {
-    if (x.op() == Op::Fold && depends_on(x, v)) nested = true;
-    if (x.op() == Op::Read && affine(x.offset()).coefficient_of(v) == 1) unit = true;
-  });
-  return unit && !nested;
-}
-}  // namespace
-
-std::string fold_function(const Kernel& k, Expr fold) {
-  const std::string_view kind = name(fold.fold_kind());
-  if (folds_in_lanes(k, fold)) return fmt::format("fold_lanes<rt::FoldKind::{}, {}>", kind, k.choice["fold_lanes"]);
-  if (folds_by_team(k, fold)) return fmt::format("fold_team<rt::FoldKind::{}, {}>", kind, k.choice["team"]);
-  return fmt::format("fold<rt::FoldKind::{}>", kind);
 }
 
 }  // namespace cameo

@@ -77,8 +77,8 @@ class Family {
   virtual std::vector<Choice> candidates(const Kernel& k, const Target& target) const = 0;
   /// Completes the kernel by one of its candidates.
   virtual void apply(Kernel& k, const Choice& choice, const Target& target) const;
-  /// Seconds on one core. By default those of the operations, at the share of the peak that the family's inner loop
-  /// reaches, and those of the bytes, at the rate of the memory that holds them.
+  /// Seconds on one core, or on a GPU. By default those of the operations, at the share of the peak that the family's
+  /// inner loop reaches by its first candidate, and those of the bytes, at the rate of the memory that holds them.
   virtual double price(const Kernel& k, const KernelCost& cost, const Choice& choice, const Target& target) const;
   virtual double efficiency() const { return 0.04; }
 
@@ -117,16 +117,13 @@ Graph alone(const Graph& g, const Node& n, std::span<const ValueId> operands);
 LoweredKernel kernel_of_node(const NodeProblem& p, const Family& family);
 /// Seconds in which one core moves so many bytes between it and the memory that holds them.
 double seconds_to_move(double bytes, const MachineModel& machine);
+/// A price whose work takes `ratio` times as long; to launch it takes what it did.
+double scaled(double seconds, double ratio, const Target& target);
 std::string_view name(FoldKind kind);  // as rt:: has it
 /// A processor's chunks: enough for the threads to even out, one where there is too little to be worth waking one.
 /// `operations`: those of the whole kernel that its cost does not show.
 int chunks_by_work(const Kernel& k, double operations);
 /// A GPU's: a block has a unit of work at a time.
 int chunks_by_units(int64_t units);
-/// Lanes of a processor's folds that read memory in order.
-inline constexpr int kFoldLanes = 16;
-/// The function of rt:: that computes a Fold in a kernel's expressions: in lanes or by a team, as the kernel's choice
-/// has `fold_lanes`, `lanes` and `team`.
-std::string fold_function(const Kernel& k, Expr fold);
 
 }  // namespace cameo

@@ -60,7 +60,7 @@ void print_epilogue(KernelPrinter& printer, const Kernel& k, std::string_view pa
   });
 }
 
-void print_product(KernelPrinter& printer, const Product& p, std::string_view function, bool packed,
+void print_product(KernelPrinter& printer, const Product& p, std::string_view function, int64_t pack_from,
                    std::string_view first) {
   const Affine a = affine(p.a_offset), b = affine(p.b_offset);
   printer.line(fmt::format("rt::{}(call, {}{}, {}, {}, {}, {},", function, first, extents_of(p.outer),
@@ -68,11 +68,11 @@ void print_product(KernelPrinter& printer, const Product& p, std::string_view fu
                            constant_of(p.column.extent()), constant_of(p.k.extent())));
   printer.line(fmt::format("             rt::matrix_a(x{} + {}l, {}, {}l, {}),", Product::kA, a.constant,
                            strides_of(a, p.outer), p.row ? a.coefficient_of(p.row) : 0, strides_of(a, p.segments)));
-  if (packed)
+  if (pack_from == kInPanels)
     printer.line(fmt::format("             rt::packed_b(x{}, {}),", Product::kB, strides_of(b, p.outer)));
   else
-    printer.line(fmt::format("             rt::strided_b(x{} + {}l, {}, {}l, {}l),", Product::kB, b.constant,
-                             strides_of(b, p.outer), b.coefficient_of(p.k), b.coefficient_of(p.column)));
+    printer.line(fmt::format("             rt::strided_b(x{} + {}l, {}, {}l, {}l, {}l),", Product::kB, b.constant,
+                             strides_of(b, p.outer), b.coefficient_of(p.k), b.coefficient_of(p.column), pack_from));
   Bindings axes = bindings_of(p.outer);
   if (p.row) axes.emplace_back(p.row, "row");
   axes.emplace_back(p.column, "col");

@@ -50,8 +50,9 @@ void print_tile_lambda(KernelPrinter& printer, const Kernel& k, std::string_view
 /// The last one of a call: the stores, for an element of a tile.
 void print_epilogue(KernelPrinter& printer, const Kernel& k, std::string_view parameters);
 /// The whole call of one that sums products: `function` is its name and template arguments, `first` what it takes
-/// before the extents.
-void print_product(KernelPrinter& printer, const Product& p, std::string_view function, bool packed,
+/// before the extents. `pack_from`: rows from which on its b is brought into panels, where it does not stand in them.
+inline constexpr int64_t kInPanels = -1;
+void print_product(KernelPrinter& printer, const Product& p, std::string_view function, int64_t pack_from,
                    std::string_view first = "");
 
 }  // namespace cameo

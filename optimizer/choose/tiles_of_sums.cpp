@@ -19,20 +19,35 @@ bool calls_function(Expr value) {
 
 std::vector<rt::Tile> tiles_of_sums(const Product& p, const Target& target) {
   constexpr int64_t kMostRows = 12, kMostVectors = 4;
-  std::vector<rt::Tile> all{rt::contract_tile(target.vector_bytes, target.vector_registers, p.m(), p.n())};
+  std::vector<rt::Tile> all;
+  const auto add = [&](rt::Tile tile) {
+    if (std::ranges::find(all, tile) == all.end()) all.push_back(tile);
+  };
+  const auto add_split = [&](rt::Tile tile) {
+    tile.splits = splits_of(tile, target);
+    add(tile);
+  };
+  rt::Tile thumb = rt::contract_tile(target.vector_bytes, target.vector_registers, p.m(), p.n());
+  add_split(thumb);
+  for (thumb.splits = 1; thumb.splits <= rt::kMostSplits; thumb.splits *= 2)
+    if (rt::registers_of(thumb, target.vector_bytes) < target.vector_registers) add(thumb);
   for (int64_t vectors = 1; vectors <= std::min(kMostVectors, rt::panels_of(p.n())); ++vectors) {
     const int64_t tallest = rt::tallest_tile(target.vector_bytes, target.vector_registers, vectors);
     for (int64_t rows = 1; rows <= std::min({kMostRows, tallest, p.m()}); ++rows) {
-      const rt::Tile next{static_cast<int>(rt::even_part(p.m(), rows)),
-                          static_cast<int>(rt::even_part(rt::panels_of(p.n()), vectors))};
-      if (std::ranges::find(all, next) == all.end()) all.push_back(next);
+      add_split({static_cast<int>(rt::even_part(p.m(), rows)),
+                 static_cast<int>(rt::even_part(rt::panels_of(p.n()), vectors))});
     }
   }
   return all;
 }
 
 rt::Tile tile_of(const Choice& choice) {
-  return {static_cast<int>(choice["rows"]), static_cast<int>(choice["vectors"])};
+  return {static_cast<int>(choice["rows"]), static_cast<int>(choice["vectors"]), static_cast<int>(choice["splits"])};
+}
+
+int splits_of(rt::Tile tile, const Target& target) {
+  const MachineModel& m = target.machine;
+  return rt::splits_of(tile, target.vector_bytes, static_cast<int64_t>(std::ceil(m.fmas * m.fma_latency)));
 }
 
 bool sums_stay_in_registers(const Kernel& k, const Product& p) {
@@ -40,25 +55,34 @@ bool sums_stay_in_registers(const Kernel& k, const Product& p) {
 }
 
 double cycles_of_tiles(const Product& p, rt::Tile tile, bool in_registers, const Target& target) {
-  constexpr double kLatency = 4, kStart = 16, kBytes = rt::kPanel * sizeof(float);
+  constexpr double kStart = 16, kBytes = rt::kPanel * sizeof(float);
   const MachineModel& machine = target.machine;
-  const double parts = kBytes / target.vector_bytes, terms = static_cast<double>(p.terms());
-  const bool from_l2 = terms * tile.vectors * kBytes > static_cast<double>(machine.l1_bytes) / 2;
-  const auto cycles_of_tile = [&](int64_t rows, int64_t vectors) {
+  const double parts = kBytes / target.vector_bytes, terms = static_cast<double>(p.terms()), splits = tile.splits;
+  const auto stays_in_l1 = [&](int64_t vectors) {
+    return terms * static_cast<double>(vectors) * kBytes <= static_cast<double>(machine.l1_bytes) / 2;
+  };
+  const bool from_l2 = !stays_in_l1(tile.vectors), first_from_l2 = !stays_in_l1(rt::panels_of(p.n()));
+  const auto cycles_of_tile = [&](int64_t rows, int64_t vectors, bool reads_l2) {
     const double r = static_cast<double>(rows), v = static_cast<double>(vectors), sums = r * v * parts;
-    const double term = std::max(
-        {sums / machine.fmas, (v * parts + r) / machine.loads, kLatency, from_l2 ? v * kBytes / machine.l2_rate : 0});
+    const double term = std::max({sums / machine.fmas, (v * parts + r) / machine.loads, machine.fma_latency / splits,
+                                  reads_l2 ? v * kBytes / machine.l2_rate : 0});
     const double flushes = in_registers ? 0 : 2 * sums * std::ceil(terms / static_cast<double>(rt::kSumBlock));
-    return terms * term + flushes + 2 * sums + kStart;
+    return terms * term + flushes + (1 + splits) * sums + kStart;
   };
   const rt::TileSplit down = rt::split_tiles(p.m(), tile.rows),
                       along = rt::split_tiles(rt::panels_of(p.n()), tile.vectors);
-  double cycles = 0;
-  for (const auto& [rows, row_tiles] : {std::pair(down.size, down.full), std::pair(down.rest, down.parts - down.full)})
-    for (const auto& [vectors, tiles] :
-         {std::pair(along.size, along.full), std::pair(along.rest, along.parts - along.full)})
-      if (row_tiles && tiles) cycles += static_cast<double>(row_tiles * tiles) * cycles_of_tile(rows, vectors);
-  return cycles * static_cast<double>(p.batches());
+  double cycles = 0, first = 0;
+  const int64_t tallest = down.full ? down.size : down.rest;
+  for (const auto& [vectors, tiles] :
+       {std::pair(along.size, along.full), std::pair(along.rest, along.parts - along.full)}) {
+    if (!tiles) continue;
+    for (const auto& [rows, row_tiles] :
+         {std::pair(down.size, down.full), std::pair(down.rest, down.parts - down.full)})
+      if (row_tiles) cycles += static_cast<double>(row_tiles * tiles) * cycles_of_tile(rows, vectors, from_l2);
+    first += static_cast<double>(tiles) *
+             (cycles_of_tile(tallest, vectors, first_from_l2) - cycles_of_tile(tallest, vectors, from_l2));
+  }
+  return cycles * static_cast<double>(p.batches()) + first;
 }
 
 }  // namespace cameo

@@ -9,11 +9,14 @@ namespace cameo {
 
 /// That of the rule of thumb first, then all others that registers hold.
 std::vector<rt::Tile> tiles_of_sums(const Product& p, const Target& target);
-rt::Tile tile_of(const Choice& choice);  // its `rows` and `vectors`
+rt::Tile tile_of(const Choice& choice);  // its `rows`, `vectors` and `splits`
+/// Into how many parts a tile's sums are split, so that FMAs need not wait for each other.
+int splits_of(rt::Tile tile, const Target& target);
 /// Whether the sums are few enough terms long for that, and the epilogue short enough to be compiled for each vector.
 bool sums_stay_in_registers(const Kernel& k, const Product& p);
 /// Of one core. A term of a tile's sum takes as long as its FMAs, its loads (of b's vectors and a's elements), the
-/// latency of one FMA, or the way of b from the second cache, if the first cannot hold what a tile's columns read.
+/// latency of one FMA, of which each part of a sum waits for one at a time, or the way of b from the second cache, if
+/// the first cannot hold what a tile's columns read; what all columns read comes from there the first time.
 double cycles_of_tiles(const Product& p, rt::Tile tile, bool in_registers, const Target& target);
 
 }  // namespace cameo

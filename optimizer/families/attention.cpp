@@ -8,6 +8,7 @@
 
 #include "frontend/reference/interpret.h"
 #include "optimizer/choose/family.h"
+#include "optimizer/choose/tiles_of_sums.h"
 #include "runtime/kernels/attention_shape.h"
 
 namespace cameo {
@@ -128,6 +129,12 @@ rt::AttentionTile attention_tile(const Choice& c) {
   return {static_cast<int>(c["rows"]), static_cast<int>(c["vectors"]), c["block"], c["keys"]};
 }
 
+/// Into how many parts sums are split of tiles that are as wide as there are columns for.
+int splits_of_part(int64_t rows, int64_t columns, int64_t vectors, const Target& target) {
+  const rt::TileSplit along = rt::split_tiles(rt::panels_of(columns), vectors);
+  return splits_of({static_cast<int>(rows), static_cast<int>(along.full ? along.size : along.rest)}, target);
+}
+
 class AttentionFamily final : public Family {
  public:
   std::string_view name() const override { return "attention"; }
@@ -154,7 +161,13 @@ class AttentionFamily final : public Family {
     std::vector<Choice> all;
     const auto add = [&](bool in_panels, int64_t keys) {
       const int64_t block = tile * rt::even_part(tiles, kTilesOfUnit);
-      const Choice c{{"rows", tile}, {"vectors", vectors}, {"block", block}, {"keys", keys}, {"panels", in_panels}};
+      const Choice c{{"rows", tile},
+                     {"vectors", vectors},
+                     {"block", block},
+                     {"keys", keys},
+                     {"panels", in_panels},
+                     {"score_splits", in_panels ? splits_of_part(tile, keys, vectors, target) : 1},
+                     {"value_splits", splits_of_part(tile, s.value_size, vectors, target)}};
       if (std::ranges::find(all, c) == all.end()) all.push_back(c);
     };
     const auto fitting = [&](int64_t keys) {
@@ -201,13 +214,16 @@ class AttentionFamily final : public Family {
                        s.keys, c["rows"], c["vectors"], c["block"], c["keys"], c["panels"] ? " in panels" : "");
   }
   std::string_view legend() const override {
-    return "attention<R, V, P>: a tile of R rows by V panels of keys or values; P: keys in panels";
+    return "attention<R, V, P, S, T>: a tile of R rows by V panels of keys or values; P: keys in panels; S, T: parts "
+           "of "
+           "each sum of a score, of a value";
   }
   void print(KernelPrinter& printer, const Kernel& k) const override {
     const AttentionNode n(*k.node);
     const Choice& c = k.choice;
-    printer.line(fmt::format("rt::attention<{}, {}, {}>(call, {}, rt::c<{}>,", c["rows"], c["vectors"],
-                             c["panels"] != 0, n.shape_text(), n.shape().value_size));
+    printer.line(fmt::format("rt::attention<{}, {}, {}, {}, {}>(call, {}, rt::c<{}>,", c["rows"], c["vectors"],
+                             c["panels"] != 0, c["score_splits"], c["value_splits"], n.shape_text(),
+                             n.shape().value_size));
     printer.line(fmt::format("              rt::AttentionTile{{{}, {}, {}, {}}}, {},", c["rows"], c["vectors"],
                              c["block"], c["keys"], n.arguments()));
     printer.line(fmt::format("              {},", n.operands()));
@@ -217,19 +233,22 @@ class AttentionFamily final : public Family {
  private:
   /// Two products of a tile's height, the exponentials, and what it takes to bring keys and values into panels.
   static double cycles(const AttentionNode& n, const Choice& c, const Target& target) {
-    constexpr double kExp = 14, kPack = 0.35, kLatency = 4,
-                     kRow = 40;  // of a vector, an element, an FMA; a row's block
+    constexpr double kExp = 14, kPack = 0.35, kRow = 40;  // of a vector, an element; a row's block
     const rt::AttentionShape& s = n.shape();
     const double parts = rt::kPanel * 4.0 / target.vector_bytes, rows = static_cast<double>(c["rows"]),
                  vectors = static_cast<double>(c["vectors"]), sums = rows * vectors * parts;
-    const double step =
-        std::max({sums / target.machine.fmas, (vectors * parts + rows) / target.machine.loads, kLatency});
+    const auto step = [&](int64_t size, int64_t splits) {
+      const MachineModel& m = target.machine;
+      return static_cast<double>(size) *
+             std::max({sums / m.fmas, (vectors * parts + rows) / m.loads, m.fma_latency / static_cast<double>(splits)});
+    };
     const double groups = static_cast<double>(s.batch * s.groups), keys = n.keys_seen();
     const double all_rows = static_cast<double>(rt::round_up_div(s.rows(), c["rows"])) * rows;
     const double units = static_cast<double>(rt::round_up_div(s.rows(), c["block"]));
     const double sizes = static_cast<double>(s.size + s.value_size);
     const double scores = all_rows * keys, blocks = std::ceil(keys / static_cast<double>(c["keys"]));
-    const double products = scores / (rows * vectors * rt::kPanel) * sizes * step;
+    const double products = scores / (rows * vectors * rt::kPanel) *
+                            (step(s.size, c["score_splits"]) + step(s.value_size, c["value_splits"]));
     const double weights = scores / rt::kPanel * kExp * parts + all_rows * blocks * kRow;
     const double packing = c["panels"] ? units * keys * sizes * kPack : 0;
     return groups * (products + weights + packing);

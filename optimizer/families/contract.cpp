@@ -6,8 +6,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "optimizer/choose/family.h"
+#include "optimizer/choose/tiles_of_blocks.h"
 #include "optimizer/choose/tiles_of_sums.h"
 #include "runtime/kernels/contract_shape.h"
 
@@ -38,37 +40,115 @@ int lanes_of_epilogue(const Kernel& k) {
   return !wide && k.axes.back().extent().int_value() % kLanes == 0 && moves_together(k, kLanes) ? kLanes : 1;
 }
 
-Choice choice_of_gpu(const Kernel& k, const Product& p, const Target& target) {
-  const int64_t batches = is_packed(k) ? 1 : p.batches(), rows = is_packed(k) ? p.batches() * p.m() : p.m();
-  if (worth_staging(k, rows, p.n(), p.terms())) {
-    const rt::StagedTile tile =
-        rt::staged_tile(target.sm_count, batches, rows, p.n(), static_cast<int>(byte_size(k.operands[Product::kA])));
-    return {{"packed", is_packed(k)},
-            {"rows", tile.rows},
-            {"vectors", tile.vectors},
-            {"groups", 1},
-            {"staged", 1},
-            {"in_registers", 1},
-            {"lanes", lanes_of_epilogue(k)}};
+/// Where blocks share a packed `b`, the points of all outer axes are rows.
+BlockProduct block_product_of(const Kernel& k, const Product& p, bool staged) {
+  const DType a = k.operands[Product::kA];
+  if (staged && is_packed(k)) return {1, p.batches() * p.m(), p.n(), p.terms(), a};
+  return {p.batches(), p.m(), p.n(), p.terms(), a};
+}
+rt::StagedTile staged_tile_of(const Choice& c) {
+  return {static_cast<int>(c["rows"]), static_cast<int>(c["vectors"]), static_cast<int>(c["stages"])};
+}
+rt::BlockTile block_tile_of(const Choice& c) {
+  return {static_cast<int>(c["rows"]), static_cast<int>(c["vectors"]), static_cast<int>(c["splits"])};
+}
+
+std::vector<Choice> choices_of_gpu(const Kernel& k, const Product& p, const Target& target) {
+  const bool packed = is_packed(k);
+  std::vector<Choice> all;
+  if (const BlockProduct b = block_product_of(k, p, true); worth_staging(k, b.m, b.n, b.terms)) {
+    for (const rt::StagedTile& tile : staged_tiles_of(b, target))
+      all.push_back({{"packed", packed},
+                     {"rows", tile.rows},
+                     {"vectors", tile.vectors},
+                     {"splits", 1},
+                     {"stages", tile.stages},
+                     {"in_registers", 1},
+                     {"lanes", lanes_of_epilogue(k)}});
+    return all;
   }
-  const rt::BlockTile tile =
-      rt::block_tile(target.block_threads, target.sm_count, p.batches(), p.m(), p.n(), p.terms());
-  return {{"packed", is_packed(k)},     {"rows", tile.rows}, {"vectors", tile.vectors},
-          {"groups", tile.term_groups}, {"staged", 0},       {"in_registers", 1},
-          {"lanes", rt::kPanel}};
+  for (const rt::BlockTile& tile : block_tiles_of(block_product_of(k, p, false), target))
+    all.push_back({{"packed", packed},
+                   {"rows", tile.rows},
+                   {"vectors", tile.vectors},
+                   {"splits", tile.term_groups},
+                   {"stages", 0},
+                   {"in_registers", 1},
+                   {"lanes", rt::kPanel}});
+  return all;
+}
+double cycles_of_gpu(const Kernel& k, const Choice& c, const Target& target) {
+  const BlockProduct b = block_product_of(k, Product(k), c["stages"]);
+  return c["stages"] ? cycles_of_staged_tiles(b, staged_tile_of(c), target)
+                     : cycles_of_block_tiles(b, block_tile_of(c), target);
+}
+
+// ---- b of a processor's product, where it is no constant that stands in panels
+
+bool walks(Expr variable, const Affine& offset) { return offset.coefficient_of(variable) == 1; }
+
+/// The numbers of rows from which on it is brought into panels, a tile's columns at a time: that of the rule of thumb,
+/// and one by which these rows are computed the other way. Fewer rows than that read it as it stands, which they can
+/// along its terms or its columns.
+std::vector<int64_t> ways_of_b(const Kernel& k, const Product& p) {
+  constexpr int64_t kAlongTerms = 5, kAlongColumns = 16;
+  const Affine b = affine(p.b_offset);
+  if (is_packed(k) || !(walks(p.k, b) || walks(p.column, b))) return {0};
+  const int64_t thumb = walks(p.k, b) ? kAlongTerms : kAlongColumns;
+  return {thumb, p.m() < thumb ? 0 : p.m() + 1};
+}
+
+/// An element is loaded and stored; squares of vectors are transposed where its terms are neighbours.
+double cycles_of_packing(const Product& p, int64_t columns, const Target& target) {
+  const double lanes = target.vector_bytes / sizeof(float);
+  const double shuffles = walks(p.k, affine(p.b_offset)) ? std::log2(lanes) / lanes : 0;
+  const double moves = 2 * sizeof(float) / target.machine.l2_rate;
+  return static_cast<double>(p.batches() * columns * p.terms()) * std::max(shuffles, moves);
+}
+
+/// Sums of one row with as many columns as a vector has lanes: a load for each column, beside one of `a`, and a square
+/// is added up across at the end. All of `b` comes from the second cache the first time, if the first cannot hold it.
+double cycles_of_dots(const Product& p, const Choice& c, const Target& target) {
+  constexpr double kStart = 8;
+  const MachineModel& machine = target.machine;
+  const int64_t lanes = target.vector_bytes / static_cast<int64_t>(sizeof(float));
+  const double width = static_cast<double>(lanes), terms = static_cast<double>(p.terms());
+  const double read = width * terms * sizeof(float);  // of b
+  const double l1 = static_cast<double>(machine.l1_bytes) / 2;
+  const bool from_l2 = read * static_cast<double>(c["vectors"] * rt::kPanel / lanes) > l1;
+  const double loads = terms / width * (width + 1) / machine.loads;
+  const double sums = std::max(loads, from_l2 ? read / machine.l2_rate : 0) + 2 * width + kStart;
+  const double squares = static_cast<double>(rt::round_up_div(p.n(), lanes));
+  const double first = squares * read > l1 ? squares * read / machine.l2_rate : 0;
+  return static_cast<double>(p.batches()) * (static_cast<double>(p.m()) * squares * sums + first);
+}
+
+double cycles_of_processor(const Product& p, const Choice& c, const Target& target) {
+  const double tiles = cycles_of_tiles(p, tile_of(c), c["in_registers"], target);
+  if (c["packed"]) return tiles;
+  const Affine b = affine(p.b_offset);
+  const bool stands = p.m() < c["pack_from"];
+  if (stands && walks(p.k, b)) return cycles_of_dots(p, c, target);
+  const int64_t columns = rt::panels_of(p.n()) * rt::kPanel;
+  if (!stands || !walks(p.column, b)) return tiles + cycles_of_packing(p, columns, target);
+  const int64_t last = std::min(columns, c["vectors"] * rt::kPanel);  // a tile that is not full of columns
+  return tiles + (p.n() % rt::kPanel ? cycles_of_packing(p, last, target) : 0);
 }
 
 std::vector<Choice> choices_of_processor(const Kernel& k, const Product& p, const Target& target) {
   const bool in_registers = sums_stay_in_registers(k, p);
+  const std::vector<int64_t> ways = ways_of_b(k, p);
   std::vector<Choice> all;
-  for (const auto& [rows, vectors] : tiles_of_sums(p, target))
-    all.push_back({{"packed", is_packed(k)},
-                   {"rows", rows},
-                   {"vectors", vectors},
-                   {"groups", 1},
-                   {"staged", 0},
-                   {"in_registers", in_registers},
-                   {"lanes", rt::kPanel}});
+  for (const auto& [rows, vectors, splits] : tiles_of_sums(p, target))
+    for (const int64_t pack_from : all.empty() ? ways : std::vector{ways[0]})
+      all.push_back({{"packed", is_packed(k)},
+                     {"pack_from", pack_from},
+                     {"rows", rows},
+                     {"vectors", vectors},
+                     {"splits", splits},
+                     {"stages", 0},
+                     {"in_registers", in_registers},
+                     {"lanes", rt::kPanel}});
   return all;
 }
 
@@ -125,12 +205,16 @@ class Contract final : public Family {
 
   std::vector<Choice> candidates(const Kernel& k, const Target& target) const override {
     const Product p(k);
-    if (target.is_gpu()) return {choice_of_gpu(k, p, target)};
+    if (target.is_gpu()) return choices_of_gpu(k, p, target);
     return choices_of_processor(k, p, target);
   }
   double price(const Kernel& k, const KernelCost& cost, const Choice& choice, const Target& target) const override {
-    if (target.is_gpu()) return Family::price(k, cost, choice, target);
-    return cycles_of_tiles(Product(k), tile_of(choice), choice["in_registers"], target) / (target.machine.clock * 1e9) +
+    if (target.is_gpu()) {
+      const Choice thumb = choices_of_gpu(k, Product(k), target).front();
+      const double ratio = cycles_of_gpu(k, choice, target) / cycles_of_gpu(k, thumb, target);
+      return scaled(Family::price(k, cost, choice, target), ratio, target);
+    }
+    return cycles_of_processor(Product(k), choice, target) / (target.machine.clock * 1e9) +
            seconds_to_move(cost.bytes, target.machine);
   }
 
@@ -144,15 +228,10 @@ class Contract final : public Family {
     const Product p(k);
     if (!target.is_gpu())
       return chunks_by_work(k, static_cast<double>(points_of(k.axes)) * static_cast<double>(p.terms()) / 16);
-    const int rows = static_cast<int>(k.choice["rows"]), vectors = static_cast<int>(k.choice["vectors"]);
-    const int64_t n = p.n(), m = p.m();
-    if (k.choice["staged"]) {
-      const rt::StagedTile tile{rows, vectors};
-      return chunks_by_units(is_packed(k) ? rt::staged_tiles(tile, p.batches() * m, n)
-                                          : p.batches() * rt::staged_tiles(tile, m, n));
-    }
-    const rt::BlockTile tile{rows, vectors, static_cast<int>(k.choice["groups"])};
-    return chunks_by_units(p.batches() * rt::block_tiles(tile, target.block_threads, m, n));
+    const BlockProduct b = block_product_of(k, p, k.choice["stages"]);
+    const int64_t tiles = k.choice["stages"] ? rt::staged_tiles(staged_tile_of(k.choice), b.m, b.n)
+                                             : rt::block_tiles(block_tile_of(k.choice), target.block_threads, b.m, b.n);
+    return chunks_by_units(b.batches * tiles);
   }
 
   std::string details(const Kernel& k) const override {
@@ -161,23 +240,24 @@ class Contract final : public Family {
     for (Expr v : p.segments) sum += to_string(v.extent()) + " x ";
     const Choice& c = k.choice;
     return fmt::format(" sum [{}{}]{} tile {}x{}{}{}{}", sum, to_string(p.k.extent()), is_packed(k) ? " packed" : "",
-                       c["rows"], c["vectors"], c["groups"] > 1 ? fmt::format(" by {}", c["groups"]) : "",
-                       c["staged"] ? k.operands[Product::kA] == DType::f32 ? " staged" : " on tensor cores" : "",
+                       c["rows"], c["vectors"], c["splits"] > 1 ? fmt::format(" by {}", c["splits"]) : "",
+                       c["stages"] ? k.operands[Product::kA] == DType::f32 ? " staged" : " on tensor cores" : "",
                        c["in_registers"] ? " in registers" : "");
   }
   std::string_view legend() const override {
-    return "contract<R, V, S>: a tile of R rows by V vectors of 16 columns; S: its sums stay in registers";
+    return "contract<R, V, S, P>: a tile of R rows by V vectors of 16 columns; S: its sums stay in registers; P: parts "
+           "of each sum";
   }
 
   void print(KernelPrinter& printer, const Kernel& k) const override {
-    print_product(printer, Product(k), function_of(k.choice), is_packed(k));
+    print_product(printer, Product(k), function_of(k.choice), is_packed(k) ? kInPanels : k.choice.get("pack_from", 0));
   }
 
  private:
   static std::string function_of(const Choice& c) {
-    if (c["staged"]) return fmt::format("contract_staged<{}, {}, {}>", c["rows"], c["vectors"], c["lanes"]);
-    const std::string groups = c["groups"] > 1 ? fmt::format(", {}", c["groups"]) : "";
-    return fmt::format("contract<{}, {}, {}{}>", c["rows"], c["vectors"], c["in_registers"] != 0, groups);
+    if (c["stages"])
+      return fmt::format("contract_staged<{}, {}, {}, {}>", c["rows"], c["vectors"], c["lanes"], c["stages"]);
+    return fmt::format("contract<{}, {}, {}, {}>", c["rows"], c["vectors"], c["in_registers"] != 0, c["splits"]);
   }
 };
 

@@ -167,19 +167,23 @@ class Grouped final : public Family {
   std::vector<Choice> candidates(const Kernel& k, const Target& target) const override {
     const Product p(k);
     const Window w = window_of(p);
-    const auto choice = [&](int64_t rows, int64_t vectors) -> Choice {
-      return {
-          {"rows", rows}, {"vectors", vectors}, {"in_registers", sums_stay_in_registers(k, p)}, {"lanes", rt::kPanel}};
+    const auto choice = [&](const rt::Tile& tile) -> Choice {
+      return {{"rows", tile.rows},
+              {"vectors", tile.vectors},
+              {"splits", tile.splits},
+              {"in_registers", sums_stay_in_registers(k, p)},
+              {"lanes", rt::kPanel}};
     };
     std::vector<Choice> all;
     if (w.groups == 1) {
-      for (const auto& [rows, vectors] : tiles_of_sums(p, target)) all.push_back(choice(rows, vectors));
+      for (const rt::Tile& tile : tiles_of_sums(p, target)) all.push_back(choice(tile));
       return all;
     }
     constexpr int64_t kMostRows = 14, kBeside = 2;  // registers that hold neither sums nor weights
     const int64_t most = std::clamp<int64_t>(target.vector_registers - w.taps - kBeside, 1, kMostRows);
     for (int64_t limit = std::min(most, p.m()); limit > 0; --limit)
-      if (const Choice next = choice(rt::even_part(p.m(), limit), 1); std::ranges::find(all, next) == all.end())
+      if (const Choice next = choice({static_cast<int>(rt::even_part(p.m(), limit)), 1});
+          std::ranges::find(all, next) == all.end())
         all.push_back(next);
     return all;
   }
@@ -210,21 +214,23 @@ class Grouped final : public Family {
     return window_of(Product(k)).groups == 1 ? "contract" : "grouped";
   }
   std::string_view legend() const override {
-    return "contract<R, V, S>: a tile of R rows by V vectors of 16 columns of a group; grouped<R, S>: of R rows by a "
-           "vector of several groups; S: its sums stay in registers";
+    return "contract<R, V, S, P>: a tile of R rows by V vectors of 16 columns of a group; grouped<R, S>: of R rows by "
+           "a "
+           "vector of several groups; S: its sums stay in registers; P: parts of each sum";
   }
   void print(KernelPrinter& printer, const Kernel& k) const override {
     Product p(k);
     const Window w = window_of(p);
     const bool in_registers = k.choice["in_registers"];
     if (w.groups == 1) {
-      const std::string tile = fmt::format("contract<{}, {}, {}>", k.choice["rows"], k.choice["vectors"], in_registers);
-      return print_product(printer, p, tile, true);
+      const std::string tile = fmt::format("contract<{}, {}, {}, {}>", k.choice["rows"], k.choice["vectors"],
+                                           in_registers, k.choice["splits"]);
+      return print_product(printer, p, tile, kInPanels);
     }
     if (w.taps > 1) p.segments.pop_back();
     const std::string window =
         fmt::format("rt::GroupWindow<{}, {}, {}, {}>{{}}, ", w.columns, w.taps, w.row_step, w.tap_step);
-    print_product(printer, p, fmt::format("grouped<{}, {}>", k.choice["rows"], in_registers), true, window);
+    print_product(printer, p, fmt::format("grouped<{}, {}>", k.choice["rows"], in_registers), kInPanels, window);
   }
 };
 

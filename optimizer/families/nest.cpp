@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
-#include "optimizer/choose/family.h"
-#include "optimizer/work.h"
+#include "optimizer/choose/folds.h"
 #include "runtime/call.h"
 #include "runtime/kernels/contract_shape.h"
 
@@ -40,9 +40,10 @@ int lanes_along_last(const Kernel& k) {
   return lanes_of(k.axes.back());
 }
 
-/// Instructions that move one element when the lanes run along `v`: a strided access is one for each lane.
-double moves_along(const Kernel& k, Expr v) {
-  double lanes = lanes_of(v), moves = 0;
+/// Instructions that move one element when so many lanes run along `v`: a strided access is one for each lane.
+double moves_along(const Kernel& k, Expr v, int64_t at_once) {
+  const double lanes = static_cast<double>(at_once);
+  double moves = 0;
   std::vector<Expr> values;
   for (const Store& s : k.stores) {
     values.push_back(s.value);
@@ -52,27 +53,8 @@ double moves_along(const Kernel& k, Expr v) {
   return moves + r.contiguous / lanes + r.strided;
 }
 
-/// Elements that vectors of a nest with folds fetch one by one: of reads that step over some along the last axis where
-/// the lanes run along it, along what is folded elsewhere.
-double gathered_elements(const Kernel& k, const Choice& choice) {
-  if (!has_folds(k)) return 0;
-  double gathered = 0;
-  for (const Store& s : k.stores) {
-    std::vector<Expr> along;
-    if (choice["lanes"] > 1)
-      along = {k.axes.back()};
-    else
-      for (Expr fold : folds_in({s.value})) along.push_back(fold.arg(0));
-    for (const auto& [e, times] : evaluations(s.value, static_cast<double>(points_of(k.axes)), 1)) {
-      if (e.op() != Op::Read) continue;
-      const Affine offset = affine(e.offset());
-      if (std::ranges::any_of(along, [&](Expr v) { return offset.coefficient_of(v) > 1; })) gathered += times;
-    }
-  }
-  return gathered;
-}
-
 constexpr int64_t kShortFold = 24;  // terms, which a thread folds alone
+constexpr int kWarp = 32;           // threads
 
 /// How many terms a fold has with those of the longest one that runs for each of them.
 int64_t terms_of(Expr fold) {
@@ -102,7 +84,7 @@ int64_t longest_fold(const Kernel& k, bool of_rows) {
 /// A fold that all points of a row need, or that its threads would read far apart, or that would leave most of the card
 /// idle, is a team's: a warp's, or, if it is long, the whole block's.
 int team_of(const Kernel& k, const Target& target) {
-  constexpr int64_t kLong = 1024, kWarp = 32;
+  constexpr int64_t kLong = 1024;
   const bool of_rows = longest_fold(k, true) >= kShortFold;
   const int64_t terms = longest_fold(k, of_rows);
   if (terms < kShortFold) return 1;
@@ -130,10 +112,10 @@ int lanes_of_thread(const Kernel& k, const Target& target) {
 void rotate_lanes(Kernel& k) {
   if (has_folds(k) || k.axes.size() < 2) return;
   size_t best = k.axes.size() - 1;
-  double least = moves_along(k, k.axes[best]);
+  double least = moves_along(k, k.axes[best], lanes_of(k.axes[best]));
   for (size_t i = 0; i + 1 < k.axes.size(); ++i) {
     if (k.axes[i].extent().int_value() < 8) continue;
-    double moves = moves_along(k, k.axes[i]);
+    double moves = moves_along(k, k.axes[i], lanes_of(k.axes[i]));
     if (moves < least * 0.75) {
       best = i;
       least = moves;
@@ -150,6 +132,34 @@ void rotate_lanes(Kernel& k) {
     k.axes.erase(std::ranges::find(k.axes, outer));
     k.axes.insert(k.axes.begin(), outer);
   }
+}
+
+bool has_folds_in_lanes(const Kernel& k, int64_t lanes) {
+  std::vector<Expr> values;
+  for (const Store& s : k.stores) values.push_back(s.value);
+  return std::ranges::any_of(folds_in(values), [&](Expr e) { return runs_in_lanes(k, e, lanes, kFoldLanes); });
+}
+
+/// Of one core: what folds take; without them, elements that are moved one by one or as many as there are lanes.
+double cycles_of_lanes(const Kernel& k, const Choice& c, const Target& target) {
+  if (has_folds(k)) return cycles_of_folds(k, c, target);
+  if (k.axes.empty()) return 0;
+  const double points = static_cast<double>(points_of(k.axes));
+  return points * moves_along(k, k.axes.back(), c["lanes"]) / target.machine.loads;
+}
+
+/// Of a GPU: the terms of the longest fold, each a whole sector where neighbouring threads read far apart, and the
+/// steps in which a team meets; by all threads that are resident, or as many as have something to do.
+double cycles_of_teams(const Kernel& k, const Choice& c, const Target& target) {
+  const int64_t team = c["team"];
+  const bool in_order = longest_fold(k, true) >= kShortFold || folds_are_read_in_order(k);
+  const double apart = in_order == (team > 1) ? 1 : static_cast<double>(target.card.sector_bytes) / sizeof(float);
+  const double points = static_cast<double>(points_of(k.axes)),
+               terms = static_cast<double>(std::max<int64_t>(longest_fold(k, false), 1));
+  const double resident = static_cast<double>(int64_t(target.sm_count) * target.card.threads);
+  const double busy = std::min(1.0, points * static_cast<double>(team) / static_cast<double>(c["lanes"]) / resident);
+  const double meeting = static_cast<double>(team) * std::log2(static_cast<double>(team));
+  return points * (terms * apart + meeting) / busy;
 }
 
 class Nest final : public Family {
@@ -177,13 +187,34 @@ class Nest final : public Family {
     return true;
   }
   std::vector<Choice> candidates(const Kernel& k, const Target& target) const override {
-    if (!target.is_gpu()) return {{{"lanes", lanes_along_last(k)}, {"fold_lanes", kFoldLanes}, {"team", 1}}};
-    const int team = team_of(k, target);
-    return {{{"lanes", team == 1 ? lanes_of_thread(k, target) : 1}, {"fold_lanes", 1}, {"team", team}}};
+    std::vector<Choice> all;
+    const auto add = [&](int64_t lanes, int64_t fold_lanes, int64_t team) {
+      const Choice c{{"lanes", lanes}, {"fold_lanes", fold_lanes}, {"team", team}};
+      if (std::ranges::find(all, c) == all.end()) all.push_back(c);
+    };
+    const auto add_team = [&](int team) { add(team == 1 ? lanes_of_thread(k, target) : 1, 1, team); };
+    if (target.is_gpu()) {
+      add_team(team_of(k, target));
+      if (has_folds(k))
+        for (int team : {1, kWarp, target.block_threads}) add_team(team);
+      return all;
+    }
+    const int thumb = lanes_along_last(k);
+    const bool known = !k.axes.empty() && k.axes.back().extent().is_const();
+    for (int lanes : {thumb, 1, known ? lanes_of(k.axes.back()) : 1}) {
+      if (has_folds_in_lanes(k, lanes)) add(lanes, kFoldLanes, 1);
+      add(lanes, 1, 1);
+    }
+    return all;
   }
   double price(const Kernel& k, const KernelCost& cost, const Choice& choice, const Target& target) const override {
     const double seconds = Family::price(k, cost, choice, target);
-    return target.is_gpu() ? seconds : seconds + gathered_elements(k, choice) / (target.machine.clock * 1e9);
+    if (!target.is_gpu()) {
+      const double hertz = target.machine.clock * 1e9, gathered = gathered_elements(k, choice) / hertz;
+      return std::max(seconds + gathered, cycles_of_lanes(k, choice, target) / hertz);
+    }
+    const Choice thumb = candidates(k, target).front();
+    return scaled(seconds, cycles_of_teams(k, choice, target) / cycles_of_teams(k, thumb, target), target);
   }
   void apply(Kernel& k, const Choice& choice, const Target& target) const override {
     const bool of_rows = longest_fold(k, true) >= kShortFold;

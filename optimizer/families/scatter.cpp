@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "optimizer/choose/family.h"
+#include "optimizer/choose/folds.h"
 #include "optimizer/clusters/clusters.h"
 #include "runtime/kernels/contract_shape.h"
 

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <set>
 
 #include "optimizer/choose/family.h"
 #include "runtime/kernels/window_shape.h"
@@ -96,18 +98,32 @@ class Window final : public Family {
     return l;
   }
 
+  /// More rows than that of the rule of thumb would leave what taps read no registers. A last tap of few is written
+  /// out: its rows share what they read.
   std::vector<Choice> candidates(const Kernel& k, const Target& target) const override {
-    const int64_t m = rows_of(k);
-    const int rows =
-        target.is_gpu() ? rt::block_window_rows(m) : rt::window_rows(target.vector_bytes, target.vector_registers, m);
-    return {{{"rows", rows}, {"lanes", rt::kPanel}}};
+    constexpr int64_t kMostWritten = 8;
+    const bool few = unfold(k.accumulated).variables.back().extent().int_value() <= kMostWritten;
+    std::vector<Choice> all;
+    const auto add = [&](int64_t rows, bool written) {
+      const Choice c{{"rows", rows}, {"written", written}, {"lanes", rt::kPanel}};
+      if (std::ranges::find(all, c) == all.end()) all.push_back(c);
+    };
+    const int64_t thumb = rows_of_thumb(k, target);
+    add(thumb, few);
+    for (int64_t limit = thumb; limit > 0; --limit)
+      for (const bool written : {true, false})
+        if (few || !written) add(rt::even_part(rows_of(k), limit), written);
+    return all;
   }
 
-  /// Columns stand in panels, whose rest is computed for nothing.
+  /// A processor's columns stand in panels, whose rest is computed for nothing.
   double price(const Kernel& k, const KernelCost& cost, const Choice& choice, const Target& target) const override {
     const int64_t columns = k.axes.back().extent().int_value();
-    const double padding = static_cast<double>(rt::panels_of(columns) * rt::kPanel) / static_cast<double>(columns);
-    return Family::price(k, cost, choice, target) * padding;
+    const int64_t computed = target.is_gpu() ? columns : rt::panels_of(columns) * rt::kPanel;
+    const double padding = static_cast<double>(computed) / static_cast<double>(columns);
+    const Choice thumb = candidates(k, target).front();
+    const double ratio = padding * cycles_of(k, choice, target) / cycles_of(k, thumb, target);
+    return scaled(Family::price(k, cost, choice, target), ratio, target);
   }
 
   int chunks(const Kernel& k, const Target& target) const override {
@@ -122,9 +138,12 @@ class Window final : public Family {
   std::string details(const Kernel& k) const override {
     std::vector<std::string> taps;
     for (Expr t : unfold(k.accumulated).variables) taps.push_back(to_string(t.extent()));
-    return fmt::format(" taps [{}] tile {}", fmt::join(taps, ", "), k.choice["rows"]);
+    return fmt::format(" taps [{}] tile {}{}", fmt::join(taps, ", "), k.choice["rows"],
+                       k.choice["written"] ? " written out" : "");
   }
-  std::string_view legend() const override { return "window<R, FOLD>: a tile of R rows"; }
+  std::string_view legend() const override {
+    return "window<R, FOLD, W>: a tile of R rows; W: its last tap is written out";
+  }
 
   void print(KernelPrinter& printer, const Kernel& k) const override {
     const FoldNest fold = unfold(k.accumulated);
@@ -138,8 +157,8 @@ class Window final : public Family {
       tap_parameters += fmt::format(", rt::i64 r{}", i);
       tap_names.emplace_back(fold.variables[i], fmt::format("r{}", i));
     }
-    printer.line(fmt::format("rt::window<{}, rt::FoldKind::{}>(call, {}, {}, {}, {}, {},", k.choice["rows"],
-                             cameo::name(kind), extents_of(outer), extents_of(taps),
+    printer.line(fmt::format("rt::window<{}, rt::FoldKind::{}, {}>(call, {}, {}, {}, {}, {},", k.choice["rows"],
+                             cameo::name(kind), k.choice["written"] != 0, extents_of(outer), extents_of(taps),
                              constant_of(axes[axes.size() - 2].extent()), constant_of(axes.back().extent()),
                              constant_of(fold.variables.back().extent())));
     print_tile_lambda(printer, k, parameters + tap_parameters, tap_names, "},", [&] {
@@ -154,6 +173,44 @@ class Window final : public Family {
   }
 
  private:
+  static int64_t rows_of_thumb(const Kernel& k, const Target& target) {
+    const int64_t m = rows_of(k);
+    return target.is_gpu() ? rt::block_window_rows(m)
+                           : rt::window_rows(target.vector_bytes, target.vector_registers, m);
+  }
+  /// Loads of a tile, at all values of the last tap: what no row changes they share, and written out those at which
+  /// the windows of several meet.
+  static double loads_of(const Kernel& k, int64_t rows, bool written) {
+    const FoldNest fold = unfold(k.accumulated);
+    const Expr row = k.axes[k.axes.size() - 2], tap = fold.variables.back();
+    const int64_t taps = tap.extent().int_value();
+    double loads = 0;
+    visit(std::vector<Expr>{fold.body}, [&](Expr e) {
+      if (e.op() != Op::Read) return;
+      const Affine at = affine(e.offset());
+      const int64_t down = at.coefficient_of(row), along = at.coefficient_of(tap);
+      std::set<int64_t> places;
+      for (int64_t r = 0; written && r < rows; ++r)
+        for (int64_t t = 0; t < taps; ++t) places.insert(r * down + t * along);
+      const int64_t apart = (depends_on(e, row) ? rows : 1) * taps;
+      loads += static_cast<double>(written ? std::ssize(places) : apart);
+    });
+    return loads;
+  }
+  /// Of a column's tiles: operations and loads, or on a GPU rounds of as many threads as are resident.
+  static double cycles_of(const Kernel& k, const Choice& c, const Target& target) {
+    constexpr double kStart = 16;
+    const double tiles = static_cast<double>(rt::round_up_div(rows_of(k), c["rows"]));
+    const int64_t taps = unfold(k.accumulated).variables.back().extent().int_value();
+    const double operations = static_cast<double>(c["rows"] * taps), loads = loads_of(k, c["rows"], c["written"]);
+    if (!target.is_gpu()) {
+      const double outer = static_cast<double>(points_of(unfold(k.accumulated).variables) / taps);
+      return tiles * (outer * std::max(operations / target.machine.fmas, loads / target.machine.loads) + kStart);
+    }
+    const double threads = static_cast<double>(points_of(k.axes)) / static_cast<double>(rows_of(k)) * tiles;
+    const double rounds = std::ceil(threads / static_cast<double>(int64_t(target.sm_count) * target.card.threads));
+    return rounds * std::max(operations, loads);
+  }
   static int64_t rows_of(const Kernel& k) { return k.axes[k.axes.size() - 2].extent().int_value(); }
 };
 

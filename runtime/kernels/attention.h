@@ -39,7 +39,7 @@ struct AttentionScores {
 #if !defined(RT_KERNEL)
 namespace detail {
 
-template <int MR, int NV, bool InPanels, class Width, class M>
+template <int MR, int NV, bool InPanels, int ScoreSplits, int ValueSplits, class Width, class M>
 struct Attention {
   using V = vec<f32, kPart>;
   using ValuePanels = Constant<panels_of(Width::value)>;
@@ -110,14 +110,14 @@ struct Attention {
   RT_FN void take_block(i64 key, i64 keys, const f32* k, i64 k_stride, const f32* v, i64 v_stride) const {
     Panels<f32> values{v, kPanel, v_stride};
     if constexpr (InPanels) {
-      const StridedB<f32, 0> columns{k, {}, 1, k_stride};
+      const StridedB<f32, 0> columns = strided_b(k, Strides<0>{}, 1, k_stride);
       RT_ROLLED
       for (i64 p = 0; p < panels_of(keys); ++p)
         columns.pack_panel(part(at.k) + p * shape.size * kPanel, k + p * kPanel * k_stride, keys - p * kPanel,
                            shape.size);
     }
     if constexpr (InPanels || !kIsMultiple<Width, kPanel>) {
-      const StridedB<f32, 0> columns{v, {}, v_stride, 1};
+      const StridedB<f32, 0> columns = strided_b(v, Strides<0>{}, v_stride, 1);
       RT_ROLLED
       for (i64 p = 0; p < ValuePanels::value; ++p)
         columns.pack_panel(part(at.v) + p * keys * kPanel, v + p * kPanel, Width::value - p * kPanel, keys);
@@ -141,7 +141,7 @@ struct Attention {
       for (i64 p = 0; p < across.parts; ++p)
         each_size<NV, i64>(across, p, [&](auto size) __attribute__((always_inline)) {
           constexpr int W = decltype(size)::value;
-          using Sums = Accumulators<MR, W, chains_of(MR * W)>;
+          using Sums = Accumulators<MR, W, ScoreSplits>;
           Sums sums;
           sums.clear();
           const f32* const panels = part(at.k) + across.begin(p) * shape.size * kPanel;
@@ -230,7 +230,7 @@ struct Attention {
     for (i64 p = 0; p < across.parts; ++p)
       each_size<kAcross, ValuePanels>(across, p, [&](auto size) __attribute__((always_inline)) {
         constexpr int W = decltype(size)::value;
-        using Sums = Accumulators<MR, W, chains_of(MR * W)>;
+        using Sums = Accumulators<MR, W, ValueSplits>;
         Sums sums;
         sums.clear();
         const Panels<f32> from{values.at + across.begin(p) * values.panel_step, values.panel_step, values.k_step};
@@ -285,11 +285,14 @@ struct Attention {
 }  // namespace detail
 
 // `width` is value_size as a constant (`c<64>`). A tile of MR rows by NV panels; InPanels: keys are brought into
-// panels, else the few rows of a unit read them where they stand.
-template <int MR, int NV, bool InPanels, class Width, class M>
+// panels, else the few rows of a unit read them where they stand. Splits: of the sums over a key's elements in panels,
+// and of those over keys, as contract's.
+template <int MR, int NV, bool InPanels, int ScoreSplits = 1, int ValueSplits = 1, class Width, class M>
 RT_FN void attention(const Call& call, const AttentionShape& shape, Width, const AttentionTile& tile,
                      const AttentionScores& how, const AttentionOperands& x, AttentionRows<const M> mask) {
-  detail::Attention<MR, NV, InPanels, Width, M>{call, shape, tile, how, x, mask, attention_scratch(shape, tile)}.run();
+  detail::Attention<MR, NV, InPanels, ScoreSplits, ValueSplits, Width, M>{
+      call, shape, tile, how, x, mask, attention_scratch(shape, tile)}
+      .run();
 }
 #endif
 

@@ -45,11 +45,10 @@ struct PanelCount<Constant<N>> {
   using Type = Constant<panels_of(N)>;
 };
 
-template <int MR, int NV, bool InRegisters, int R, int S, class M, class N, class A, class B, class Epilogue>
+template <int MR, int NV, bool InRegisters, int Splits, int R, int S, class M, class N, class A, class B,
+          class Epilogue>
 struct Contraction {
   using PanelTotal = typename PanelCount<N>::Type;
-  static constexpr int kChains =
-      chains_of((one_height<MR, M>() ? MR : largest_part<M>(MR)) * largest_part<PanelTotal>(NV));
 
   const Call& call;
   Extents<R> outer;
@@ -69,7 +68,7 @@ struct Contraction {
     const auto emit = [&](auto sum, int i, auto col) __attribute__((always_inline)) {
       if (i >= known) store_element<R>(epilogue, index, sum, row + i, col);
     };
-    using Sums = Accumulators<H, W, kChains>;
+    using Sums = Accumulators<H, W, Splits>;
     Sums acc;
     acc.clear();
     if constexpr (InRegisters) {
@@ -165,19 +164,19 @@ struct Contraction {
 
 // m, n and k are numbers or constants (`c<16>`): with constants only the tiles that occur are compiled. InRegisters:
 // the sums stay in registers and each vector has its own copy of the epilogue, for sums of at most kSumBlock products.
-// KG: the parts into which a GPU's block splits the sum.
-template <int MR, int NV, bool InRegisters = false, int KG = 1, int R, int S, class M, class N, class K, class A,
+// Splits: the parts into which each sum is split, which hide the latency of an FMA, or are groups of a GPU's threads.
+template <int MR, int NV, bool InRegisters = false, int Splits = 1, int R, int S, class M, class N, class K, class A,
           class B, class Epilogue>
 RT_FN void contract(const Call& call, Extents<R> outer, Extents<S> segments, M m, N n, K k, A a, B b,
                     Epilogue epilogue) {
 #if defined(RT_KERNEL)
-  detail::BlockContraction<MR, NV, KG, R, S, A, B, Epilogue>{outer, segments, m,       n, k, segments.points() * k,
-                                                             a,     b,        epilogue}
+  detail::BlockContraction<MR, NV, Splits, R, S, A, B, Epilogue>{outer, segments, m,       n, k, segments.points() * k,
+                                                                 a,     b,        epilogue}
       .run(call);
 #else
   const TileSplit rows = detail::split_rows<MR>(m), columns = split_tiles(panels_of(n), NV);
-  detail::Contraction<MR, NV, InRegisters, R, S, M, N, A, B, Epilogue>{call, outer,   segments, m, n,       k,
-                                                                       rows, columns, a,        b, epilogue}
+  detail::Contraction<MR, NV, InRegisters, Splits, R, S, M, N, A, B, Epilogue>{call, outer,   segments, m, n,       k,
+                                                                               rows, columns, a,        b, epilogue}
       .run();
 #endif
 }

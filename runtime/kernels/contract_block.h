@@ -12,7 +12,7 @@ namespace rt::detail {
 template <int MR, int NV, int KG, int R, int S, class A, class B, class Epilogue>
 struct BlockContraction {
   static constexpr int kColumns = NV * kPanel, kRowGroups = kBlockThreads / kColumns / KG, kRows = MR * kRowGroups;
-  static constexpr int kStage = 32, kTerms = kStage / KG;  // of a thread
+  static constexpr int kStage = kBlockStage, kTerms = kStage / KG;  // of a thread
   static_assert(kColumns * kRowGroups * KG == kBlockThreads && kTerms * KG == kStage);
   using Memory = bare<decltype(*A::base)>;
   using T = value_in<Memory>;  // 16-bit floats are summed as f32

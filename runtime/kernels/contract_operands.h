@@ -123,6 +123,7 @@ struct StridedB {  // (i.., k, col) at base + i * outer + k * k_stride + col * n
   const T* base;
   Strides<R> outer;
   i64 k_stride, n_stride;
+  i64 pack_from;  // rows of A, that a processor brings it into panels for
 
   RT_FN bool runs_along_k() const { return k_stride == 1; }
   template <int Run>
@@ -134,8 +135,8 @@ struct StridedB {  // (i.., k, col) at base + i * outer + k * k_stride + col * n
 
   static constexpr bool kDots = true;
   RT_FN bool shared() const { return false; }
-  // Where columns are contiguous and the rows few, bringing them into panels costs more than adding up across lanes.
-  RT_FN bool dots(i64 m) const { return k_stride == 1 && m <= 4; }
+  // Columns that are contiguous are multiplied with few rows as they stand, adding up across lanes.
+  RT_FN bool dots(i64 m) const { return k_stride == 1 && m < pack_from; }
   RT_FN const T* address(const i64* index, i64 k, i64 col, i64) const {
     return base + outer.at(index) + k * k_stride + col * n_stride;
   }
@@ -143,12 +144,13 @@ struct StridedB {  // (i.., k, col) at base + i * outer + k * k_stride + col * n
     return load(address(index, k, col, k_total), 0);
   }
 #if !defined(RT_KERNEL)
-  // Rows of B that are contiguous can be read where they stand; for many rows of A packing them is worth its price.
+  // Rows of B that are contiguous can be read where they stand.
   template <int W>
   RT_FN Panels<f32> panels(const Call& call, const i64* index, i64 panel, i64 m, i64 n, i64 k_total) const {
     if (dots(m)) return {};
     const T* const from = base + outer.at(index) + panel * kPanel * n_stride;
-    if (n_stride == 1 && m < 16 && (n % kPanel == 0 || (panel + W) * kPanel <= n)) return {from, kPanel, k_stride};
+    if (n_stride == 1 && m < pack_from && (n % kPanel == 0 || (panel + W) * kPanel <= n))
+      return {from, kPanel, k_stride};
     f32* const to = static_cast<f32*>(call.scratch);
     RT_ROLLED
     for (i64 p = 0; p < W; ++p)
@@ -182,8 +184,8 @@ struct StridedB {  // (i.., k, col) at base + i * outer + k * k_stride + col * n
 #endif
 };
 template <class T, int R>
-RT_FN StridedB<T, R> strided_b(const T* base, Strides<R> outer, i64 k_stride, i64 n_stride) {
-  return {base, outer, k_stride, n_stride};
+RT_FN StridedB<T, R> strided_b(const T* base, Strides<R> outer, i64 k_stride, i64 n_stride, i64 pack_from = 0) {
+  return {base, outer, k_stride, n_stride, pack_from};
 }
 
 }  // namespace rt

@@ -39,8 +39,19 @@ constexpr TileSplit split_tiles(i64 total, i64 size) {
 
 struct Tile {
   int rows, vectors;  // of the output, kept in registers while the sum runs; a vector is kPanel columns
+  int splits = 1;     // of each sum, which take its terms in turn
   bool operator==(const Tile&) const = default;
 };
+constexpr i64 registers_of(const Tile& t, int vector_bytes) {
+  return i64(t.rows) * t.vectors * t.splits * (kPanel * 4 / vector_bytes);
+}
+// A term's FMA waits for the one before: a small tile's sums are split until `in_flight` registers are summed at once.
+// All tiles of a kernel split them as the largest does, so that equal columns of B give equal sums wherever they stand.
+inline constexpr int kMostSplits = 4;
+constexpr int splits_of(Tile t, int vector_bytes, i64 in_flight) {
+  for (t.splits = 1; t.splits < kMostSplits && registers_of(t, vector_bytes) < in_flight;) t.splits *= 2;
+  return t.splits;
+}
 
 // The tallest tile of `vectors` whose accumulators, weights and one broadcast fit, with a register to spare; 0: none
 // fits.
@@ -64,8 +75,10 @@ constexpr Tile contract_tile(int vector_bytes, int registers, i64 m, i64 n) {
 
 // A GPU's block of `threads`: `vectors` * 16 columns by groups of threads, which split the tile's rows, `rows` for each
 // thread, or, for few rows, the terms of the sum.
+inline constexpr int kBlockStage = 32;  // terms of `a` that a block has in shared memory
 struct BlockTile {
   int rows, vectors, term_groups;
+  bool operator==(const BlockTile&) const = default;
   constexpr int row_groups(int threads) const { return threads / (vectors * kPanel * term_groups); }
 };
 constexpr i64 block_tiles(BlockTile t, int threads, i64 m, i64 n) {
@@ -96,16 +109,29 @@ constexpr BlockTile block_tile(int threads, int sm_count, i64 points, i64 m, i64
 // A block's tile where both operands come through shared memory. As large as still gives each of a card's
 // multiprocessors a tile of the `batches` products, unless half of it would lie outside; f32 has no registers for the
 // largest.
+inline constexpr int kStageBytes = 64, kMostStages = 4;  // of k, of each row and column
 struct StagedTile {
   int rows, vectors;
+  int stages = 3;  // of a ring in shared memory: one is multiplied while the others come
+  bool operator==(const StagedTile&) const = default;
 };
+inline constexpr StagedTile kStagedTiles[] = {{128, 4}, {64, 4}, {64, 2}, {32, 4}, {32, 2}};
+// Rows in shared memory are a run, 16 bytes, longer than what they hold; B's are terms or columns.
+constexpr i64 staged_bytes(StagedTile t, int element_bytes) {
+  constexpr i64 kRun = 16;
+  const i64 columns = t.vectors * kPanel, pitch = kStageBytes + kRun;
+  const i64 along_k = columns * pitch, along_n = kStageBytes / element_bytes * (columns * element_bytes + kRun);
+  const i64 ring = t.stages * (t.rows * pitch + (along_k > along_n ? along_k : along_n));
+  const i64 sums = t.rows * (columns + 8) * i64(sizeof(f32));
+  return ring > sums ? ring : sums;
+}
+constexpr bool has_registers(StagedTile t, int element_bytes) { return t.rows * element_bytes <= 256; }
 constexpr i64 staged_tiles(StagedTile t, i64 m, i64 n) {
   return round_up_div(m, t.rows) * round_up_div(panels_of(n), t.vectors);
 }
 constexpr StagedTile staged_tile(int sm_count, i64 batches, i64 m, i64 n, int element_bytes) {
-  constexpr StagedTile kTiles[] = {{128, 4}, {64, 4}, {64, 2}, {32, 4}};
-  for (const StagedTile t : kTiles) {
-    const bool fits = m > t.rows / 2 && panels_of(n) > t.vectors / 2 && t.rows * element_bytes <= 256;
+  for (const StagedTile t : kStagedTiles) {
+    const bool fits = m > t.rows / 2 && panels_of(n) > t.vectors / 2 && has_registers(t, element_bytes);
     if (fits && batches * staged_tiles(t, m, n) >= sm_count) return t;
   }
   return {32, 2};

@@ -17,7 +17,7 @@ namespace rt::detail {
 // are in different banks. B's rows are terms, or columns where it has its terms together.
 template <class T, int Rows, int NV>
 struct Staged {
-  static constexpr int kRun = 16 / sizeof(T), kDepth = 4 * kRun, kColumns = NV * kPanel;
+  static constexpr int kRun = 16 / sizeof(T), kDepth = kStageBytes / sizeof(T), kColumns = NV * kPanel;
   static constexpr int kPitch = kDepth + kRun, kPitchOfColumns = kColumns + kRun;
   static constexpr int kPitchOfSums = kColumns + 8;
 };
@@ -134,19 +134,20 @@ struct ThreadProducts : Staged<T, Rows, NV> {
   }
 };
 
-template <int Rows, int NV, int W, int R, int S, class A, class B, class Epilogue>
+template <int Rows, int NV, int W, int kStages, int R, int S, class A, class B, class Epilogue>
 struct StagedContraction {
   using T = bare<decltype(*A::base)>;
   static_assert(kSame<T, bare<decltype(*B::base)>> && (kIsHalf<T> || kSame<T, f32>));
   using Products = if_t<kIsHalf<T>, WarpProducts<T, Rows, NV>, ThreadProducts<T, Rows, NV>>;
   using Stage = Staged<T, Rows, NV>;
-  static constexpr int kRun = Stage::kRun, kDepth = Stage::kDepth, kColumns = Stage::kColumns, kStages = 3;
+  static constexpr int kRun = Stage::kRun, kDepth = Stage::kDepth, kColumns = Stage::kColumns;
   static constexpr int kPitch = Stage::kPitch, kPitchOfColumns = Stage::kPitchOfColumns;
   static constexpr int kRunsOfDepth = kDepth / kRun, kOwnRows = Rows * kRunsOfDepth / kBlockThreads;
   static constexpr int kOfA = Rows * kPitch;
   static constexpr int kOfB = kColumns * kPitch > kDepth* kPitchOfColumns ? kColumns* kPitch : kDepth* kPitchOfColumns;
   static constexpr int kOfSums = Rows * Stage::kPitchOfSums * 4 / sizeof(T), kOfStages = kStages * (kOfA + kOfB);
-  static_assert(kOwnRows >= 1);
+  static constexpr int kMemory = kOfStages > kOfSums ? kOfStages : kOfSums;
+  static_assert(kOwnRows >= 1 && kStages >= 2 && kMemory * sizeof(T) == staged_bytes({Rows, NV, kStages}, sizeof(T)));
 
   Extents<R> outer;
   Extents<S> segments;
@@ -257,7 +258,7 @@ struct StagedContraction {
   }
 
   RT_FN void tile(i64 batch, i64 row, i64 col) const {
-    RT_SHARED __attribute__((aligned(16))) T memory[kOfStages > kOfSums ? kOfStages : kOfSums];
+    RT_SHARED __attribute__((aligned(16))) T memory[kMemory];
     const auto of_a = [&](i64 stage) RT_INLINE { return memory + stage % kStages * (kOfA + kOfB); };
     const Fill f = fill_of(batch, row, col);
     const auto fill = [&](i64 stage) RT_INLINE {
@@ -297,11 +298,12 @@ struct StagedContraction {
 
 namespace rt {
 
-/// A tile of Rows by NV * 16, whose epilogue takes W columns at once; n is a multiple of W.
-template <int Rows, int NV, int W, int R, int S, class M, class N, class K, class A, class B, class Epilogue>
+/// A tile of Rows by NV * 16, whose epilogue takes W columns at once; n is a multiple of W. Stages: of the ring.
+template <int Rows, int NV, int W, int Stages, int R, int S, class M, class N, class K, class A, class B,
+          class Epilogue>
 RT_FN void contract_staged(const Call& call, Extents<R> outer, Extents<S> segments, M m, N n, K k, A a, B b,
                            Epilogue epilogue) {
-  detail::StagedContraction<Rows, NV, detail::kThreadsHaveLanes ? W : 1, R, S, A, B, Epilogue>{
+  detail::StagedContraction<Rows, NV, detail::kThreadsHaveLanes ? W : 1, Stages, R, S, A, B, Epilogue>{
       outer, segments, m, n, k, segments.points() * k, a, b, epilogue}
       .run(call);
 }

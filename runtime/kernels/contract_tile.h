@@ -199,14 +199,7 @@ RT_FN void emit(vec<f32, kPart> v, i64 col, N n, F f) {
   }
 }
 
-// How many registers a tile's sums take decides how many of them hide the latency. Eight independent sums keep two
-// multipliers of latency four busy; small tiles split k over several chains. All tiles of a kernel split it as the
-// largest does, so that equal columns of B give equal sums wherever they stand.
-constexpr int chains_of(int sums) {
-  const int registers = sums * kPanel * 4 / kVectorBytes;
-  return registers >= 8 ? 1 : registers >= 4 ? 2 : 4;
-}
-
+// Each sum is split into kChains, which take the terms in turn.
 template <int MR, int NV, int kChains>
 struct Accumulators {
   using V = vec<f32, kPart>;

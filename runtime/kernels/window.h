@@ -1,6 +1,6 @@
 // window: out(i.., row, col) = epilogue(fold over taps of what `step` adds): depthwise convolutions, pools and every
 // other fold whose body reads along the columns. A tile of rows stays in registers while the taps run, so what its rows
-// share (weights, overlapping windows) is loaded once. Columns run in lanes, the last tap is written out.
+// share (weights, overlapping windows) is loaded once. Columns run in lanes, the last tap may be written out.
 #pragma once
 #include "runtime/kernels/contract_tile.h"
 #include "runtime/kernels/nest.h"
@@ -32,9 +32,7 @@ RT_FN void window_naive(const Call& call, Extents<R> outer, Extents<S> taps, i64
 // ---- loops over tiles ----------------------------------------------------------------------------------------------
 namespace detail {
 
-inline constexpr int kWrittenTaps = 8;
-
-template <int MR, FoldKind K, int R, int S, class M, class N, class L, class Step, class Epilogue>
+template <int MR, FoldKind K, bool Written, int R, int S, class M, class N, class L, class Step, class Epilogue>
 struct Windows {
   const Call& call;
   Extents<R> outer;
@@ -65,7 +63,7 @@ struct Windows {
     if constexpr (D < S) {
       RT_ROLLED
       for (tap[D] = 0; tap[D] < taps.n[D]; ++tap[D]) take_taps<D + 1, H>(acc, index, tap, row, col);
-    } else if constexpr (L::value <= kWrittenTaps) {
+    } else if constexpr (Written) {
       take_written<H>(indices<L::value>{}, acc, index, tap, row, col);
     } else {
       RT_ROLLED
@@ -132,11 +130,11 @@ struct Windows {
 }  // namespace detail
 
 // m, n and last are constants (`c<16>`); `step(acc, i.., row, col, tap.., last tap)` gives the new acc, of floats or of
-// as many lanes as col has. Chunks share the tiles.
-template <int MR, FoldKind K, int R, int S, class M, class N, class L, class Step, class Epilogue>
+// as many lanes as col has. Written: the last tap is written out. Chunks share the tiles.
+template <int MR, FoldKind K, bool Written, int R, int S, class M, class N, class L, class Step, class Epilogue>
 RT_FN void window(const Call& call, Extents<R> outer, Extents<S> taps, M m, N n, L last, Step step, Epilogue epilogue) {
-  detail::Windows<MR, K, R, S, M, N, L, Step, Epilogue>{call, outer,   taps, m, n, last, detail::split_rows<MR>(m),
-                                                        step, epilogue}
+  detail::Windows<MR, K, Written, R, S, M, N, L, Step, Epilogue>{
+      call, outer, taps, m, n, last, detail::split_rows<MR>(m), step, epilogue}
       .run();
 }
 

@@ -12,13 +12,18 @@
 
 using rt::i64;
 
+constexpr rt::Tile split(rt::Tile t) {
+  constexpr i64 kInFlight = 8;  // two FMAs a cycle, of four cycles each
+  t.splits = rt::splits_of(t, rt::kVectorBytes, kInFlight);
+  return t;
+}
 constexpr rt::Tile tile_of(i64 m, i64 n) {
 #ifdef CONTRACT_TILE  // to try another one: -DCONTRACT_TILE=8,3
   constexpr rt::Tile limit{CONTRACT_TILE};
-  return {static_cast<int>(rt::even_part(m, limit.rows)),
-          static_cast<int>(rt::even_part(rt::panels_of(n), limit.vectors))};
+  return split({static_cast<int>(rt::even_part(m, limit.rows)),
+                static_cast<int>(rt::even_part(rt::panels_of(n), limit.vectors))});
 #else
-  return rt::contract_tile(rt::kVectorBytes, rt::kVectorBytes == 64 ? 32 : 16, m, n);
+  return split(rt::contract_tile(rt::kVectorBytes, rt::kVectorBytes == 64 ? 32 : 16, m, n));
 #endif
 }
 
@@ -91,7 +96,7 @@ void gemm(const char* name) {
   measure(name, kTile.rows, kTile.vectors, 2.0 * M * N * K, M < 8 ? 4.0 * N * K : 0, [](const rt::Call& call) {
     const float *a = g_a, *b = g_b, *bias = g_bias;
     float* out = g_out;
-    rt::contract<kTile.rows, kTile.vectors>(
+    rt::contract<kTile.rows, kTile.vectors, false, kTile.splits>(
         call, rt::extents(), rt::extents(), M, N, K, rt::matrix_a(a, rt::strides(), K, rt::strides()),
         rt::packed_b(b, rt::strides()), [&](auto acc, i64 row, auto col) __attribute__((always_inline)) {
           rt::store(out, rt::add(row * N, col), rt::max(rt::add(acc, rt::load(bias, col)), 0.f));
@@ -106,7 +111,7 @@ void conv(const char* name) {
     constexpr i64 kRow = ((Out - 1) * Stride + Kernel) * In;
     const float *a = g_a, *b = g_b, *bias = g_bias;
     float* out = g_out;
-    rt::contract<kTile.rows, kTile.vectors>(
+    rt::contract<kTile.rows, kTile.vectors, false, kTile.splits>(
         call, rt::extents(1l, Out), rt::extents(Kernel), Out, N, Kernel * In,
         rt::matrix_a(a, rt::strides(kRow, kRow * Stride), Stride * In, rt::strides(kRow)),
         rt::packed_b(b, rt::strides(0l, 0l)),
@@ -124,7 +129,7 @@ void attention(const char* name) {
           [](const rt::Call& call) {
             const float *a = g_a, *b = g_b;
             float* out = g_out;
-            rt::contract<kTile.rows, kTile.vectors>(
+            rt::contract<kTile.rows, kTile.vectors, false, kTile.splits>(
                 call, rt::extents(Heads), rt::extents(), M, N, K, rt::matrix_a(a, rt::strides(M * K), K, rt::strides()),
                 rt::strided_b(b, rt::strides(N * K), KStride, NStride),
                 [&](auto acc, i64 head, i64 row, auto col)

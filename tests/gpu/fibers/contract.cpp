@@ -75,7 +75,7 @@ struct Product {
     return widened(b[static_cast<size_t>(at)]);
   }
   /// sum + 100 row + col, where the kernel has written it; NaN elsewhere.
-  template <int Rows, int NV>
+  template <int Rows, int NV, int Stages>
   std::vector<float> multiplied(int blocks, uint64_t seed) const {
     std::vector<float> y(static_cast<size_t>(s.points * s.m * s.n), NAN);
     const auto epilogue = [&](auto acc, i64 point, i64 row, auto col) {
@@ -90,8 +90,8 @@ struct Product {
           const rt::Call call{nullptr, nullptr, words.block, words.blocks};
           const auto of_a = rt::matrix_a(a.data() + misplaced, rt::strides(s.m * s.gap), s.gap, rt::strides(s.step));
           const auto run = [&](auto of_b) {
-            rt::contract_staged<Rows, NV, 1>(call, rt::extents(s.points), rt::extents(s.segments), s.m, s.n, s.k, of_a,
-                                             of_b, epilogue);
+            rt::contract_staged<Rows, NV, 1, Stages>(call, rt::extents(s.points), rt::extents(s.segments), s.m, s.n,
+                                                     s.k, of_a, of_b, epilogue);
           };
           if (b_stands == B::Packed) return run(rt::packed_b(b.data(), rt::strides(i64{0})));
           run(rt::strided_b(b.data(), rt::strides(b_size), k_stride(), n_stride()));
@@ -115,17 +115,19 @@ struct Product {
   }
 };
 
-template <class T, int Rows, int NV>
+template <class T, int Rows, int NV, int Stages = 3>
 void check(Shape s, B b, bool misplaced, int blocks = 2, uint64_t seed = 1) {
   SCOPED_TRACE(testing::Message() << s.points << " x " << s.m << " x " << s.n << ", " << s.segments << " x " << s.k
                                   << " terms, b " << static_cast<int>(b) << (misplaced ? " misplaced" : ""));
   const Product<T> product(s, b, misplaced);
-  product.check(product.template multiplied<Rows, NV>(blocks, seed));
+  product.check(product.template multiplied<Rows, NV, Stages>(blocks, seed));
 }
 
 TEST(ContractStaged, TilesOfEverySize) {
   const Shape s{2, 70, 80, 1, 40, 40, 0};
   check<rt::half, 32, 2>(s, B::Packed, false);
+  check<rt::half, 32, 2, 2>(s, B::Packed, false);
+  check<rt::half, 32, 2, 4>(s, B::Packed, false);
   check<rt::half, 32, 4>(s, B::Packed, false);
   check<rt::half, 64, 4>(s, B::Packed, false);
   check<rt::bfloat, 128, 4>(s, B::Packed, false);

@@ -74,16 +74,17 @@ class Problem {
     Floats scratch(static_cast<size_t>(rt::attention_scratch(s(), tile).end) + 16, kNan);
     auto* const aligned = reinterpret_cast<float*>((reinterpret_cast<uintptr_t>(scratch.data()) + 63) / 64 * 64);
     const i64 pitch = s().queries * s().total();
+    constexpr int kSplits = rt::splits_of({MR, NV}, rt::kVectorBytes, 8);
     for (int chunk = 0; chunk < chunks; ++chunk) {
       const rt::Call call{nullptr, aligned, chunk, chunks};
       if constexpr (kMask == Masks::Additive)
-        rt::attention<MR, NV, InPanels>(call, s(), width, tile, how, x,
-                                        rt::attention_rows(bias(), heads() * pitch, pitch, s().total()));
+        rt::attention<MR, NV, InPanels, kSplits, kSplits>(
+            call, s(), width, tile, how, x, rt::attention_rows(bias(), heads() * pitch, pitch, s().total()));
       else if constexpr (kMask == Masks::Boolean)
-        rt::attention<MR, NV, InPanels>(call, s(), width, tile, how, x,
-                                        rt::attention_rows(allowed(), 0, 0, s().total()));
+        rt::attention<MR, NV, InPanels, kSplits, kSplits>(call, s(), width, tile, how, x,
+                                                          rt::attention_rows(allowed(), 0, 0, s().total()));
       else
-        rt::attention<MR, NV, InPanels>(call, s(), width, tile, how, x, rt::no_mask());
+        rt::attention<MR, NV, InPanels, kSplits, kSplits>(call, s(), width, tile, how, x, rt::no_mask());
     }
     return Floats(y_.data(), y_.data() + y_elements());
   }

@@ -52,14 +52,17 @@ struct One {  // a matrix product or one image's rows: operands, and the plain s
 };
 
 template <int MR, int NV>
+constexpr int kSplits = rt::splits_of({MR, NV}, rt::kVectorBytes, 8);
+
+template <int MR, int NV, int Splits = kSplits<MR, NV>>
 __attribute__((noinline)) std::string compare(const Shape& shape) {
   const One one(shape);
   const auto b = rt::packed_b(one.packed.data(), rt::strides());
   for (int chunks : {1, 3}) {
     Floats got(one.want.size(), -5.f);
     in_chunks(chunks, nullptr, [&](const rt::Call& call) {
-      rt::contract<MR, NV>(call, rt::extents(), rt::extents(shape.segments), shape.m, shape.n, shape.k, one.operand_a(),
-                           b, one.epilogue(got.data()));
+      rt::contract<MR, NV, false, Splits>(call, rt::extents(), rt::extents(shape.segments), shape.m, shape.n, shape.k,
+                                          one.operand_a(), b, one.epilogue(got.data()));
     });
     const std::string tile = " tile=" + std::to_string(MR) + "x" + std::to_string(NV) + " chunks=";
     if (auto d = difference(one.want, got, shape.text() + tile + std::to_string(chunks)); !d.empty()) return d;
@@ -95,7 +98,7 @@ std::string segments() {  // rows overlap, segments overlap, both strides longer
       for (i64 row_stride : {i64(1), i64(2), k, k + 5})
         for (i64 segment_stride : {i64(1), 3 * row_stride, 16 * row_stride + k}) {
           const Shape s{13, 40, k, count, row_stride, segment_stride};
-          for (std::string d : {compare<6, 4>(s), compare<6, 1>(s), compare<2, 1>(s)})
+          for (std::string d : {compare<6, 4>(s), compare<6, 1>(s), compare<2, 1>(s), compare<2, 1, 1>(s)})
             if (!d.empty()) return d;
         }
   return "";
@@ -172,7 +175,7 @@ std::string outer_axes() {
 
 // Attention's products: B is computed, one a head, its columns or its steps of k contiguous, or neither.
 template <int MR, int NV>
-std::string strided_one(i64 m, i64 n, i64 k, i64 k_stride, i64 n_stride) {
+std::string strided_one(i64 m, i64 n, i64 k, i64 k_stride, i64 n_stride, i64 pack_from) {
   const i64 heads = 3, b_size = (k - 1) * k_stride + (n - 1) * n_stride + 1;
   const Floats a = small_integers(heads * m * k, 5), b = small_integers(heads * b_size, 6);
   const Guarded guarded_a(a), guarded_b(b);
@@ -187,27 +190,30 @@ std::string strided_one(i64 m, i64 n, i64 k, i64 k_stride, i64 n_stride) {
   for (int chunks : {1, 4}) {
     Floats got(want.size(), -5.f);
     in_chunks(chunks, scratch.data(), [&](const rt::Call& call) {
-      rt::contract<MR, NV>(call, rt::extents(heads), rt::extents(), m, n, k,
-                           rt::matrix_a(guarded_a.data(), rt::strides(m * k), k, rt::strides()),
-                           rt::strided_b(guarded_b.data(), rt::strides(b_size), k_stride, n_stride),
-                           [&](auto acc, i64 h, i64 row, auto col) __attribute__((always_inline)) {
-                             const auto at = rt::add((h * m + row) * (n + kGap), col);
-                             rt::store(got.data(), at, rt::add(acc, rt::load(got.data(), at)));
-                           });
+      rt::contract<MR, NV, false, kSplits<MR, NV>>(
+          call, rt::extents(heads), rt::extents(), m, n, k,
+          rt::matrix_a(guarded_a.data(), rt::strides(m * k), k, rt::strides()),
+          rt::strided_b(guarded_b.data(), rt::strides(b_size), k_stride, n_stride, pack_from),
+          [&](auto acc, i64 h, i64 row, auto col) __attribute__((always_inline)) {
+            const auto at = rt::add((h * m + row) * (n + kGap), col);
+            rt::store(got.data(), at, rt::add(acc, rt::load(got.data(), at)));
+          });
     });
     const std::string what = Shape{m, n, k}.text() + " strides " + std::to_string(k_stride) + ", " +
-                             std::to_string(n_stride) + " chunks=" + std::to_string(chunks);
+                             std::to_string(n_stride) + " packed from " + std::to_string(pack_from) +
+                             " chunks=" + std::to_string(chunks);
     if (auto d = difference(want, got, what); !d.empty()) return d;
     if (scratch.back() != -1.f) return what + ": more scratch than said";
   }
   return "";
 }
 std::string strided() {
-  for (i64 m : {1, 5, 17})
+  for (auto [m, pack_from] : std::initializer_list<std::pair<i64, i64>>{{1, 2}, {1, 0}, {5, 6}, {17, 0}, {17, 18}})
     for (i64 n : {1, 15, 16, 33, 64, 70})
       for (i64 k : {1, 5, 16, 37, 64})
         for (auto [ks, ns] : std::initializer_list<std::pair<i64, i64>>{{n + 2, 1}, {1, k + 2}, {2, 2 * k}})
-          for (std::string d : {strided_one<6, 4>(m, n, k, ks, ns), strided_one<6, 1>(m, n, k, ks, ns)})
+          for (std::string d :
+               {strided_one<6, 4>(m, n, k, ks, ns, pack_from), strided_one<6, 1>(m, n, k, ks, ns, pack_from)})
             if (!d.empty()) return d;
   return "";
 }
@@ -265,7 +271,7 @@ std::string halves() {
 }
 
 // A fold of 3 rows by kTaps columns over an image of channels, against the specification; rows are kStride apart.
-template <int MR, rt::FoldKind K, i64 kRows, i64 kColumns, i64 kTaps, i64 kStride>
+template <int MR, rt::FoldKind K, bool Written, i64 kRows, i64 kColumns, i64 kTaps, i64 kStride>
 std::string window_one() {
   constexpr i64 kHeight = 4, kWide = (kRows - 1) * kStride + kTaps, kPitch = kColumns + kGap;
   const Floats x = small_integers((kHeight + 2) * kWide * kColumns, 9), w = small_integers(3 * kTaps * kColumns, 10);
@@ -285,8 +291,8 @@ std::string window_one() {
       if (naive)
         rt::window_naive<K>(call, rt::extents(kHeight), rt::extents(i64{3}), kRows, kColumns, kTaps, step, keep);
       else
-        rt::window<MR, K>(call, rt::extents(kHeight), rt::extents(i64{3}), rt::c<kRows>, rt::c<kColumns>, rt::c<kTaps>,
-                          step, keep);
+        rt::window<MR, K, Written>(call, rt::extents(kHeight), rt::extents(i64{3}), rt::c<kRows>, rt::c<kColumns>,
+                                   rt::c<kTaps>, step, keep);
     });
     return y;
   };
@@ -298,8 +304,9 @@ std::string window_one() {
 }
 std::string windows() {
   for (std::string d :
-       {window_one<4, rt::FoldKind::Sum, 7, 16, 3, 1>(), window_one<8, rt::FoldKind::Sum, 13, 31, 5, 2>(),
-        window_one<3, rt::FoldKind::Max, 5, 7, 2, 2>(), window_one<2, rt::FoldKind::Max, 2, 40, 9, 1>()})
+       {window_one<4, rt::FoldKind::Sum, true, 7, 16, 3, 1>(), window_one<4, rt::FoldKind::Sum, false, 7, 16, 3, 1>(),
+        window_one<8, rt::FoldKind::Sum, true, 13, 31, 5, 2>(), window_one<3, rt::FoldKind::Max, true, 5, 7, 2, 2>(),
+        window_one<2, rt::FoldKind::Max, false, 2, 40, 9, 1>()})
     if (!d.empty()) return d;
   return "";
 }

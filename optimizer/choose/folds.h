@@ -1,0 +1,20 @@
+// Folds in a kernel's expressions: which function of rt:: computes one, as the kernel's choice has `lanes`,
+// `fold_lanes` and `team`, and what that costs a processor.
+#pragma once
+#include "optimizer/choose/family.h"
+
+namespace cameo {
+
+inline constexpr int kFoldLanes = 16;
+/// Whether a fold can run in so many lanes along its own variable, where `lanes` are taken along the last axis: one
+/// that needs none of those, and reads memory in order.
+bool runs_in_lanes(const Kernel& k, Expr fold, int64_t lanes, int64_t fold_lanes);
+std::string fold_function(const Kernel& k, Expr fold);
+/// The long folds of a kernel's values, on one core. A fold in order waits for each term's result, those of the lanes
+/// along the last axis at once; elements that are no neighbours are loaded one by one.
+double cycles_of_folds(const Kernel& k, const Choice& choice, const Target& target);
+/// Elements that vectors of a nest with folds fetch one by one: of reads that step over some along the last axis where
+/// the lanes run along it, along what is folded elsewhere.
+double gathered_elements(const Kernel& k, const Choice& choice);
+
+}  // namespace cameo
