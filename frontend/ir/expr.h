@@ -207,6 +207,8 @@ inline Interval range_of(Expr integer_expr) { return integer_expr.node()->range;
 /// That of a node with these parts, from the ranges of its arguments.
 Interval range_of(Op op, DType type, std::span<const Expr> args, uint64_t bits);
 
+class Dim;
+
 /// A sum of `coefficient * term` plus a constant, equal modulo 2^64. Products by sizes are multiplied out, so that a
 /// term is a product of factors none of which is a sum, and equal polynomials in sizes are equal sums; other terms
 /// stand as they are.
@@ -218,6 +220,8 @@ struct Affine {
   std::vector<Term> terms;  // by id of term, coefficients not zero
   int64_t constant = 0;
   int64_t coefficient_of(Expr term) const;
+  /// How far one step of a variable goes where it stands by itself or times sizes: not where it is divided.
+  Dim stride_of(Expr variable) const;
 };
 Affine affine(Expr integer_expr);
 /// No value of the terms makes the sum wrap: what holds of it as a whole number, holds.

@@ -94,6 +94,24 @@ int64_t Affine::coefficient_of(Expr term) const {
   return 0;
 }
 
+Dim Affine::stride_of(Expr variable) const {
+  int64_t number = 0;
+  Expr sizes = integer(0);
+  for (const Term& t : terms) {
+    if (t.term == variable) {
+      number = t.coefficient;
+    } else if (is_symbolic(t.term)) {
+      std::vector<Expr> factors = factors_of(t.term);
+      const auto at = std::ranges::find(factors, variable);
+      if (at == factors.end()) continue;
+      factors.erase(at);
+      if (std::ranges::all_of(factors, is_size))
+        sizes = sizes + product_of(std::move(factors)) * integer(t.coefficient);
+    }
+  }
+  return sizes.is_const() ? Dim(number) : Dim(simplify_index(sizes + integer(number)));
+}
+
 Affine affine(Expr root) {
   Affine a;
   std::map<uint32_t, Term> products;  // multiplied out

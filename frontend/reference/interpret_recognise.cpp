@@ -73,8 +73,8 @@ bool Compiler::contract_side(Expr factor, std::span<const Expr> folds, ContractC
     auto [form, divisor] = divided(access.index);
     Affine a = affine(form);
     ContractCode::Axis axis{0, access.extent, access.stride, access.proven && divisor == 1, divisor, {}, {}};
-    for (Expr v : varying_) axis.lane.push_back(a.coefficient_of(v));
-    for (Expr v : folds) axis.fold.push_back(a.coefficient_of(v));
+    for (Expr v : varying_) axis.lane.push_back(a.stride_of(v).value());
+    for (Expr v : folds) axis.fold.push_back(a.stride_of(v).value());
     std::erase_if(a.terms, [&](const Affine::Term& t) {
       return std::ranges::count(varying_, t.term) || std::ranges::count(folds, t.term);
     });

@@ -111,7 +111,7 @@ std::optional<Progression> Compiler::progression(Expr offset) {
   Progression p;
   std::vector<int64_t> coefficients;
   for (Expr v : varying_) {
-    coefficients.push_back(a.coefficient_of(v));
+    coefficients.push_back(a.stride_of(v).value());
     std::erase_if(a.terms, [&](const Affine::Term& t) { return t.term == v; });
   }
   for (const Affine::Term& t : a.terms)

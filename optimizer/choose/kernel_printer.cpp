@@ -21,7 +21,7 @@ std::string extents_of(std::span<const Expr> variables) {
 }
 
 std::string strides_of(const Affine& offset, std::span<const Expr> variables) {
-  return fmt::format("rt::strides({})", join(variables, [&](Expr v) { return offset.coefficient_of(v); }));
+  return fmt::format("rt::strides({})", join(variables, [&](Expr v) { return to_string(offset.stride_of(v)); }));
 }
 
 std::string parameters_of(std::span<const Expr> variables) {
@@ -67,12 +67,14 @@ void print_product(KernelPrinter& printer, const Product& p, std::string_view fu
                            extents_of(p.segments), p.row ? constant_of(p.row.extent()) : "rt::c<1>",
                            constant_of(p.column.extent()), constant_of(p.k.extent())));
   printer.line(fmt::format("             rt::matrix_a(x{} + {}l, {}, {}l, {}),", Product::kA, a.constant,
-                           strides_of(a, p.outer), p.row ? a.coefficient_of(p.row) : 0, strides_of(a, p.segments)));
+                           strides_of(a, p.outer), to_string(p.row ? a.stride_of(p.row) : Dim(0)),
+                           strides_of(a, p.segments)));
   if (pack_from == kInPanels)
     printer.line(fmt::format("             rt::packed_b(x{}, {}),", Product::kB, strides_of(b, p.outer)));
   else
     printer.line(fmt::format("             rt::strided_b(x{} + {}l, {}, {}l, {}l, {}l),", Product::kB, b.constant,
-                             strides_of(b, p.outer), b.coefficient_of(p.k), b.coefficient_of(p.column), pack_from));
+                             strides_of(b, p.outer), to_string(b.stride_of(p.k)), to_string(b.stride_of(p.column)),
+                             pack_from));
   Bindings axes = bindings_of(p.outer);
   if (p.row) axes.emplace_back(p.row, "row");
   axes.emplace_back(p.column, "col");

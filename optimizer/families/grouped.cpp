@@ -32,8 +32,7 @@ int64_t members_of(const ProductMatch& m, Expr group) {
   for (Expr index : m.a.index()) {
     const Affine at = affine(index);
     for (Expr f : m.folds)
-      if (at.coefficient_of(group) == f.extent().int_value() && at.coefficient_of(f) == 1)
-        return f.extent().int_value();
+      if (at.stride_of(group) == Dim(f.extent()) && at.stride_of(f).is_static(1)) return f.extent().int_value();
   }
   return 0;
 }
@@ -81,8 +80,8 @@ Window window_of(const Product& p) {
     if (t.term.op() == Op::FloorDiv) w.columns = t.term.arg(1).int_value();
   w.groups = p.n() / w.columns;
   if (w.groups == 1 || !p.row || p.segments.empty()) return w;
-  const int64_t taps = p.segments.back().extent().int_value(), tap = a.coefficient_of(p.segments.back());
-  const int64_t row = a.coefficient_of(p.row), unit = std::gcd(row, tap);
+  const int64_t taps = p.segments.back().extent().int_value(), tap = a.stride_of(p.segments.back()).value();
+  const int64_t row = a.stride_of(p.row).value(), unit = std::gcd(row, tap);
   if (unit == 0 || row <= 0 || tap <= 0 || row > kMostStep * unit || tap > kMostStep * unit) return w;
   if (taps > kMostTaps || taps * p.k.extent().int_value() > kMostProducts) return w;
   return {w.groups, w.columns, taps, row / unit, tap / unit};
@@ -159,7 +158,7 @@ class Grouped final : public Family {
     const Expr group_of_column = floor_div(roles.column, integer(roles.columns_of_group));
     if (!take_sum(l.kernel, true, group_of_column)) return "an operand's offsets are not affine";
     const Product sum(l.kernel);
-    if (!wide && affine(sum.a_offset).coefficient_of(group_of_column) != sum.k.extent().int_value())
+    if (!wide && affine(sum.a_offset).stride_of(group_of_column) != Dim(sum.k.extent()))
       return "its groups do not lie one behind the other as they stand";
     return l;
   }

@@ -47,7 +47,7 @@ double moves_along(const Kernel& k, Expr v, int64_t at_once) {
   std::vector<Expr> values;
   for (const Store& s : k.stores) {
     values.push_back(s.value);
-    moves += affine(s.offset).coefficient_of(v) == 1 ? 1 / lanes : 1;
+    moves += affine(s.offset).stride_of(v).is_static(1) ? 1 / lanes : 1;
   }
   Reads r = reads_along(values, v);
   return moves + r.contiguous / lanes + r.strided;

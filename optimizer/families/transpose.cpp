@@ -16,7 +16,7 @@ Expr axis_of_neighbours(const Kernel& k, Expr offset) {
   const Affine a = affine(offset);
   const auto is_axis = [&](const Affine::Term& t) { return std::ranges::find(k.axes, t.term) != k.axes.end(); };
   if (!std::ranges::all_of(a.terms, is_axis)) return {};
-  const auto unit = std::ranges::find_if(k.axes, [&](Expr v) { return a.coefficient_of(v) == 1; });
+  const auto unit = std::ranges::find_if(k.axes, [&](Expr v) { return a.stride_of(v).is_static(1); });
   return unit == k.axes.end() ? Expr() : *unit;
 }
 

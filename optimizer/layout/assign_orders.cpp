@@ -32,7 +32,7 @@ std::optional<Order> axes_read(const OutputExpr& out, Expr index) {
     if (reads(index, out.index[a])) axes.push_back(static_cast<int>(a));
   if (axes.size() < 2) return axes;
   Affine strides = affine(index);
-  auto stride = [&](int a) { return strides.coefficient_of(out.index[static_cast<size_t>(a)]); };
+  auto stride = [&](int a) { return strides.stride_of(out.index[static_cast<size_t>(a)]).upper(); };
   if (strides.terms.size() != axes.size() || std::ranges::count(axes, 0, stride)) return std::nullopt;
   std::ranges::stable_sort(axes, std::greater(), stride);
   return axes;

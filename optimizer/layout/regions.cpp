@@ -124,12 +124,12 @@ Expr fold_over_fitting(Expr e) {
   visit(roots, [&](Expr x) {
     Remainder r = remainder_of(x);
     if (!r.s || found.s || r.s > kLongestPeriod) return;
-    bool settled = r.p.coefficient_of(v) != 0;
+    bool settled = !r.p.stride_of(v).is_static(0);
     for (const Affine::Term& t : r.p.terms) settled &= t.term == v || t.coefficient % r.s == 0;
     if (settled && zero_unless(e.arg(1), x)) found = r;
   });
   if (!found.s) return e;
-  int64_t extent = v.extent().int_value(), by = found.p.coefficient_of(v), first = 0;
+  int64_t extent = v.extent().int_value(), by = found.p.stride_of(v).value(), first = 0;
   auto fits = [&](int64_t k) { return (by * k + found.p.constant) % found.s == 0; };
   while (first < std::min(extent, found.s) && !fits(first)) ++first;
   if (first == std::min(extent, found.s)) return zero(e.type());
@@ -147,7 +147,7 @@ std::vector<OutputPart> split_remainders(const OutputPart& whole) {
     std::vector<Expr> roots{whole.out.value};
     visit(roots, [&](Expr e) {
       Remainder r = remainder_of(e);
-      if (r.s && std::abs(r.p.coefficient_of(whole.out.index[axis])) == 1) s = r.s;
+      if (r.s && std::abs(r.p.stride_of(whole.out.index[axis]).value()) == 1) s = r.s;
     });
     if (s < 2 || s > extent || parts.size() * static_cast<size_t>(s) > kMostRegions) continue;
     std::vector<OutputPart> finer;
@@ -186,7 +186,7 @@ Layout layout_within(const OutputPart& part, const Layout& whole) {
   Layout l{{}, at.constant, whole.elements, whole.order};
   for (size_t a = 0; a < part.out.index.size(); ++a) {
     Expr v = part.out.index[a];
-    l.pitch.push_back(v.extent().is_const(1) ? whole.pitch[a] : Dim(at.coefficient_of(v)));
+    l.pitch.push_back(v.extent().is_const(1) ? whole.pitch[a] : at.stride_of(v));
   }
   return l;
 }

@@ -131,7 +131,7 @@ void drop_unit_axes(Kernel& k) {
 void Reads::count(Expr offset, Expr v) {
   if (!depends_on(offset, v)) return;
   Affine a = affine(offset);
-  bool unit = a.coefficient_of(v) == 1;
+  bool unit = a.stride_of(v).is_static(1);
   for (const Affine::Term& t : a.terms) unit &= t.term == v || !depends_on(t.term, v);
   ++(unit ? contiguous : strided);
 }

@@ -42,7 +42,7 @@ int summed_axis(const ProductMatch& m, const Layout& made, std::span<const Expr>
 
 void turn_folds(ProductMatch& m, const Operand& a) {
   for (Expr& f : m.folds) {
-    if (affine(physical(a.layout, m.a.index())).coefficient_of(f) >= 0) continue;
+    if (range_of(affine(physical(a.layout, m.a.index())).stride_of(f).extent()).low >= 0) continue;
     Expr back = var(f.extent());
     std::vector<Expr> from{f}, to{f.extent() - integer(1) - back};
     m.a = substitute(m.a, from, to);
@@ -79,7 +79,7 @@ void put_panels(Kernel& k, const Product& p) {
   folds.push_back(p.k);
   Expr at = panel_offset(p.column, linear(folds), terms);
   for (Expr axis : p.outer)
-    at = at + axis * integer(rows.coefficient_of(axis) / (columns * terms) * rt::packed_b_elements(columns, terms));
+    at = at + axis * integer(rows.stride_of(axis).value() / (columns * terms) * rt::packed_b_elements(columns, terms));
   k.accumulated = rewrite(k.accumulated, [&](Expr e) {
     const bool is_b = e.op() == Op::Read && e.operand() == Product::kB;
     return is_b ? read_at(Product::kB, e.type(), at, boolean(true), zero(e.type())) : e;
@@ -108,7 +108,7 @@ std::optional<Operand> wish_for_a(const Graph& g, const Layouts& layouts, const 
 void order_folds(ProductMatch& m, const Operand& a) {
   turn_folds(m, a);
   const Affine at = affine(physical(a.layout, m.a.index()));
-  std::ranges::stable_sort(m.folds, std::greater(), [&](Expr f) { return at.coefficient_of(f); });
+  std::ranges::stable_sort(m.folds, std::greater(), [&](Expr f) { return at.stride_of(f).upper(); });
 }
 
 std::optional<Packing> packing_of(const Graph& g, const Layouts& layouts, const ProductMatch& m,
@@ -116,7 +116,7 @@ std::optional<Packing> packing_of(const Graph& g, const Layouts& layouts, const 
   const ValueId b{m.b.operand()};
   if (!g[b].constant) return std::nullopt;
   const Affine at = affine(physical(layouts[b.index], m.b.index()));
-  const auto axis = [&](Expr v) { return Packing::Axis{v.extent().int_value(), at.coefficient_of(v)}; };
+  const auto axis = [&](Expr v) { return Packing::Axis{v.extent().int_value(), at.stride_of(v).value()}; };
   Packing p{{}, axis(column), {}, at.constant};
   for (Expr v : groups) p.groups.push_back(axis(v));
   for (Expr f : m.folds) p.k.push_back(axis(f));
@@ -171,15 +171,15 @@ bool take_sum(Kernel& k, bool packed, Expr term) {
   // rows are an axis that b does not have; what both operands have is a batch
   const Affine b = affine(before.b_offset);
   const auto column = k.axes.end() - 1;
-  const auto row = std::ranges::find(std::reverse_iterator(column), k.axes.rend(), 0,
-                                     [&](Expr axis) { return b.coefficient_of(axis); });
+  const auto row =
+      std::ranges::find(std::reverse_iterator(column), k.axes.rend(), 0, [&](Expr axis) { return b.stride_of(axis); });
   if (row != k.axes.rend()) std::rotate(row.base() - 1, row.base(), column);
   std::vector<Expr> variables = k.axes;
   variables.insert(variables.end(), before.segments.begin(), before.segments.end());
   variables.push_back(before.k);
   if (!affine_in(before.b_offset, variables)) return false;
   if (term) variables.push_back(term);
-  if (!affine_in(before.a_offset, variables) || affine(before.a_offset).coefficient_of(before.k) != 1) return false;
+  if (!affine_in(before.a_offset, variables) || !affine(before.a_offset).stride_of(before.k).is_static(1)) return false;
   const Expr sum = k.accumulated;
   k.stores[0].value = rewrite(k.stores[0].value, [&](Expr e) { return e == sum ? make(Op::Acc, DType::f32, {}) : e; });
   if (packed) put_panels(k, Product(k));
