@@ -1,6 +1,7 @@
-// bind_dims: a model's graph with symbolic dims replaced by numbers; every node is typed anew, so all that follows from
-// the numbers becomes static. The first row of the pipeline, once for each bucket.
+// bind_dims: a model's graph with symbolic dims replaced by numbers, or by symbols with bounds; every node is typed
+// anew, so all that follows becomes static, or known to lie within bounds.
 #pragma once
+#include <functional>
 #include <map>
 #include <string>
 
@@ -9,9 +10,15 @@
 namespace cameo {
 
 using DimBinding = std::map<std::string, int64_t>;
+using DimBounds = std::map<std::string, Interval>;
+using SymbolBinding = std::function<Expr(Expr symbol)>;
 
 Expr bind_symbols(Expr e, const DimBinding& dims);
 Type bind_symbols(const Type& t, const DimBinding& dims);
+Type bind_symbols(const Type& t, const SymbolBinding& binding);
+Graph bind_dims(const Graph& g, const SymbolBinding& binding);
 Graph bind_dims(const Graph& g, const DimBinding& dims);
+/// Symbols of these names within these bounds.
+Graph bound_dims(const Graph& g, const DimBounds& bounds);
 
 }  // namespace cameo

@@ -431,6 +431,11 @@ int64_t Dim::upper() const {
   return high < kMaxExtent ? static_cast<int64_t>(high) : kOpen;
 }
 
+int64_t Dim::estimate() const {
+  constexpr int64_t kLikely = 1024;  // of what has no bound
+  return upper() == kOpen ? kLikely : upper();
+}
+
 namespace {
 using Overflows = bool (*)(int64_t a, int64_t b, int64_t* result);
 bool add_overflows(int64_t a, int64_t b, int64_t* r) { return __builtin_add_overflow(a, b, r); }

@@ -249,6 +249,7 @@ class Dim {
   bool is_static(int64_t n) const { return extent_.is_const(n); }
   int64_t value() const { return extent_.int_value(); }  // static dims only
   int64_t upper() const;
+  int64_t estimate() const;  // for rules of cost alone: what memory needs, `upper` says
   Expr extent() const { return extent_; }
   bool operator==(const Dim& o) const { return extent_ == o.extent_; }
 

@@ -44,9 +44,7 @@ class Counter {
     }
   };
 
-  static double extent_of(Expr variable) {
-    return variable.extent().is_const() ? static_cast<double>(variable.extent().int_value()) : 1;
-  }
+  static double extent_of(Expr variable) { return static_cast<double>(Dim(variable.extent()).estimate()); }
   const Variables& variables_of(Expr root) {
     if (const auto it = variables_.find(root); it != variables_.end()) return it->second;
     visit(std::vector<Expr>{root}, [&](Expr e) {
@@ -97,7 +95,7 @@ KernelCost cost_of_node(const Graph& g) {
   const Node& n = g.nodes()[0];
   for (const auto* list : {&n.inputs, &n.outputs})
     for (ValueId v : *list)
-      if (v) cost.bytes += static_cast<double>(product(g.type(v).shape).value() * byte_size(g.type(v).dtype));
+      if (v) cost.bytes += static_cast<double>(product(g.type(v).shape).estimate() * byte_size(g.type(v).dtype));
   return cost;
 }
 

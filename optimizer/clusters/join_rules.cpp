@@ -110,7 +110,7 @@ bool JoinRules::widens_for_products(uint32_t node, const Target& target) const {
   if (value.op() != Op::Cast || value.type() != DType::f32 || value.arg(0).op() != Op::Load) return false;
   const DType narrow = value.arg(0).type();
   const ValueId v = g_.nodes()[node].outputs[0];
-  if (!target.has_products_of(narrow) || is_output(v) || !is_static(g_.type(v).shape)) return false;
+  if (!target.has_products_of(narrow) || is_output(v)) return false;
   return std::ranges::all_of(readers(v), [&](uint32_t r) { return folds(r) && !reduces_rows(r); });
 }
 
@@ -170,8 +170,7 @@ Refusal JoinRules::may_join(uint32_t node, const std::set<ValueId>& inside, bool
 /// How often the reader evaluates a Load of `v`: its points times the extents of the folds around the Load.
 double JoinRules::reads_of(uint32_t node, ValueId v) const {
   const Node& n = g_.nodes()[node];
-  if (!is_static(g_.type(n.outputs[0]).shape)) return INFINITY;
-  const double points = static_cast<double>(product(g_.type(n.outputs[0]).shape).value());
+  const double points = static_cast<double>(product(g_.type(n.outputs[0]).shape).estimate());
   double reads = 0;
   for (const auto& [e, times] : evaluations(facts_[node].out->value, points))
     if (e.op() == Op::Load && n.inputs[e.operand()] == v) reads += times;
@@ -188,7 +187,6 @@ bool JoinRules::moves_constant(std::span<const NodeId> nodes) const {
 Refusal JoinRules::may_substitute(std::span<const NodeId> nodes, ValueId v) const {
   if (is_output(v)) return "it is an output";
   if (readers(v).size() != 1) return "several nodes read it";
-  if (!is_static(g_.type(v).shape)) return "its shape is not known";
   for (NodeId n : nodes) {
     if (!may_fuse(n.index).empty()) return may_fuse(n.index);
     if (folds(n.index)) return "a reduction makes it";
@@ -203,7 +201,7 @@ Refusal JoinRules::may_substitute(std::span<const NodeId> nodes, ValueId v) cons
   visit(roots,
         [&](Expr e) { checked |= e.op() == Op::Load && e.checked() && g_.nodes()[reader].inputs[e.operand()] == v; });
   if (checked) return "the reader takes elements whose index it has to check";
-  if (!moved && reads_of(reader, v) > static_cast<double>(product(g_.type(v).shape).value()))
+  if (!moved && reads_of(reader, v) > static_cast<double>(product(g_.type(v).shape).estimate()))
     return "the reader would compute its elements more than once";
   return {};
 }

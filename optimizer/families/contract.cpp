@@ -160,6 +160,7 @@ struct Roles final : Match {  // wishes: `a`, and a packed `b`
 class Contract final : public Family {
  public:
   std::string_view name() const override { return "contract"; }
+  bool takes_sizes() const override { return true; }
   double efficiency() const override { return 0.8; }
 
   Matched match(const Problem& p) const override {
@@ -176,6 +177,7 @@ class Contract final : public Family {
     const ValueId b{m.b.operand()};
     if (!guard_of(g.type(b).shape, m.b.index()).is_const(1)) return "an operand is read outside of itself";
     roles->column = p.part.out.index[static_cast<size_t>(m.n_axis)];
+    if (!roles->column.extent().is_const()) return "only a run knows how many columns it has";
     const auto packing = packing_of(g, p.layouts, m, {}, roles->column);
     const auto widens = [&](Expr load) { return load.type() == DType::f32 || p.target.has_products_of(load.type()); };
     if (!widens(m.a) || (!packing && !widens(m.b))) return "its operands have 16 bits";

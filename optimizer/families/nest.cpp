@@ -14,7 +14,7 @@ namespace cameo {
 namespace {
 
 int lanes_of(Expr axis) {
-  int64_t n = axis.extent().int_value();
+  const int64_t n = Dim(axis.extent()).estimate();
   return n >= 16 ? 16 : n >= 8 ? 8 : n >= 4 ? 4 : 1;
 }
 
@@ -58,7 +58,7 @@ constexpr int kWarp = 32;           // threads
 
 /// How many terms a fold has with those of the longest one that runs for each of them.
 int64_t terms_of(Expr fold) {
-  const auto extent = [](Expr e) { return e.arg(0).extent().is_const() ? e.arg(0).extent().int_value() : 1; };
+  const auto extent = [](Expr e) { return Dim(e.arg(0).extent()).estimate(); };
   int64_t inner = 1;
   for (Expr e : folds_in({fold.arg(1)}))
     if (depends_on(e, fold.arg(0))) inner = std::max(inner, extent(e));
@@ -102,7 +102,8 @@ int lanes_of_thread(const Kernel& k, const Target& target) {
   int64_t widest = 1;
   for (DType t : k.operands) widest = std::max<int64_t>(widest, byte_size(t));
   const int64_t lanes = rt::kAlignment / widest;
-  if (k.axes.empty() || lanes < 2 || k.axes.back().extent().int_value() % lanes) return 1;
+  if (k.axes.empty() || lanes < 2 || !k.axes.back().extent().is_const() || k.axes.back().extent().int_value() % lanes)
+    return 1;
   if (points_of(k.axes) / lanes < int64_t(target.sm_count) * target.block_threads) return 1;
   return moves_together(k, lanes) ? static_cast<int>(lanes) : 1;
 }
@@ -114,7 +115,7 @@ void rotate_lanes(Kernel& k) {
   size_t best = k.axes.size() - 1;
   double least = moves_along(k, k.axes[best], lanes_of(k.axes[best]));
   for (size_t i = 0; i + 1 < k.axes.size(); ++i) {
-    if (k.axes[i].extent().int_value() < 8) continue;
+    if (Dim(k.axes[i].extent()).estimate() < 8) continue;
     double moves = moves_along(k, k.axes[i], lanes_of(k.axes[i]));
     if (moves < least * 0.75) {
       best = i;
@@ -125,6 +126,7 @@ void rotate_lanes(Kernel& k) {
   std::rotate(k.axes.begin() + static_cast<long>(best), k.axes.begin() + static_cast<long>(best) + 1, k.axes.end());
   // what the lanes leave between their elements the other axes fill: soon, while the lines are in the first cache
   constexpr int64_t kLongest = 512, kShortest = 64;
+  if (!k.axes.back().extent().is_const()) return;
   int64_t extent = k.axes.back().extent().int_value(), block = std::min(extent, kLongest);
   while (extent % block) --block;
   if (block < extent && block >= kShortest) {
@@ -165,6 +167,7 @@ double cycles_of_teams(const Kernel& k, const Choice& c, const Target& target) {
 class Nest final : public Family {
  public:
   std::string_view name() const override { return "nest"; }
+  bool takes_sizes() const override { return true; }
 
   Matched match(const Problem&) const override { return std::make_shared<Match>(); }
   Lowered lower(const Problem& p, const Match&) const override {

@@ -105,8 +105,7 @@ class Assigner {
     visit(roots, [&](Expr e) {
       if (e.op() != Op::Load || g_[ValueId{e.operand()}].constant) return;
       ValueId from{e.operand()};
-      if (!is_static(g_.type(from).shape)) return;
-      int64_t size = product(g_.type(from).shape).value();
+      const int64_t size = product(g_.type(from).shape).estimate();
       auto order = carried_order(out, e, order_of_value(from));
       if (order && size > largest) {
         best = order;
@@ -160,7 +159,7 @@ std::vector<Layout> assign_orders(const Graph& g, const std::vector<FusedCluster
   std::vector<Layout> layouts(g.values().size());
   for (uint32_t i = 0; i < g.values().size(); ++i) {
     const Type& t = g.type(ValueId{i});
-    if (t.kind != Kind::Tensor || !is_static(t.shape)) continue;
+    if (t.kind != Kind::Tensor) continue;
     layouts[i] = ordered(t.shape, assigner.order_of_value(ValueId{i}));
   }
   return layouts;

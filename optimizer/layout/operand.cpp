@@ -84,15 +84,35 @@ bool has_halo(const Operand& o) {
   return std::ranges::any_of(o.before, positive) || std::ranges::any_of(o.after, positive);
 }
 
+namespace {
+/// How many elements beyond an extent an index reaches; nullopt where no number is proven.
+std::optional<int64_t> reach_beyond(Expr index, Dim extent) {
+  if (extent.is_static()) return static_cast<int64_t>(std::max<Wide>(0, range_of(index).high - (extent.value() - 1)));
+  constexpr int64_t kMost = 1 << 16;
+  const auto within = [&](int64_t more) {
+    return simplify_index(lt(index, extent.extent() + integer(more))).is_const(1);
+  };
+  int64_t most = 0;
+  while (!within(most)) {
+    if (most >= kMost) return std::nullopt;
+    most = std::max<int64_t>(1, 2 * most);
+  }
+  int64_t least = most / 2;  // within(least) is not known
+  while (least + 1 < most) (within((least + most) / 2) ? most : least) = (least + most) / 2;
+  return most;
+}
+}  // namespace
+
 std::optional<Operand> halo_of(const Graph& g, Expr load, const Layout& made) {
   const Shape& shape = g.type(ValueId{load.operand()}).shape;
   const std::vector<int64_t> none(shape.size());
   Operand o{ValueId{load.operand()}, made, made.order, none, none};
   for (size_t d = 0; d < shape.size(); ++d) {
-    Interval r = range_of(load.index()[d]);
-    if (!r.known()) return std::nullopt;
+    const Interval r = range_of(load.index()[d]);
+    const std::optional<int64_t> beyond = reach_beyond(load.index()[d], shape[d]);
+    if (!r.known() || !beyond) return std::nullopt;
     o.before[d] = std::max<int64_t>(0, -r.low);
-    o.after[d] = std::max<int64_t>(0, r.high - (shape[d].value() - 1));
+    o.after[d] = *beyond;
   }
   if (!has_halo(o)) return o;
   if (!load.outside().is_const()) return std::nullopt;

@@ -109,7 +109,7 @@ void split_axes(Kernel& k) {
 
 int64_t points_of(std::span<const Expr> axes) {
   int64_t points = 1;
-  for (Expr a : axes) points *= a.extent().int_value();
+  for (Expr a : axes) points *= Dim(a.extent()).estimate();
   return points;
 }
 void drop_unit_axes(Kernel& k) {

@@ -53,7 +53,7 @@ Expr last_moving(const std::vector<Expr>& axes);
 /// What the error of an index that is outside may have to name, three expressions for each axis that is not proven: the
 /// index as the data has it, which may count from the end, the same counted from 0, and the extent.
 std::vector<Expr> blamed_axes(const Shape& shape, std::span<const Expr> index);
-int64_t points_of(std::span<const Expr> axes);  // the product of their extents
+int64_t points_of(std::span<const Expr> axes);  // the product of their extents, as far as they are known
 void drop_unit_axes(Kernel& k);
 void split_axes(Kernel& k);  // where an index is divided by a constant, so that what is left is affine
 void collapse_axes(Kernel& k,

@@ -49,7 +49,15 @@ bool has_no_points(const Kernel& k) {
   return std::ranges::any_of(k.axes, [](Expr axis) { return axis.extent().is_const(0); });
 }
 
-void check_types(const Graph& g, const Node& n) {
+/// Whether every size is one of the inputs' or made of such.
+bool is_known(const Shape& shape, const std::set<Expr, ById>& sizes) {
+  bool known = true;
+  for (const Dim& d : shape)
+    visit(std::vector<Expr>{d.extent()}, [&](Expr e) { known &= e.op() != Op::Symbol || sizes.contains(e); });
+  return known;
+}
+
+void check_types(const Graph& g, const Node& n, const std::set<Expr, ById>& sizes) {
   for (ValueId v : n.inputs) {
     if (!v) continue;
     if (const Type& t = g.type(v); t.kind != Kind::Tensor || !runs(t.dtype))
@@ -62,7 +70,7 @@ void check_types(const Graph& g, const Node& n) {
     if (t.kind != Kind::Tensor || !runs(t.dtype))
       throw CompileError(
           Code::E0403, fmt::format("`{}` makes {}, a type that cannot be computed with yet", n.op->name, to_string(t)));
-    if (!is_static(t.shape))
+    if (!is_known(t.shape, sizes))
       throw CompileError(Code::E0404, fmt::format("the shape of an output of `{}` is not known when compiling: {}",
                                                   n.op->name, to_string(t)));
   }
@@ -75,6 +83,9 @@ void Planner::plan_root(const Graph& g) {
   for (uint32_t i = 0; i < g.inputs().size(); ++i) inputs.push_back({{Base::Input, i, 0}, {}});
   for (uint32_t i = 0; i < g.outputs().size(); ++i) outputs.push_back({{Base::Output, i, 0}, {}});
   root_ = &g;
+  for (ValueId v : g.inputs())
+    for (const Dim& d : g.type(v).shape)
+      if (d.extent().op() == Op::Symbol && d.upper() != kOpen) sizes_.insert(d.extent());
   plan_graph(g, inputs, outputs);
   if (diagnostics_.has_errors()) return;
   share_kernels(plan_, weights_);
@@ -111,7 +122,7 @@ Planner::Frame Planner::open_frame(const Graph& g) {
     FusedCluster fused{std::move(c), {}};
     fused.cluster.on_host = runs_on_host(g, fused.cluster);
     guarded(g, fused.cluster, places, [&] {
-      for (NodeId n : fused.cluster.nodes) check_types(g, g[n]);
+      for (NodeId n : fused.cluster.nodes) check_types(g, g[n], sizes_);
       if (fuses(g, fused.cluster)) fused.outputs = fuse(g, fused.cluster);
     });
     clusters.push_back(std::move(fused));
@@ -151,7 +162,7 @@ void Planner::plan_graph(const Graph& g, const std::vector<Place>& inputs, const
     guarded(g, f.clusters[c].cluster, f.places, [&] { plan_cluster(f, c); });
   for (size_t i = 0; i < outputs.size(); ++i) {
     ValueId v = g.outputs()[i].value;
-    if (written[i] || g.type(v).kind != Kind::Tensor || !is_static(g.type(v).shape)) continue;
+    if (written[i] || g.type(v).kind != Kind::Tensor) continue;
     if (is_compact(f, v))
       copy(outputs[i], place_of(f, v), bytes_of(g.type(v)), {});
     else
@@ -222,7 +233,7 @@ void Planner::add_kernel(Frame& f, const Cluster& c, LoweredKernel l) {
 
 void Planner::tap(const Graph& g, const Operand& o, const Place& at) {
   const Value& v = g[o.value];
-  if (&g != root_ || v.name.empty()) return;
+  if (&g != root_ || v.name.empty() || !is_static(v.type.shape)) return;
   std::erase_if(plan_.taps, [&](const Tap& t) { return t.name == v.name; });
   Ref ref = at.ref;
   ref.offset += o.layout.base_offset.value() * byte_size(v.type.dtype);

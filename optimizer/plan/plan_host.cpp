@@ -23,7 +23,8 @@ bool Planner::runs_on_host(const Graph& g, const Cluster& c) const {
 namespace {
 bool writes_all(const Kernel& k, uint32_t operand, const Layout& layout) {
   const auto is_whole = [&](const Store& s) {
-    return s.operand == operand && s.guard.is_const(1) && points_of(k.axes) == layout.elements.value();
+    return s.operand == operand && s.guard.is_const(1) && is_static(layout.pitch) &&
+           points_of(k.axes) == layout.elements.upper();
   };
   return k.family->writes_once() && std::ranges::any_of(k.stores, is_whole);
 }
@@ -38,7 +39,7 @@ void Planner::push_host_kernel(const Graph& g, Kernel k, const std::vector<Opera
     const Operand& o = operands[i];
     const Value& value = g[o.value];
     const int64_t size = byte_size(value.type.dtype);
-    bytes.push_back(size * (o.packing ? o.packing->elements() : o.layout.elements.value()));
+    bytes.push_back(size * (o.packing ? o.packing->elements() : o.layout.elements.upper()));
     down.push_back({{Base::Host, 0, end}, {}});
     end += rt::round_up_div(bytes[i], 64) * 64;
     if (!writes_all(k, static_cast<uint32_t>(i), o.layout)) copy(down[i], at[i], bytes[i], k.provenance);

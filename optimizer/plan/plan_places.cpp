@@ -41,7 +41,7 @@ Place Planner::place_operand(Frame& f, const Operand& o) {
   if (o.layout == f.layouts[o.value.index]) return place_of(f, o.value);
   auto key = std::pair(o.value, to_string(o.layout));
   if (auto it = f.relayouts.find(key); it != f.relayouts.end()) return it->second;
-  Place to = new_buffer(o.layout.elements.value() * byte_size(value.type.dtype), value.name);
+  Place to = new_buffer(o.layout.elements.upper() * byte_size(value.type.dtype), value.name);
   relayout(f, o, to);
   f.relayouts[key] = to;
   return to;
@@ -62,7 +62,7 @@ Place Planner::place_output(Frame& f, ValueId v) {
   if (auto window = f.layouts.windows.find(v); window != f.layouts.windows.end()) {
     f.places[v.index] = place_output(f, window->second);
   } else {
-    f.places[v.index] = new_buffer(f.layouts[v.index].elements.value() * byte_size(f.g.type(v).dtype), f.g[v].name);
+    f.places[v.index] = new_buffer(f.layouts[v.index].elements.upper() * byte_size(f.g.type(v).dtype), f.g[v].name);
     if (auto halo = f.layouts.haloed.find(v);
         halo != f.layouts.haloed.end() && halo->second.layout == f.layouts[v.index])
       add_border(f, halo->second, *f.places[v.index]);

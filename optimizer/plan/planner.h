@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "optimizer/layout/relaid_constants.h"
 #include "optimizer/lower/lower_graph.h"
@@ -18,7 +19,11 @@ struct Place {
 };
 /// A value's name, type and shape, for comments.
 std::string text_of(const Value& v);
-inline int64_t bytes_of(const Type& t) { return product(t.shape).value() * byte_size(t.dtype); }
+inline int64_t bytes_of(const Type& t) { return product(t.shape).upper() * byte_size(t.dtype); }
+
+struct ById {
+  bool operator()(Expr a, Expr b) const { return a.id() < b.id(); }
+};
 
 class Planner {
  public:
@@ -90,6 +95,7 @@ class Planner {
   WeightPool& weights_;
   Diagnostics& diagnostics_;
   const std::vector<std::string>& on_host_;
+  std::set<Expr, ById> sizes_;  // that only a run knows: dims of the inputs
   const Graph* root_ = nullptr;
   Provenance reader_;  // of the kernel that is being added
   KernelTable kernels_;

@@ -148,7 +148,7 @@ class PlanVerifier {
     const auto& list = r.base == Base::Input ? io_.inputs : io_.outputs;
     if (r.number >= list.size()) return -1;
     const Type& t = list[r.number].type;
-    return product(t.shape).value() * byte_size(t.dtype);
+    return product(t.shape).upper() * byte_size(t.dtype);
   }
 
   const Plan& plan_;

@@ -1,0 +1,13 @@
+// bind_plan: a plan over sizes that only a run knows, as it is for one binding of them. Kernels, steps and places stay
+// what they are; what was said in sizes becomes numbers, so that verifier and evaluator work on it.
+#pragma once
+#include "frontend/ir/bind_dims.h"
+#include "optimizer/plan/plan.h"
+
+namespace cameo {
+
+Plan bind_plan(const Plan& plan, const DimBinding& sizes);
+/// The module with all of its plans, and its interface, at these sizes.
+Module bind_module(const Module& m, const DimBinding& sizes);
+
+}  // namespace cameo
