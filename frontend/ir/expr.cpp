@@ -432,8 +432,9 @@ int64_t Dim::upper() const {
 }
 
 int64_t Dim::estimate() const {
-  constexpr int64_t kLikely = 1024;  // of what has no bound
-  return upper() == kOpen ? kLikely : upper();
+  constexpr int64_t kLikely = 1024;  // of a size without a bound
+  if (upper() != kOpen) return upper();
+  return is_size(extent_) ? kLikely : 1;  // or it comes out of data
 }
 
 namespace {
