@@ -25,9 +25,7 @@ bool folds_by_team(const Kernel& k, Expr e) {
 
 constexpr double kShortFold = 24;  // terms; shorter ones run beside those of other points
 
-double extent_of(Expr variable) {
-  return variable.extent().is_const() ? static_cast<double>(variable.extent().int_value()) : 1;
-}
+double extent_of(Expr variable) { return static_cast<double>(Dim(variable.extent()).estimate()); }
 
 /// How many terms a kernel folds by one Fold.
 double terms_of(const Kernel& k, Expr fold, std::span<const Expr> all) {
@@ -50,7 +48,7 @@ bool runs_in_lanes(const Kernel& k, Expr fold, int64_t lanes, int64_t fold_lanes
   std::vector<Expr> body{fold.arg(1)};
   visit(body, [&](Expr x) {
     if (x.op() == Op::Fold && depends_on(x, v)) nested = true;
-    if (x.op() == Op::Read && affine(x.offset()).coefficient_of(v) == 1) unit = true;
+    if (x.op() == Op::Read && affine(x.offset()).stride_of(v).is_static(1)) unit = true;
   });
   return unit && !nested;
 }
@@ -104,7 +102,7 @@ double gathered_elements(const Kernel& k, const Choice& choice) {
     for (const auto& [e, times] : evaluations(s.value, static_cast<double>(points_of(k.axes)), 1)) {
       if (e.op() != Op::Read) continue;
       const Affine offset = affine(e.offset());
-      if (std::ranges::any_of(along, [&](Expr v) { return offset.coefficient_of(v) > 1; })) gathered += times;
+      if (std::ranges::any_of(along, [&](Expr v) { return offset.stride_of(v).upper() > 1; })) gathered += times;
     }
   }
   return gathered;

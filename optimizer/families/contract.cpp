@@ -85,7 +85,7 @@ double cycles_of_gpu(const Kernel& k, const Choice& c, const Target& target) {
 
 // ---- b of a processor's product, where it is no constant that stands in panels
 
-bool walks(Expr variable, const Affine& offset) { return offset.coefficient_of(variable) == 1; }
+bool walks(Expr variable, const Affine& offset) { return offset.stride_of(variable).is_static(1); }
 
 /// The numbers of rows from which on it is brought into panels, a tile's columns at a time: that of the rule of thumb,
 /// and one by which these rows are computed the other way. Fewer rows than that read it as it stands, which they can

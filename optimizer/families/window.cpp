@@ -188,7 +188,7 @@ class Window final : public Family {
     visit(std::vector<Expr>{fold.body}, [&](Expr e) {
       if (e.op() != Op::Read) return;
       const Affine at = affine(e.offset());
-      const int64_t down = at.coefficient_of(row), along = at.coefficient_of(tap);
+      const int64_t down = at.stride_of(row).value(), along = at.stride_of(tap).value();
       std::set<int64_t> places;
       for (int64_t r = 0; written && r < rows; ++r)
         for (int64_t t = 0; t < taps; ++t) places.insert(r * down + t * along);
