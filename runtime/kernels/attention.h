@@ -125,15 +125,15 @@ struct Attention {
     }
     RT_ROLLED
     for (i64 r = 0; r < count; r += MR) {
-      score(r, key, keys, k, k_stride);
-      weigh(r, keys);
+      score(r, keys, k, k_stride);
+      weigh(r, key, keys);
       add_values(r, keys, values);
     }
   }
 
   // ---- scores of a tile: [MR][tile.keys + 16]
   RT_FN i64 score_stride() const { return tile.keys + kPanel; }
-  RT_FN void score(i64 r, i64 key, i64 keys, const f32* k, i64 k_stride) const {
+  RT_FN void score(i64 r, i64 keys, const f32* k, i64 k_stride) const {
     const f32* const q = part(at.q) + r * shape.size;
     if constexpr (InPanels) {
       const TileSplit across = split_tiles(panels_of(keys), NV);
@@ -147,7 +147,7 @@ struct Attention {
           const f32* const panels = part(at.k) + across.begin(p) * shape.size * kPanel;
           sums.add_products(q, shape.size, Panels<f32>{panels, shape.size * kPanel, kPanel}, shape.size);
           sums.join();
-          keep<W>(indices<Sums::kSums>{}, sums.sum, r, key, keys, across.begin(p) * kPanel);
+          keep<W>(indices<Sums::kSums>{}, sums.sum, across.begin(p) * kPanel);
         });
     } else {
       RT_ROLLED
@@ -155,34 +155,25 @@ struct Attention {
       for (i64 c = 0; c < keys; c += kBlock) {
         const Block sums =
             dot_square(indices<kBlock>{}, q + i * shape.size, k + c * k_stride, k_stride, keys - 1 - c, shape.size);
-        if constexpr (kBlock == kPart) {
-          keep_one(sums, r, i, key, keys, c);
-        } else {
-          store(part(at.scores) + i * score_stride(), Lanes<kBlock>{c}, sums);
-        }
-      }
-      if constexpr (kBlock != kPart) {
-        RT_ROLLED
-        for (int i = 0; i < MR; ++i) RT_ROLLED
-        for (i64 c = 0; c < keys; c += kPart)
-          keep_one(load(part(at.scores) + i * score_stride(), Lanes<kPart>{c}), r, i, key, keys, c);
+        store(part(at.scores) + i * score_stride(), Lanes<kBlock>{c}, sums);
       }
     }
   }
   template <int W, int... I>
-  RT_FN void keep(Indices<int, I...>, const V* sums, i64 r, i64 key, i64 keys, i64 column) const {
+  RT_FN void keep(Indices<int, I...>, const V* sums, i64 column) const {
     constexpr int kVectors = W * kParts;
-    (..., keep_one(sums[I], r, I / kVectors, key, keys, column + I % kVectors * kPart));
+    (..., store(part(at.scores) + I / kVectors * score_stride(), Lanes<kPart>{column + I % kVectors * kPart}, sums[I]));
   }
-  /// Scores of a row with a block's keys from `column` on; a key that it may not see, and what is no key, has -inf.
-  RT_FN void keep_one(V score, i64 r, int i, i64 key, i64 keys, i64 column) const {
+  /// Scores of a row with a block's keys from `column` on, of the products that stand there; a key that it may not see,
+  /// and what is no key, has -inf.
+  RT_FN V score_of(V score, i64 r, i64 key, i64 keys, i64 column) const {
     score *= splat<V>(how.scale);
     if (how.cap != 0) score = tanh(V(score / splat<V>(how.cap))) * splat<V>(how.cap);
     const V none = splat<V>(kNone), position = iota<V>() + splat<V>(static_cast<f32>(key + column));
-    const f32 limit = part(at.limit)[r + i], end = static_cast<f32>(key + keys);
+    const f32 limit = part(at.limit)[r], end = static_cast<f32>(key + keys);
     const auto seen = position < splat<V>(limit < end ? limit : end);
     if constexpr (!kSame<M, NoMask>) {
-      const i64 row = row_at(r + i);
+      const i64 row = row_at(r);
       const auto inside = condition(position < splat<V>(static_cast<f32>(shape.total())));
       const auto bias =
           load_or(mask.of(batch, head_of(row), query_of(row)), Lanes<kPart>{key + column}, inside, value_in<M>{});
@@ -192,18 +183,19 @@ struct Attention {
         score = bias == none ? none : score + bias;
       }
     }
-    store(part(at.scores) + i * score_stride(), Lanes<kPart>{column}, V(seen ? score : none));
+    return seen ? score : none;
   }
 
   // ---- their weights
-  RT_FN void weigh(i64 r, i64 keys) const {
+  RT_FN void weigh(i64 r, i64 key, i64 keys) const {
     RT_ROLLED
     for (int i = 0; i < MR; ++i) {
       f32* const scores = part(at.scores) + i * score_stride();
       V largest = splat<V>(kNone), sum{};
       RT_ROLLED
       for (i64 c = 0; c < keys; c += kPart) {
-        const V s = load(scores, Lanes<kPart>{c});
+        const V s = score_of(load(scores, Lanes<kPart>{c}), r + i, key, keys, c);
+        store(scores, Lanes<kPart>{c}, s);
         largest = s > largest ? s : largest;
       }
       f32& top = part(at.top)[r + i];

@@ -83,7 +83,7 @@ std::string entry_of(const std::string& ptx, const std::string& symbol) {
 bool is(const Kernel& k, std::string_view family) { return k.family->name() == family; }
 
 std::vector<std::string> parts_of_contract(const Kernel& k) {
-  const bool narrow = k.operands[1] != DType::f32, staged = k.choice["staged"];
+  const bool narrow = k.operands[1] != DType::f32, staged = k.choice["stages"] > 0;
   const bool wide = staged && k.choice["lanes"] > 1;  // four columns a thread
   std::vector<std::string> parts{"bar.sync", wide ? "ld.shared.v4" : "ld.shared"};
   parts.push_back(wide && narrow ? "st.global.v" : wide ? "st.global.v4" : narrow ? "st.global" : "st.global.f32");
