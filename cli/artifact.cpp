@@ -53,7 +53,13 @@ void become_artifact(const fs::path& file, const std::string& verb, const std::v
 
 void become_artifact(const FileDescriptor& file, const std::string& title, const std::string& verb,
                      const std::vector<std::string>& arguments) {
-  ::fexecve(file.get(), Arguments(title, verb, arguments).data(), environ);
+  // whoever has just put it into the cache may hold it open for writing for a moment longer
+  constexpr int kMostTries = 5'000;
+  for (int tries = 0; tries < kMostTries; ++tries) {
+    ::fexecve(file.get(), Arguments(title, verb, arguments).data(), environ);
+    if (errno != ETXTBSY) break;
+    ::usleep(1'000);
+  }
   throw Failure(kToolchain, fmt::format("cannot start what was built of the model: {}", std::strerror(errno)));
 }
 

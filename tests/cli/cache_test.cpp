@@ -1,5 +1,6 @@
 // The cache: a key for whatever reaches an artifact, whole entries or none, and a run that goes on where there can be
 // no cache.
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <functional>
@@ -339,6 +340,19 @@ TEST_F(Cache, ShowsItselfAndCleansNothingElse) {
     words.insert(words.end(), wrong.begin(), wrong.end());
     EXPECT_EQ(cameo(words).code, 2) << testing::PrintToString(words);
   }
+}
+
+TEST_F(Cache, WaitsForWhoeverHoldsAnEntryOpenForWriting) {
+  expect_right(run_small());
+  ASSERT_EQ(entries().size(), 1u);
+  const int writer = ::open(entries()[0].c_str(), O_WRONLY | O_CLOEXEC);
+  ASSERT_GE(writer, 0);
+  std::thread closes([writer] {
+    ::usleep(300'000);
+    ::close(writer);
+  });
+  expect_right(run_small());
+  closes.join();
 }
 
 TEST_F(Cache, ManyAtOnceAllSucceed) {
