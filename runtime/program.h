@@ -7,7 +7,7 @@
 namespace rt {
 
 enum class RowKind : uint8_t {
-  Kernel,       // kernel(refs), split in `chunks`
+  Kernel,       // kernel(refs), split in `chunks`, or, `a` not 0, in as many as the table of sizes has at a - 1
   Jump,         // go to row `jump`
   JumpIfFalse,  // go to row `jump` unless the bool at ref 0
   LoopBegin,  // state `a`, LoopFlags in `b`; refs: [trip i64] [condition bool] [counter i64], those the flags name, in
@@ -70,6 +70,13 @@ enum Cpu : uint64_t {
   kX86V4 = kX86V3 | kAvx512f | kAvx512bw | kAvx512cd | kAvx512dq | kAvx512vl,
 };
 
+// Sizes that only a run knows stand in a table of i64 that each context has: the program's symbols first, which the
+// dims of the inputs give, then what Program::sizes computes of them. A size is named by its place there.
+struct Symbol {
+  const char* name = nullptr;
+  int64_t low = 0, high = 0;  // bounds, both included; high -1: open
+};
+
 struct Io {
   const char* name = nullptr;
   uint32_t kind = 1;   // CAMEO_KIND_*: a tensor
@@ -78,6 +85,7 @@ struct Io {
   const int64_t* dims = nullptr;  // -1: known only at run time
   const int64_t* dim_min = nullptr;
   const int64_t* dim_max = nullptr;        // -1: open. Both null: as dims
+  const int32_t* dim_sizes = nullptr;      // where the size of each dim stands; -1: it is a number. Null: all are
   const char* const* dim_names = nullptr;  // may be null, and so may its entries
 };
 
@@ -90,7 +98,7 @@ struct Node {  // one step; what profile, tap and faults speak of
   uint64_t flops = 0, bytes = 0;
 };
 
-struct TapAxis {
+struct TapAxis {  // below 0: ~place of a size
   int64_t extent = 0;
   int64_t stride = 0;  // in elements
 };
@@ -101,6 +109,11 @@ struct Tap {  // after row `row` the value stands at refs[ref]; sorted by row
   uint32_t dtype = 0;
   int32_t rank = 0;
   uint32_t axes = 0;  // the first one in the schedule's array
+};
+
+// Memory without a bound: bases[base] has as many bytes as the table of sizes says at `size`, before rows run.
+struct Block {
+  uint32_t base = 0, size = 0;
 };
 
 // A plan: its rows, and the memory they ask for.
@@ -119,6 +132,9 @@ struct Schedule {
   // the base that it is. Their other operands are not theirs to touch.
   uint64_t host_bytes = 0;
   uint32_t host_base = 0;
+  uint32_t sizes_base = 0;  // the base that is the context's table of sizes; 0: no row asks it
+  const Block* blocks = nullptr;
+  uint32_t block_count = 0;
 };
 
 struct DeviceCode {                    // kernels for one GPU architecture
@@ -164,6 +180,7 @@ struct Golden {  // compact tensors of the program's own types and dims
   const void* const* inputs = nullptr;
   const void* const* outputs = nullptr;
   const double* tolerances = nullptr;  // absolute, one an output; null or negative: the default rule
+  const int64_t* symbols = nullptr;    // the size of each of the program's symbols; null where it has none
 };
 
 struct MadeUp {                    // weights that the file does not hold
@@ -196,6 +213,10 @@ struct Program {
   const Golden* goldens = nullptr;
   uint32_t golden_count = 0;
   int32_t threads = 0;  // 0: as many as the process may use
+  const Symbol* symbols = nullptr;
+  uint32_t symbol_count = 0;
+  uint32_t size_count = 0;  // of the table, symbols included
+  Kernel sizes = nullptr;   // fills in the sizes behind the symbols: its one operand is the table; null: there are none
 };
 
 }  // namespace rt
