@@ -65,8 +65,10 @@ class KeyText {
   }
   void add(const ImportOptions& options) {
     // which inputs `open` and `fed` keep, the model's constant inputs say
-    [[maybe_unused]] const auto& [dims, shapes, constants, outputs, open, fed, lenient] = options;
+    [[maybe_unused]] const auto& [dims, ranges, shapes, constants, outputs, open, fed, lenient] = options;
     add_all(dims, shapes, constants, outputs, lenient);
+    for (const auto& [name, range] : ranges)
+      add_all(name, static_cast<int64_t>(range.low), static_cast<int64_t>(range.high));
   }
   void add(const CompileOptions& options) {
     [[maybe_unused]] const auto& [model, output, called, words, word, import, targets, reduce_overhead, on_host, name,

@@ -35,15 +35,26 @@ bool parse(std::string_view text, int64_t& value) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
+/// `8`, `1..32`, or `1..` where the end is open.
+std::optional<Interval> parse_range(std::string_view text) {
+  const size_t dots = text.find("..");
+  int64_t low = 0, high = kOpen;
+  if (dots == text.npos) return parse(text, low) ? std::optional(Interval{low, low}) : std::nullopt;
+  const std::string_view end = text.substr(dots + 2);
+  if (!parse(text.substr(0, dots), low) || !(end.empty() || parse(end, high))) return std::nullopt;
+  return Interval{low, high};
+}
+
 void read_dim(const std::string& text, ImportOptions& into) {
-  const Pair p = split("--dim", text, "NAME=N");
-  int64_t n = 0;
-  if (!parse(p.value, n)) {
-    const bool later = p.value.find("..") != std::string::npos || p.value.find(',') != std::string::npos;
-    throw Failure(kUsage, fmt::format("`--dim {}`: `{}` is no number", printable(text), printable(p.value)),
-                  later ? "ranges and lists of sizes cannot be compiled yet; give one size" : "");
-  }
-  into.dims[p.name] = n;
+  const Pair p = split("--dim", text, "NAME=N or NAME=LOW..HIGH");
+  const std::optional<Interval> range = parse_range(p.value);
+  if (!range)
+    throw Failure(kUsage, fmt::format("`--dim {}`: `{}` is no number and no range like 1..32", printable(text),
+                                      printable(p.value)));
+  if (p.value.find("..") == std::string::npos)
+    into.dims[p.name] = static_cast<int64_t>(range->low);
+  else
+    into.ranges[p.name] = *range;
 }
 
 void read_shape(const std::string& text, ImportOptions& into) {

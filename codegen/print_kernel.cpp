@@ -56,6 +56,9 @@ class Printer final : public KernelPrinter {
  public:
   Printer(Writer& out, const Kernel& k) : out_(out), k_(k) {}
 
+  /// The sizes that the body asks for: p0, p1 ..
+  const std::vector<Expr>& parameters() const { return parameters_; }
+
   void line(std::string_view text) override { out_.line(text); }
   void open(std::string_view text) override { out_.open(text); }
   void close(std::string_view text) override { out_.close(text); }
@@ -79,6 +82,7 @@ class Printer final : public KernelPrinter {
   /// A node is written first where its home scope is.
   std::string name(Expr e) override {
     if (e.op() == Op::Const) return literal(e);
+    if (is_size(e) && e.type() == DType::i64) return parameter(e);
     if (e.op() == Op::Var) return var_names_.at(e.var_number());
     if (e.op() == Op::Acc) return "acc";
     size_t at = home(e);
@@ -91,6 +95,13 @@ class Printer final : public KernelPrinter {
   }
 
  private:
+  std::string parameter(Expr size) {
+    const auto known = std::ranges::find(parameters_, size);
+    const auto number = known - parameters_.begin();
+    if (known == parameters_.end()) parameters_.push_back(size);
+    return fmt::format("p{}", number);
+  }
+
   struct Scope {
     Writer text;
     std::unordered_map<Expr, std::string, ExprHash> names;
@@ -183,6 +194,7 @@ class Printer final : public KernelPrinter {
   std::vector<Scope> scopes_;
   std::unordered_map<Expr, std::set<uint64_t>, ExprHash> free_;
   std::map<uint64_t, std::string> var_names_;
+  std::vector<Expr> parameters_;
   int temporaries_ = 0, folds_ = 0;
 };
 
@@ -203,19 +215,23 @@ std::string held_by(const Kernel& k, size_t operand) {
   return operand < k.held.size() ? "  // " + comment_safe(k.held[operand]) : "";
 }
 
-void open_cpu_function(Writer& w, const Kernel& k) {
+void open_cpu_function(Writer& w, const Kernel& k, const std::vector<Expr>& parameters) {
   w.open(fmt::format("{}static void {}(const rt::RowCall& call) {{", k.optimize_for_size ? "RT_OPTIMIZE_FOR_SIZE " : "",
                      k.symbol));
   std::vector<std::string> types = operand_types(k);
   for (size_t i = 0; i < types.size(); ++i)
     w.line(fmt::format("auto* const x{} = rt::address<{}>(call, {});{}", i, types[i], i, held_by(k, i)));
+  for (size_t i = 0; i < parameters.size(); ++i)
+    w.line(fmt::format("const rt::i64 p{} = rt::size_at(call, {});  // {}", i, types.size() + i,
+                       comment_safe(to_string(Dim(parameters[i])))));
 }
 
-void open_gpu_function(Writer& w, const Kernel& k) {
-  std::string parameters;
+void open_gpu_function(Writer& w, const Kernel& k, const std::vector<Expr>& parameters) {
+  std::string all;
   for (const std::string& type : operand_types(k))
-    parameters += fmt::format("{}* const x{}, ", type, std::ranges::count(parameters, ','));
-  w.open(fmt::format("RT_KERNEL {}({}rt::Fault* const fault) {{", k.symbol, parameters));
+    all += fmt::format("{}* const x{}, ", type, std::ranges::count(all, ','));
+  for (size_t i = 0; i < parameters.size(); ++i) all += fmt::format("const rt::i64 p{}, ", i);
+  w.open(fmt::format("RT_KERNEL {}({}rt::Fault* const fault) {{", k.symbol, all));
   for (size_t i = 0; i < k.held.size(); ++i) w.line(fmt::format("// x{}: {}", i, comment_safe(k.held[i])));
   w.line("const rt::Call call = rt::block_call(fault);");
   for (size_t i = 0; i < k.aligned.size(); ++i)
@@ -224,17 +240,21 @@ void open_gpu_function(Writer& w, const Kernel& k) {
 
 }  // namespace
 
-void print_kernel(Writer& w, const Kernel& k, const Sources& sources, Frame frame) {
+std::vector<Expr> print_kernel(Writer& w, const Kernel& k, const Sources& sources, Frame frame) {
   std::string from;
   for (uint32_t o : k.provenance)
     if (o < sources.size() && from.size() < 400)
       from += (from.empty() ? "   <- " : ", ") +
               comment_safe(sources[o].name.empty() ? sources[o].output : sources[o].name);
   w.line(fmt::format("// {}: {}{}", k.symbol, k.title, from));
-  frame == Frame::Cpu ? open_cpu_function(w, k) : open_gpu_function(w, k);
-  Printer printer(w, k);
+  Writer body;
+  body.set_indent(w.indent() + 1);
+  Printer printer(body, k);
   k.family->print(printer, k);
+  (frame == Frame::Cpu ? open_cpu_function : open_gpu_function)(w, k, printer.parameters());
+  w.append(body.take());
   w.close("}");
+  return printer.parameters();
 }
 
 std::string kernel_includes(const std::vector<Kernel>& kernels) {

@@ -12,8 +12,9 @@ enum class Frame : uint8_t {
   Gpu,  // RT_KERNEL SYMBOL(T* x0, .., rt::Fault* fault): operands by value, in the row's order
 };
 
-/// One function, with a comment that names the ONNX nodes.
-void print_kernel(Writer& w, const Kernel& k, const Sources& sources, Frame frame = Frame::Cpu);
+/// One function, with a comment that names the ONNX nodes. Its parameters, sizes that only a run knows, which stand
+/// behind the operands of each of its steps.
+std::vector<Expr> print_kernel(Writer& w, const Kernel& k, const Sources& sources, Frame frame = Frame::Cpu);
 /// The headers of runtime/kernels that the kernels need, as #include lines.
 std::string kernel_includes(const std::vector<Kernel>& kernels);
 

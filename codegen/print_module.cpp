@@ -14,58 +14,72 @@
 namespace cameo {
 namespace {
 
+using OfPlan = Parameters::value_type;
+
 /// A GPU's kernels are what the driver finds by name, a processor's what the image's table points to.
-SourceFile print_gpu_kernels(const Module& m, const Plan& p, size_t file, size_t files) {
+SourceFile print_gpu_kernels(const Module& m, const Plan& p, size_t file, size_t files, OfPlan& parameters) {
   Writer w;
   w.line(fmt::format("// Kernels of {}, part {} of {}, for GPUs.", comment_safe(m.name), file + 1, files));
   w.append(kernel_includes(p.kernels));
   for (size_t k = file; k < p.kernels.size(); k += files) {
     if (p.kernels[k].on_host) continue;
     w.blank();
-    print_kernel(w, p.kernels[k], *m.sources, Frame::Gpu);
+    parameters[k] = print_kernel(w, p.kernels[k], *m.sources, Frame::Gpu);
   }
   return {fmt::format("kernels_{}_{}.cu", image_name(p), file), w.take()};
 }
 
 constexpr std::string_view kHidden = "__attribute__((visibility(\"hidden\")))";
 
-void print_cpu_kernel(Writer& w, const Module& m, const Plan& p, const Kernel& kernel) {
+void print_cpu_kernel(Writer& w, const Module& m, const Plan& p, size_t number, OfPlan& parameters) {
+  const Kernel& kernel = p.kernels[number];
   w.blank();
-  print_kernel(w, kernel, *m.sources);
+  parameters[number] = print_kernel(w, kernel, *m.sources);
   w.line(fmt::format("extern \"C\" {} void {}(const rt::RowCall& call) {{ {}(call); }}", kHidden,
                      external_name(kernel, p), kernel.symbol));
 }
 
-SourceFile print_kernels(const Module& m, const Plan& p, size_t file, size_t files) {
-  if (p.target.is_gpu()) return print_gpu_kernels(m, p, file, files);
+SourceFile print_kernels(const Module& m, const Plan& p, size_t file, size_t files, OfPlan& parameters) {
+  if (p.target.is_gpu()) return print_gpu_kernels(m, p, file, files, parameters);
   Writer w;
   w.line(fmt::format("// Kernels of {}, part {} of {}, for {}.", comment_safe(m.name), file + 1, files, p.target.name));
   w.append(kernel_includes(p.kernels));
-  for (size_t k = file; k < p.kernels.size(); k += files) print_cpu_kernel(w, m, p, p.kernels[k]);
+  for (size_t k = file; k < p.kernels.size(); k += files) print_cpu_kernel(w, m, p, k, parameters);
   return {fmt::format("kernels_{}_{}.cpp", image_name(p), file), w.take()};
 }
 
-SourceFile print_host_kernels(const Module& m, const Plan& p) {
+SourceFile print_host_kernels(const Module& m, const Plan& p, OfPlan& parameters) {
   Writer w;
   w.line(fmt::format("// What the processor runs of {}'s plan for GPUs.", comment_safe(m.name)));
   w.append(kernel_includes(p.kernels));
-  for (const Kernel& k : p.kernels)
-    if (k.on_host) print_cpu_kernel(w, m, p, k);
+  for (size_t k = 0; k < p.kernels.size(); ++k)
+    if (p.kernels[k].on_host) print_cpu_kernel(w, m, p, k, parameters);
   return {fmt::format("kernels_{}_host.cpp", image_name(p)), w.take()};
 }
 
-std::string manifest_of(const Module& m) {
+std::string manifest_of(const Module& m, const SizeTable& table) {
   nlohmann::ordered_json j;
   j["schema"] = "cameo.manifest/1";
   j["name"] = m.name;
-  auto ios = [](const std::vector<Interface::Io>& list) {
+  auto shape = [](const Shape& dims) {
+    auto a = nlohmann::ordered_json::array();
+    for (const Dim& d : dims) d.is_static() ? a.push_back(d.value()) : a.push_back(printable(to_string(d)));
+    return a;
+  };
+  auto ios = [&](const std::vector<Interface::Io>& list) {
     auto a = nlohmann::ordered_json::array();
     for (auto& io : list)
-      a.push_back({{"name", printable(io.name)}, {"dtype", name(io.type.dtype)}, {"shape", extents(io.type.shape)}});
+      a.push_back({{"name", printable(io.name)}, {"dtype", name(io.type.dtype)}, {"shape", shape(io.type.shape)}});
     return a;
   };
   j["inputs"] = ios(m.io.inputs);
   j["outputs"] = ios(m.io.outputs);
+  for (size_t i = 0; i < table.symbols(); ++i) {
+    const Dim d(table.sizes()[i]);
+    auto& symbol = j["symbols"][printable(symbol_name(d.extent()))];
+    symbol["min"] = static_cast<int64_t>(range_of(d.extent()).low);
+    if (d.upper() != kOpen) symbol["max"] = d.upper();
+  }
   j["weights_bytes"] = m.weights.bytes;
   if (m.made_up_seed) j["weights"] = fmt::format("random:{}", *m.made_up_seed);
   for (const Plan& p : m.plans) {
@@ -90,13 +104,17 @@ bool has_gpu(const Module& m) {
 EmittedModule print_module(const Module& m, int files, const std::vector<GoldenCase>& goldens) {
   CAMEO_CHECK(!m.plans.empty() && goldens.size() < 1000, "a module with a plan");
   EmittedModule out;
+  Parameters parameters;
   for (const Plan& p : m.plans) {
+    OfPlan& of_plan = parameters.emplace_back(p.kernels.size());
     const size_t n = std::clamp<size_t>(p.kernels.size(), 1, static_cast<size_t>(files));
     std::vector<SourceFile>& sources = out.kernels.emplace_back();
-    for (size_t f = 0; f < n; ++f) sources.push_back(print_kernels(m, p, f, n));
-    if (steps_on_host(p)) out.host.push_back(print_host_kernels(m, p));
+    for (size_t f = 0; f < n; ++f) sources.push_back(print_kernels(m, p, f, n, of_plan));
+    if (steps_on_host(p)) out.host.push_back(print_host_kernels(m, p, of_plan));
   }
-  out.program = {"program.cpp", print_program(m, goldens, manifest_of(m))};
+  const SizeTable table(m, parameters);
+  if (computes_sizes(table)) out.host.push_back(print_sizes(table, m));
+  out.program = {"program.cpp", print_program(m, {goldens, manifest_of(m, table), table, parameters})};
   return out;
 }
 

@@ -15,7 +15,7 @@ struct GoldenCase {
 struct EmittedModule {
   SourceFile program;                            // tables; defines rt::Program cameo_program
   std::vector<std::vector<SourceFile>> kernels;  // for each plan: its kernels, in files of about equal work
-  std::vector<SourceFile> host;                  // the kernels of GPUs' plans that run on the processor
+  std::vector<SourceFile> host;                  // what the processor runs beside a plan of its own
 };
 /// `files`: into how many files each plan's kernels are split. The result depends on the module and that number alone.
 EmittedModule print_module(const Module& m, int files, const std::vector<GoldenCase>& goldens = {});

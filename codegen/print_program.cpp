@@ -73,10 +73,10 @@ class RowTable {
 
 class ProgramPrinter {
  public:
-  ProgramPrinter(const Module& m, const std::vector<GoldenCase>& goldens)
-      : module_(m), goldens_(goldens), made_up_(made_up_tensors(m)) {}
+  ProgramPrinter(const Module& m, const ProgramParts& parts)
+      : module_(m), parts_(parts), goldens_(parts.goldens), made_up_(made_up_tensors(m)) {}
 
-  std::string print(std::string_view manifest) {
+  std::string print() {
     w_.line(fmt::format("// Program tables of {}.", comment_safe(module_.name)));
     w_.line("#include \"runtime/program.h\"");
     if (has_gpu(module_)) w_.line(fmt::format("#include \"{}\"", kDeviceHeader));
@@ -84,6 +84,7 @@ class ProgramPrinter {
     print_declarations();
     w_.line("namespace rt {");
     w_.line("namespace {");
+    print_symbols();
     print_ios("input", module_.io.inputs);
     print_ios("output", module_.io.outputs);
     for (size_t i = 0; i < module_.plans.size(); ++i)
@@ -95,7 +96,7 @@ class ProgramPrinter {
     text_.print(w_);
     w_.line("}  // namespace");
     w_.line("}  // namespace rt");
-    print_cameo_program(manifest);
+    print_cameo_program();
     return w_.take();
   }
 
@@ -107,6 +108,8 @@ class ProgramPrinter {
         if (runs_on_host(p, k))
           w_.line(fmt::format("__attribute__((visibility(\"hidden\"))) void {}(const rt::RowCall& call);",
                               external_name(k, p)));
+    if (computes_sizes(parts_.table))
+      w_.line(fmt::format("__attribute__((visibility(\"hidden\"))) void {}(const rt::RowCall& call);", kSizesSymbol));
     w_.line("const struct cameo_api* cameo_program_api(rt::uint32_t abi_major);");
     w_.line(
         fmt::format("__attribute__((visibility(\"default\"))) const struct cameo_api* {}_api(rt::uint32_t abi_major) "
@@ -122,22 +125,48 @@ class ProgramPrinter {
     RowTable rows;
     for (size_t i = 0; i < ios.size(); ++i) {
       const Type& t = ios[i].type;
+      const std::string io = fmt::format("{}{}", what, i);
       std::string dims;
-      for (const Dim& d : t.shape) dims += fmt::format("{}, ", d.value());
-      if (!dims.empty()) w_.line(fmt::format("const int64_t {}{}_dims[] = {{{}}};", what, i, dims));
-      rows.add(fmt::format("{{.name = {}, .dtype = {}, .rank = {}, .dims = {}}}", string_literal(ios[i].name),
-                           static_cast<int>(t.dtype), t.rank(),
-                           dims.empty() ? "nullptr" : fmt::format("{}{}_dims", what, i)));
+      for (const Dim& d : t.shape) dims += fmt::format("{}, ", d.is_static() ? d.value() : -1);
+      if (!dims.empty()) w_.line(fmt::format("const int64_t {}_dims[] = {{{}}};", io, dims));
+      rows.add(fmt::format("{{.name = {}, .dtype = {}, .rank = {}, .dims = {}{}}}", string_literal(ios[i].name),
+                           static_cast<int>(t.dtype), t.rank(), dims.empty() ? "nullptr" : io + "_dims",
+                           is_static(t.shape) ? "" : print_dims(io, t.shape)));
     }
     rows.print(w_, "Io", fmt::format("{}s", what));
+  }
+  /// Arrays of what is known of dims that only a run knows; the fields that name them.
+  std::string print_dims(std::string_view io, const Shape& shape) {
+    std::string low, high, names, sizes;
+    for (const Dim& d : shape) {
+      low += fmt::format("{}, ", static_cast<int64_t>(range_of(d.extent()).low));
+      high += fmt::format("{}, ", d.upper() == kOpen ? -1 : d.upper());
+      names += d.is_static() ? "nullptr, " : string_literal(to_string(d)) + ", ";
+      sizes += fmt::format("{}, ", d.is_static() ? -1 : static_cast<int64_t>(parts_.table.place_of(d.extent())));
+    }
+    w_.line(fmt::format("const int64_t {0}_min[] = {{{1}}}, {0}_max[] = {{{2}}};", io, low, high));
+    w_.line(fmt::format("const char* const {}_names[] = {{{}}};", io, names));
+    w_.line(fmt::format("const int32_t {}_sizes[] = {{{}}};", io, sizes));
+    return fmt::format(", .dim_min = {0}_min, .dim_max = {0}_max, .dim_names = {0}_names, .dim_sizes = {0}_sizes", io);
+  }
+  void print_symbols() {
+    RowTable symbols;
+    for (size_t i = 0; i < parts_.table.symbols(); ++i) {
+      const Dim symbol(parts_.table.sizes()[i]);
+      symbols.add(fmt::format("{{{}, {}, {}}}", string_literal(symbol_name(symbol.extent())),
+                              static_cast<int64_t>(range_of(symbol.extent()).low),
+                              symbol.upper() == kOpen ? -1 : symbol.upper()));
+    }
+    if (symbols.size()) symbols.print(w_, "Symbol", "symbols");
   }
 
   /// The number of the first plan with the same rows: targets that differ in their kernels only share a schedule.
   size_t first_like(size_t plan) const {
     const Plan& p = module_.plans[plan];
     size_t i = 0;
-    while (i < plan && !(module_.plans[i].steps == p.steps && module_.plans[i].taps == p.taps &&
-                         module_.plans[i].arena_bytes == p.arena_bytes && module_.plans[i].host_bytes == p.host_bytes))
+    while (i < plan && !(module_.plans[i].steps == p.steps && parts_.parameters[i] == parts_.parameters[plan] &&
+                         module_.plans[i].taps == p.taps && module_.plans[i].arena_bytes == p.arena_bytes &&
+                         module_.plans[i].host_bytes == p.host_bytes))
       ++i;
     return i;
   }
@@ -156,16 +185,23 @@ class ProgramPrinter {
         "const Schedule schedule{0} = {{.rows = rows{0}, .row_count = {1}, .refs = refs{0}, .taps = "
         "taps{0}, .tap_count = {2}, .tap_axes = tap_axes{0}, .base_count = {3}, .loop_count = {4}, "
         ".arena_bytes = {5}, .scratch_bytes = {6}{7}}};",
-        number, rows.size(), p.taps.size(), host_base(p) + (p.host_bytes > 0), p.loops, p.arena_bytes, scratch_bytes,
-        p.host_bytes ? fmt::format(", .host_bytes = {}, .host_base = {}", p.host_bytes, host_base(p)) : ""));
+        number, rows.size(), p.taps.size(), sizes_base(p) + !parts_.table.empty(), p.loops, p.arena_bytes,
+        scratch_bytes,
+        (p.host_bytes ? fmt::format(", .host_bytes = {}, .host_base = {}", p.host_bytes, host_base(p)) : "") +
+            (parts_.table.empty() ? "" : fmt::format(", .sizes_base = {}", sizes_base(p)))));
   }
+  /// What a row's `b` says of a size: one more than its place.
+  size_t asked(Expr size) const { return parts_.table.place_of(size) + 1; }
   void add_steps(const Plan& p, RowTable& rows, RowTable& refs) {
     for (const Step& s : p.steps) {
       const uint64_t a = s.kind == StepKind::LoopBegin ? s.a : slot_base(s.a);
-      const uint64_t b = s.kind == StepKind::Swap ? slot_base(s.b) : s.b;
+      const uint64_t b = s.size ? asked(s.size) : s.kind == StepKind::Swap ? slot_base(s.b) : s.b;
       rows.add(fmt::format("{{RowKind::{}, {:d}, {}, {}, {}, {}, {}, {}ul, {}, {}}}", kind_name(s.kind), s.joins,
                            s.chunks, s.kernel, refs.size(), node_of(p, s), s.jump, s.bytes, a, b));
       for (const Ref& r : s.refs) refs.add(ref_text(p, r));
+      if (s.kind == StepKind::Kernel)
+        for (Expr size : parameters_of(p)[s.kernel])
+          refs.add(fmt::format("{{{}, 0, {}ul}}", sizes_base(p), parts_.table.place_of(size) * sizeof(int64_t)));
     }
     rows.add("{RowKind::End, 1, 1, 0, 0, 0, -1, 0, 0, 0}");
   }
@@ -212,22 +248,25 @@ class ProgramPrinter {
       const std::string symbol = device_symbol(p, a);
       codes.add(fmt::format("{{\"{0}\", {1}, {1}_bytes, {1}_unpacked_bytes}}", a, symbol));
     }
-    for (const Kernel& k : p.kernels)
-      entries.add(k.on_host ? "{}" : fmt::format("{{{}, {}}}", text_.place_of(k.symbol), k.operands.size()));
+    for (size_t k = 0; k < p.kernels.size(); ++k) {
+      const size_t operands = p.kernels[k].operands.size() + parameters_of(p)[k].size();
+      entries.add(p.kernels[k].on_host ? "{}"
+                                       : fmt::format("{{{}, {}}}", text_.place_of(p.kernels[k].symbol), operands));
+    }
     codes.print(w_, "DeviceCode", "codes_" + name);
     entries.print(w_, "DeviceEntry", "entries_" + name);
     w_.line(fmt::format("const Device device_{0} = {{&cuda_driver, codes_{0}, {1}, entries_{0}, {2}, Mode::{3}}};",
                         name, codes.size(), entries.size(), module_.reduce_overhead ? "ReduceOverhead" : "Default"));
   }
-  void print_cameo_program(std::string_view manifest) {
+  void print_cameo_program() {
     const Interface& io = module_.io;
     w_.open("extern \"C\" const rt::Program cameo_program = {");
     const auto field = [&](std::string_view name, const auto& value) {
       w_.line(fmt::format(".{} = {},", name, value));
     };
     field("name", string_literal(module_.name));
-    field("manifest", string_literal(manifest));
-    field("manifest_bytes", manifest.size());
+    field("manifest", string_literal(parts_.manifest));
+    field("manifest_bytes", parts_.manifest.size());
     field("inputs", "rt::inputs"), field("input_count", io.inputs.size());
     field("outputs", "rt::outputs"), field("output_count", io.outputs.size());
     field("nodes", "rt::nodes"), field("node_count", nodes_.size());
@@ -238,6 +277,10 @@ class ProgramPrinter {
       field("made_up", "rt::made_up"), field("made_up_count", made_up_.size()),
           field("made_up_seed", fmt::format("{}ul", *module_.made_up_seed));
     if (!goldens_.empty()) field("goldens", "rt::goldens"), field("golden_count", goldens_.size());
+    if (const SizeTable& t = parts_.table; !t.empty()) {
+      field("symbols", "rt::symbols"), field("symbol_count", t.symbols()), field("size_count", t.sizes().size());
+      if (computes_sizes(t)) field("sizes", kSizesSymbol);
+    }
     w_.close("};");
   }
 
@@ -255,6 +298,10 @@ class ProgramPrinter {
   }
   uint64_t slot_base(uint32_t slot) const { return 2 + module_.io.inputs.size() + module_.io.outputs.size() + slot; }
   uint64_t host_base(const Plan& p) const { return slot_base(p.slots); }  // behind the slots
+  uint64_t sizes_base(const Plan& p) const { return host_base(p) + (p.host_bytes > 0); }
+  const Parameters::value_type& parameters_of(const Plan& p) const {
+    return parts_.parameters[static_cast<size_t>(&p - module_.plans.data())];
+  }
   std::string ref_text(const Plan& p, const Ref& r) const {
     return fmt::format("{{{}, 0, {}ul}}", base_of(p, r), r.offset);
   }
@@ -284,6 +331,7 @@ class ProgramPrinter {
   }
 
   const Module& module_;
+  const ProgramParts& parts_;
   const std::vector<GoldenCase>& goldens_;
   const std::vector<MadeUpTensor> made_up_;
   Writer w_;
@@ -309,8 +357,6 @@ bool is_reserved(std::string_view module_name) {
 }
 std::string external_name(const Kernel& k, const Plan& p) { return fmt::format("{}_{}", k.symbol, image_name(p)); }
 
-std::string print_program(const Module& m, const std::vector<GoldenCase>& goldens, std::string_view manifest) {
-  return ProgramPrinter(m, goldens).print(manifest);
-}
+std::string print_program(const Module& m, const ProgramParts& parts) { return ProgramPrinter(m, parts).print(); }
 
 }  // namespace cameo

@@ -1,11 +1,19 @@
 // The tables of runtime/program.h for one module, as text.
 #pragma once
 #include "codegen/print_module.h"
+#include "codegen/size_table.h"
 
 namespace cameo {
 
+/// What a program's tables hold beside what the module says.
+struct ProgramParts {
+  const std::vector<GoldenCase>& goldens;
+  std::string manifest;
+  const SizeTable& table;
+  const Parameters& parameters;  // of all plans' kernels
+};
 /// Defines rt::Program cameo_program and the symbol NAME_api.
-std::string print_program(const Module& m, const std::vector<GoldenCase>& goldens, std::string_view manifest);
+std::string print_program(const Module& m, const ProgramParts& parts);
 
 /// What a plan's kernels are called beyond their file.
 std::string image_name(const Plan& p);

@@ -36,6 +36,7 @@ class InputTyper {
     bind_positions();
     bind_shapes();
     bind_claims();
+    bind_ranges();
     check_dims_used();
     std::vector<Input> inputs;
     for (Declared& d : declared_) inputs.push_back({d.proto, type_of(d)});
@@ -119,6 +120,66 @@ class InputTyper {
     }
   }
 
+  /// What a range of `--dim` says of the one symbol of an axis.
+  void bind_range(const Axis& a, Interval range, const std::string& flag) {
+    const Affine e = affine(bind_symbols(a.extent, dims_));
+    const std::string known = fmt::format("axis `{}` is `{}`", printable(a.position), printable(a.text));
+    if (e.terms.empty()) return fail(Code::E0503, fmt::format("`{}` does not fit: {}, {}", flag, known, e.constant));
+    if (e.terms.size() > 1 || e.terms[0].term.op() != Op::Symbol || e.terms[0].coefficient != 1)
+      return fail(Code::E0503, fmt::format("`{}` does not say enough: {}", flag, known), "give its symbols ranges");
+    const std::string name(symbol_name(e.terms[0].term));
+    const Wide high = range.high == kOpen ? kMaxExtent : range.high - e.constant;
+    const Interval bounds{std::max<Wide>(0, range.low - e.constant), std::min<Wide>(high, kMaxExtent)};
+    if (bounds.low > bounds.high) return fail(Code::E0503, fmt::format("`{}` leaves no size: {}", flag, known));
+    bounded_[name] = symbol(name, bounds);
+  }
+  std::vector<Axis> symbolic_axes() const {
+    std::vector<Axis> all;
+    for (const Declared& d : declared_)
+      for (const Axis& a : d.axes.value_or(std::vector<Axis>{}))
+        if (!a.extent.is_const()) all.push_back(a);
+    return all;
+  }
+  void bind_ranges() {
+    for (const auto& [name, range] : options_.ranges) {
+      const std::string flag = fmt::format("--dim {}={}", printable(name), range_text(range));
+      std::vector<Axis> named = symbolic_axes();
+      const bool is_symbol = used_.contains(name);
+      std::erase_if(named, [&](const Axis& a) { return a.position != name && a.text != name; });
+      if (named.empty() && is_symbol) named.push_back({name, name, symbol(name)});
+      if (!named.empty()) used_.insert(name);
+      if (range.low < 0 || range.low > range.high || (range.high > kMaxExtent && range.high != kOpen))
+        fail(Code::E0503, fmt::format("`{}`: sizes go up from 0 to {} at most", flag, kMaxExtent));
+      else
+        for (const Axis& a : named) bind_range(a, range, flag);
+    }
+    stand_plainly();
+  }
+  /// A run reads symbols off the dims of its inputs: where there are only sums of one, such a sum becomes the symbol.
+  void stand_plainly() {
+    for (auto& [name, bounded] : bounded_) {
+      const std::vector<Axis> axes = symbolic_axes();
+      const auto sum_of = [&](const Axis& a) { return affine(bind_symbols(a.extent, dims_)); };
+      const auto is_sum = [&](const Axis& a) {
+        const Affine sum = sum_of(a);
+        return sum.terms.size() == 1 && sum.terms[0].term == symbol(name) && sum.terms[0].coefficient == 1;
+      };
+      if (std::ranges::any_of(axes, [&](const Axis& a) { return is_sum(a) && sum_of(a).constant == 0; })) continue;
+      const auto axis = std::ranges::find_if(axes, is_sum);
+      if (axis == axes.end()) continue;
+      const int64_t more = sum_of(*axis).constant;
+      const Interval range = range_of(bounded);
+      bounded = symbol(axis->text, {range.low + more, range.high + more}) - integer(more);
+    }
+  }
+  Expr bounded(Expr extent) const {
+    return rewrite(bind_symbols(extent, dims_), [&](Expr e) {
+      if (e.op() != Op::Symbol) return e;
+      const auto known = bounded_.find(std::string(symbol_name(e)));
+      return known == bounded_.end() ? e : known->second;
+    });
+  }
+
   const std::vector<int64_t>* shape_for(size_t i) {
     for (const std::string& key : {declared_[i].proto->name(), std::to_string(i)})
       if (auto it = options_.shapes.find(key); it != options_.shapes.end()) {
@@ -162,6 +223,8 @@ class InputTyper {
         if (!a.text.empty() && std::ranges::find(known, a.text) == known.end()) known.push_back(a.text);
     for (auto& [name, value] : options_.dims)
       if (!used_.count(name)) no_such("--dim", name, "symbolic dims", known);
+    for (auto& [name, range] : options_.ranges)
+      if (!used_.count(name)) no_such("--dim", name, "symbolic dims", known);
   }
   void no_such(std::string_view flag, const std::string& name, std::string_view what,
                const std::vector<std::string>& known) {
@@ -182,14 +245,14 @@ class InputTyper {
     Shape shape;
     bool fits = true;
     for (size_t k = 0; k < d.axes->size(); ++k) {
-      Expr e = bind_symbols((*d.axes)[k].extent, dims_);
+      Expr e = bounded((*d.axes)[k].extent);
       if (e.is_const() && e.int_value() < 0) {
         fail(Code::E0503,
              fmt::format("axis `{}` would have the extent {}", printable((*d.axes)[k].position), e.int_value()));
         fits = false;
       }
-      for (const std::string& name : symbols_of(e))
-        model_.unbound.push_back({d.proto->name(), static_cast<int>(k), name});
+      for (const std::string& name : symbols_of(bind_symbols((*d.axes)[k].extent, dims_)))
+        if (!bounded_.contains(name)) model_.unbound.push_back({d.proto->name(), static_cast<int>(k), name});
       shape.push_back(Dim(e));
     }
     return fits && is_possible(d, shape) ? Type(d.dtype, std::move(shape)) : Type::error();
@@ -197,7 +260,7 @@ class InputTyper {
 
   bool is_possible(const Declared& d, const Shape& shape) {
     std::vector<int64_t> known;
-    for (const Dim& e : shape) known.push_back(e.is_static() ? e.value() : 1);
+    for (const Dim& e : shape) known.push_back(e.is_static() ? e.value() : e.upper() == kOpen ? 1 : e.upper());
     std::string limit = beyond_limits(d.dtype, known);
     if (!limit.empty()) fail(Code::E0405, fmt::format("input `{}` {}", d.title(), limit));
     return limit.empty();
@@ -207,6 +270,7 @@ class InputTyper {
   Model& model_;
   const std::function<void(Diagnostic)>& report_;
   std::map<std::string, int64_t> dims_;
+  std::map<std::string, Expr> bounded_;  // by name of a symbol: with its bounds
   std::vector<Declared> declared_;
   std::vector<DimClaim> claims_;  // of flags, and for each the axis and the flag
   std::vector<std::pair<Axis, std::string>> claimed_;
@@ -223,6 +287,12 @@ std::vector<Input> type_inputs(const std::vector<const onnx::ValueInfoProto*>& i
 }  // namespace cameo::importing
 
 namespace cameo {
+
+std::string range_text(Interval sizes) {
+  const auto low = static_cast<int64_t>(sizes.low);
+  return sizes.high >= kMaxExtent ? fmt::format("{}..", low)
+                                  : fmt::format("{}..{}", low, static_cast<int64_t>(sizes.high));
+}
 
 std::map<std::string, int64_t> dims_from_data(const Model& model,
                                               const std::map<std::string, std::vector<int64_t>>& shapes) {

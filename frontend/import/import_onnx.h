@@ -1,6 +1,7 @@
 // The ONNX importer: bytes to Graph. It never throws for a bad model: every independent problem ends in `diagnostics`,
 // in one pass, and a model with errors has an incomplete graph. Dims that the options give are bound when an input is
-// made, so all that follows is static; the others stay symbols, equal names being equal expressions.
+// made, so all that follows is static; those that have a range become symbols with bounds; the others stay open
+// symbols. Equal names are equal expressions.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +18,7 @@ namespace cameo {
 
 struct ImportOptions {
   std::map<std::string, int64_t> dims = {};                 // by name, or `INPUT[AXIS]`
+  std::map<std::string, Interval> ranges = {};              // likewise, of dims that only a run knows
   std::map<std::string, std::vector<int64_t>> shapes = {};  // by name of an input, or by its number
   std::map<std::string, std::string> constants = {};        // inputs folded in: `16000`, `[[1,2],[3,4]]`
   std::vector<std::string> outputs = {};                    // values that become the outputs; empty: the model's own
@@ -24,6 +26,9 @@ struct ImportOptions {
   std::vector<std::string> fed = {};  // likewise, if there are inputs of these names: data comes for them
   bool lenient = false;               // goes on where a model breaks a rule, but its meaning is clear
 };
+
+/// `1..32`, or `1..` where the end is open.
+std::string range_text(Interval sizes);
 
 /// An axis of an input whose extent nothing gives yet.
 struct UnboundDim {

@@ -6,22 +6,24 @@
 namespace cameo {
 namespace {
 
-std::string join(std::span<const Expr> variables, auto number) {
+std::string join(KernelPrinter& printer, std::span<const Expr> variables, auto size) {
   std::string s;
-  for (Expr v : variables) s += fmt::format("{}{}l", s.empty() ? "" : ", ", number(v));
+  for (Expr v : variables) s += (s.empty() ? "" : ", ") + printer.name(size(v));
   return s;
 }
 
 }  // namespace
 
-std::string constant_of(Expr extent) { return fmt::format("rt::c<{}>", extent.int_value()); }
-
-std::string extents_of(std::span<const Expr> variables) {
-  return fmt::format("rt::extents({})", join(variables, [](Expr v) { return v.extent().int_value(); }));
+std::string constant_of(KernelPrinter& printer, Expr extent) {
+  return extent.is_const() ? fmt::format("rt::c<{}>", extent.int_value()) : printer.name(extent);
 }
 
-std::string strides_of(const Affine& offset, std::span<const Expr> variables) {
-  return fmt::format("rt::strides({})", join(variables, [&](Expr v) { return to_string(offset.stride_of(v)); }));
+std::string extents_of(KernelPrinter& printer, std::span<const Expr> variables) {
+  return fmt::format("rt::extents({})", join(printer, variables, [](Expr v) { return v.extent(); }));
+}
+
+std::string strides_of(KernelPrinter& printer, const Affine& offset, std::span<const Expr> variables) {
+  return fmt::format("rt::strides({})", join(printer, variables, [&](Expr v) { return offset.stride_of(v).extent(); }));
 }
 
 std::string parameters_of(std::span<const Expr> variables) {
@@ -63,18 +65,18 @@ void print_epilogue(KernelPrinter& printer, const Kernel& k, std::string_view pa
 void print_product(KernelPrinter& printer, const Product& p, std::string_view function, int64_t pack_from,
                    std::string_view first) {
   const Affine a = affine(p.a_offset), b = affine(p.b_offset);
-  printer.line(fmt::format("rt::{}(call, {}{}, {}, {}, {}, {},", function, first, extents_of(p.outer),
-                           extents_of(p.segments), p.row ? constant_of(p.row.extent()) : "rt::c<1>",
-                           constant_of(p.column.extent()), constant_of(p.k.extent())));
-  printer.line(fmt::format("             rt::matrix_a(x{} + {}l, {}, {}l, {}),", Product::kA, a.constant,
-                           strides_of(a, p.outer), to_string(p.row ? a.stride_of(p.row) : Dim(0)),
-                           strides_of(a, p.segments)));
+  const auto stride = [&](const Affine& offset, Expr v) { return printer.name(offset.stride_of(v).extent()); };
+  const auto strides = [&](const Affine& offset, auto& variables) { return strides_of(printer, offset, variables); };
+  printer.line(fmt::format("rt::{}(call, {}{}, {}, {}, {}, {},", function, first, extents_of(printer, p.outer),
+                           extents_of(printer, p.segments), p.row ? constant_of(printer, p.row.extent()) : "rt::c<1>",
+                           constant_of(printer, p.column.extent()), constant_of(printer, p.k.extent())));
+  printer.line(fmt::format("             rt::matrix_a(x{} + {}l, {}, {}, {}),", Product::kA, a.constant,
+                           strides(a, p.outer), p.row ? stride(a, p.row) : "0l", strides(a, p.segments)));
   if (pack_from == kInPanels)
-    printer.line(fmt::format("             rt::packed_b(x{}, {}),", Product::kB, strides_of(b, p.outer)));
+    printer.line(fmt::format("             rt::packed_b(x{}, {}),", Product::kB, strides(b, p.outer)));
   else
-    printer.line(fmt::format("             rt::strided_b(x{} + {}l, {}, {}l, {}l, {}l),", Product::kB, b.constant,
-                             strides_of(b, p.outer), to_string(b.stride_of(p.k)), to_string(b.stride_of(p.column)),
-                             pack_from));
+    printer.line(fmt::format("             rt::strided_b(x{} + {}l, {}, {}, {}, {}l),", Product::kB, b.constant,
+                             strides(b, p.outer), stride(b, p.k), stride(b, p.column), pack_from));
   Bindings axes = bindings_of(p.outer);
   if (p.row) axes.emplace_back(p.row, "row");
   axes.emplace_back(p.column, "col");

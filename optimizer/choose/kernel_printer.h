@@ -28,15 +28,16 @@ class KernelPrinter {
   /// In the innermost scope: a line, and the kernel's stores by this function of rt::.
   virtual void statement(std::string_view text) = 0;
   virtual void stores(std::string_view function = "store(") = 0;
-  /// The name of an expression's value, or a literal; it is computed in the outermost scope that has its variables.
+  /// The name of an expression's value, or a literal; it is computed in the outermost scope that has its variables. A
+  /// size that only a run knows is a parameter of the kernel.
   virtual std::string name(Expr e) = 0;
 };
 
 // ---- words of calls
-std::string constant_of(Expr extent);                     // a number of which the function makes a type
-std::string extents_of(std::span<const Expr> variables);  // rt::extents(..)
+std::string constant_of(KernelPrinter& printer, Expr extent);  // a number of which the function makes a type, or a size
+std::string extents_of(KernelPrinter& printer, std::span<const Expr> variables);  // rt::extents(..)
 /// The coefficients of an affine offset: rt::strides(..).
-std::string strides_of(const Affine& offset, std::span<const Expr> variables);
+std::string strides_of(KernelPrinter& printer, const Affine& offset, std::span<const Expr> variables);
 /// `rt::i64 i0, rt::i64 i1, `: parameters for variables, and what they bind.
 std::string parameters_of(std::span<const Expr> variables);
 Bindings bindings_of(std::span<const Expr> variables);

@@ -245,8 +245,8 @@ class Nest final : public Family {
     if (!parameters.empty()) parameters.resize(parameters.size() - 2);
     printer.open(fmt::format("rt::nest<{}>(call, {}, {}, [&]({}) {{",
                              k.choice["team"] > 1 ? fmt::format("{}, {}", lanes, k.choice["team"]) : lanes,
-                             axes.empty() ? "rt::c<1>" : constant_of(axes.back().extent()), extents_of(outer),
-                             parameters));
+                             axes.empty() ? "rt::c<1>" : constant_of(printer, axes.back().extent()),
+                             extents_of(printer, outer), parameters));
     std::string element;
     const std::string row = printer.scope(0, bindings_of(outer), [&] {
       element = printer.scope(1, axes.empty() ? Bindings() : Bindings{{axes.back(), last}}, [&] { printer.stores(); });

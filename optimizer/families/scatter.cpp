@@ -69,8 +69,8 @@ class ScatterFamily final : public Family {
     const size_t owners = owners_of(k);
     std::string parameters = parameters_of(axes);
     if (!parameters.empty()) parameters.resize(parameters.size() - 2);
-    printer.open(fmt::format("rt::serial(call, {}, {}, [&]({}) {{", extents_of(axes.first(owners)),
-                             extents_of(axes.subspan(owners)), parameters));
+    printer.open(fmt::format("rt::serial(call, {}, {}, [&]({}) {{", extents_of(printer, axes.first(owners)),
+                             extents_of(printer, axes.subspan(owners)), parameters));
     printer.append(
         printer.scope(0, bindings_of(axes), [&] { printer.stores(owners ? "store(" : "store_own(call, "); }));
     printer.close("});");

@@ -59,8 +59,9 @@ class Transpose final : public Family {
   void print(KernelPrinter& printer, const Kernel& k) const override {
     const std::span<const Expr> axes(k.axes), outer = axes.first(axes.size() - 2);
     const std::string parameters = parameters_of(outer) + "rt::i64 row, rt::i64 col";
-    printer.line(fmt::format("rt::transpose(call, {}, {}, {},", extents_of(outer),
-                             constant_of(axes[axes.size() - 2].extent()), constant_of(axes.back().extent())));
+    printer.line(fmt::format("rt::transpose(call, {}, {}, {},", extents_of(printer, outer),
+                             constant_of(printer, axes[axes.size() - 2].extent()),
+                             constant_of(printer, axes.back().extent())));
     print_tile_lambda(printer, k, parameters, {}, "},",
                       [&] { printer.statement(fmt::format("return {};", printer.name(k.accumulated))); });
     print_epilogue(printer, k, "auto acc, " + parameters);

@@ -10,6 +10,15 @@ Plan bind_plan(const Plan& plan, const DimBinding& sizes) {
   const auto bind = [&](Expr& e) {
     if (e) e = simplify_index(bind_symbols(e, sizes));
   };
+  for (Step& s : bound.steps) {
+    bind(s.size);
+    if (!s.size || !s.size.is_const()) continue;
+    if (s.kind == StepKind::Kernel)
+      s.chunks = static_cast<int>(s.size.int_value());
+    else
+      s.bytes = s.size.int_value();
+    s.size = {};
+  }
   for (Kernel& k : bound.kernels) {
     std::ranges::for_each(k.axes, bind);
     bind(k.accumulated);

@@ -109,10 +109,10 @@ Step& Planner::push(StepKind kind, std::vector<Ref> refs, const Provenance& prov
   return s;
 }
 
-void Planner::copy(const Place& to, const Place& from, int64_t bytes, const Provenance& provenance) {
-  if (to.ref == from.ref || bytes == 0) return;
+void Planner::copy(const Place& to, const Place& from, Dim bytes, const Provenance& provenance) {
+  if (to.ref == from.ref || bytes.is_static(0)) return;
   Ref dst = use(to), src = use(from);
-  push(StepKind::Copy, {dst, src}, provenance).bytes = bytes;
+  push(StepKind::Copy, {dst, src}, provenance).move(bytes);
 }
 
 Planner::Frame Planner::open_frame(const Graph& g) {

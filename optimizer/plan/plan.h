@@ -92,8 +92,13 @@ struct Step {
   int jump = -1;          // a step's number
   int64_t bytes = 0;      // Copy, Advance; LoopBegin: trips when no ref holds them
   uint32_t a = 0, b = 0;  // slots of Swap, SetBase, Advance; loop number and flags of LoopBegin
+  Expr size = {};         // of Copy and Advance their bytes, of a Kernel its chunks, where only a run knows them
   Provenance provenance;
   std::vector<ValueId> written;  // values of the root graph, for taps
+  void move(Dim n) {             // bytes
+    bytes = n.upper();
+    if (!n.is_static()) size = n.extent();
+  }
   bool operator==(const Step&) const = default;
 };
 

@@ -32,12 +32,12 @@ struct Planner::Loop {
 
   ValueId trips() const { return n.inputs.size() > 0 ? n.inputs[0] : ValueId{}; }
   ValueId condition() const { return n.inputs.size() > 1 ? n.inputs[1] : ValueId{}; }
-  void turn(StepKind kind, uint32_t a, uint32_t b, int64_t bytes) {
+  void turn(StepKind kind, uint32_t a, uint32_t b, Dim bytes) {
     Step s;
     s.kind = kind;
     s.a = a;
     s.b = b;
-    s.bytes = bytes;
+    s.move(bytes);
     s.provenance = n.provenance;
     turns.push_back(std::move(s));
   }
@@ -69,8 +69,8 @@ uint32_t Planner::new_slot(const Place& p, const Provenance& provenance) {
 }
 void Planner::carry(Frame& f, Loop& loop) {
   for (size_t i = 0; i < loop.carried; ++i) {
-    const int64_t bytes = bytes_of(loop.body.type(loop.body.inputs()[2 + i]));
-    const Place now_at = new_buffer(bytes, "carried"), next_at = new_buffer(bytes, "carried");
+    const Dim bytes = bytes_of(loop.body.type(loop.body.inputs()[2 + i]));
+    const Place now_at = new_buffer(bytes.upper(), "carried"), next_at = new_buffer(bytes.upper(), "carried");
     copy(now_at, place_plain(f, loop.n.inputs[2 + i]), bytes, loop.n.provenance);
     const uint32_t a = new_slot(now_at, loop.n.provenance), b = new_slot(next_at, loop.n.provenance);
     const std::vector<int> both{now_at.buffers[0], next_at.buffers[0]};
@@ -83,8 +83,8 @@ void Planner::carry(Frame& f, Loop& loop) {
 void Planner::scan(Frame& f, Loop& loop) {
   for (size_t i = loop.carried; i < loop.n.outputs.size(); ++i) {
     const ValueId v = loop.n.outputs[i];
-    const int64_t bytes = bytes_of(loop.body.type(loop.body.outputs()[1 + i].value));
-    const Place at = v ? place_output(f, v) : new_buffer(bytes, "unused");
+    const Dim bytes = bytes_of(loop.body.type(loop.body.outputs()[1 + i].value));
+    const Place at = v ? place_output(f, v) : new_buffer(bytes.upper(), "unused");
     const uint32_t slot = new_slot(at, loop.n.provenance);
     loop.outputs.push_back({{Base::Slot, slot, 0}, at.buffers});
     loop.turn(StepKind::Advance, slot, 0, v ? bytes : 0);

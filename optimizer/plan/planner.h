@@ -19,7 +19,7 @@ struct Place {
 };
 /// A value's name, type and shape, for comments.
 std::string text_of(const Value& v);
-inline int64_t bytes_of(const Type& t) { return product(t.shape).upper() * byte_size(t.dtype); }
+inline Dim bytes_of(const Type& t) { return product(t.shape) * byte_size(t.dtype); }
 
 struct ById {
   bool operator()(Expr a, Expr b) const { return a.id() < b.id(); }
@@ -44,7 +44,7 @@ class Planner {
   Place new_buffer(int64_t bytes, std::string held);
   const Ref& use(const Place& p);
   Step& push(StepKind kind, std::vector<Ref> refs, const Provenance& provenance);
-  void copy(const Place& to, const Place& from, int64_t bytes, const Provenance& provenance);
+  void copy(const Place& to, const Place& from, Dim bytes, const Provenance& provenance);
 
   // ---- one graph
   void plan_graph(const Graph& g, const std::vector<Place>& inputs, const std::vector<Place>& outputs);

@@ -1,0 +1,77 @@
+// See size_table.h.
+#include "codegen/size_table.h"
+
+#include <fmt/format.h>
+
+#include "codegen/print_kernel.h"
+#include "optimizer/choose/family.h"
+
+namespace cameo {
+
+SizeTable::SizeTable(const Module& m, const Parameters& parameters) {
+  for (const Interface::Io& io : m.io.inputs)
+    for (const Dim& d : io.type.shape) {
+      const std::vector<Expr> roots{d.extent()};
+      visit(roots, [&](Expr e) {
+        if (e.op() == Op::Symbol) add(e);
+      });
+    }
+  symbols_ = sizes_.size();
+  for (const auto* list : {&m.io.inputs, &m.io.outputs})
+    for (const Interface::Io& io : *list)
+      for (const Dim& d : io.type.shape)
+        if (!d.is_static()) add(d.extent());
+  for (const Plan& p : m.plans)
+    for (const Step& s : p.steps)
+      if (s.size) add(s.size);
+  for (const auto& plan : parameters)
+    for (const std::vector<Expr>& of_kernel : plan)
+      for (Expr size : of_kernel) add(size);
+}
+
+void SizeTable::add(Expr size) {
+  if (places_.try_emplace(size, sizes_.size()).second) sizes_.push_back(size);
+}
+
+bool computes_sizes(const SizeTable& table) { return table.symbols() < table.sizes().size(); }
+
+namespace {
+
+/// A nest without axes: one store for each size.
+Kernel kernel_of(const SizeTable& table) {
+  Kernel k;
+  k.symbol = "sizes";
+  k.title = "what is computed of the sizes that a run is given";
+  k.family = &family("nest");
+  k.choice = {{"lanes", 1}, {"fold_lanes", 1}, {"team", 1}};
+  k.operands = {DType::i64};
+  k.optimize_for_size = true;
+  const auto place = [&](Expr size) { return integer(static_cast<int64_t>(table.place_of(size))); };
+  for (size_t i = table.symbols(); i < table.sizes().size(); ++i) {
+    const Expr size = table.sizes()[i];
+    const Expr value = rewrite(size, [&](Expr e) {
+      return e.op() == Op::Symbol ? read_at(0, DType::i64, place(e), boolean(true), zero(DType::i64)) : e;
+    });
+    k.stores.push_back({0, place(size), boolean(true), value});
+  }
+  return k;
+}
+
+}  // namespace
+
+SourceFile print_sizes(const SizeTable& table, const Module& m) {
+  const Kernel k = kernel_of(table);
+  Writer w;
+  w.line(fmt::format("// The sizes of {} that only a run knows.", comment_safe(m.name)));
+  for (size_t i = 0; i < table.sizes().size(); ++i)
+    w.line(fmt::format("// {}: {}", i, comment_safe(to_string(Dim(table.sizes()[i])))));
+  w.append(kernel_includes({k}));
+  w.blank();
+  print_kernel(w, k, *m.sources);
+  w.line(fmt::format(
+      "extern \"C\" __attribute__((visibility(\"hidden\"))) void {}(const rt::RowCall& call) {{ {}(call); }}",
+      kSizesSymbol, k.symbol));
+  return {"sizes.cpp", w.take()};
+}
+
+}  // namespace cameo

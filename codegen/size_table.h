@@ -1,0 +1,35 @@
+// The sizes that an artifact's run has a table of: what stands where in it, and the function that fills it in.
+#pragma once
+#include <unordered_map>
+
+#include "codegen/sources.h"
+#include "optimizer/plan/plan.h"
+
+namespace cameo {
+
+/// By plan and kernel: the sizes that a kernel takes behind its operands.
+using Parameters = std::vector<std::vector<std::vector<Expr>>>;
+
+/// The symbols in the order in which the inputs' dims have them, then what else outputs and kernels ask for.
+class SizeTable {
+ public:
+  SizeTable() = default;
+  SizeTable(const Module& m, const Parameters& parameters);
+  bool empty() const { return sizes_.empty(); }
+  const std::vector<Expr>& sizes() const { return sizes_; }
+  size_t symbols() const { return symbols_; }
+  size_t place_of(Expr size) const { return places_.at(size); }
+
+ private:
+  void add(Expr size);
+  std::vector<Expr> sizes_;
+  std::unordered_map<Expr, size_t, ExprHash> places_;
+  size_t symbols_ = 0;
+};
+
+/// `void cameo_program_sizes(const rt::RowCall&)` computes from the symbols of its operand what stands behind them.
+inline constexpr std::string_view kSizesSymbol = "cameo_program_sizes";
+bool computes_sizes(const SizeTable& table);
+SourceFile print_sizes(const SizeTable& table, const Module& m);
+
+}  // namespace cameo
