@@ -7,7 +7,7 @@
 namespace rt {
 
 enum class RowKind : uint8_t {
-  Kernel,       // kernel(refs), split in `chunks`, or, `a` not 0, in as many as the table of sizes has at a - 1
+  Kernel,       // kernel(refs), split in `chunks`
   Jump,         // go to row `jump`
   JumpIfFalse,  // go to row `jump` unless the bool at ref 0
   LoopBegin,  // state `a`, LoopFlags in `b`; refs: [trip i64] [condition bool] [counter i64], those the flags name, in
@@ -34,6 +34,7 @@ struct Row {
   uint32_t node = 0;
   int32_t jump = 0;
   uint64_t bytes = 0;
+  // Of a Kernel, Copy or Advance `b` is one more than the place of a size that stands for `chunks` or `bytes`; 0: none.
   uint32_t a = 0, b = 0;
 };
 
