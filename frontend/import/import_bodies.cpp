@@ -119,7 +119,7 @@ Importer::Branch Importer::import_branch(onnx::GraphProto& g, Scope& scope, std:
 /// empty, so that nothing of them is ever computed: one element more, which no one reads, ends the run all the same.
 Importer::Body Importer::fault_like(const Body& other, uint32_t row) {
   Body body{std::make_shared<Graph>(sources_), other.captures, true};
-  for (ValueId v : other.graph->inputs()) body.graph->add_input((*other.graph)[v].name, other.graph->type(v));
+  for (ValueId v : other.graph->inputs()) body.graph->add_input((*other.graph)[v]);
   auto add = [&](const std::string& name, DType t, const std::vector<int64_t>& dims) {
     ValueId like = body.graph->constant(Tensor(t, {1}));
     body.graph->add_output(name, body.graph->add(get_operator("Fault", "cameo"), {like}, {{"shape", dims}}, {row})[0]);

@@ -23,6 +23,24 @@ bool has_content(const Graph& g, ValueId v) {
                        : !g[v].content.empty();
 }
 
+/// With short folds written out: products and sums of dims.
+Expr unrolled(Expr root) {
+  return rewrite(root, [](Expr e) {
+    if (e.op() != Op::Fold || e.fold_kind() > FoldKind::Max || !e.arg(0).extent().is_const()) return e;
+    const int64_t terms = e.arg(0).extent().int_value();
+    if (terms < 1 || terms > kContentElements) return e;
+    const auto term = [&](int64_t i) { return substitute(e.arg(1), std::vector{e.arg(0)}, std::vector{integer(i)}); };
+    Expr all = term(0);
+    for (int64_t i = 1; i < terms; ++i) switch (e.fold_kind()) {
+        case FoldKind::Sum: all = all + term(i); break;
+        case FoldKind::Prod: all = all * term(i); break;
+        case FoldKind::Min: all = min(all, term(i)); break;
+        default: all = max(all, term(i));
+      }
+    return all;
+  });
+}
+
 /// The elements of an integer output, by evaluating its meaning on the contents of the inputs; empty where one is
 /// unknown.
 std::vector<Expr> content_of(const Graph& g, const Node& n, const OutputExpr& out, const Type& type) {
@@ -34,14 +52,8 @@ std::vector<Expr> content_of(const Graph& g, const Node& n, const OutputExpr& ou
     std::vector<Expr> at(dims.size());
     for (int64_t rest = i, d = static_cast<int64_t>(dims.size()) - 1; d >= 0; rest /= dims[d--])
       at[d] = integer(rest % dims[d]);
-    Expr e = rewrite(substitute(out.value, out.index, at), [&](Expr x) -> Expr {
-      if (x.op() == Op::Fold) {  // short folds unroll: products and sums of dims
-        if (!known || !x.arg(0).extent().is_const() || x.arg(0).extent().int_value() > kContentElements ||
-            x.fold_kind() > FoldKind::Max) {
-          known = false;
-          return x;
-        }
-      }
+    Expr e = rewrite(unrolled(substitute(out.value, out.index, at)), [&](Expr x) -> Expr {
+      known &= x.op() != Op::Fold;
       if (x.op() != Op::Load || !known) return x;
       ValueId v = n.inputs[x.operand()];
       Shape shape = g.type(v).shape;
@@ -200,6 +212,11 @@ ValueId Graph::add_input(std::string name, Type type) {
   ValueId v = new_value(std::move(type), {});
   values_.back().name = std::move(name);
   inputs_.push_back(v);
+  return v;
+}
+ValueId Graph::add_input(const Value& like) {
+  const ValueId v = add_input(like.name, like.type);
+  set_content(v, like.content);
   return v;
 }
 ValueId Graph::constant(Tensor t, std::string name) {
@@ -433,7 +450,7 @@ class Replayer {
 Graph replay(const Graph& g, const Rule& rule, std::shared_ptr<const Sources> sources, const Provenance& extra) {
   Graph into(std::move(sources));
   Replayer r(into, g, rule, extra);
-  for (ValueId v : g.inputs()) r.bind(v, into.add_input(g[v].name, g.type(v)));
+  for (ValueId v : g.inputs()) r.bind(v, into.add_input(g[v]));
   r.run();
   r.share_meanings();
   for (const Port& p : g.outputs()) into.add_output(p.name, r.map(p.value));

@@ -91,6 +91,7 @@ class Graph {
   explicit Graph(std::shared_ptr<const Sources> sources = std::make_shared<const Sources>());
 
   ValueId add_input(std::string name, Type type);
+  ValueId add_input(const Value& like);  // its name, its type, and what is known of its elements
   void add_output(std::string name, ValueId value) { outputs_.push_back({std::move(name), value}); }
   ValueId constant(Tensor t, std::string name = {});
   ValueId constant(Constant t, std::string name = {});

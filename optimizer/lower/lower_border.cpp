@@ -6,7 +6,7 @@ namespace cameo {
 namespace {
 /// Writes `room` positions of axis order[i] from each of `begins` on: inside of the outer axes, and across the inner
 /// ones.
-LoweredKernel lower_sides(const Graph& g, const Operand& to, size_t i, int64_t room, std::span<const int64_t> begins,
+LoweredKernel lower_sides(const Graph& g, const Operand& to, size_t i, int64_t room, std::span<const Expr> begins,
                           const Target& target) {
   const Shape& shape = g.type(to.value).shape;
   auto pitch_of = [&](size_t o) { return to.layout.pitch[static_cast<size_t>(to.order[o])].extent(); };
@@ -26,9 +26,9 @@ LoweredKernel lower_sides(const Graph& g, const Operand& to, size_t i, int64_t r
     }
   }
   l.kernel.axes.push_back(var(integer(room) * pitch_of(i)));
-  for (int64_t begin : begins)
-    l.kernel.stores.push_back({0, simplify_index(offset + integer(begin) * pitch_of(i) + l.kernel.axes.back()),
-                               boolean(true), to.border_value});
+  for (Expr begin : begins)
+    l.kernel.stores.push_back(
+        {0, simplify_index(offset + begin * pitch_of(i) + l.kernel.axes.back()), boolean(true), to.border_value});
   drop_unit_axes(l.kernel);
   collapse_axes(l.kernel, 0);
   choose_nest(l.kernel, target);
@@ -53,7 +53,8 @@ std::vector<LoweredKernel> lower_border(const Graph& g, const Operand& to, const
   std::vector<LoweredKernel> kernels;
   for (size_t i = 0; i < to.order.size(); ++i) {
     auto a = static_cast<size_t>(to.order[i]);
-    int64_t before = to.before[a], after = to.after[a], begins[] = {-before, g.type(to.value).shape[a].value()};
+    const int64_t before = to.before[a], after = to.after[a];
+    const Expr begins[] = {integer(-before), g.type(to.value).shape[a].extent()};
     if (before == after && before)
       kernels.push_back(lower_sides(g, to, i, before, begins, target));
     else if (before)

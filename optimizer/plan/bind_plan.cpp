@@ -32,12 +32,29 @@ Plan bind_plan(const Plan& plan, const DimBinding& sizes) {
   return bound;
 }
 
+Interface bind_interface(Interface io, const DimBinding& sizes) {
+  for (auto* list : {&io.inputs, &io.outputs})
+    for (Interface::Io& each : *list) each.type = bind_symbols(each.type, sizes);
+  return io;
+}
+
 Module bind_module(const Module& m, const DimBinding& sizes) {
   Module bound = m;
   for (Plan& p : bound.plans) p = bind_plan(p, sizes);
-  for (auto* list : {&bound.io.inputs, &bound.io.outputs})
-    for (Interface::Io& io : *list) io.type = bind_symbols(io.type, sizes);
+  bound.io = bind_interface(std::move(bound.io), sizes);
   return bound;
+}
+
+std::vector<DimBinding> ends_of_sizes(const Interface& io) {
+  DimBinding low, high;
+  for (const Interface::Io& input : io.inputs)
+    for (const Dim& d : input.type.shape)
+      visit(std::vector{d.extent()}, [&](Expr e) {
+        if (e.op() != Op::Symbol) return;
+        low[std::string(symbol_name(e))] = static_cast<int64_t>(range_of(e).low);
+        high[std::string(symbol_name(e))] = static_cast<int64_t>(range_of(e).high);
+      });
+  return low == high ? std::vector{low} : std::vector{low, high};
 }
 
 }  // namespace cameo

@@ -8,6 +8,9 @@ namespace cameo {
 
 Plan bind_plan(const Plan& plan, const DimBinding& sizes);
 /// The module with all of its plans, and its interface, at these sizes.
+Interface bind_interface(Interface io, const DimBinding& sizes);
 Module bind_module(const Module& m, const DimBinding& sizes);
+/// All sizes of the inputs at their lowest, and all at their highest; nothing bound where there are none.
+std::vector<DimBinding> ends_of_sizes(const Interface& io);
 
 }  // namespace cameo

@@ -7,6 +7,7 @@
 #include "frontend/ir/check.h"
 #include "optimizer/choose/choose.h"
 #include "optimizer/clusters/clusters.h"
+#include "optimizer/plan/bind_plan.h"
 #include "optimizer/plan/planner.h"
 #include "optimizer/plan/verify_plan.h"
 #include "optimizer/verify.h"
@@ -262,7 +263,10 @@ Plan make_plan(const Graph& g, const Target& target, WeightPool& weights, Diagno
   plan.target = target;
   plan.claims = claims;
   Planner(plan, weights, diagnostics, on_host).plan_root(g);
-  if (!diagnostics.has_errors()) require_sound(verify_plan(plan, interface_of(g), weights.bytes), "the plan");
+  if (diagnostics.has_errors()) return plan;
+  const Interface io = interface_of(g);
+  for (const DimBinding& sizes : ends_of_sizes(io))
+    require_sound(verify_plan(bind_plan(plan, sizes), bind_interface(io, sizes), weights.bytes), "the plan");
   return plan;
 }
 

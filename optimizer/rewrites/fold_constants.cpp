@@ -76,7 +76,7 @@ Graph with_constants(const Graph& body, const Graph& outer, std::span<const Valu
   for (size_t i = 0; i < body.inputs().size(); ++i) {
     const Value& v = body[body.inputs()[i]];
     const Constant known = i < own ? nullptr : outer[captures[i - own]].constant;
-    values.push_back(known ? into.constant(known, v.name) : into.add_input(v.name, v.type));
+    values.push_back(known ? into.constant(known, v.name) : into.add_input(v));
   }
   const std::vector<ValueId> results = inline_graph(into, body, values, {}, rule);
   for (size_t i = 0; i < results.size(); ++i) into.add_output(body.outputs()[i].name, results[i]);
