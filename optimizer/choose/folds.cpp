@@ -43,7 +43,7 @@ bool runs_in_lanes(const Kernel& k, Expr fold, int64_t lanes, int64_t fold_lanes
   if (fold_lanes == 1 || fold.fold_kind() >= FoldKind::ArgMin) return false;
   if (lanes > 1 && !k.axes.empty() && depends_on(fold, k.axes.back())) return false;
   Expr v = fold.arg(0);
-  if (!v.extent().is_const() || v.extent().int_value() < fold_lanes) return false;
+  if (!is_size(v.extent()) || Dim(v.extent()).estimate() < fold_lanes) return false;
   bool unit = false, nested = false;
   std::vector<Expr> body{fold.arg(1)};
   visit(body, [&](Expr x) {

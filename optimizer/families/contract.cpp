@@ -37,7 +37,10 @@ bool worth_staging(const Kernel& k, int64_t m, int64_t n, int64_t terms) {
 int lanes_of_epilogue(const Kernel& k) {
   constexpr int kLanes = 4;
   const bool wide = std::ranges::any_of(k.operands, [](DType t) { return byte_size(t) > 4; });
-  return !wide && k.axes.back().extent().int_value() % kLanes == 0 && moves_together(k, kLanes) ? kLanes : 1;
+  return !wide && k.axes.back().extent().is_const() && k.axes.back().extent().int_value() % kLanes == 0 &&
+                 moves_together(k, kLanes)
+             ? kLanes
+             : 1;
 }
 
 /// Where blocks share a packed `b`, the points of all outer axes are rows.
@@ -169,20 +172,17 @@ class Contract final : public Family {
     if (!found) return "it is no sum of products of two operands of which one has an axis of its own";
     auto roles = std::make_shared<Roles>();
     ContractMatch& m = roles->product = std::move(*found);
-    if (std::ranges::any_of(m.folds, [](Expr f) { return !f.extent().is_const(); }))
-      return "the sum has no constant length";
     const auto a = wish_for_a(g, p.layouts, m);
     if (!a) return "an operand has no axis that is summed as it stands, or no border of zeros";
     order_folds(m, *a);
     const ValueId b{m.b.operand()};
     if (!guard_of(g.type(b).shape, m.b.index()).is_const(1)) return "an operand is read outside of itself";
     roles->column = p.part.out.index[static_cast<size_t>(m.n_axis)];
-    if (!roles->column.extent().is_const()) return "only a run knows how many columns it has";
     const auto packing = packing_of(g, p.layouts, m, {}, roles->column);
     const auto widens = [&](Expr load) { return load.type() == DType::f32 || p.target.has_products_of(load.type()); };
     if (!widens(m.a) || (!packing && !widens(m.b))) return "its operands have 16 bits";
-    const int64_t run = m.folds.back().extent().int_value();
-    if (!worth_tiles(roles->column.extent().int_value(), points_of(m.folds), run, packing.has_value()))
+    const int64_t run = Dim(m.folds.back().extent()).estimate(), columns = Dim(roles->column.extent()).estimate();
+    if (!worth_tiles(columns, points_of(m.folds), run, packing.has_value()))
       return "it has too few columns or terms for a tile";
     roles->wishes = {*a};
     if (packing) roles->wishes.push_back(in_panels(p.layouts, b, *packing));

@@ -26,7 +26,7 @@ bool folds_are_read_in_order(const Kernel& k) {
   Reads along = reads_along(values, k.axes.back());
   Reads folded;
   visit(values, [&](Expr e) {
-    if (e.op() != Op::Fold || !e.arg(0).extent().is_const() || e.arg(0).extent().int_value() < 8) return;
+    if (e.op() != Op::Fold || !is_size(e.arg(0).extent()) || Dim(e.arg(0).extent()).estimate() < 8) return;
     std::vector<Expr> body{e.arg(1)};
     Reads r = reads_along(body, e.arg(0));
     folded.contiguous += r.contiguous;
@@ -36,7 +36,7 @@ bool folds_are_read_in_order(const Kernel& k) {
 }
 
 int lanes_along_last(const Kernel& k) {
-  if (k.axes.empty() || !k.axes.back().extent().is_const() || folds_are_read_in_order(k)) return 1;
+  if (k.axes.empty() || folds_are_read_in_order(k)) return 1;
   return lanes_of(k.axes.back());
 }
 
@@ -203,8 +203,7 @@ class Nest final : public Family {
       return all;
     }
     const int thumb = lanes_along_last(k);
-    const bool known = !k.axes.empty() && k.axes.back().extent().is_const();
-    for (int lanes : {thumb, 1, known ? lanes_of(k.axes.back()) : 1}) {
+    for (int lanes : {thumb, 1, k.axes.empty() ? 1 : lanes_of(k.axes.back())}) {
       if (has_folds_in_lanes(k, lanes)) add(lanes, kFoldLanes, 1);
       add(lanes, 1, 1);
     }

@@ -29,7 +29,7 @@ struct Collapsed {
 
 bool collapse_pair(Kernel& k, size_t i) {
   Expr outer = k.axes[i], inner = k.axes[i + 1];
-  if (!outer.extent().is_const() || !inner.extent().is_const()) return false;
+  if (!is_size(outer.extent()) || !is_size(inner.extent())) return false;
   Collapsed c(outer, inner);
   std::vector<Expr> vars{outer, inner}, values{c.quotient, c.rest};
   std::vector<Store> stores = k.stores;
@@ -57,7 +57,7 @@ Expr collapse_folds(Expr root) {
     Expr inner = e.arg(1);
     if (inner.op() != Op::Fold || inner.fold_kind() != e.fold_kind()) return e;
     Expr outer_var = e.arg(0), inner_var = inner.arg(0);
-    if (!outer_var.extent().is_const() || !inner_var.extent().is_const()) return e;
+    if (!is_size(outer_var.extent()) || !is_size(inner_var.extent())) return e;
     if (inner_var.extent().is_const(1)) {
       std::vector<Expr> v{inner_var}, z{integer(0)};
       return fold(e.fold_kind(), outer_var, simplify_index(substitute(inner.arg(1), v, z)));

@@ -57,8 +57,14 @@ Expr linear(std::span<const Expr> vars) {
   return at;
 }
 
-bool affine_in(Expr offset, std::span<const Expr> terms) {
-  return std::ranges::all_of(affine(offset).terms, [&](const Affine::Term& t) { return holds(terms, t.term); });
+/// A sum of these variables, each times numbers and sizes.
+bool affine_in(Expr offset, std::span<const Expr> variables) {
+  return std::ranges::all_of(affine(offset).terms, [&](const Affine::Term& t) {
+    const std::vector<Expr> factors = factors_of(t.term);
+    const auto is_variable = [&](Expr f) { return holds(variables, f); };
+    return std::ranges::count_if(factors, is_variable) == 1 &&
+           std::ranges::all_of(factors, [&](Expr f) { return is_variable(f) || is_size(f); });
+  });
 }
 
 Expr sum_of(const ProductMatch& m, Expr a_offset, Expr b_offset) {
@@ -114,7 +120,8 @@ void order_folds(ProductMatch& m, const Operand& a) {
 std::optional<Packing> packing_of(const Graph& g, const Layouts& layouts, const ProductMatch& m,
                                   std::span<const Expr> groups, Expr column) {
   const ValueId b{m.b.operand()};
-  if (!g[b].constant) return std::nullopt;
+  const auto is_known = [](Expr v) { return v.extent().is_const(); };
+  if (!g[b].constant || !is_known(column) || !std::ranges::all_of(m.folds, is_known)) return std::nullopt;
   const Affine at = affine(physical(layouts[b.index], m.b.index()));
   const auto axis = [&](Expr v) { return Packing::Axis{v.extent().int_value(), at.stride_of(v).value()}; };
   Packing p{{}, axis(column), {}, at.constant};

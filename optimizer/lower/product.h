@@ -34,9 +34,10 @@ bool take_sum(Kernel& k, bool packed, Expr term = {});
 struct Product {
   static constexpr uint32_t kOutput = 0, kA = 1, kB = 2;  // operands
   explicit Product(const Kernel& kernel);
+  // how many there are likely to be, where only a run knows
   int64_t m() const { return row ? Dim(row.extent()).estimate() : 1; }
-  int64_t n() const { return column.extent().int_value(); }
-  int64_t terms() const { return points_of(segments) * k.extent().int_value(); }
+  int64_t n() const { return Dim(column.extent()).estimate(); }
+  int64_t terms() const { return points_of(segments) * Dim(k.extent()).estimate(); }
   int64_t batches() const { return points_of(outer); }
 
   std::vector<Expr> segments;  // variables of the sum, outermost first
