@@ -82,7 +82,7 @@ class Printer final : public KernelPrinter {
   /// A node is written first where its home scope is.
   std::string name(Expr e) override {
     if (e.op() == Op::Const) return literal(e);
-    if (is_size(e) && e.type() == DType::i64) return parameter(e);
+    if (is_symbolic(e) && is_size(e) && e.type() == DType::i64) return parameter(e);
     if (e.op() == Op::Var) return var_names_.at(e.var_number());
     if (e.op() == Op::Acc) return "acc";
     size_t at = home(e);
