@@ -48,8 +48,7 @@ const Family& family(std::string_view name) {
 Graph alone(const Graph& g, const Node& n, std::span<const ValueId> operands) {
   Graph one(g.shared_sources());
   std::vector<ValueId> in;
-  for (ValueId v : operands)
-    in.push_back(!v ? v : g[v].constant ? one.constant(g[v].constant) : one.add_input(g[v]));
+  for (ValueId v : operands) in.push_back(!v ? v : g[v].constant ? one.constant(g[v].constant) : one.add_input(g[v]));
   const auto out = one.add(*n.op, in, n.attrs, n.provenance, n.version, static_cast<int>(n.outputs.size()));
   for (size_t i = 0; i < n.outputs.size(); ++i)
     if (n.outputs[i]) one.add_output({}, out[i]);
