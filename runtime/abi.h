@@ -11,8 +11,10 @@ namespace rt {
 
 cameo_status describe_io(const Program& program, bool is_output, int32_t index, cameo_io* io);
 cameo_status describe_node(const Program& program, int32_t index, cameo_node* node);
-cameo_status describe_outputs(const cameo_model* model, cameo_io* out, int32_t count, cameo_error* error);
-cameo_status measure_workspace(const cameo_model* model, size_t* bytes, size_t* alignment, cameo_error* error);
+cameo_status describe_outputs(const cameo_model* model, const cameo_value* in, int32_t in_count, cameo_io* out,
+                              int32_t count, cameo_error* error);
+cameo_status measure_workspace(const cameo_model* model, const cameo_value* in, int32_t in_count, size_t* bytes,
+                               size_t* alignment, cameo_error* error);
 void initialise(cameo_options* options);
 const char* status_string(cameo_status status);
 cameo_status no_weights_yet(cameo_error* error);
@@ -42,10 +44,8 @@ constexpr cameo_api make_api() {
   api.context_create = create_context;
   api.context_release = release_context;
   api.bind_state = bind_state;
-  api.workspace_size = [](const cameo_model* model, const cameo_value*, int32_t, size_t* bytes, size_t* alignment,
-                          cameo_error* error) { return measure_workspace(model, bytes, alignment, error); };
-  api.output_types = [](const cameo_model* model, const cameo_value*, int32_t, cameo_io* out, int32_t count,
-                        cameo_error* error) { return describe_outputs(model, out, count, error); };
+  api.workspace_size = measure_workspace;
+  api.output_types = describe_outputs;
   api.prepare = prepare;
   api.run = run;
   api.cancel = [](cameo_context* context) {

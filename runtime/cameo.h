@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 #define CAMEO_ABI_MAJOR 1u
-#define CAMEO_ABI_MINOR 1u
+#define CAMEO_ABI_MINOR 2u
 
 /* Status numbers never change; those up to 16 are gRPC's and Abseil's. */
 typedef int32_t cameo_status;
@@ -72,8 +72,8 @@ enum {
 };
 
 /* What goes in and comes out. An output whose tensor.data is null is owned by the context: `run` fills the tensor in,
- * and it is valid until the next run or the release of that context; it is on the CPU unless tensor.device asks for the
- * model's GPU. In an array all struct_size are equal. */
+ * and it is valid until the next run, prepare or release of that context; it is on the CPU unless tensor.device asks
+ * for the model's GPU. In an array all struct_size are equal. */
 typedef struct cameo_value {
   uint32_t struct_size;
   uint32_t kind;
@@ -95,6 +95,10 @@ typedef struct cameo_io {
   const int64_t* dim_min; /* bounds of each dim; equal to dims where it is fixed; dim_max -1: open */
   const int64_t* dim_max;
   const char* const* dim_names; /* null, or a null entry, where the model names none */
+
+  /* Since minor version 2. For `output_types`: the caller's memory for that many sizes, or null. */
+  int64_t* run_dims;
+  int32_t run_dim_count;
 } cameo_io;
 
 /* The caller owns it, message included. `node` and `arg` are -1 where the error has none. */
@@ -197,14 +201,18 @@ typedef struct cameo_api {
    * first); an input that is given as a tensor sets the state anew. Types and dims of both must agree. */
   cameo_status (*bind_state)(cameo_context* context, int32_t output, int32_t input, cameo_error* error);
 
-  /* Any thread; nothing runs. `in` may be null (with 0) where all sizes are fixed. `out` is filled. */
+  /* Any thread; nothing runs, and of `in` only kinds and shapes are read. `in` may be null (with 0) where all sizes are
+   * fixed; elsewhere workspace_size wants it only where a size has no upper bound, and is the same for all sizes if all
+   * have one. `out` is filled as io_get does it; with `in`, an output that has a size known only at run time and
+   * `run_dims` gets its sizes in a run with `in` there, and dims, dim_min and dim_max point to them. */
   cameo_status (*workspace_size)(const cameo_model* model, const cameo_value* in, int32_t in_count, size_t* bytes,
                                  size_t* alignment, cameo_error* error);
   cameo_status (*output_types)(const cameo_model* model, const cameo_value* in, int32_t in_count, cameo_io* out,
                                int32_t out_count, cameo_error* error);
 
   /* Checks the inputs and allocates what runs with values of these sizes and strides need: a run allocates nothing. Not
-   * needed where every input is compact. */
+   * needed where every input is compact and every size has an upper bound. A run of sizes without one, larger than any
+   * before, allocates if this did not. */
   cameo_status (*prepare)(cameo_context* context, const cameo_value* in, int32_t in_count, cameo_error* error);
 
   /* One caller at a time for a context. Inputs and outputs may not overlap. After a failure the outputs hold anything.

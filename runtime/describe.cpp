@@ -1,6 +1,7 @@
 // What the table answers without running: inputs, outputs, nodes, sizes, status names.
 #include "runtime/abi.h"
 #include "runtime/device.h"
+#include "runtime/sizes.h"
 
 namespace rt {
 namespace {
@@ -22,7 +23,26 @@ cameo_io io_of(const Io& io) {
           io.dims,
           io.dim_min ? io.dim_min : io.dims,
           io.dim_max ? io.dim_max : io.dims,
-          io.dim_names};
+          io.dim_names,
+          nullptr,
+          0};
+}
+
+// With the sizes of a run, where there is a table of them, in the memory that the caller has brought.
+cameo_status give_io(const Io& io, int32_t index, const int64_t* table, uint32_t room, cameo_io* out,
+                     cameo_error* error) {
+  cameo_io described = io_of(io);
+  if (room >= sizeof *out) described.run_dims = out->run_dims, described.run_dim_count = out->run_dim_count;
+  if (table && has_sizes(io) && described.run_dims) {
+    if (described.run_dim_count < io.rank)
+      return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "output %d %s has %d dims, run_dims has room for %d", index,
+                  Quoted(io.name).text, io.rank, described.run_dim_count);
+    for (int32_t d = 0; d < io.rank; ++d) described.run_dims[d] = dim_of(io, d, table);
+    described.dims = described.dim_min = described.dim_max = described.run_dims;
+  }
+  out->struct_size = room;
+  give(described, out);
+  return CAMEO_OK;
 }
 
 }  // namespace
@@ -31,8 +51,7 @@ cameo_status describe_io(const Program& program, bool is_output, int32_t index, 
   const uint32_t count = is_output ? program.output_count : program.input_count;
   if (!io || io->struct_size < sizeof io->struct_size) return CAMEO_INVALID_ARGUMENT;
   if (index < 0 || static_cast<uint32_t>(index) >= count) return CAMEO_NOT_FOUND;
-  give(io_of((is_output ? program.outputs : program.inputs)[index]), io);
-  return CAMEO_OK;
+  return give_io((is_output ? program.outputs : program.inputs)[index], index, nullptr, io->struct_size, io, nullptr);
 }
 
 cameo_status describe_node(const Program& program, int32_t index, cameo_node* node) {
@@ -46,7 +65,8 @@ cameo_status describe_node(const Program& program, int32_t index, cameo_node* no
   return CAMEO_OK;
 }
 
-cameo_status describe_outputs(const cameo_model* model, cameo_io* out, int32_t count, cameo_error* error) {
+cameo_status describe_outputs(const cameo_model* model, const cameo_value* in, int32_t in_count, cameo_io* out,
+                              int32_t count, cameo_error* error) {
   if (!model || !out)
     return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "output_types: `%s` is null", model ? "out" : "model");
   const Program& program = *model->program;
@@ -54,21 +74,32 @@ cameo_status describe_outputs(const cameo_model* model, cameo_io* out, int32_t c
     return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "room for %d outputs, the model has %u", count,
                 program.output_count);
   const uint32_t stride = out->struct_size;
-  if (!is_struct_size(stride, sizeof *out) || stride % alignof(cameo_io))
+  if (!is_struct_size(stride, offsetof(cameo_io, run_dims)) || stride % alignof(cameo_io))
     return fail(error, CAMEO_INVALID_ARGUMENT, 0, -1, "output 0 has struct_size %u, this library writes %zu", stride,
                 sizeof *out);
-  for (int32_t i = 0; i < count; ++i) {
-    cameo_io& io = *reinterpret_cast<cameo_io*>(reinterpret_cast<char*>(out) + static_cast<size_t>(i) * stride);
-    io.struct_size = stride;
-    give(io_of(program.outputs[i]), &io);
+  const bool asks = in && program.size_count;
+  const SizeTable table(*model, asks);
+  cameo_status status = asks ? table.find(in, in_count, error) : CAMEO_OK;
+  for (int32_t i = 0; !status && i < count; ++i) {
+    cameo_io* io = reinterpret_cast<cameo_io*>(reinterpret_cast<char*>(out) + static_cast<size_t>(i) * stride);
+    status = give_io(program.outputs[i], i, table.get(), stride, io, error);
   }
-  return CAMEO_OK;
+  return status;
 }
 
-cameo_status measure_workspace(const cameo_model* model, size_t* bytes, size_t* alignment, cameo_error* error) {
+cameo_status measure_workspace(const cameo_model* model, const cameo_value* in, int32_t in_count, size_t* bytes,
+                               size_t* alignment, cameo_error* error) {
   if (!model) return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "workspace_size: `model` is null");
+  const bool asks = !is_bounded(*model);
+  if (asks && !in)
+    return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1,
+                "workspace_size: the model has sizes without an upper bound; give the inputs of a run in `in`");
+  const SizeTable table(*model, asks);
+  if (cameo_status status = asks ? table.find(in, in_count, error) : CAMEO_OK) return status;
   const DeviceDriver* driver = driver_of(*model);
-  if (bytes) *bytes = plan_context(*model).bytes + (driver ? driver->context_bytes(*model) : 0);
+  if (bytes)
+    *bytes = plan_context(*model).bytes + (driver ? driver->context_bytes(*model) : 0) +
+             (asks ? grown_bytes(*model, table.get()) : 0);
   if (alignment) *alignment = kAlign;
   return CAMEO_OK;
 }

@@ -29,6 +29,7 @@ enum DataType : uint32_t {  // TensorProto.DataType
 inline constexpr int64_t kNoIndex =
     INT64_MIN;                           // what a kernel loads at that cannot be computed at the dims it was built for
 inline constexpr int32_t kMaxRank = 32;  // the most axes of a tensor: compilers refuse more, and readers of data
+inline constexpr int64_t kMaxBytes = int64_t{1} << 40;  // of a tensor: no machine holds more; also of one of its dims
 
 struct TypeInfo {
   char name[10];  // here, as those of other tables: a pointer takes 32 bytes, with what relocates it

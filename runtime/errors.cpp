@@ -40,12 +40,42 @@ Quoted& Quoted::bare() {
   return *this;
 }
 
+namespace {
+
+constexpr size_t kDimRoom = 72;  // for what write_dim writes
+
+size_t write_number(char* to, int64_t number) {
+  return static_cast<size_t>(libc::snprintf(to, kDimRoom, number < 0 ? "?" : "%ld", number));
+}
+
+// batch=1..32, batch=1.., ?=0..7
+size_t write_dim(char* to, const Io& io, int32_t d) {
+  if (!io.dim_sizes || io.dim_sizes[d] < 0) return write_number(to, io.dims[d]);
+  const char* name = io.dim_names && io.dim_names[d] ? io.dim_names[d] : "?";
+  size_t n = printable(name, libc::strlen(name), to, 24);
+  n += static_cast<size_t>(libc::snprintf(to + n, 24, "=%ld..", io.dim_min[d]));
+  return io.dim_max[d] < 0 ? n : n + write_number(to + n, io.dim_max[d]);
+}
+
+template <class WriteDim>
+void write_type(char* text, size_t room, uint32_t dtype, int32_t rank, WriteDim write) {
+  size_t n = static_cast<size_t>(libc::snprintf(text, room, "%s[", type_info(dtype).name));
+  int32_t d = 0;
+  for (; d < rank && n + kDimRoom + 8 < room; ++d) {
+    if (d) text[n++] = ',';
+    n += write(text + n, d);
+  }
+  libc::snprintf(text + n, room - n, d == rank ? "]" : "...]");
+}
+
+}  // namespace
+
 TypeText::TypeText(uint32_t dtype, int32_t rank, const int64_t* dims) {
-  size_t n = static_cast<size_t>(libc::snprintf(text, sizeof text, "%s[", type_info(dtype).name));
-  for (int32_t i = 0; i < rank && n + 32 < sizeof text; ++i)
-    n += static_cast<size_t>(dims[i] < 0 ? libc::snprintf(text + n, sizeof text - n, i ? ",?" : "?")
-                                         : libc::snprintf(text + n, sizeof text - n, i ? ",%ld" : "%ld", dims[i]));
-  libc::snprintf(text + n, sizeof text - n, n + 32 < sizeof text ? "]" : "...]");
+  write_type(text, sizeof text, dtype, rank, [&](char* to, int32_t d) { return write_number(to, dims[d]); });
+}
+
+TypeText::TypeText(const Io& io) {
+  write_type(text, sizeof text, io.dtype, io.rank, [&](char* to, int32_t d) { return write_dim(to, io, d); });
 }
 
 }  // namespace rt

@@ -4,6 +4,7 @@
 
 #include "runtime/cameo.h"
 #include "runtime/libc.h"
+#include "runtime/program.h"
 
 namespace rt {
 
@@ -22,8 +23,9 @@ struct Quoted {  // `name`, printable, cut after 120 bytes
 };
 
 struct TypeText {  // f32[1,3,224,224]
-  char text[160];
+  char text[240];
   TypeText(uint32_t dtype, int32_t rank, const int64_t* dims);
+  explicit TypeText(const Io& io);  // as the model declares it: f32[batch=1..32,3,224,224]
 };
 
 }  // namespace rt

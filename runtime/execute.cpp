@@ -48,7 +48,8 @@ bool comes_to_host(Execution& run, const Row& row) {
 
 void run_alone(Execution& run, uint32_t index) {
   const Row& row = run.schedule->rows[index];
-  RowCall call = {{&run.fault, run.scratch, 0, row.chunks}, run.bases, run.schedule->refs + row.refs};
+  const int32_t chunks = static_cast<int32_t>(chunks_of(row, run.sizes));
+  RowCall call = {{&run.fault, run.scratch, 0, chunks}, run.bases, run.schedule->refs + row.refs};
   run.fault.row = index;
   for (; call.chunk < call.chunks; ++call.chunk) run.kernels[row.kernel](call);
 }
@@ -58,18 +59,18 @@ void run_alone(Execution& run, uint32_t index) {
 uint32_t run_kernels(Execution& run, uint32_t begin) {
   const Row* rows = run.schedule->rows;
   if (run.device && !comes_to_host(run, rows[begin])) return begin + 1;
-  uint32_t end = begin + 1, chunks = rows[begin].chunks;
+  uint32_t end = begin + 1, chunks = chunks_of(rows[begin], run.sizes);
   if (run.pool || run.parallel_for) {
     if (!run.device && !run.observed)
-      for (; !rows[end].joins; ++end) chunks += rows[end].chunks;
+      for (; !rows[end].joins; ++end) chunks += chunks_of(rows[end], run.sizes);
     if (chunks > 1) {
-      run_parallel(run,
-                   {run.schedule, begin, chunks, run.kernels, run.bases, &run.fault, run.scratch, run.scratch_stride});
+      run_parallel(run, {run.schedule, begin, chunks, run.kernels, run.bases, run.sizes, &run.fault, run.scratch,
+                         run.scratch_stride});
       return end;
     }
   }
   run_alone(run, begin);
-  return end;
+  return begin + 1;
 }
 
 uint32_t test_loop(Execution& run, uint32_t begin) {
@@ -100,8 +101,12 @@ void swap_bases(Execution& run, const Row& row) {
   run.bases[row.b] = old;
 }
 
+uint64_t bytes_of(const Execution& run, const Row& row) {
+  return row.b ? static_cast<uint64_t>(run.sizes[row.b - 1]) : row.bytes;
+}
+
 void advance_base(Execution& run, const Row& row) {  // through integers: one past the last step may lie outside
-  run.bases[row.a] = reinterpret_cast<void*>(reinterpret_cast<uint64_t>(run.bases[row.a]) + row.bytes);
+  run.bases[row.a] = reinterpret_cast<void*>(reinterpret_cast<uint64_t>(run.bases[row.a]) + bytes_of(run, row));
 }
 
 uint32_t next(Execution& run, uint32_t index) {
@@ -118,7 +123,7 @@ uint32_t next(Execution& run, uint32_t index) {
     case RowKind::Swap: swap_bases(run, row); break;
     case RowKind::SetBase: run.bases[row.a] = at(run, refs[0]); break;
     case RowKind::Advance: advance_base(run, row); break;
-    case RowKind::Copy: copy(run, at(run, refs[0]), at(run, refs[1]), row.bytes); break;
+    case RowKind::Copy: copy(run, at(run, refs[0]), at(run, refs[1]), bytes_of(run, row)); break;
     case RowKind::End: break;
   }
   return index + 1;

@@ -34,6 +34,7 @@ struct Execution {
   const Schedule* schedule = nullptr;
   const Kernel* kernels = nullptr;
   void** bases = nullptr;
+  const int64_t* sizes = nullptr;  // the table of this run
   LoopState* loops = nullptr;
   char* scratch = nullptr;  // one piece a thread
   uint64_t scratch_stride = 0;

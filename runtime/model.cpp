@@ -6,6 +6,7 @@
 #include "runtime/dtype.h"
 #include "runtime/errors.h"
 #include "runtime/libc.h"
+#include "runtime/sizes.h"
 
 namespace rt {
 namespace {
@@ -36,17 +37,18 @@ cameo_status no_image(const Program& program, uint64_t host, cameo_error* error)
               FeatureNames(last.cpu_features & ~host).text, last.name);
 }
 
-cameo_status check_static(const Io* ios, uint32_t count, const char* what, cameo_error* error) {
+cameo_status check_types(const Io* ios, uint32_t count, const char* what, cameo_error* error) {
   for (uint32_t i = 0; i < count; ++i) {
     if (ios[i].kind != CAMEO_KIND_TENSOR || !element_bytes(ios[i].dtype))
       return fail(error, CAMEO_UNIMPLEMENTED, static_cast<int32_t>(i), -1,
                   "%s %u %s is not a tensor of numbers; this runtime runs only those", what, i,
                   Quoted(ios[i].name).text);
     for (int32_t d = 0; d < ios[i].rank; ++d)
-      if (ios[i].dims[d] < 0)
+      if (ios[i].dims[d] < 0 && size_place(ios[i], d) < 0)
         return fail(error, CAMEO_UNIMPLEMENTED, static_cast<int32_t>(i), -1,
-                    "dim %d of %s %u %s is known only at run time; this runtime runs only fixed sizes", d, what, i,
-                    Quoted(ios[i].name).text);
+                    "dim %d of %s %u %s is known only when the run has ended; this runtime runs only what the inputs' "
+                    "sizes give",
+                    d, what, i, Quoted(ios[i].name).text);
   }
   return CAMEO_OK;
 }
@@ -82,8 +84,8 @@ cameo_status check_program(const Program& program, cameo_error* error) {
   if (program.version != kProgramVersion)
     return fail(error, CAMEO_UNIMPLEMENTED, -1, -1, "the program's tables have version %u, the runtime reads %u",
                 program.version, kProgramVersion);
-  cameo_status status = check_static(program.inputs, program.input_count, "input", error);
-  return status ? status : check_static(program.outputs, program.output_count, "output", error);
+  cameo_status status = check_types(program.inputs, program.input_count, "input", error);
+  return status ? status : check_types(program.outputs, program.output_count, "output", error);
 }
 
 cameo_status load_weights(cameo_model* model, cameo_error* error) {
@@ -105,7 +107,7 @@ cameo_status load_weights(cameo_model* model, cameo_error* error) {
 
 bool is_parallel(const Schedule& schedule) {
   for (uint32_t i = 0; i < schedule.row_count; ++i)
-    if (schedule.rows[i].kind == RowKind::Kernel && (schedule.rows[i].chunks > 1 || !schedule.rows[i].joins))
+    if (const Row& row = schedule.rows[i]; row.kind == RowKind::Kernel && (row.chunks > 1 || row.b || !row.joins))
       return true;
   return false;
 }
@@ -155,6 +157,15 @@ T* part(cameo_context* context, uint64_t offset) {
   return reinterpret_cast<T*>(reinterpret_cast<char*>(context) + offset);
 }
 
+// Of an output, in a context's block; what has no bound stands elsewhere.
+uint64_t most_in_place(const Io& io) { return is_open(io) ? 0 : align_up(most_bytes(io)); }
+
+uint64_t dim_count(const Io* ios, uint32_t count) {
+  uint64_t dims = 0;
+  for (uint32_t i = 0; i < count; ++i) dims += static_cast<uint64_t>(ios[i].rank);
+  return dims;
+}
+
 void set_up_outputs(cameo_context* context) {
   const Program& program = *context->model->program;
   const bool here = !context->model->image->device;
@@ -165,8 +176,27 @@ void set_up_outputs(cameo_context* context) {
     if (here) context->owned[i] = part<void>(context, offset);
     context->shapes[i] = part<int64_t>(context, shape);
     for (int32_t d = 0; d < io.rank; ++d) context->shapes[i][d] = io.dims[d];
-    offset += align_up(io_bytes(io));
+    if (is_open(io)) context->owned[i] = nullptr;
+    offset += most_in_place(io);
     shape += static_cast<uint64_t>(io.rank) * sizeof(int64_t);
+  }
+}
+
+// Inputs and outputs of a context whose runs have sizes of their own.
+void set_up_sizes(cameo_context* context) {
+  const Program& program = *context->model->program;
+  Io* ios = part<Io>(context, context->layout.ios);
+  int64_t* dims = part<int64_t>(context, context->layout.input_dims);
+  context->inputs = ios;
+  context->outputs = ios + program.input_count;
+  for (uint32_t i = 0; i < program.input_count; ++i, ++ios) {
+    *ios = program.inputs[i];
+    ios->dims = dims;
+    dims += ios->rank;
+  }
+  for (uint32_t i = 0; i < program.output_count; ++i, ++ios) {
+    *ios = program.outputs[i];
+    ios->dims = context->shapes[i];
   }
 }
 
@@ -176,6 +206,7 @@ void set_up_execution(cameo_context* context) {
   run.program = model.program;
   run.schedule = model.image->schedule;
   run.kernels = model.image->kernels;
+  run.sizes = context->sizes;
   run.bases = part<void*>(context, context->layout.bases);
   run.loops = part<LoopState>(context, context->layout.loops);
   run.scratch = part<char>(context, context->layout.scratch);
@@ -185,6 +216,7 @@ void set_up_execution(cameo_context* context) {
   run.parallel_user = model.options.user;
   run.bases[kWeights] = const_cast<void*>(model.weights);
   run.bases[kArena] = part<char>(context, context->layout.arena);
+  if (const uint32_t base = run.schedule->sizes_base) run.bases[base] = context->sizes;
 }
 
 }  // namespace
@@ -224,6 +256,8 @@ namespace {
 
 cameo_status open_image(const Program& program, const Image& image, const cameo_options& options, cameo_model** out,
                         cameo_error* error) {
+  if (image.device && program.size_count)
+    return fail(error, CAMEO_UNIMPLEMENTED, -1, -1, "sizes that only a run knows are not run on GPUs");
   cameo_model* model = static_cast<cameo_model*>(allocate(options, sizeof *model));
   if (!model) return fail(error, CAMEO_OUT_OF_MEMORY, -1, -1, "cannot allocate a model");
   *model = {&program, &image, options, nullptr, nullptr, nullptr, 1, 1, nullptr};
@@ -280,18 +314,22 @@ Layout plan_context(const cameo_model& model) {
   const Schedule& schedule = *model.image->schedule;
   const bool here = !model.image->device;  // what kernels write is in this block
   Layout layout = {};
-  uint64_t dims = 0, outputs = 0;
-  for (uint32_t i = 0; i < program.output_count; ++i) {
-    dims += static_cast<uint64_t>(program.outputs[i].rank);
-    outputs += align_up(io_bytes(program.outputs[i]));
-  }
+  const bool has_symbols = program.size_count;
+  const uint64_t dims = dim_count(program.outputs, program.output_count);
+  uint64_t outputs = 0;
+  for (uint32_t i = 0; i < program.output_count; ++i) outputs += most_in_place(program.outputs[i]);
   take(layout, sizeof(cameo_context));
   layout.bases = take(layout, schedule.base_count * sizeof(void*));
   layout.loops = take(layout, schedule.loop_count * sizeof(LoopState));
   layout.owned = take(layout, program.output_count * sizeof(void*));
   layout.shapes = take(layout, align_up(program.output_count * sizeof(void*)) + dims * sizeof(int64_t));
-  layout.staging = take(layout, program.input_count * sizeof(Staging));
+  layout.staging = take(layout, program.input_count * sizeof(Grown));
   layout.bindings = take(layout, program.output_count * sizeof(Binding));
+  layout.sizes = take(layout, program.size_count * sizeof(int64_t));
+  layout.ios = take(layout, has_symbols ? (program.input_count + program.output_count) * sizeof(Io) : 0);
+  layout.input_dims = take(layout, has_symbols ? dim_count(program.inputs, program.input_count) * sizeof(int64_t) : 0);
+  layout.open_outputs = take(layout, has_symbols ? program.output_count * sizeof(Grown) : 0);
+  layout.blocks = take(layout, schedule.block_count * sizeof(Grown));
   layout.scratch_stride = align_up(schedule.scratch_bytes);
   layout.scratch = take(layout, layout.scratch_stride * static_cast<uint64_t>(model.threads));
   layout.arena = take(layout, here ? schedule.arena_bytes : 0);
@@ -311,10 +349,16 @@ cameo_status create_context(cameo_model* model, cameo_context** out, cameo_error
   context->layout = layout;
   context->owned = part<void*>(context, layout.owned);
   context->shapes = part<int64_t*>(context, layout.shapes);
-  context->staging = part<Staging>(context, layout.staging);
+  context->staging = part<Grown>(context, layout.staging);
   context->bindings = part<Binding>(context, layout.bindings);
+  context->sizes = part<int64_t>(context, layout.sizes);
+  context->open_outputs = part<Grown>(context, layout.open_outputs);
+  context->blocks = part<Grown>(context, layout.blocks);
+  context->inputs = model->program->inputs;
+  context->outputs = model->program->outputs;
   set_up_execution(context);
   set_up_outputs(context);
+  if (model->program->size_count) set_up_sizes(context);
   retain_model(model);
   const DeviceDriver* driver = driver_of(*model);
   const cameo_status status = driver ? driver->open_context(context, error) : CAMEO_OK;
@@ -328,15 +372,20 @@ void release_context(cameo_context* context) {
   cameo_model* model = context->model;
   const cameo_options& options = model->options;
   const DeviceDriver* driver = driver_of(*model);
-  for (uint32_t i = 0; i < model->program->input_count; ++i)
-    if (context->staging[i].memory) deallocate(options, context->staging[i].memory, context->staging[i].bytes);
+  const auto release = [&](const Grown* memory, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i)
+      if (memory[i].memory) deallocate(options, memory[i].memory, memory[i].bytes);
+  };
+  release(context->staging, model->program->input_count);
+  release(context->open_outputs, model->program->size_count ? model->program->output_count : 0);
+  release(context->blocks, context->run.schedule->block_count);
+  release(&context->tap_memory, 1);
   for (const Binding* b = context->bindings; b < context->bindings + context->binding_count; ++b) {
     if (driver) driver->close_state(context, *b);
     for (void* block : b->blocks)
       if (!driver) deallocate(options, block, b->bytes);
   }
   if (driver) driver->close_context(context);
-  if (context->tap_memory) deallocate(options, context->tap_memory, context->tap_bytes);
   deallocate(options, context, context->layout.bytes);
   release_model(model);
 }

@@ -19,7 +19,7 @@ struct cameo_model {
 
 namespace rt {
 
-struct Staging {  // where an input that is not compact is copied to
+struct Grown {  // memory of the host, as large as the largest run that asked for it
   void* memory;
   uint64_t bytes;
 };
@@ -31,7 +31,8 @@ struct Binding {  // an output that is the next run's input
 };
 
 struct Layout {  // offsets in a context's block
-  uint64_t bases, loops, owned, shapes, staging, bindings, scratch, scratch_stride, arena, outputs, bytes;
+  uint64_t bases, loops, owned, shapes, staging, bindings, sizes, ios, input_dims, open_outputs, blocks, scratch,
+      scratch_stride, arena, outputs, bytes;
 };
 
 }  // namespace rt
@@ -40,22 +41,29 @@ struct cameo_context {
   cameo_model* model;
   rt::Layout layout;
   rt::Execution run;
-  void** owned;           // a buffer for each output
-  int64_t** shapes;       // what `shape` of a context-owned output points to
-  rt::Staging* staging;   // one an input
-  rt::Binding* bindings;  // binding_count of them, at most one an output
+  // With the dims that they have in a run: the program's own where it has no sizes that only a run knows.
+  const rt::Io *inputs, *outputs;
+  int64_t* sizes;           // Program::size_count
+  void** owned;             // a buffer for each output
+  int64_t** shapes;         // what `shape` of a context-owned output points to
+  rt::Grown* staging;       // one an input: where one that is not compact is copied to
+  rt::Grown* open_outputs;  // one an output: `owned` of those without an upper bound
+  rt::Grown* blocks;        // one for each of the schedule's
+  rt::Binding* bindings;    // binding_count of them, at most one an output
   int32_t binding_count;
   uint32_t busy;
   void (*tap)(void* user, const cameo_tap* value);
   void* tap_user;
-  void* tap_memory;
-  uint64_t tap_bytes;
+  rt::Grown tap_memory;
 };
 
 namespace rt {
 
 inline constexpr uint64_t kAlign = 64;
 inline uint64_t align_up(uint64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
+
+inline uint32_t input_base(uint32_t i) { return kFirstIo + i; }
+inline uint32_t output_base(const Program& program, uint32_t i) { return kFirstIo + program.input_count + i; }
 
 /// Null where the CPU runs the model.
 inline const DeviceDriver* driver_of(const cameo_model& model) {
@@ -79,6 +87,7 @@ cameo_status run(cameo_context* context, const cameo_value* in, int32_t in_count
                  const cameo_run_options* options, cameo_error* error);
 cameo_status synchronize(cameo_context* context, cameo_error* error);
 cameo_status set_tap(cameo_context* context, void (*callback)(void*, const cameo_tap*), void* user, cameo_error* error);
+cameo_status reserve_tap(cameo_context* context, cameo_error* error);  // for the sizes of the run
 cameo_status set_profile(cameo_context* context, uint64_t* nanoseconds, int32_t count, cameo_error* error);
 cameo_status selftest(const Program& program, const cameo_options* options, void (*report)(void*, const cameo_check*),
                       void* user, cameo_error* error);

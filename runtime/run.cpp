@@ -1,17 +1,15 @@
-// One run: check and bind inputs, check and bind outputs, walk the rows, hand out. Nothing is allocated and no lock
-// taken; `prepare`, `bind_state` and `set_tap` allocate what runs need.
+// One run: find its sizes, check and bind inputs, check and bind outputs, walk the rows, hand out. No lock is taken,
+// and nothing allocated but where sizes have no upper bound; `prepare`, `bind_state` and `set_tap` allocate what runs
+// need.
 #include "runtime/device.h"
 #include "runtime/dtype.h"
 #include "runtime/errors.h"
 #include "runtime/libc.h"
-#include "runtime/model.h"
+#include "runtime/sizes.h"
 #include "runtime/values.h"
 
 namespace rt {
 namespace {
-
-uint32_t input_base(uint32_t i) { return kFirstIo + i; }
-uint32_t output_base(const Program& program, uint32_t i) { return kFirstIo + program.input_count + i; }
 
 Binding* binding_of(cameo_context* context, int32_t output, int32_t input) {
   for (int32_t i = 0; i < context->binding_count; ++i)
@@ -24,8 +22,17 @@ bool is_here(const cameo_context* context, const cameo_tensor& tensor) {
   return tensor.device.device_type == context->model->options.device.device_type;
 }
 
+// At the upper bound, where there is one: runs of other sizes need no more.
+cameo_status reserve_staging(cameo_context* context, int32_t index, cameo_error* error) {
+  const Io& io = context->inputs[index];
+  const uint64_t bytes = is_open(io) ? io_bytes(io) : most_bytes(io);
+  if (grow(context->model->options, &context->staging[index], bytes)) return CAMEO_OK;
+  return fail(error, CAMEO_OUT_OF_MEMORY, index, -1, "cannot allocate %lu bytes for a compact copy of input %d", bytes,
+              index);
+}
+
 cameo_status stage(cameo_context* context, int32_t index, const cameo_tensor& tensor, cameo_error* error) {
-  const Io& io = context->model->program->inputs[index];
+  const Io& io = context->inputs[index];
   if (context->run.device)
     return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "input %d %s is on the GPU and not compact", index,
                 Quoted(io.name).text);
@@ -33,13 +40,14 @@ cameo_status stage(cameo_context* context, int32_t index, const cameo_tensor& te
     return fail(error, CAMEO_FAILED_PRECONDITION, index, -1,
                 "input %d %s is not compact; call prepare with it once, which allocates room for a compact copy", index,
                 Quoted(io.name).text);
+  if (cameo_status status = reserve_staging(context, index, error)) return status;
   copy_strided(tensor, context->staging[index].memory, element_bytes(io.dtype));
   context->run.bases[input_base(static_cast<uint32_t>(index))] = context->staging[index].memory;
   return CAMEO_OK;
 }
 
 cameo_status bind_input(cameo_context* context, int32_t index, const cameo_value& value, cameo_error* error) {
-  const Io& io = context->model->program->inputs[index];
+  const Io& io = context->inputs[index];
   void*& base = context->run.bases[input_base(static_cast<uint32_t>(index))];
   const Binding* binding = binding_of(context, -1, index);
   if (value.kind == CAMEO_KIND_NONE && binding) {
@@ -57,13 +65,15 @@ cameo_status bind_input(cameo_context* context, int32_t index, const cameo_value
 }
 
 cameo_status bind_output(cameo_context* context, int32_t index, cameo_value& value, cameo_error* error) {
-  const Io& io = context->model->program->outputs[index];
+  const Io& io = context->outputs[index];
   void*& base = context->run.bases[output_base(*context->model->program, static_cast<uint32_t>(index))];
   const Binding* binding = binding_of(context, index, -1);
   base = binding ? binding->blocks[1] : context->owned[index];
-  if (value.kind == CAMEO_KIND_NONE) return CAMEO_OK;
-  if (cameo_status status = check_kind(value, "output", index, io.name, error)) return status;
-  if (!value.tensor.data) return CAMEO_OK;
+  if (value.kind != CAMEO_KIND_NONE)
+    if (cameo_status status = check_kind(value, "output", index, io.name, error)) return status;
+  // What the run before handed out is given again: it may be too small for this one.
+  if (is_open(io) && value.tensor.data == context->owned[index]) value.tensor.data = nullptr;
+  if (is_owned(value)) return is_open(io) ? reserve_output(context, index, error) : CAMEO_OK;
   if (cameo_status status = check_tensor(io, value.tensor, context->model->options.device, "output", index, error))
     return status;
   if (!is_compact(value.tensor))
@@ -73,14 +83,16 @@ cameo_status bind_output(cameo_context* context, int32_t index, cameo_value& val
   return CAMEO_OK;
 }
 
-Span output_span(const Program& program, const cameo_value* out, int32_t i) {
+Span output_span(const cameo_context* context, const cameo_value* out, int32_t i) {
   const cameo_value& value = value_at(out, i);
-  return is_owned(value) ? Span{} : Span{data_of(value.tensor), io_bytes(program.outputs[i])};
+  return is_owned(value) ? Span{} : Span{data_of(value.tensor), io_bytes(context->outputs[i])};
 }
 
-cameo_status check_overlap(const Program& program, const cameo_value* in, const cameo_value* out, cameo_error* error) {
+cameo_status check_overlap(const cameo_context* context, const cameo_value* in, const cameo_value* out,
+                           cameo_error* error) {
+  const Program& program = *context->model->program;
   for (int32_t o = 0; o < static_cast<int32_t>(program.output_count); ++o) {
-    const Span span = output_span(program, out, o);
+    const Span span = output_span(context, out, o);
     if (!span.bytes) continue;
     for (int32_t i = 0; i < static_cast<int32_t>(program.input_count); ++i) {
       const cameo_value& value = value_at(in, i);
@@ -90,11 +102,16 @@ cameo_status check_overlap(const Program& program, const cameo_value* in, const 
                     Quoted(program.outputs[o].name).text, i, Quoted(program.inputs[i].name).text);
     }
     for (int32_t p = 0; p < o; ++p)
-      if (overlap(span, output_span(program, out, p)))
+      if (overlap(span, output_span(context, out, p)))
         return fail(error, CAMEO_INVALID_ARGUMENT, o, -1, "output %d %s overlaps output %d %s", o,
                     Quoted(program.outputs[o].name).text, p, Quoted(program.outputs[p].name).text);
   }
   return CAMEO_OK;
+}
+
+cameo_status reserve_run(cameo_context* context, cameo_error* error) {
+  const cameo_status status = reserve_blocks(context, error);
+  return status || !context->tap ? status : reserve_tap(context, error);
 }
 
 cameo_status bind_values(cameo_context* context, const cameo_value* in, int32_t in_count, cameo_value* out,
@@ -102,9 +119,12 @@ cameo_status bind_values(cameo_context* context, const cameo_value* in, int32_t 
   const Program& program = *context->model->program;
   cameo_status status = check_count(in, in_count, program.input_count, "input", error);
   if (!status) status = check_count(out, out_count, program.output_count, "output", error);
+  const bool has_sizes = program.size_count;
+  if (!status && has_sizes) status = fit_context(context, in, error);
   for (int32_t i = 0; !status && i < in_count; ++i) status = bind_input(context, i, value_at(in, i), error);
   for (int32_t i = 0; !status && i < out_count; ++i) status = bind_output(context, i, value_at(out, i), error);
-  return status ? status : check_overlap(program, in, out, error);
+  if (!status) status = check_overlap(context, in, out, error);
+  return !status && has_sizes ? reserve_run(context, error) : status;
 }
 
 cameo_status check_run_options(const cameo_context* context, const cameo_run_options* options, const cameo_value* out,
@@ -175,7 +195,7 @@ void return_outputs(cameo_context* context, cameo_value* out) {
     else if (is_owned(value))
       fill_output(context, i, value, written, {CAMEO_CPU, 0});
     else if (binding_of(context, i, -1))
-      libc::memcpy(data_of(value.tensor), written, io_bytes(program.outputs[i]));
+      libc::memcpy(data_of(value.tensor), written, io_bytes(context->outputs[i]));
   }
   for (int32_t i = 0; i < context->binding_count; ++i) {
     Binding& binding = context->bindings[i];
@@ -194,17 +214,12 @@ cameo_status in_use(cameo_error* error) {
 }
 
 cameo_status prepare_input(cameo_context* context, int32_t index, const cameo_value& value, cameo_error* error) {
-  const Io& io = context->model->program->inputs[index];
+  const Io& io = context->inputs[index];
   if (value.kind == CAMEO_KIND_NONE && binding_of(context, -1, index)) return CAMEO_OK;
   cameo_status status = check_kind(value, "input", index, io.name, error);
   if (!status) status = check_tensor(io, value.tensor, context->model->options.device, "input", index, error);
-  Staging& staging = context->staging[index];
-  if (status || is_compact(value.tensor) || staging.memory || context->run.device) return status;
-  staging.bytes = io_bytes(io);
-  staging.memory = allocate(context->model->options, staging.bytes);
-  if (staging.memory) return CAMEO_OK;
-  return fail(error, CAMEO_OUT_OF_MEMORY, index, -1, "cannot allocate %lu bytes for a compact copy of input %d",
-              staging.bytes, index);
+  if (status || is_compact(value.tensor) || context->run.device) return status;
+  return reserve_staging(context, index, error);
 }
 
 bool same_type(const Io& a, const Io& b) {
@@ -269,10 +284,16 @@ cameo_status synchronize(cameo_context* context, cameo_error* error) {
 
 cameo_status prepare(cameo_context* context, const cameo_value* in, int32_t count, cameo_error* error) {
   if (!context) return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "prepare: `context` is null");
-  if (!in && count == 0) return CAMEO_OK;  // all sizes are fixed: nothing depends on the values
+  const Program& program = *context->model->program;
+  const bool has_sizes = program.size_count;
+  if (!in && count == 0 && !has_sizes) return CAMEO_OK;  // nothing depends on the values
   if (!enter(context)) return in_use(error);
-  cameo_status status = check_count(in, count, context->model->program->input_count, "input", error);
+  cameo_status status = check_count(in, count, program.input_count, "input", error);
+  if (!status && has_sizes) status = fit_context(context, in, error);
   for (int32_t i = 0; !status && i < count; ++i) status = prepare_input(context, i, value_at(in, i), error);
+  for (int32_t i = 0; !status && i < static_cast<int32_t>(program.output_count); ++i)
+    if (is_open(context->outputs[i])) status = reserve_output(context, i, error);
+  if (!status && has_sizes) status = reserve_run(context, error);
   leave(context);
   return status;
 }
@@ -285,6 +306,10 @@ cameo_status bind_state(cameo_context* context, int32_t output, int32_t input, c
     return fail(error, CAMEO_NOT_FOUND, output, -1, "no output %d or no input %d; the model has %u and %u", output,
                 input, program.output_count, program.input_count);
   const Io &from = program.outputs[output], &to = program.inputs[input];
+  if (has_sizes(from) || has_sizes(to))
+    return fail(error, CAMEO_UNIMPLEMENTED, output, -1,
+                "output %s is %s and input %s is %s; this runtime keeps states of fixed sizes only",
+                Quoted(from.name).text, TypeText(from).text, Quoted(to.name).text, TypeText(to).text);
   if (!same_type(from, to))
     return fail(error, CAMEO_INVALID_ARGUMENT, output, -1, "output %s is %s, but input %s is %s",
                 Quoted(from.name).text, TypeText(from.dtype, from.rank, from.dims).text, Quoted(to.name).text,

@@ -2,7 +2,7 @@
 #include "runtime/compare.h"
 #include "runtime/dtype.h"
 #include "runtime/errors.h"
-#include "runtime/model.h"
+#include "runtime/sizes.h"
 #include "runtime/values.h"
 
 namespace rt {
@@ -22,8 +22,7 @@ cameo_value golden_value(const Io& io, const void* data) {
   return value;
 }
 
-cameo_check check_output(const Program& program, const Golden& golden, uint32_t i, const void* got) {
-  const Io& io = program.outputs[i];
+cameo_check check_output(const Io& io, const Golden& golden, uint32_t i, const void* got) {
   Tolerance tolerance;
   if (golden.tolerances) tolerance.absolute = golden.tolerances[i];
   const Comparison c = compare(io.dtype, elements(io), got, golden.outputs[i], tolerance);
@@ -34,19 +33,21 @@ cameo_check check_output(const Program& program, const Golden& golden, uint32_t 
 cameo_status run_case(cameo_context* context, const Golden& golden, cameo_value* in, cameo_value* out, Report report,
                       cameo_error* error) {
   const Program& program = *context->model->program;
-  for (uint32_t i = 0; i < program.input_count; ++i) in[i] = golden_value(program.inputs[i], golden.inputs[i]);
-  for (uint32_t i = 0; i < program.output_count; ++i) out[i] = golden_value(program.outputs[i], nullptr);
-  cameo_status status = run(context, in, static_cast<int32_t>(program.input_count), out,
-                            static_cast<int32_t>(program.output_count), nullptr, error);
+  cameo_status status = program.size_count ? fit_to_symbols(context, golden.symbols, error) : CAMEO_OK;
+  for (uint32_t i = 0; i < program.input_count; ++i) in[i] = golden_value(context->inputs[i], golden.inputs[i]);
+  for (uint32_t i = 0; i < program.output_count; ++i) out[i] = golden_value(context->outputs[i], nullptr);
+  if (!status)
+    status = run(context, in, static_cast<int32_t>(program.input_count), out,
+                 static_cast<int32_t>(program.output_count), nullptr, error);
   for (uint32_t i = 0; i < program.output_count && (!status || status == CAMEO_MISMATCH); ++i) {
-    const cameo_check check = check_output(program, golden, i, out[i].tensor.data);
+    const cameo_check check = check_output(context->outputs[i], golden, i, out[i].tensor.data);
     if (report.call) report.call(report.user, &check);
     if (check.passed || status) continue;
     status = fail(error, CAMEO_MISMATCH, static_cast<int32_t>(i), -1,
                   "case %s: output %u %s differs by %g, tolerance %g: %lu of %ld elements, the worst is %lu, got %.9g, "
                   "expected %.9g",
                   Quoted(golden.name).text, i, Quoted(program.outputs[i].name).text, check.max_error, check.tolerance,
-                  check.mismatches, elements(program.outputs[i]), check.worst_index, check.got, check.expected);
+                  check.mismatches, elements(context->outputs[i]), check.worst_index, check.got, check.expected);
   }
   return status;
 }

@@ -34,7 +34,7 @@ void run_chunk(Job& job, uint32_t chunk, int32_t worker) {
   const Stretch& stretch = *job.stretch;  // stable: the job cannot end before this chunk has
   const Row* rows = stretch.schedule->rows;
   uint32_t row = stretch.begin, of_row = chunk;
-  for (; of_row >= rows[row].chunks; ++row) of_row -= rows[row].chunks;
+  for (uint32_t chunks; of_row >= (chunks = chunks_of(rows[row], stretch.sizes)); ++row) of_row -= chunks;
   Fault fault = {};
   RowCall call = call_of(stretch, rows[row]);
   call.chunk = static_cast<int32_t>(of_row);
@@ -50,7 +50,8 @@ void run_chunk(Job& job, uint32_t chunk, int32_t worker) {
 
 RowCall call_of(const Stretch& stretch, const Row& row) {
   const Schedule& schedule = *stretch.schedule;
-  return {{stretch.fault, stretch.scratch, 0, row.chunks}, stretch.bases, schedule.refs + row.refs};
+  const int32_t chunks = static_cast<int32_t>(chunks_of(row, stretch.sizes));
+  return {{stretch.fault, stretch.scratch, 0, chunks}, stretch.bases, schedule.refs + row.refs};
 }
 
 void publish(Job& job, const Stretch& stretch) {

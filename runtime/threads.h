@@ -15,11 +15,16 @@ struct Stretch {
   uint32_t chunks;  // of all rows
   const Kernel* kernels;
   void* const* bases;
-  Fault* fault;   // of the whole run
-  char* scratch;  // one piece a thread
+  const int64_t* sizes;  // the table of the run
+  Fault* fault;          // of the whole run
+  char* scratch;         // one piece a thread
   uint64_t scratch_stride;
 };
-// Everything but which chunk it is, of how many.
+// How many of a Kernel row's chunks there are in a run.
+inline uint32_t chunks_of(const Row& row, const int64_t* sizes) {
+  return row.b ? static_cast<uint32_t>(sizes[row.b - 1]) : row.chunks;
+}
+// Everything but which chunk it is.
 RowCall call_of(const Stretch& stretch, const Row& row);
 
 struct Job {

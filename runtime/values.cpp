@@ -43,19 +43,27 @@ cameo_status check_kind(const cameo_value& value, const char* what, int32_t inde
               Quoted(name).text, value.kind);
 }
 
+cameo_status check_rank(const Io& io, const cameo_tensor& tensor, const char* what, int32_t index, cameo_error* error) {
+  if (tensor.ndim != io.rank)
+    return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "%s %d %s has rank %d, the model declares %s", what, index,
+                Quoted(io.name).text, tensor.ndim, TypeText(io).text);
+  if (io.rank && !tensor.shape)
+    return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "%s %d %s: shape is null", what, index, Quoted(io.name).text);
+  return CAMEO_OK;
+}
+
 namespace {
 
 cameo_status check_dims(const Io& io, const cameo_tensor& tensor, const char* what, int32_t index, cameo_error* error) {
-  if (tensor.ndim != io.rank)
-    return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "%s %d %s has rank %d, the model declares %s", what, index,
-                Quoted(io.name).text, tensor.ndim, TypeText(io.dtype, io.rank, io.dims).text);
-  if (io.rank && !tensor.shape)
-    return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "%s %d %s: shape is null", what, index, Quoted(io.name).text);
-  for (int32_t d = 0; d < io.rank; ++d)
-    if (tensor.shape[d] != io.dims[d])
-      return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "%s %d %s is %s, the model declares %s: dim %d differs",
-                  what, index, Quoted(io.name).text, TypeText(io.dtype, io.rank, tensor.shape).text,
-                  TypeText(io.dtype, io.rank, io.dims).text, d);
+  if (cameo_status status = check_rank(io, tensor, what, index, error)) return status;
+  for (int32_t d = 0; d < io.rank; ++d) {
+    if (tensor.shape[d] == io.dims[d]) continue;
+    if (io.dim_sizes && io.dim_sizes[d] >= 0)
+      return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "%s %d %s has %ld in dim %d, which is %ld in this run",
+                  what, index, Quoted(io.name).text, tensor.shape[d], d, io.dims[d]);
+    return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "%s %d %s is %s, the model declares %s: dim %d differs", what,
+                index, Quoted(io.name).text, TypeText(io.dtype, io.rank, tensor.shape).text, TypeText(io).text, d);
+  }
   return CAMEO_OK;
 }
 

@@ -17,7 +17,8 @@ cameo_value& value_at(cameo_value* values, int32_t i);
 
 cameo_status check_count(const cameo_value* values, int32_t count, uint32_t expected, const char* what,
                          cameo_error* error);
-// On the CPU or on `device`, the model's.
+cameo_status check_rank(const Io& io, const cameo_tensor& tensor, const char* what, int32_t index, cameo_error* error);
+// On the CPU or on `device`, the model's. `io` has the dims of this run.
 cameo_status check_tensor(const Io& io, const cameo_tensor& tensor, cameo_device device, const char* what,
                           int32_t index, cameo_error* error);
 cameo_status check_kind(const cameo_value& value, const char* what, int32_t index, const char* name,

@@ -9,7 +9,7 @@
 namespace cameo {
 
 inline constexpr int kMaxRank = rt::kMaxRank;
-inline constexpr int64_t kMaxBytes = int64_t{1} << 40;       // of a tensor: no machine holds more
+inline constexpr int64_t kMaxBytes = rt::kMaxBytes;
 inline constexpr int64_t kMaxExtent = kMaxBytes;             // of an axis, also where another is empty
 inline constexpr int64_t kMaxStep = (int64_t{1} << 31) - 1;  // of a kernel, stride, dilation or pad: sums of their
                                                              // products with each other fit into 64 bits

@@ -59,7 +59,7 @@ double rate_of(const cameo_model& model, Walk& walk) {
   row.chunks = static_cast<uint16_t>(model.threads);
   Schedule schedule = {};
   schedule.rows = &row;
-  const Stretch stretch = {&schedule, 0, row.chunks, kernels, bases, nullptr, nullptr, 0};
+  const Stretch stretch = {&schedule, 0, row.chunks, kernels, bases, nullptr, nullptr, nullptr, 0};
   int64_t least = INT64_MAX;
   for (int i = 0; i < 4; ++i) {
     const uint64_t start = now_ns();

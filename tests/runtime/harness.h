@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <map>
 #include <vector>
 
 #include "runtime/abi.h"
@@ -47,6 +49,31 @@ inline cameo_value none() {
   cameo_value v = {};
   v.struct_size = sizeof v;
   return v;
+}
+
+/// What goes through options.alloc, which fails after `budget` allocations.
+struct Counts {
+  std::map<void*, size_t> live;
+  int allocations = 0, budget = 1 << 30;
+};
+
+inline cameo_options counting(Counts& counts) {
+  cameo_options options = rt::default_options();
+  options.user = &counts;
+  options.alloc = [](void* user, size_t bytes, size_t alignment, cameo_device) -> void* {
+    Counts& counts = *static_cast<Counts*>(user);
+    if (counts.allocations++ >= counts.budget) return nullptr;
+    void* memory = std::aligned_alloc(alignment, bytes);
+    counts.live[memory] = bytes;
+    return memory;
+  };
+  options.free = [](void* user, void* memory, size_t bytes, size_t, cameo_device) {
+    Counts& counts = *static_cast<Counts*>(user);
+    EXPECT_EQ(counts.live.at(memory), bytes);
+    counts.live.erase(memory);
+    std::free(memory);
+  };
+  return options;
 }
 
 template <const rt::Program& kProgram>

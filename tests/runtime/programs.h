@@ -20,7 +20,7 @@ using rt::Schedule;
 
 constexpr Io tensor(const char* name, uint32_t dtype, int32_t rank, const int64_t* dims,
                     const char* const* dim_names = nullptr) {
-  return {name, CAMEO_KIND_TENSOR, dtype, rank, dims, nullptr, nullptr, dim_names};
+  return {name, CAMEO_KIND_TENSOR, dtype, rank, dims, nullptr, nullptr, nullptr, dim_names};
 }
 
 template <class T, uint32_t kCount>

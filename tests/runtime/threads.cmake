@@ -5,7 +5,8 @@ if(CAMEO_SANITIZE)  # by another
 endif()
 file(GLOB thread_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/runtime/*.cpp ${CMAKE_SOURCE_DIR}/runtime/cuda/*.cpp)
 list(FILTER thread_sources EXCLUDE REGEX "/(abi|shared)\\.cpp$")
-add_executable(test_threads_tsan ${CMAKE_CURRENT_SOURCE_DIR}/runtime/execute_test.cpp ${thread_sources})
+add_executable(test_threads_tsan ${CMAKE_CURRENT_SOURCE_DIR}/runtime/execute_test.cpp
+  ${CMAKE_CURRENT_SOURCE_DIR}/runtime/sizes_test.cpp ${thread_sources})
 target_link_libraries(test_threads_tsan PRIVATE cameo_flags GTest::gtest_main ${CMAKE_DL_LIBS})
 target_compile_options(test_threads_tsan PRIVATE -fsanitize=thread -O1 -g1)
 target_link_options(test_threads_tsan PRIVATE -fsanitize=thread)

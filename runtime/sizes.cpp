@@ -1,0 +1,221 @@
+// See sizes.h. What is told of a size names the input, the dim, and the symbol that it stands for.
+#include "runtime/sizes.h"
+
+#include "runtime/dtype.h"
+#include "runtime/errors.h"
+#include "runtime/values.h"
+
+namespace rt {
+namespace {
+
+struct Dim {
+  int32_t io, dim;
+};
+
+// The first dim of the inputs that stands at that place.
+Dim giver_of(const Program& program, int32_t place) {
+  for (uint32_t i = 0; i < program.input_count; ++i)
+    for (int32_t d = 0; d < program.inputs[i].rank; ++d)
+      if (size_place(program.inputs[i], d) == place) return {static_cast<int32_t>(i), d};
+  return {-1, -1};
+}
+
+const char* dim_name(const Program& program, const Io& io, int32_t d) {
+  const int32_t place = size_place(io, d);
+  if (place >= 0 && place < static_cast<int32_t>(program.symbol_count)) return program.symbols[place].name;
+  return io.dim_names && io.dim_names[d] ? io.dim_names[d] : "?";
+}
+
+cameo_status out_of_bounds(const Program& program, int32_t index, int32_t d, int64_t size, cameo_error* error) {
+  const Io& io = program.inputs[index];
+  const Symbol& symbol = program.symbols[size_place(io, d)];
+  const int64_t high = symbol.high < 0 ? kMaxBytes : symbol.high;
+  return fail(error, CAMEO_INVALID_ARGUMENT, index, -1,
+              "input %d %s has %ld in dim %d (%s), which the model was built for %ld to %ld", index,
+              Quoted(io.name).text, size, d, Quoted(symbol.name).bare().text, symbol.low, high);
+}
+
+cameo_status set_symbol(const Program& program, int32_t index, int32_t d, int64_t size, int64_t* table,
+                        cameo_error* error) {
+  const Io& io = program.inputs[index];
+  const int32_t place = size_place(io, d);
+  const Symbol& symbol = program.symbols[place];
+  const Dim giver = giver_of(program, place);
+  if (giver.io == index && giver.dim == d) {
+    if (size < symbol.low || size > (symbol.high < 0 ? kMaxBytes : symbol.high))
+      return out_of_bounds(program, index, d, size, error);
+    return table[place] = size, CAMEO_OK;
+  }
+  if (table[place] == size) return CAMEO_OK;
+  return fail(error, CAMEO_INVALID_ARGUMENT, index, -1,
+              "input %d %s has %ld in dim %d (%s), but input %d %s has %ld in dim %d; they must be equal", index,
+              Quoted(io.name).text, size, d, Quoted(symbol.name).bare().text, giver.io,
+              Quoted(program.inputs[giver.io].name).text, table[place], giver.dim);
+}
+
+cameo_status set_symbols(const Program& program, const cameo_value* in, int64_t* table, cameo_error* error) {
+  for (int32_t i = 0; i < static_cast<int32_t>(program.input_count); ++i) {
+    const Io& io = program.inputs[i];
+    if (!has_sizes(io)) continue;
+    const cameo_value& value = value_at(in, i);
+    cameo_status status = check_kind(value, "input", i, io.name, error);
+    if (!status) status = check_rank(io, value.tensor, "input", i, error);
+    for (int32_t d = 0; !status && d < io.rank; ++d)
+      if (const int32_t place = size_place(io, d); place >= 0 && place < static_cast<int32_t>(program.symbol_count))
+        status = set_symbol(program, i, d, value.tensor.shape[d], table, error);
+    if (status) return status;
+  }
+  return CAMEO_OK;
+}
+
+cameo_status check_computed(const Program& program, const cameo_value* in, const int64_t* table, cameo_error* error) {
+  for (int32_t i = 0; i < static_cast<int32_t>(program.input_count); ++i) {
+    const Io& io = program.inputs[i];
+    for (int32_t d = 0; d < io.rank; ++d)
+      if (const int32_t place = size_place(io, d); place >= 0 && table[place] != value_at(in, i).tensor.shape[d])
+        return fail(error, CAMEO_INVALID_ARGUMENT, i, -1,
+                    "input %d %s has %ld in dim %d (%s), which must be %ld at the sizes of the other dims", i,
+                    Quoted(io.name).text, value_at(in, i).tensor.shape[d], d,
+                    Quoted(dim_name(program, io, d)).bare().text, table[place]);
+  }
+  return CAMEO_OK;
+}
+
+// -1: more than any tensor has.
+int64_t bytes_at(const Io& io, const int64_t* table) {
+  int64_t bytes = element_bytes(io.dtype);
+  for (int32_t d = 0; d < io.rank; ++d)
+    if (dim_of(io, d, table) == 0) return 0;
+  for (int32_t d = 0; d < io.rank; ++d)
+    if (__builtin_mul_overflow(bytes, dim_of(io, d, table), &bytes) || bytes > kMaxBytes) return -1;
+  return bytes;
+}
+
+cameo_status check_tensors(const Io* ios, uint32_t count, const char* what, const int64_t* table, cameo_error* error) {
+  for (int32_t i = 0; i < static_cast<int32_t>(count); ++i) {
+    for (int32_t d = 0; d < ios[i].rank; ++d)
+      if (dim_of(ios[i], d, table) < 0)
+        return fail(error, CAMEO_INVALID_ARGUMENT, i, -1, "%s %d %s would have %ld in dim %d at these sizes", what, i,
+                    Quoted(ios[i].name).text, dim_of(ios[i], d, table), d);
+    if (bytes_at(ios[i], table) < 0)
+      return fail(error, CAMEO_INVALID_ARGUMENT, i, -1, "%s %d %s would be larger than any tensor at these sizes", what,
+                  i, Quoted(ios[i].name).text);
+  }
+  return CAMEO_OK;
+}
+
+// What stands behind the symbols, and whether tensors may be as large as it makes them.
+cameo_status compute_sizes(const Program& program, int64_t* table, cameo_error* error) {
+  void* bases[] = {table};
+  const Ref refs[] = {{0, 0, 0}};
+  Fault fault = {};
+  if (program.sizes) program.sizes({{&fault, nullptr, 0, 1}, bases, refs});
+  if (fault.code) return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "the model does not run at these sizes");
+  cameo_status status = check_tensors(program.inputs, program.input_count, "input", table, error);
+  return status ? status : check_tensors(program.outputs, program.output_count, "output", table, error);
+}
+
+void set_dims(const Io* declared, const Io* ios, uint32_t count, const int64_t* table) {
+  for (uint32_t i = 0; i < count; ++i)
+    for (int32_t d = 0; d < ios[i].rank; ++d)  // the context's own memory
+      const_cast<int64_t*>(ios[i].dims)[d] = dim_of(declared[i], d, table);
+}
+
+void set_dims(cameo_context* context) {
+  const Program& program = *context->model->program;
+  set_dims(program.inputs, context->inputs, program.input_count, context->sizes);
+  set_dims(program.outputs, context->outputs, program.output_count, context->sizes);
+}
+
+uint64_t block_bytes(const Block& block, const int64_t* table) {
+  return table[block.size] < 0 ? ~uint64_t{0} : static_cast<uint64_t>(table[block.size]);
+}
+
+}  // namespace
+
+uint64_t most_bytes(const Io& io) {
+  int64_t bytes = element_bytes(io.dtype);
+  for (int32_t d = 0; d < io.rank; ++d) bytes *= size_place(io, d) < 0 ? io.dims[d] : io.dim_max[d];
+  return static_cast<uint64_t>(bytes);
+}
+
+cameo_status find_sizes(const Program& program, const cameo_value* in, int64_t* table, cameo_error* error) {
+  cameo_status status = set_symbols(program, in, table, error);
+  if (!status) status = compute_sizes(program, table, error);
+  return status ? status : check_computed(program, in, table, error);
+}
+
+cameo_status fit_context(cameo_context* context, const cameo_value* in, cameo_error* error) {
+  const cameo_status status = find_sizes(*context->model->program, in, context->sizes, error);
+  if (!status) set_dims(context);
+  return status;
+}
+
+cameo_status fit_to_symbols(cameo_context* context, const int64_t* symbols, cameo_error* error) {
+  const Program& program = *context->model->program;
+  for (uint32_t i = 0; i < program.symbol_count; ++i) context->sizes[i] = symbols[i];
+  const cameo_status status = compute_sizes(program, context->sizes, error);
+  if (!status) set_dims(context);
+  return status;
+}
+
+bool grow(const cameo_options& options, Grown* memory, uint64_t bytes) {
+  if (bytes <= memory->bytes) return true;
+  if (memory->memory) deallocate(options, memory->memory, memory->bytes);
+  *memory = {bytes <= static_cast<uint64_t>(kMaxBytes) ? allocate(options, bytes) : nullptr, bytes};
+  if (!memory->memory) memory->bytes = 0;
+  return memory->memory;
+}
+
+cameo_status reserve_output(cameo_context* context, int32_t index, cameo_error* error) {
+  const Io& io = context->outputs[index];
+  Grown& memory = context->open_outputs[index];
+  if (!grow(context->model->options, &memory, io_bytes(io)))
+    return fail(error, CAMEO_OUT_OF_MEMORY, index, -1, "cannot allocate %lu bytes for output %d %s", io_bytes(io),
+                index, Quoted(io.name).text);
+  context->owned[index] = memory.memory;
+  context->run.bases[output_base(*context->model->program, static_cast<uint32_t>(index))] = memory.memory;
+  return CAMEO_OK;
+}
+
+cameo_status reserve_blocks(cameo_context* context, cameo_error* error) {
+  const Schedule& schedule = *context->run.schedule;
+  for (uint32_t i = 0; i < schedule.block_count; ++i) {
+    const uint64_t bytes = block_bytes(schedule.blocks[i], context->sizes);
+    if (!grow(context->model->options, &context->blocks[i], bytes))
+      return fail(error, CAMEO_OUT_OF_MEMORY, -1, -1, "cannot allocate %lu bytes for values between the steps", bytes);
+    context->run.bases[schedule.blocks[i].base] = context->blocks[i].memory;
+  }
+  return CAMEO_OK;
+}
+
+bool is_bounded(const cameo_model& model) {
+  for (uint32_t i = 0; i < model.program->output_count; ++i)
+    if (is_open(model.program->outputs[i])) return false;
+  return model.image->schedule->block_count == 0;
+}
+
+uint64_t grown_bytes(const cameo_model& model, const int64_t* table) {
+  const Schedule& schedule = *model.image->schedule;
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < model.program->output_count; ++i)
+    if (const Io& io = model.program->outputs[i]; is_open(io))
+      bytes += align_up(static_cast<uint64_t>(bytes_at(io, table)));
+  for (uint32_t i = 0; i < schedule.block_count; ++i) bytes += align_up(block_bytes(schedule.blocks[i], table));
+  return bytes;
+}
+
+SizeTable::SizeTable(const cameo_model& model, bool asks)
+    : model_(model), table_(asks ? static_cast<int64_t*>(allocate(model.options, bytes())) : nullptr) {}
+
+SizeTable::~SizeTable() {
+  if (table_) deallocate(model_.options, table_, bytes());
+}
+
+cameo_status SizeTable::find(const cameo_value* in, int32_t count, cameo_error* error) const {
+  if (!table_) return fail(error, CAMEO_OUT_OF_MEMORY, -1, -1, "cannot allocate %lu bytes for sizes", bytes());
+  const cameo_status status = check_count(in, count, model_.program->input_count, "input", error);
+  return status ? status : find_sizes(*model_.program, in, table_, error);
+}
+
+}  // namespace rt

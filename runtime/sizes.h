@@ -1,0 +1,58 @@
+// Sizes that only a run knows (Symbol): how inputs give them, the dims that follow, and the memory that they ask for.
+#pragma once
+
+#include "runtime/model.h"
+
+namespace rt {
+
+/// Where the size of dim `d` stands in a table of sizes; -1: it is a number.
+inline int32_t size_place(const Io& io, int32_t d) { return io.dim_sizes ? io.dim_sizes[d] : -1; }
+inline int64_t dim_of(const Io& io, int32_t d, const int64_t* table) {
+  const int32_t place = size_place(io, d);
+  return place < 0 ? io.dims[d] : table[place];
+}
+inline bool has_sizes(const Io& io) {
+  for (int32_t d = 0; d < io.rank; ++d)
+    if (size_place(io, d) >= 0) return true;
+  return false;
+}
+inline bool is_open(const Io& io) {  // a dim has no upper bound
+  for (int32_t d = 0; io.dim_sizes && d < io.rank; ++d)
+    if (io.dim_sizes[d] >= 0 && io.dim_max[d] < 0) return true;
+  return false;
+}
+uint64_t most_bytes(const Io& io);  // of one that is not open
+
+/// Fills `table`, Program::size_count long, from the shapes of the inputs, and checks all that depends on them. An
+/// input whose dims are numbers is not looked at.
+cameo_status find_sizes(const Program& program, const cameo_value* in, int64_t* table, cameo_error* error);
+
+/// The context's table, and the dims of its inputs and outputs.
+cameo_status fit_context(cameo_context* context, const cameo_value* in, cameo_error* error);
+cameo_status fit_to_symbols(cameo_context* context, const int64_t* symbols, cameo_error* error);
+
+/// Memory for the sizes that the context has been fitted to: kept, and anew where it is too small.
+bool grow(const cameo_options& options, Grown* memory, uint64_t bytes);
+cameo_status reserve_output(cameo_context* context, int32_t index, cameo_error* error);  // an open one
+cameo_status reserve_blocks(cameo_context* context, cameo_error* error);
+/// The same for outputs and blocks of a context that is yet to be created; `bounded` where no run makes them grow.
+bool is_bounded(const cameo_model& model);
+uint64_t grown_bytes(const cameo_model& model, const int64_t* table);
+
+/// A table of sizes for one call, if that `asks` for them.
+class SizeTable {
+ public:
+  SizeTable(const cameo_model& model, bool asks);
+  SizeTable(const SizeTable&) = delete;
+  ~SizeTable();
+  cameo_status find(const cameo_value* in, int32_t count, cameo_error* error) const;
+  const int64_t* get() const { return table_; }
+
+ private:
+  uint64_t bytes() const { return model_.program->size_count * sizeof(int64_t); }
+
+  const cameo_model& model_;
+  int64_t* table_;
+};
+
+}  // namespace rt
