@@ -18,6 +18,11 @@ std::string constant_of(KernelPrinter& printer, Expr extent) {
   return extent.is_const() ? fmt::format("rt::c<{}>", extent.int_value()) : printer.name(extent);
 }
 
+std::string rows_of(KernelPrinter& printer, Expr extent) {
+  if (extent.is_const()) return constant_of(printer, extent);
+  return fmt::format("rt::at_least<{}>({})", static_cast<int64_t>(range_of(extent).low), printer.name(extent));
+}
+
 std::string extents_of(KernelPrinter& printer, std::span<const Expr> variables) {
   return fmt::format("rt::extents({})", join(printer, variables, [](Expr v) { return v.extent(); }));
 }
@@ -68,7 +73,7 @@ void print_product(KernelPrinter& printer, const Product& p, std::string_view fu
   const auto stride = [&](const Affine& offset, Expr v) { return printer.name(offset.stride_of(v).extent()); };
   const auto strides = [&](const Affine& offset, auto& variables) { return strides_of(printer, offset, variables); };
   printer.line(fmt::format("rt::{}(call, {}{}, {}, {}, {}, {},", function, first, extents_of(printer, p.outer),
-                           extents_of(printer, p.segments), p.row ? constant_of(printer, p.row.extent()) : "rt::c<1>",
+                           extents_of(printer, p.segments), p.row ? rows_of(printer, p.row.extent()) : "rt::c<1>",
                            constant_of(printer, p.column.extent()), constant_of(printer, p.k.extent())));
   printer.line(fmt::format("             rt::matrix_a(x{} + {}l, {}, {}, {}),", Product::kA, a.constant,
                            strides(a, p.outer), p.row ? stride(a, p.row) : "0l", strides(a, p.segments)));

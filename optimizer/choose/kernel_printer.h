@@ -35,6 +35,8 @@ class KernelPrinter {
 
 // ---- words of calls
 std::string constant_of(KernelPrinter& printer, Expr extent);  // a number of which the function makes a type, or a size
+/// Of rows: where they are a size, also the least that they are.
+std::string rows_of(KernelPrinter& printer, Expr extent);
 std::string extents_of(KernelPrinter& printer, std::span<const Expr> variables);  // rt::extents(..)
 /// The coefficients of an affine offset: rt::strides(..).
 std::string strides_of(KernelPrinter& printer, const Affine& offset, std::span<const Expr> variables);

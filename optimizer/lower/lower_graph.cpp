@@ -1,6 +1,9 @@
 // See lower_graph.h.
 #include "optimizer/lower/lower_graph.h"
 
+#include <algorithm>
+#include <ranges>
+
 #include "optimizer/choose/choose.h"
 #include "optimizer/layout/solve_layouts.h"
 
@@ -50,8 +53,35 @@ std::vector<LoweredPart> lower_output(const LoweredGraph& f, ValueId v, const Ou
 
 const Target& machine_of(bool on_host, const Target& target) { return on_host ? host_target() : target; }
 
+std::vector<bool> needed_values(const LoweredGraph& f) {
+  std::vector<bool> needed(f.g.values().size());
+  const auto need = [&](ValueId v) {
+    for (auto alias = f.layouts.aliases.find(v); alias != f.layouts.aliases.end(); alias = f.layouts.aliases.find(v)) {
+      needed[v.index] = true;
+      v = alias->second.of;
+    }
+    if (v) needed[v.index] = true;
+  };
+  const auto node_runs = [&](NodeId n) { return must_run(f.g[n]); };
+  for (const Port& p : f.g.outputs()) need(p.value);
+  for (const FusedCluster& c : std::views::reverse(f.clusters)) {  // readers first
+    if (c.outputs.empty())
+      for (NodeId n : c.cluster.nodes) std::ranges::for_each(f.g[n].inputs, need);
+    for (ValueId v : c.cluster.outputs) {
+      const auto window = f.layouts.windows.find(v);
+      const bool is_part = window != f.layouts.windows.end() && needed[window->second.index];
+      if (is_part || std::ranges::any_of(c.cluster.nodes, node_runs)) need(v);
+      const auto parts = f.outputs.find(v);
+      if (!needed[v.index] || parts == f.outputs.end()) continue;
+      for (const LoweredPart& part : parts->second)
+        for (const Operand& o : part.lowered.operands) need(o.value);
+    }
+  }
+  return needed;
+}
+
 LoweredGraph lower_graph(const Graph& g, std::vector<FusedCluster> clusters, const Target& target) {
-  LoweredGraph f{g, std::move(clusters), {}, {}};
+  LoweredGraph f{g, std::move(clusters), {}, {}, {}};
   f.layouts.made = assign_orders(g, f.clusters);
   std::vector<MatchedOutput> matched;
   std::vector<OutputWishes> wishes;
@@ -65,6 +95,7 @@ LoweredGraph lower_graph(const Graph& g, std::vector<FusedCluster> clusters, con
   solve_layouts(g, f.clusters, wishes, f.layouts);
   for (const MatchedOutput& m : matched)
     if (!f.layouts.aliases.contains(m.value)) f.outputs.emplace(m.value, lower_matched(f, m));
+  f.needed = needed_values(f);
   return f;
 }
 

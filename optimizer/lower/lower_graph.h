@@ -19,10 +19,15 @@ struct LoweredGraph {
   std::vector<FusedCluster> clusters;
   Layouts layouts;
   std::map<ValueId, std::vector<LoweredPart>> outputs;  // of fused clusters, but for aliases and empty ones
+  std::vector<bool> needed;                             // by value: see `needed_values`
 };
 /// The machine that runs a cluster or a kernel: the target, or the processor beside it.
 const Target& machine_of(bool on_host, const Target& target);
 LoweredGraph lower_graph(const Graph& g, std::vector<FusedCluster> clusters, const Target& target);
+
+/// By value: whether the graph gives it out or a kernel reads it, or makes a part of what one reads. Others need not be
+/// computed: an operand that decides a shape is known from the sizes that it was made of.
+std::vector<bool> needed_values(const LoweredGraph& f);
 
 /// In layouts that are settled.
 std::vector<LoweredPart> lower_output(const LoweredGraph& f, ValueId v, const OutputExpr& out, const Target& target);

@@ -128,7 +128,7 @@ Planner::Frame Planner::open_frame(const Graph& g) {
     });
     clusters.push_back(std::move(fused));
   }
-  if (diagnostics_.has_errors()) return {{g, {}, {}, {}}, {}, {}};  // unknown extents have no layout
+  if (diagnostics_.has_errors()) return {{g, {}, {}, {}, {}}, {}, {}};  // unknown extents have no layout
   Frame f{lower_graph(g, std::move(clusters), plan_.target), std::move(places), {}};
   require_sound(verify_layouts(g, f.layouts.made), "layouts");
   return f;
@@ -184,6 +184,7 @@ void Planner::plan_cluster(Frame& f, size_t number) {
 
 void Planner::plan_output(Frame& f, const FusedCluster& c, size_t number) {
   const ValueId v = c.cluster.outputs[number];
+  if (!f.needed[v.index]) return;
   if (product(f.g.type(v).shape).is_static(0)) {
     place_output(f, v);
   } else if (!f.layouts.aliases.contains(v)) {

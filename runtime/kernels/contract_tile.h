@@ -119,22 +119,36 @@ RT_FN void each_size(const TileSplit& split, i64 part, F f) {
   if constexpr (N > 1 && occurs<Total>(N, 1)) f(Size<1>{});
 }
 
-// Rows of a known number all fall into parts of one height: the last one reaches back into the one before, and says how
-// many of its rows belong there, so that no second tile is compiled.
+// Rows fall into parts of one height, the largest of N, 4, 2 and 1 that there are rows for: the last one reaches back
+// into the one before, and says how many of its rows belong there, so that each height is one tile at most. Of a known
+// number that is less than N, which no tile is chosen for, the parts have several heights.
 template <int N, class M>
 constexpr bool one_height() {
-  if constexpr (kIsConstant<M>) {
-    return M::value >= N;
-  } else {
-    return false;
-  }
+  return !kIsConstant<M> || kLeast<M> >= N;
+}
+template <int N>
+constexpr i64 height_of(i64 m) {
+  return m >= N ? N : m >= 4 && N > 4 ? 4 : m >= 2 && N > 2 ? 2 : 1;
 }
 template <int N, class M>
 RT_FN constexpr TileSplit split_rows(M m) {
   if constexpr (one_height<N, M>()) {
-    return {round_up_div(m, N), round_up_div(m, N), N, N};
+    const i64 height = kLeast<M> >= N ? N : height_of<N>(m), parts = round_up_div(m, height);
+    return {parts, parts, height, height};
   } else {
     return split_tiles(m, N);
+  }
+}
+// Calls f with the height of all parts, as a type; Next: the largest that was not asked for yet.
+template <int Next, class M, class F>
+RT_FN void with_height(i64 height, F f) {
+  constexpr int kSmaller = Next > 4 ? 4 : Next > 2 ? 2 : 1;
+  if constexpr (Next == 1 || kLeast<M> >= Next) {
+    f(Size<Next>{});
+  } else if (height == Next) {
+    f(Size<Next>{});
+  } else {
+    with_height<kSmaller, M>(height, f);
   }
 }
 // Calls f with the height of a part, where it begins, and how many of its rows belong to the part before.
@@ -142,11 +156,14 @@ template <int N, class M, class F>
 RT_FN void each_rows(M m, const TileSplit& split, i64 part, F f) {
   if constexpr (!one_height<N, M>()) {
     each_size<N, M>(split, part, [&](auto size) __attribute__((always_inline)) { f(size, split.begin(part), 0); });
-  } else if constexpr (M::value % N == 0) {
+  } else if constexpr (kIsConstant<M> && kLeast<M> % N == 0) {
     f(Size<N>{}, part * N, 0);
   } else {
-    const i64 row = (part + 1) * N <= m ? part * N : m - N;
-    f(Size<N>{}, row, part * N - row);
+    with_height<N, M>(split.size, [&](auto height) __attribute__((always_inline)) {
+      constexpr i64 kHeight = height.value;
+      const i64 row = (part + 1) * kHeight <= m ? part * kHeight : m - kHeight;
+      f(height, row, part * kHeight - row);
+    });
   }
 }
 

@@ -23,12 +23,29 @@ struct Constant {
 };
 template <i64 N>
 inline constexpr Constant<N> c{};
+// One that only the run knows, and that is never less than N.
+template <i64 N>
+struct AtLeast {
+  i64 value;
+  constexpr operator i64() const { return value; }
+};
+template <i64 N>
+RT_FN constexpr AtLeast<N> at_least(i64 value) {
+  return {value};
+}
 
 namespace detail {
 template <class N>
 inline constexpr bool kIsConstant = false;
 template <i64 N>
 inline constexpr bool kIsConstant<Constant<N>> = true;
+// What a number is known to be at least when a kernel is compiled.
+template <class N>
+inline constexpr i64 kLeast = 0;
+template <i64 N>
+inline constexpr i64 kLeast<Constant<N>> = N;
+template <i64 N>
+inline constexpr i64 kLeast<AtLeast<N>> = N;
 template <class N, int W>
 inline constexpr bool kIsMultiple = false;
 template <i64 N, int W>
