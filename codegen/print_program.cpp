@@ -164,9 +164,9 @@ class ProgramPrinter {
   size_t first_like(size_t plan) const {
     const Plan& p = module_.plans[plan];
     size_t i = 0;
-    while (i < plan && !(module_.plans[i].steps == p.steps && parts_.parameters[i] == parts_.parameters[plan] &&
-                         module_.plans[i].taps == p.taps && module_.plans[i].arena_bytes == p.arena_bytes &&
-                         module_.plans[i].host_bytes == p.host_bytes))
+    while (i < plan && !(module_.plans[i].steps == p.steps && module_.plans[i].groups == p.groups &&
+                         parts_.parameters[i] == parts_.parameters[plan] && module_.plans[i].taps == p.taps &&
+                         module_.plans[i].arena_bytes == p.arena_bytes && module_.plans[i].host_bytes == p.host_bytes))
       ++i;
     return i;
   }
@@ -193,11 +193,13 @@ class ProgramPrinter {
   /// What a row's `b` says of a size: one more than its place.
   size_t asked(Expr size) const { return parts_.table.place_of(size) + 1; }
   void add_steps(const Plan& p, RowTable& rows, RowTable& refs) {
-    for (const Step& s : p.steps) {
+    for (int i = 0; i < std::ssize(p.steps); ++i) {
+      const Step& s = p.steps[i];
       const uint64_t a = s.kind == StepKind::LoopBegin ? s.a : slot_base(s.a);
       const uint64_t b = s.size ? asked(s.size) : s.kind == StepKind::Swap ? slot_base(s.b) : s.b;
-      rows.add(fmt::format("{{RowKind::{}, {:d}, {}, {}, {}, {}, {}, {}ul, {}, {}}}", kind_name(s.kind), s.joins,
-                           s.chunks, s.kernel, refs.size(), node_of(p, s), s.jump, s.bytes, a, b));
+      rows.add(fmt::format("{{RowKind::{}, {:d}, {}, {}, {}, {}, {}, {}ul, {}, {}}}", kind_name(s.kind),
+                           group_of(p, i).begin == i, s.chunks, s.kernel, refs.size(), node_of(p, s), s.jump, s.bytes,
+                           a, b));
       for (const Ref& r : s.refs) refs.add(ref_text(p, r));
       if (s.kind == StepKind::Kernel)
         for (Expr size : parameters_of(p)[s.kernel])

@@ -49,7 +49,7 @@ Target gpu_target(std::vector<std::string> architectures) {
   t.sm_count = 128;
   t.measured = false;
   t.tensor_cores = t.host_beside = true;  // from sm_80 on
-  t.shares_stretches = false;             // one step after another
+  t.shares_groups = false;                // one step after another
   constexpr int64_t kElementsOfAThread = 64;
   t.elements_a_launch = int64_t(t.sm_count) * t.block_threads * kElementsOfAThread;
   return t;

@@ -56,7 +56,7 @@ struct Target {
   int sm_count = 1;                          // of a GPU, that want a block each: a card has more or fewer
   bool tensor_cores = false;                 // which multiply f16 and bf16 as they stand and sum in f32
   bool host_beside = false;                  // a processor, to which a plan may leave steps
-  bool shares_stretches = true;              // steps that need nothing of each other are one job of its threads
+  bool shares_groups = true;                 // steps that need nothing of each other are one job of its threads
   int64_t elements_a_launch = 0;             // that are filled in less time than starting one more kernel takes
   std::shared_ptr<const ChoiceLock> lock{};  // of choices; null: the prices decide
 

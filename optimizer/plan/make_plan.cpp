@@ -91,8 +91,8 @@ void Planner::plan_root(const Graph& g) {
   if (diagnostics_.has_errors()) return;
   share_kernels(plan_, weights_);
   overwrite_operands(plan_);
-  find_stretches(plan_);
-  place_stretches(plan_);
+  find_groups(plan_);
+  place_groups(plan_);
   auto place = [&](Ref& r) {
     if (r.base == Base::Arena) r = {Base::Arena, 0, r.offset + plan_.buffers[r.number].offset};
   };

@@ -88,7 +88,6 @@ struct Step {
   uint32_t kernel = 0;
   std::vector<Ref> refs;
   int chunks = 1;
-  bool joins = true;      // it waits for all before it; else, of a kernel, it belongs to the stretch of the step before
   int jump = -1;          // a step's number
   int64_t bytes = 0;      // Copy, Advance; LoopBegin: trips when no ref holds them
   uint32_t a = 0, b = 0;  // slots of Swap, SetBase, Advance; loop number and flags of LoopBegin
@@ -100,6 +99,13 @@ struct Step {
     if (!n.is_static()) size = n.extent();
   }
   bool operator==(const Step&) const = default;
+};
+
+/// Neighbouring steps: one of any kind, or kernels that need nothing of each other, in any order. A group waits for all
+/// groups before it.
+struct Group {
+  int begin = 0, end = 0;  // its first step, and one past its last
+  bool operator==(const Group&) const = default;
 };
 
 /// A buffer of the arena: live from step `first` to step `last`, both included.
@@ -143,6 +149,7 @@ struct Plan {
   Target target;
   std::vector<Kernel> kernels;
   std::vector<Step> steps;
+  std::vector<Group> groups;  // of all steps, in their order
   std::vector<Buffer> buffers;
   std::vector<Tap> taps;  // by step
   std::vector<Claim> claims;
@@ -193,17 +200,19 @@ void overwrite_operands(Plan& plan);
 /// When all is placed: which operands of which kernels are always aligned.
 void note_alignment(Plan& plan);
 
-/// A stretch: a step that joins and those behind it that do not. Its kernels need nothing of each other, in any order.
-void for_each_stretch(const Plan& plan, const std::function<void(int begin, int end)>& f);  // `end`: one past its last
-int end_of_stretch(const Plan& plan, int begin);
 /// Before buffers are placed: which kernels need not wait for the ones before them.
-void find_stretches(Plan& plan);
-/// What has no step that several threads share is run by one of them, without a barrier: its steps join.
-void keep_shared_stretches(Plan& plan);
+void find_groups(Plan& plan);
+/// What has no step that several threads share is run by one of them, without a barrier: its steps are groups each.
+void keep_shared_groups(Plan& plan);
+/// The one that a step is in.
+const Group& group_of(const Plan& plan, int step);
+inline std::span<const Step> steps_of(const Plan& plan, const Group& g) {
+  return std::span(plan.steps).subspan(static_cast<size_t>(g.begin), static_cast<size_t>(g.end - g.begin));
+}
 
-/// Places the buffers, which live from the beginning to the end of stretches then; makes stretches shorter rather than
-/// the arena larger.
-void place_stretches(Plan& plan);
+/// Places the buffers, which live from the beginning to the end of groups then; makes groups shorter rather than the
+/// arena larger.
+void place_groups(Plan& plan);
 /// Gives every buffer an offset such that buffers which live at once do not overlap; returns the arena's size.
 /// Greedy by size, lowest offset that fits (as in "Efficient Memory Management for Deep Neural Net Inference", 2020).
 int64_t place_buffers(std::vector<Buffer>& buffers);

@@ -72,13 +72,13 @@ std::string to_string(const Plan& plan, const Sources& sources, bool with_bodies
     if (with_bodies) s += body_text(k);
   }
   for (const Claim& c : plan.claims) s += fmt::format("claim {}   <- {}\n", to_string(c), where(sources, c.provenance));
-  for (size_t i = 0; i < plan.steps.size(); ++i) {
+  for (int i = 0; i < std::ssize(plan.steps); ++i) {
     const Step& t = plan.steps[i];
     s += fmt::format("{:4} {}", i,
                      t.kind == StepKind::Kernel ? plan.kernels[t.kernel].symbol : std::string(name(t.kind)));
     if (!t.refs.empty()) s += fmt::format(" ({})", join(t.refs, [](const Ref& r) { return to_string(r); }));
     if (t.chunks > 1) s += fmt::format(" chunks {}", t.chunks);
-    if (!t.joins) s += fmt::format(" beside {}", i - 1);
+    if (group_of(plan, i).begin != i) s += fmt::format(" beside {}", i - 1);
     if (t.jump >= 0) s += fmt::format(" -> {}", t.jump);
     if (t.kind == StepKind::Swap) s += fmt::format(" slot{} slot{}", t.a, t.b);
     if (t.kind == StepKind::SetBase || t.kind == StepKind::Advance) s += fmt::format(" slot{}", t.a);

@@ -124,7 +124,7 @@ class PlanRun {
 
   std::vector<Tensor> run() {
     for (int from = 0, to = 0; from < static_cast<int>(plan_.steps.size()); from = to) {
-      const int end = end_of_stretch(plan_, from);
+      const int end = group_of(plan_, from).end;
       to = run_step(end - 1);
       for (int i = end - 1; i-- > from;) run_step(i);
       poison_between(from, to);

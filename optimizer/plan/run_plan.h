@@ -1,5 +1,5 @@
 // run_plan: the physical mode of the interpreter. Steps are walked as the artifact's runtime walks them, but those of a
-// stretch backwards, so that what needs their order comes out wrong. Kernels are evaluated from their lowered Exprs
+// group backwards, so that what needs their order comes out wrong. Kernels are evaluated from their lowered Exprs
 // over an arena with the planned offsets, and every byte that holds no value is poison: NaN, or an integer that no
 // model computes. So whatever reads a halo, a padding, a buffer before it is written or after it is reused, changes the
 // answer; whatever reaches out of its buffer is an error. Plain and slow.

@@ -190,7 +190,7 @@ Problems verify_layouts(const Graph& g, const std::vector<Layout>& layouts) {
 
 Problems verify_plan(const Plan& plan, const Interface& io, int64_t weights_bytes) {
   Problems problems = PlanVerifier(plan, io, weights_bytes).run();
-  return problems.empty() ? verify_stretches(plan) : problems;
+  return problems.empty() ? verify_groups(plan) : problems;
 }
 
 }  // namespace cameo

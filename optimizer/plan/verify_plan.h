@@ -14,7 +14,7 @@ namespace cameo {
 std::vector<std::string> verify_layouts(const Graph& g, const std::vector<Layout>& layouts);
 
 /// From here on every byte has an address.
-std::vector<std::string> verify_stretches(const Plan& plan);  // a part of:
+std::vector<std::string> verify_groups(const Plan& plan);  // a part of:
 std::vector<std::string> verify_plan(const Plan& plan, const Interface& io, int64_t weights_bytes);
 
 }  // namespace cameo

@@ -1,6 +1,6 @@
-// Stretches: kernels behind each other in the plan of which none reads or writes what another one writes. A processor's
-// threads share their chunks as one job: a stretch has one barrier where its steps would have one each, and a step that
-// is too small to be shared does not keep the other threads waiting.
+// Groups of several steps: kernels behind each other in the plan of which none reads or writes what another one writes.
+// A processor's threads share their chunks as one job: a group has one barrier where its steps would have one each, and
+// a step that is too small to be shared does not keep the other threads waiting.
 //
 // What a step touches is read off its lowered offsets: sums of terms, each with a stride and a range. Two of them in
 // one buffer are apart where their ranges are, or, as windows side by side, where they are modulo one of the strides.
@@ -11,7 +11,7 @@
 namespace cameo {
 namespace {
 
-constexpr size_t kMostSteps = 32;     // of a stretch: a thread looks for the step of its chunk one by one
+constexpr int kMostSteps = 32;        // of a group: a thread looks for the step of its chunk one by one
 constexpr size_t kMostAccesses = 16;  // of a kernel to one operand that are told apart
 
 /// Bytes of an operand: `first` plus, for each stride, a multiple of it, of `spread` bytes altogether at most; from
@@ -119,26 +119,27 @@ bool apart(const Access& a, int64_t a_base, const Access& b, int64_t b_base) {
   return false;
 }
 
-class StretchFinder {
+class GroupFinder {
  public:
-  explicit StretchFinder(Plan& plan) : plan_(plan) {
-    for (const Kernel& k : plan.kernels) accesses_.push_back(accesses_of(k));
+  explicit GroupFinder(const Plan& plan) : plan_(plan) {
+    if (plan.target.shares_groups)
+      for (const Kernel& k : plan.kernels) accesses_.push_back(accesses_of(k));
   }
-  void run() {
-    for (size_t i = 0; i < plan_.steps.size(); ++i) {
-      Step& s = plan_.steps[i];
-      const bool kernel = s.kind == StepKind::Kernel;
-      s.joins = !kernel || i == begin_ || i - begin_ >= kMostSteps || waits(s, i);
-      if (s.joins) begin_ = kernel ? i : i + 1;
+  std::vector<Group> run() const {
+    std::vector<Group> groups;
+    for (int i = 0; i < std::ssize(plan_.steps); ++i) {
+      if (groups.empty() || waits(plan_.steps[i], groups.back())) groups.push_back({i, i});
+      groups.back().end = i + 1;
     }
-    keep_shared_stretches(plan_);
+    return groups;
   }
 
  private:
-  bool waits(const Step& s, size_t number) const {
-    for (size_t i = begin_; i < number; ++i)
-      if (!independent(plan_.steps[i], s)) return true;
-    return false;
+  bool waits(const Step& s, const Group& before) const {
+    const std::span<const Step> steps = steps_of(plan_, before);
+    return !plan_.target.shares_groups || std::ssize(steps) >= kMostSteps || s.kind != StepKind::Kernel ||
+           steps[0].kind != StepKind::Kernel ||
+           !std::ranges::all_of(steps, [&](const Step& t) { return independent(t, s); });
   }
   bool independent(const Step& x, const Step& y) const {
     for (const Access& a : accesses_[x.kernel])
@@ -154,23 +155,26 @@ class StretchFinder {
   /// Whether a slot may be there.
   static bool moves(const Ref& r) { return r.base == Base::Arena || r.base == Base::Output || r.base == Base::Slot; }
 
-  Plan& plan_;
+  const Plan& plan_;
   std::vector<std::vector<Access>> accesses_;  // by kernel
-  size_t begin_ = 0;                           // of the stretch that is open
 };
 
 }  // namespace
 
-void keep_shared_stretches(Plan& plan) {
-  for_each_stretch(plan, [&](int begin, int end) {
-    const std::span<Step> steps(plan.steps.data() + begin, static_cast<size_t>(end - begin));
-    if (std::ranges::all_of(steps, [](const Step& s) { return s.chunks == 1; }))
-      for (Step& s : steps) s.joins = true;
-  });
+void keep_shared_groups(Plan& plan) {
+  std::vector<Group> kept;
+  for (const Group& g : plan.groups) {
+    if (std::ranges::any_of(steps_of(plan, g), [](const Step& s) { return s.chunks > 1; }))
+      kept.push_back(g);
+    else
+      for (int i = g.begin; i < g.end; ++i) kept.push_back({i, i + 1});
+  }
+  plan.groups = std::move(kept);
 }
 
-void find_stretches(Plan& plan) {
-  if (plan.target.shares_stretches) StretchFinder(plan).run();
+void find_groups(Plan& plan) {
+  plan.groups = GroupFinder(plan).run();
+  keep_shared_groups(plan);
 }
 
 }  // namespace cameo

@@ -1,6 +1,6 @@
-// verify_stretches: no two steps of a stretch touch one byte of which either writes it. Where the ranges of two
-// accesses meet, both are written out as runs of bytes, which are then compared: another way than `find_stretches`
-// goes.
+// verify_groups: every step is in one group, and no two steps of a group touch one byte of which either writes it.
+// Where the ranges of two accesses meet, both are written out as runs of bytes, which are then compared: another way
+// than `find_groups` goes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -109,21 +109,28 @@ bool collide(const Touch& a, const Touch& b) {
   return a.at.base == Base::Slot || b.at.base == Base::Slot;  // which stand in the arena or in outputs
 }
 
-class StretchVerifier {
+class GroupVerifier {
  public:
-  explicit StretchVerifier(const Plan& plan) : plan_(plan), accesses_(plan.kernels.size()) {}
+  explicit GroupVerifier(const Plan& plan) : plan_(plan), accesses_(plan.kernels.size()) {}
 
   std::vector<std::string> run() {
-    for_each_stretch(plan_, [&](int begin, int end) {
-      if (end > begin + 1) check(begin, end);
-    });
+    int behind = 0;
+    for (const Group& g : plan_.groups) {
+      if (g.begin != behind || g.end <= g.begin)
+        return {fmt::format("a group of steps {} to {} follows step {}", g.begin, g.end - 1, behind - 1)};
+      behind = g.end;
+    }
+    if (behind != std::ssize(plan_.steps))
+      return {fmt::format("groups have {} steps, the plan {}", behind, plan_.steps.size())};
+    for (const Group& g : plan_.groups)
+      if (g.end > g.begin + 1) check(g);
     return std::move(problems_);
   }
 
  private:
-  void check(int begin, int end) {
+  void check(const Group& g) {
     std::vector<Touch> all;
-    for (int i = begin; i < end; ++i) {
+    for (int i = g.begin; i < g.end; ++i) {
       const Step& s = plan_.steps[i];
       if (s.kind != StepKind::Kernel || plan_.kernels.at(s.kernel).on_host) {
         problems_.push_back(fmt::format("step {}: stands beside others and is no kernel of the target", i));
@@ -171,6 +178,6 @@ class StretchVerifier {
 
 }  // namespace
 
-std::vector<std::string> verify_stretches(const Plan& plan) { return StretchVerifier(plan).run(); }
+std::vector<std::string> verify_groups(const Plan& plan) { return GroupVerifier(plan).run(); }
 
 }  // namespace cameo

@@ -58,79 +58,79 @@ Ref slot(uint32_t number) { return {Base::Slot, number, 0}; }
 /// By step: `|` where it waits, `-` where it stands beside the one before.
 std::string waits(const Plan& plan) {
   std::string s;
-  for (const Step& step : plan.steps) s += step.joins ? '|' : '-';
+  for (const Group& g : plan.groups) s += '|' + std::string(static_cast<size_t>(g.end - g.begin - 1), '-');
   return s;
 }
-std::string stretches(std::vector<Step> steps) {
+std::string groups(std::vector<Step> steps) {
   Plan plan = plan_of(std::move(steps));
-  find_stretches(plan);
+  find_groups(plan);
   return waits(plan);
 }
 
-TEST(Stretches, OfOtherBuffersStandSideBySide) {
-  EXPECT_EQ(stretches({kernel_step(kCompact, buffer(0), input(0)), kernel_step(kCompact, buffer(1), input(0)),
-                       kernel_step(kCompact, output(0), buffer(2)), kernel_step(kCompact, output(1), buffer(2))}),
+TEST(Groups, OfOtherBuffersStandSideBySide) {
+  EXPECT_EQ(groups({kernel_step(kCompact, buffer(0), input(0)), kernel_step(kCompact, buffer(1), input(0)),
+                    kernel_step(kCompact, output(0), buffer(2)), kernel_step(kCompact, output(1), buffer(2))}),
             "|---");
 }
-TEST(Stretches, WaitForWhatTheyReadAndForWhatIsReadOrWritten) {
+TEST(Groups, WaitForWhatTheyReadAndForWhatIsReadOrWritten) {
   const Step first = kernel_step(kCompact, buffer(0), buffer(1));
-  EXPECT_EQ(stretches({first, kernel_step(kCompact, buffer(2), buffer(0))}), "||");  // read after write
-  EXPECT_EQ(stretches({first, kernel_step(kCompact, buffer(1), input(0))}), "||");   // write after read
-  EXPECT_EQ(stretches({first, kernel_step(kCompact, buffer(0), input(0))}), "||");   // write after write
-  EXPECT_EQ(stretches({first, kernel_step(kCompact, buffer(2), buffer(1))}), "|-");  // both read
-  EXPECT_EQ(stretches({first, kernel_step(kCompact, buffer(2), input(0)), kernel_step(kCompact, buffer(3), buffer(0)),
-                       kernel_step(kCompact, buffer(4), buffer(0))}),
+  EXPECT_EQ(groups({first, kernel_step(kCompact, buffer(2), buffer(0))}), "||");  // read after write
+  EXPECT_EQ(groups({first, kernel_step(kCompact, buffer(1), input(0))}), "||");   // write after read
+  EXPECT_EQ(groups({first, kernel_step(kCompact, buffer(0), input(0))}), "||");   // write after write
+  EXPECT_EQ(groups({first, kernel_step(kCompact, buffer(2), buffer(1))}), "|-");  // both read
+  EXPECT_EQ(groups({first, kernel_step(kCompact, buffer(2), input(0)), kernel_step(kCompact, buffer(3), buffer(0)),
+                    kernel_step(kCompact, buffer(4), buffer(0))}),
             "|-|-");
 }
-TEST(Stretches, PartsOfABufferMeetOrDoNot) {
+TEST(Groups, PartsOfABufferMeetOrDoNot) {
   const Step first = kernel_step(kCompact, buffer(0), input(0));
   constexpr int64_t kBytes = kRows * kColumns * 4;
-  EXPECT_EQ(stretches({first, kernel_step(kCompact, buffer(0, kBytes), input(0))}), "|-");
-  EXPECT_EQ(stretches({first, kernel_step(kCompact, buffer(0, kBytes - 4), input(0))}), "||");
+  EXPECT_EQ(groups({first, kernel_step(kCompact, buffer(0, kBytes), input(0))}), "|-");
+  EXPECT_EQ(groups({first, kernel_step(kCompact, buffer(0, kBytes - 4), input(0))}), "||");
 }
-TEST(Stretches, WindowsSideBySideDoNotMeet) {
+TEST(Groups, WindowsSideBySideDoNotMeet) {
   const Step left = kernel_step(kWindow, output(0), input(0));
-  EXPECT_EQ(stretches({left, kernel_step(kWindow, output(0, kColumns * 4), input(0))}), "|-");
-  EXPECT_EQ(stretches({left, kernel_step(kWindow, output(0, kColumns * 4 - 4), input(0))}), "||");
-  EXPECT_EQ(stretches({left, kernel_step(kWindow, output(0, kColumns * 4 + 4), input(0))}),
+  EXPECT_EQ(groups({left, kernel_step(kWindow, output(0, kColumns * 4), input(0))}), "|-");
+  EXPECT_EQ(groups({left, kernel_step(kWindow, output(0, kColumns * 4 - 4), input(0))}), "||");
+  EXPECT_EQ(groups({left, kernel_step(kWindow, output(0, kColumns * 4 + 4), input(0))}),
             "||");  // the next row's left
-  EXPECT_EQ(stretches({left, kernel_step(kCompact, output(0, kColumns * 4), input(0))}), "||");
+  EXPECT_EQ(groups({left, kernel_step(kCompact, output(0, kColumns * 4), input(0))}), "||");
 }
-TEST(Stretches, WhatComesOutOfDataMayBeAnywhereInItsBuffer) {
+TEST(Groups, WhatComesOutOfDataMayBeAnywhereInItsBuffer) {
   const Step first = kernel_step(kScatter, buffer(0), input(0));
-  EXPECT_EQ(stretches({first, kernel_step(kCompact, buffer(0, 4096), input(0))}), "||");
-  EXPECT_EQ(stretches({first, kernel_step(kCompact, buffer(1), input(0))}), "|-");
+  EXPECT_EQ(groups({first, kernel_step(kCompact, buffer(0, 4096), input(0))}), "||");
+  EXPECT_EQ(groups({first, kernel_step(kCompact, buffer(1), input(0))}), "|-");
 }
-TEST(Stretches, SlotsMayStandAnywhereInArenaAndOutputs) {
+TEST(Groups, SlotsMayStandAnywhereInArenaAndOutputs) {
   const Step first = kernel_step(kCompact, slot(0), input(0));
-  EXPECT_EQ(stretches({first, kernel_step(kCompact, buffer(0), input(0))}), "||");
-  EXPECT_EQ(stretches({first, kernel_step(kCompact, output(0), input(0))}), "||");
-  EXPECT_EQ(stretches({first, kernel_step(kCompact, slot(1), input(0))}), "||");
-  EXPECT_EQ(stretches({kernel_step(kCompact, buffer(0), slot(0)), kernel_step(kCompact, buffer(1), input(0))}), "||");
+  EXPECT_EQ(groups({first, kernel_step(kCompact, buffer(0), input(0))}), "||");
+  EXPECT_EQ(groups({first, kernel_step(kCompact, output(0), input(0))}), "||");
+  EXPECT_EQ(groups({first, kernel_step(kCompact, slot(1), input(0))}), "||");
+  EXPECT_EQ(groups({kernel_step(kCompact, buffer(0), slot(0)), kernel_step(kCompact, buffer(1), input(0))}), "||");
 }
-TEST(Stretches, ControlFlowWaits) {
+TEST(Groups, ControlFlowWaits) {
   Step jump;
   jump.kind = StepKind::Jump;
   jump.jump = 2;
-  EXPECT_EQ(stretches({kernel_step(kCompact, buffer(0), input(0)), jump, kernel_step(kCompact, buffer(1), input(0)),
-                       kernel_step(kCompact, buffer(2), input(0))}),
+  EXPECT_EQ(groups({kernel_step(kCompact, buffer(0), input(0)), jump, kernel_step(kCompact, buffer(1), input(0)),
+                    kernel_step(kCompact, buffer(2), input(0))}),
             "|||-");
 }
-TEST(Stretches, OfStepsThatAreNotSharedThereAreNone) {
-  EXPECT_EQ(stretches({kernel_step(kCompact, buffer(0), input(0), 1), kernel_step(kCompact, buffer(1), input(0), 1)}),
+TEST(Groups, OfStepsThatThreadsDoNotShareHaveOneEach) {
+  EXPECT_EQ(groups({kernel_step(kCompact, buffer(0), input(0), 1), kernel_step(kCompact, buffer(1), input(0), 1)}),
             "||");
-  EXPECT_EQ(stretches({kernel_step(kCompact, buffer(0), input(0), 1), kernel_step(kCompact, buffer(1), input(0), 2)}),
+  EXPECT_EQ(groups({kernel_step(kCompact, buffer(0), input(0), 1), kernel_step(kCompact, buffer(1), input(0), 2)}),
             "|-");
 }
-TEST(Stretches, AreNotEndless) {
+TEST(Groups, AreNotEndless) {
   std::vector<Step> steps;
   for (uint32_t i = 0; i < 40; ++i) steps.push_back(kernel_step(kCompact, buffer(i), input(0)));
-  EXPECT_EQ(stretches(steps), "|" + std::string(31, '-') + "|" + std::string(7, '-'));
+  EXPECT_EQ(groups(steps), "|" + std::string(31, '-') + "|" + std::string(7, '-'));
 }
-TEST(Stretches, AGpuHasNone) {
+TEST(Groups, OfAGpuHaveOneStepEach) {
   Plan plan = plan_of({kernel_step(kCompact, buffer(0), input(0)), kernel_step(kCompact, buffer(1), input(0))});
   plan.target = gpu_target({"ptx"});
-  find_stretches(plan);
+  find_groups(plan);
   EXPECT_EQ(waits(plan), "||");
 }
 
@@ -140,19 +140,19 @@ Plan with_reuse(int64_t other_bytes) {
   Plan plan = plan_of({kernel_step(kCompact, buffer(0), input(0)), kernel_step(kCompact, buffer(1), buffer(0)),
                        kernel_step(kCompact, buffer(2), input(0)), kernel_step(kCompact, buffer(3), buffer(2))});
   plan.buffers = {{128, 0, 1, 0, ""}, {128, 1, 3, 0, ""}, {128, 2, 3, 0, ""}, {other_bytes, 3, 3, 0, ""}};
-  find_stretches(plan);
+  find_groups(plan);
   EXPECT_EQ(waits(plan), "||-|");
-  place_stretches(plan);
+  place_groups(plan);
   return plan;
 }
-TEST(Stretches, DoNotReuseTheirMemoryWhereThereIsRoom) {
+TEST(Groups, DoNotReuseTheirMemoryWhereThereIsRoom) {
   const Plan plan = with_reuse(128);
   EXPECT_EQ(plan.arena_bytes, 384);
   EXPECT_EQ(waits(plan), "||-|");
   EXPECT_EQ(plan.buffers[0].last, 2);
   EXPECT_EQ(plan.buffers[2].first, 1);
 }
-TEST(Stretches, WaitWhereTheArenaWouldGrow) {
+TEST(Groups, WaitWhereTheArenaWouldGrow) {
   Plan plan = with_reuse(64);  // 3 buffers of 128 bytes would be 384
   EXPECT_EQ(plan.arena_bytes, 320);
   EXPECT_EQ(waits(plan), "||||");
@@ -160,15 +160,15 @@ TEST(Stretches, WaitWhereTheArenaWouldGrow) {
 }
 
 // ---- the verifier's own walk ----------------------------------------------------------------------------------------
-std::string verdict(const Step& x, Step y) {
-  y.joins = false;
+std::string verdict(const Step& x, const Step& y) {
   Plan plan = plan_of({x, y});
+  plan.groups = {{0, 2}};
   plan.arena_bytes = 4096;
   plan.buffers = {{4096, 0, 1, 0, ""}};
-  const std::vector<std::string> problems = verify_stretches(plan);
+  const std::vector<std::string> problems = verify_groups(plan);
   return problems.empty() ? "" : problems[0];
 }
-TEST(VerifyStretches, StepsSideBySideShareNothing) {
+TEST(VerifyGroups, StepsSideBySideShareNothing) {
   const Step first = kernel_step(kCompact, buffer(0), input(0));
   EXPECT_EQ(verdict(first, kernel_step(kCompact, output(0), input(0))), "");
   EXPECT_EQ(verdict(first, kernel_step(kCompact, buffer(0, 128), input(0))), "");
@@ -180,17 +180,29 @@ TEST(VerifyStretches, StepsSideBySideShareNothing) {
   EXPECT_NE(verdict(first, kernel_step(kCompact, slot(0), input(0))), "");
   EXPECT_NE(verdict(first, kernel_step(kScatter, buffer(0, 2048), input(0))), "");
 }
-TEST(VerifyStretches, Windows) {
+TEST(VerifyGroups, Windows) {
   const Step left = kernel_step(kWindow, output(0), input(0));
   EXPECT_EQ(verdict(left, kernel_step(kWindow, output(0, kColumns * 4), input(0))), "");
   EXPECT_NE(verdict(left, kernel_step(kWindow, output(0, kColumns * 4 + 4), input(0))), "");
   EXPECT_NE(verdict(left, kernel_step(kCompact, output(0, kColumns * 4), input(0))), "");
 }
-TEST(VerifyStretches, ControlFlowStandsBesideNothing) {
+TEST(VerifyGroups, ControlFlowStandsBesideNothing) {
   Step jump;
   jump.kind = StepKind::Jump;
   EXPECT_EQ(verdict(kernel_step(kCompact, buffer(0), input(0)), jump),
             "step 1: stands beside others and is no kernel of the target");
+}
+TEST(VerifyGroups, EveryStepIsInOne) {
+  const Step step = kernel_step(kCompact, output(0), input(0));
+  const auto problem_of = [&](std::vector<Group> groups) {
+    Plan plan = plan_of({step, step, step});
+    plan.groups = std::move(groups);
+    const std::vector<std::string> problems = verify_groups(plan);
+    return problems.empty() ? "" : problems[0];
+  };
+  EXPECT_EQ(problem_of({{0, 1}, {1, 2}, {2, 3}}), "");
+  EXPECT_EQ(problem_of({{0, 1}, {2, 3}}), "a group of steps 2 to 2 follows step 0");
+  EXPECT_EQ(problem_of({{0, 1}, {1, 2}}), "groups have 2 steps, the plan 3");
 }
 
 }  // namespace
