@@ -104,17 +104,6 @@ cameo_status check_tensors(const Io* ios, uint32_t count, const char* what, cons
   return CAMEO_OK;
 }
 
-// What stands behind the symbols, and whether tensors may be as large as it makes them.
-cameo_status compute_sizes(const Program& program, int64_t* table, cameo_error* error) {
-  void* bases[] = {table};
-  const Ref refs[] = {{0, 0, 0}};
-  Fault fault = {};
-  if (program.sizes) program.sizes({{&fault, nullptr, 0, 1}, bases, refs});
-  if (fault.code) return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "the model does not run at these sizes");
-  cameo_status status = check_tensors(program.inputs, program.input_count, "input", table, error);
-  return status ? status : check_tensors(program.outputs, program.output_count, "output", table, error);
-}
-
 void set_dims(const Io* declared, const Io* ios, uint32_t count, const int64_t* table) {
   for (uint32_t i = 0; i < count; ++i)
     for (int32_t d = 0; d < ios[i].rank; ++d)  // the context's own memory
@@ -137,6 +126,16 @@ uint64_t most_bytes(const Io& io) {
   int64_t bytes = element_bytes(io.dtype);
   for (int32_t d = 0; d < io.rank; ++d) bytes *= size_place(io, d) < 0 ? io.dims[d] : io.dim_max[d];
   return static_cast<uint64_t>(bytes);
+}
+
+cameo_status compute_sizes(const Program& program, int64_t* table, cameo_error* error) {
+  void* bases[] = {table};
+  const Ref refs[] = {{0, 0, 0}};
+  Fault fault = {};
+  if (program.sizes) program.sizes({{&fault, nullptr, 0, 1}, bases, refs});
+  if (fault.code) return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "the model does not run at these sizes");
+  cameo_status status = check_tensors(program.inputs, program.input_count, "input", table, error);
+  return status ? status : check_tensors(program.outputs, program.output_count, "output", table, error);
 }
 
 cameo_status find_sizes(const Program& program, const cameo_value* in, int64_t* table, cameo_error* error) {

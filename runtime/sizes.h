@@ -27,6 +27,9 @@ uint64_t most_bytes(const Io& io);  // of one that is not open
 /// input whose dims are numbers is not looked at.
 cameo_status find_sizes(const Program& program, const cameo_value* in, int64_t* table, cameo_error* error);
 
+/// What stands behind the symbols, and whether tensors may be as large as it makes them.
+cameo_status compute_sizes(const Program& program, int64_t* table, cameo_error* error);
+
 /// The context's table, and the dims of its inputs and outputs.
 cameo_status fit_context(cameo_context* context, const cameo_value* in, cameo_error* error);
 cameo_status fit_to_symbols(cameo_context* context, const int64_t* symbols, cameo_error* error);

@@ -1,6 +1,7 @@
 // `bench`: load, first run, warm-up and steady state apart; a percentile only where the samples carry it. `profile`:
 // the time of each step, and how near it comes to what the machine can do.
 #include "runtime/execute.h"
+#include "runtime/program/dims.h"
 #include "runtime/program/peak.h"
 #include "runtime/program/session.h"
 #include "runtime/program/verbs.h"
@@ -137,8 +138,9 @@ constexpr Quantile kQuantiles[] = {
 void print_text(Tool& tool, const Session& session, const Series& s) {
   Text& out = tool.out;
   out.plain(tool.program->name);
-  out.format(" on %s, %d thread%s, clock CLOCK_MONOTONIC\n", session.image(), session.threads(),
-             session.threads() == 1 ? "" : "s");
+  out.format(" on %s, %d thread%s, ", session.image(), session.threads(), session.threads() == 1 ? "" : "s");
+  print_sizes(tool, &out);
+  out.add(tool.program->symbol_count ? ", clock CLOCK_MONOTONIC\n" : "clock CLOCK_MONOTONIC\n");
   print_time(&out, "load", real(session.load_ns()));
   print_time(&out, "first run", real(s.first_ns));
   out.format("  %-12s %lu runs, not counted\n  %-12s %lu runs\n", "warm-up", s.warmup_runs, "timed", s.count);
@@ -191,6 +193,7 @@ void print_json(Tool& tool, const Session& session, const Series& s, const Work&
   out.add("{\"schema\":\"cameo.bench\",\"version\":1,\"cases\":[{\"name\":");
   out.json(Slice(tool.program->name));
   out.add(",\"target\":"), out.json(Slice(session.image()));
+  print_sizes_json(tool, &out);
   out.format(",\"threads\":%d,\"clock\":\"CLOCK_MONOTONIC\",\"load_ns\":%lu,\"first_run_ns\":%lu,\"warmup_runs\":%lu",
              session.threads(), session.load_ns(), s.first_ns, s.warmup_runs);
   out.format(",\"runs\":%lu,\"latency_ns\":{\"min\":%lu,", s.count, s.sorted[0]);
@@ -210,8 +213,7 @@ bool open_with_inputs(Tool& tool, const Flags& flags, Session* session) {
   if (flags.path_count)
     return tool.fail(kUsage, "`%s` takes no `%.*s`; inputs are given as `-i NAME=VALUE`", verb_name(flags.verb),
                      width(flags.paths[0]), flags.paths[0].data);
-  for (size_t i = 0; i < flags.input_count; ++i)
-    if (!add_input(tool, flags.inputs[i], &inputs)) return false;
+  if (!add_inputs(tool, flags, &inputs)) return false;
   if (!fill_inputs(tool, &inputs) || !session->open(flags)) return false;
   session->set_inputs(inputs);
   return true;
@@ -235,8 +237,8 @@ void print_profile(Tool& tool, const Share* shares, int32_t count, uint64_t tota
                    bool as_json) {
   Text& out = tool.out;
   if (as_json)
-    out.format("{\"schema\":\"cameo.profile\",\"version\":1,\"runs\":%lu,\"total_ns\":%lu,\"peak\":{", runs,
-               total / runs);
+    out.format("{\"schema\":\"cameo.profile\",\"version\":1,\"runs\":%lu,\"total_ns\":%lu", runs, total / runs),
+        print_sizes_json(tool, &out), out.add(",\"peak\":{");
   else
     out.format("%10s %6s %8s %8s%s  %-24s %s\n", "us a run", "%", "GFLOP/s", "GB/s", peak.bytes > 0 ? "  of peak" : "",
                "kernel", "ONNX nodes");

@@ -53,7 +53,7 @@ Values new_values(Tool& tool, uint32_t count) { return {tool.arena.array<Array>(
 
 bool read_pb_file(Tool& tool, Slice path, uint64_t most, Slice* file) {
   uint64_t size = 0;
-  if (!read_start(tool, path, most + 1, file, &size)) return false;
+  if (!read_start(tool, path, most == kAll ? kAll : most + 1, file, &size)) return false;
   return size <= most ||
          tool.fail(kBadData,
                    "`%.*s` is larger than any tensor of the model's is as a TensorProto: %lu bytes are possible",

@@ -96,6 +96,7 @@ bool read_file(Tool& tool, Slice path, Slice* bytes) {
 }
 
 bool read_start(Tool& tool, Slice path, uint64_t most, Slice* bytes, uint64_t* size) {
+  if (most == kAll) return read_file(tool, path, bytes) && (*size = bytes->size, true);
   const int file = open_to_read(tool, path);
   if (file < 0) return false;
   const bool sized = size_of(file, size), ok = read_open_file(tool, file, path, most, bytes);

@@ -10,7 +10,8 @@ bool write_all(int file, Slice bytes);
 // All of it, followed by a zero byte. What has no size, as a pipe or a device, is read as far as kMostUnsized.
 inline constexpr uint64_t kMostUnsized = 32 << 20;
 bool read_file(Tool& tool, Slice path, Slice* bytes);
-// At most `most` bytes of it; `size` is the file's, or as many as were read where it has none.
+inline constexpr uint64_t kAll = ~uint64_t{0};
+// At most `most` bytes of it, or kAll of them; `size` is the file's, or as many as were read where it has none.
 bool read_start(Tool& tool, Slice path, uint64_t most, Slice* bytes, uint64_t* size);
 bool write_file(Tool& tool, Slice path,
                 Slice bytes);  // what is no regular file, as a pipe or a device, stays what it is

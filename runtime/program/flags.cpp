@@ -53,6 +53,8 @@ bool to_device(Slice text, cameo_device* device) {  // cpu, cuda:1, auto
 constexpr Flag kFlags[] = {
     {"-i", "NAME=VALUE", kRun | kBench | kProfile, "an input: a file, a list, `zeros`, `rand` ... (see below)",
      [](Flags* f, Slice v) { return f->inputs[f->input_count++] = v, true; }},
+    {"--dim", "NAME=N", kRun | kBench | kProfile, "a size that the model leaves to a run, where no file says it",
+     [](Flags* f, Slice v) { return f->dims[f->dim_count++] = v, true; }},
     {"-o", "NAME=PLACE", kRun, "an output: a file, `-`, `stats`, `top5` ... (see below)",
      [](Flags* f, Slice v) { return f->outputs[f->output_count++] = v, true; }},
     {"--taps", "FILE.npz", kRun, "write every intermediate value by its ONNX name",
@@ -156,6 +158,7 @@ const char* verb_name(Verb verb) {
 bool parse_flags(Tool& tool, int argc, char** argv, Flags* flags) {
   const uint64_t most = static_cast<uint64_t>(argc > 0 ? argc : 1);
   flags->inputs = tool.arena.array<Slice>(most);
+  flags->dims = tool.arena.array<Slice>(most);
   flags->outputs = tool.arena.array<Slice>(most);
   flags->paths = tool.arena.array<Slice>(most);
   for (int i = 1; i < argc; ++i) {

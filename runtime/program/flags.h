@@ -17,6 +17,8 @@ struct Flags {
   Slice taps;
   Slice* inputs = nullptr;  // -i
   size_t input_count = 0;
+  Slice* dims = nullptr;  // --dim
+  size_t dim_count = 0;
   Slice* outputs = nullptr;  // -o
   size_t output_count = 0;
   Slice* paths = nullptr;  // what is no flag

@@ -1,5 +1,6 @@
 // A picture as an input: where its channels, rows and columns stand is read off the input's dims, or said by `layout=`.
 #include "runtime/numbers.h"
+#include "runtime/program/dims.h"
 #include "runtime/program/file.h"
 #include "runtime/program/image.h"
 #include "runtime/program/input.h"
@@ -22,6 +23,11 @@ struct Options {
 struct Axes {  // of the input; strides in elements
   int32_t channels = 1, height = 0, width = 0;
   int64_t channel_stride = 0, row_stride = 0, column_stride = 0;
+};
+
+// Where they stand among the dims; -1: nowhere.
+struct Places {
+  int32_t channels = -1, rows = -1, columns = -1;
 };
 
 bool parse_list(Slice text, double* values) {  // a:b:c, or one for all
@@ -74,18 +80,34 @@ bool parse_options(Tool& tool, Slice text, Options* options) {
 
 bool is_channels(int64_t dim) { return dim == 1 || dim == 3 || dim == 4; }
 
-bool find_axes(const Io& io, Slice layout, Axes* axes) {
-  const int64_t* end = io.dims + io.rank;
-  if (layout.empty())
-    layout = io.rank >= 3 && is_channels(end[-3]) ? "chw" : io.rank >= 3 && is_channels(end[-1]) ? "hwc" : "hw";
-  const int32_t used = layout == "hw" ? 2 : 3;
-  if (io.rank < used) return false;
-  for (int32_t i = 0; i < io.rank - used; ++i)
-    if (io.dims[i] != 1) return false;
-  const bool last = layout == "hwc", first = layout == "chw";
-  const int64_t channels = last ? end[-1] : first ? end[-3] : 1;
-  const int64_t height = last ? end[-3] : end[-2], columns = last ? end[-2] : end[-1];
-  if (!is_channels(channels) || height < 1 || columns < 1 || height > 32768 || columns > 32768) return false;
+struct Size {
+  int64_t width, height;
+  bool operator==(const Size&) const = default;
+};
+
+// One picture: what stands in front of its axes is 1.
+bool find_places(Array* array, Slice layout, Places* places) {
+  const int32_t rank = array->rank;
+  const auto has_channels = [&](int32_t from_end) { return rank >= 3 && is_channels(array->dims[rank - from_end]); };
+  if (layout.empty()) layout = has_channels(3) ? "chw" : has_channels(1) ? "hwc" : "hw";
+  const int32_t used = layout == "hw" ? 2 : 3, last = layout == "hwc" ? 1 : 0;
+  if (rank < used) return false;
+  for (int32_t i = 0; i < rank - used; ++i) {
+    if (array->dims[i] < 0) array->dims[i] = 1;
+    if (array->dims[i] != 1) return false;
+  }
+  *places = {used == 2 ? -1 : last ? rank - 1 : rank - 3, rank - 2 - last, rank - 1 - last};
+  return used == 2 || is_channels(array->dims[places->channels]);
+}
+
+// What is unknown of the input's rows and columns is as large as the picture.
+bool find_axes(Array* array, const Places& places, Size size, Axes* axes) {
+  int64_t &height = array->dims[places.rows], &columns = array->dims[places.columns];
+  if (height < 0) height = size.height;
+  if (columns < 0) columns = size.width;
+  if (height < 1 || columns < 1 || height > 32768 || columns > 32768) return false;
+  const int64_t channels = places.channels < 0 ? 1 : array->dims[places.channels];
+  const bool last = places.channels > places.columns;
   axes->channels = static_cast<int32_t>(channels);
   axes->height = static_cast<int32_t>(height);
   axes->width = static_cast<int32_t>(columns);
@@ -94,11 +116,6 @@ bool find_axes(const Io& io, Slice layout, Axes* axes) {
   axes->channel_stride = last ? 1 : height * columns;
   return true;
 }
-
-struct Size {
-  int64_t width, height;
-  bool operator==(const Size&) const = default;
-};
 
 // What `resize` and `crop` make of a picture.
 Size resized(const Options& options, const Picture& picture) {
@@ -139,26 +156,33 @@ void store(const float* pixels, const Axes& axes, const Options& options, Array*
 
 bool read_image_input(Tool& tool, const Io& io, Slice path, Slice text, Array* array) {
   Options options;
+  Places places;
   Axes axes;
   Picture picture;
   Slice file;
+  const bool fixed = is_known(io);
   *array = array_of(io);
   if (!parse_options(tool, text, &options)) return false;
-  if (!find_axes(io, options.layout, &axes))
+  const auto holds_none = [&] {
     return tool.fail(kBadData, "%s is %s, which does not hold one picture of 1, 3 or 4 channels%s",
-                     Quoted(io.name).text, array->type().text,
+                     Quoted(io.name).text, TypeText(io).text,
                      options.layout.empty() ? "; `layout=` says where they stand" : " in that layout");
-  if (!read_file(tool, path, &file) || !declare_picture(tool, file, path, axes.channels, &picture)) return false;
+  };
+  if (!find_places(array, options.layout, &places)) return holds_none();
+  const int32_t channels = places.channels < 0 ? 1 : static_cast<int32_t>(array->dims[places.channels]);
+  if (!read_file(tool, path, &file) || !declare_picture(tool, file, path, channels, &picture)) return false;
   const Size whole = resized(options, picture), size = cropped(options, whole);
+  if (!find_axes(array, places, size, &axes)) return holds_none();
   if (size.width != axes.width || size.height != axes.height)
     return tool.fail(kBadData, "%s takes pictures of %dx%d, `%.*s` is %ldx%ld; add `,resize=%dx%d`",
                      Quoted(io.name).text, axes.width, axes.height, width(path), path.data, size.width, size.height,
                      axes.width, axes.height);
-  const bool as_is = picture.width == size.width && picture.height == size.height;
+  const bool as_is = fixed && picture.width == size.width && picture.height == size.height;
   if (!as_is && picture.bytes() > kMostBytes && picture.bytes() / kMostGrowth > file.size)
     return tool.fail(kBadData,
                      "`%.*s`: %dx%d pixels in a file of %zu bytes are not unpacked here; make it smaller first",
                      width(path), path.data, picture.width, picture.height, file.size);
+  if (!take_dims(tool, io, *array, path)) return false;
   if (!read_picture(tool, file, path, &picture) || !allocate(tool, array, path)) return false;
   store(options.width
             ? middle_of(tool,

@@ -2,8 +2,10 @@
 #include "runtime/program/input.h"
 
 #include "runtime/numbers.h"
+#include "runtime/program/dims.h"
 #include "runtime/program/file.h"
 #include "runtime/program/image.h"
+#include "runtime/sizes.h"
 
 namespace rt::program {
 namespace {
@@ -51,11 +53,21 @@ bool unknown_name(Tool& tool, Slice name, const Io* ios, uint32_t count, const c
   return tool.fail(kUsage, "there is no %s `%.*s`; the model's are %s", what, width(name), name.data, known.c_str());
 }
 
+uint64_t most_file_bytes(const Io& io) {  // of what is no more than the elements
+  return is_open(io) ? kAll : is_known(io) ? io_bytes(io) : most_bytes(io);
+}
+
 bool read_raw(Tool& tool, const Io& io, Slice path, Array* array) {
   Slice file;
   uint64_t size = 0;
   *array = array_of(io);
-  if (!read_start(tool, path, array->bytes(), &file, &size)) return false;
+  if (!read_start(tool, path, most_file_bytes(io), &file, &size)) return false;
+  if (!is_known(io)) {
+    const int64_t element = element_bytes(io.dtype), bytes = static_cast<int64_t>(size);
+    if (bytes % element || !infer_dim(array, bytes / element))
+      return unknown_dims(tool, io, path, static_cast<int64_t>(size), "bytes");
+    if (!take_dims(tool, io, *array, path)) return false;
+  }
   if (size != array->bytes())
     return tool.fail(kBadData, "%s: the model takes %s, %lu bytes; `%.*s` has %lu", Quoted(io.name).text,
                      array->type().text, array->bytes(), width(path), path.data, size);
@@ -66,7 +78,8 @@ bool read_raw(Tool& tool, const Io& io, Slice path, Array* array) {
 bool read_from_npy(Tool& tool, const Io& io, Slice path, Array* array) {
   Slice file;
   uint64_t size = 0;
-  return read_start(tool, path, kNpyHeader + 12 + array_of(io).bytes(), &file, &size) &&
+  const uint64_t most = most_file_bytes(io);
+  return read_start(tool, path, most == kAll ? kAll : kNpyHeader + 12 + most, &file, &size) &&
          declare_npy(tool, file, path, array) && fits(tool, io, *array, path) && read_npy(tool, file, path, array);
 }
 
@@ -165,6 +178,7 @@ void fill_random(Array* array, Range range, int32_t index) {
 }
 
 bool fill(Tool& tool, const Io& io, Slice spec, int32_t index, Array* array) {
+  if (!is_known(io)) settle_sizes(tool);
   *array = array_of(io);
   if (!allocate(tool, array, io.name)) return false;
   const int64_t count = array->count();
@@ -200,6 +214,12 @@ bool add_named_arrays(Tool& tool, Slice path, Values* inputs) {
 
 }  // namespace
 
+bool unknown_dims(Tool& tool, const Io& io, Slice what, int64_t count, const char* of) {
+  return tool.fail(kBadData,
+                   "%s is %s: no one size is missing that makes the %ld %s of `%.*s` fit; `--dim NAME=N` says more",
+                   Quoted(io.name).text, TypeText(io).text, count, of, width(what), what.data);
+}
+
 bool split_name(Tool& tool, Slice argument, const Io* ios, uint32_t count, const char* what, int32_t* index,
                 Slice* spec) {
   size_t longest = 0;
@@ -228,10 +248,10 @@ bool split_name(Tool& tool, Slice argument, const Io* ios, uint32_t count, const
 
 bool fits(Tool& tool, const Io& io, const Array& array, Slice what) {
   bool same = array.dtype == io.dtype && array.rank == io.rank;
-  for (int32_t i = 0; same && i < io.rank; ++i) same = array.dims[i] == io.dims[i];
-  if (same) return true;
-  return tool.fail(kBadData, "%s: the model takes %s, `%.*s` holds %s", Quoted(io.name).text,
-                   TypeText(io.dtype, io.rank, io.dims).text, width(what), what.data, array.type().text);
+  for (int32_t i = 0; same && i < io.rank; ++i) same = size_place(io, i) >= 0 || array.dims[i] == io.dims[i];
+  if (same) return take_dims(tool, io, array, what);
+  return tool.fail(kBadData, "%s: the model takes %s, `%.*s` holds %s", Quoted(io.name).text, TypeText(io).text,
+                   width(what), what.data, array.type().text);
 }
 
 bool set_input(Tool& tool, int32_t index, Slice spec, Values* inputs) {
@@ -268,13 +288,37 @@ bool add_input(Tool& tool, Slice argument, Values* inputs) {
                    inputs->count, tool.program->inputs[0].name, width(spec), spec.data);
 }
 
+namespace {
+
+// Values that say their dims come first, then those of a plain number of elements, then those that take any: so sizes
+// do not depend on the order of the arguments.
+int step_of(Slice spec) {
+  if (spec.starts_with("@") || (!spec.starts_with("raw:") && spec.find('=') < spec.size)) return 0;
+  return spec == "zeros" || spec == "ones" || spec == "iota" || is_word(spec, "rand") ? 2 : 1;
+}
+
+}  // namespace
+
+bool add_inputs(Tool& tool, const Flags& flags, Values* inputs) {
+  if (!set_dim_flags(tool, flags)) return false;
+  const int steps = tool.program->symbol_count ? 3 : 1;
+  for (int step = 0; step < steps; ++step)
+    for (size_t i = 0; i < flags.input_count; ++i) {
+      int32_t index = -1;
+      Slice spec;
+      if (!split_name(tool, flags.inputs[i], tool.program->inputs, tool.program->input_count, "input", &index, &spec))
+        return false;
+      if ((steps == 1 || step_of(spec) == step) && !add_input(tool, flags.inputs[i], inputs)) return false;
+    }
+  return true;
+}
+
 bool require_inputs(Tool& tool, const Values& inputs) {
   for (int32_t i = 0; i < inputs.count; ++i) {
     const Io& io = tool.program->inputs[i];
     if (!inputs.items[i].data)
       return tool.fail(kUsage, "input %s, %s, has no value; give one like `-i '%s=rand'`. Values are %s",
-                       Quoted(io.name).text, TypeText(io.dtype, io.rank, io.dims).text, Quoted(io.name).bare().text,
-                       kKinds);
+                       Quoted(io.name).text, TypeText(io).text, Quoted(io.name).bare().text, kKinds);
   }
   return true;
 }

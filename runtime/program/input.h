@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/program/array.h"
+#include "runtime/program/flags.h"
 
 namespace rt::program {
 
@@ -14,12 +15,15 @@ struct Values {  // one for each input, or each output that is expected; `data` 
 bool split_name(Tool& tool, Slice argument, const Io* ios, uint32_t count, const char* what, int32_t* index,
                 Slice* spec);
 
+bool add_inputs(Tool& tool, const Flags& flags, Values* inputs);
 bool add_input(Tool& tool, Slice argument, Values* inputs);
 bool set_input(Tool& tool, int32_t index, Slice spec, Values* inputs);
 bool require_inputs(Tool& tool, const Values& inputs);
 bool fill_inputs(Tool& tool, Values* inputs);  // those not given: random floats, zeros else; says so on stderr
 bool fits(Tool& tool, const Io& io, const Array& array, Slice what);
 
+// `count` elements or bytes of a value leave more than one size unknown, or none that fits.
+bool unknown_dims(Tool& tool, const Io& io, Slice what, int64_t count, const char* of);
 bool read_literal(Tool& tool, const Io& io, Slice text, Array* array);
 bool read_image_input(Tool& tool, const Io& io, Slice path, Slice options, Array* array);
 

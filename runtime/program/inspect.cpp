@@ -3,6 +3,7 @@
 #include "runtime/device.h"
 #include "runtime/program/output.h"
 #include "runtime/program/verbs.h"
+#include "runtime/sizes.h"
 
 namespace rt::program {
 namespace {
@@ -33,13 +34,32 @@ bool is_pictures(const Io& io) {  // one picture of 3 channels, large enough to 
   return (io.dims[1] == 3 && io.dims[2] >= 32) || (io.dims[3] == 3 && io.dims[1] >= 32);
 }
 
+// -1 in `shape` and in `dim_max`: known only at run time, and open, as in the ABI.
+void print_bounds_json(Text& out, const Io& io) {
+  const auto print = [&](const char* key, const int64_t* values) {
+    out.format(",\"%s\":[", key);
+    for (int32_t d = 0; d < io.rank; ++d) out.format(d ? ",%ld" : "%ld", values[d]);
+    out.add(']');
+  };
+  print("dim_min", io.dim_min);
+  print("dim_max", io.dim_max);
+  out.add(",\"dim_names\":[");
+  for (int32_t d = 0; d < io.rank; ++d) {
+    out.add(d ? "," : "");
+    io.dim_names&& io.dim_names[d] ? out.json(Slice(io.dim_names[d])) : out.add("null");
+  }
+  out.add(']');
+}
+
 void print_ios_json(Tool& tool, const Io* ios, uint32_t count) {
   Text& out = tool.out;
   for (uint32_t i = 0; i < count; ++i) {
     out.add(i ? ",{\"name\":" : "{\"name\":"), out.json(Slice(ios[i].name));
     out.format(",\"dtype\":\"%s\",\"shape\":[", type_info(ios[i].dtype).name);
     for (int32_t d = 0; d < ios[i].rank; ++d) out.format(d ? ",%ld" : "%ld", ios[i].dims[d]);
-    out.add("]}");
+    out.add(']');
+    if (has_sizes(ios[i])) print_bounds_json(out, ios[i]);
+    out.add('}');
   }
 }
 
@@ -166,9 +186,10 @@ void print_values(Tool& tool, const Io* ios, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
     tool.out.format("  %u  ", i);
     tool.out.plain(ios[i].name);
-    tool.out.format("  %s", TypeText(ios[i].dtype, ios[i].rank, ios[i].dims).text);
+    tool.out.format("  %s", TypeText(ios[i]).text);
     for (int32_t d = 0; ios[i].dim_names && d < ios[i].rank; ++d)
-      if (ios[i].dim_names[d]) tool.out.format("  %s = dim %d", Quoted(ios[i].dim_names[d]).bare().text, d);
+      if (ios[i].dim_names[d] && size_place(ios[i], d) < 0)
+        tool.out.format("  %s = dim %d", Quoted(ios[i].dim_names[d]).bare().text, d);
     tool.out.add('\n');
   }
   if (!count) tool.out.add("  none\n");
@@ -181,6 +202,12 @@ void print_command(Tool& tool) {
   if (name.find('/') == name.size) tool.out.add("./");
   print_shell_word(&tool.out, name);
   tool.out.add(" run");
+  for (uint32_t i = 0; i < p.symbol_count; ++i) {
+    Text word(tool.arena);
+    word.format("%s=%ld", p.symbols[i].name, p.symbols[i].low);
+    tool.out.add(" --dim ");
+    print_shell_word(&tool.out, word.slice());
+  }
   for (uint32_t i = 0; i < p.input_count; ++i) {
     Text word(tool.arena);
     word.add(p.inputs[i].name);

@@ -1,6 +1,8 @@
 // Values written on the command line: `2x2xf32=[[1,2],[3,4]]`, `[1,2]`, `0.5`, `true`.
 #include "runtime/numbers.h"
+#include "runtime/program/dims.h"
 #include "runtime/program/input.h"
+#include "runtime/sizes.h"
 
 namespace rt::program {
 namespace {
@@ -96,10 +98,20 @@ bool same_dims(const Literal& literal, const Array& array) {
   return same;
 }
 
+// Where dims are unknown: those of a list of all axes; of a flat one, the one that is missing.
+bool complete(Tool& tool, const Io& io, const Literal& literal, Array* array) {
+  if (literal.rank == array->rank)
+    for (int32_t i = 0; i < array->rank; ++i) array->dims[i] = size_place(io, i) < 0 ? io.dims[i] : literal.dims[i];
+  else if (literal.rank > 1 || !infer_dim(array, literal.count))
+    return unknown_dims(tool, io, literal.text, literal.count, "elements");
+  return take_dims(tool, io, *array, literal.text);
+}
+
 }  // namespace
 
-bool read_literal(Tool& tool, const Io& io, Slice text, Array* array) {
-  const size_t equals = text.find('=');
+bool read_literal(Tool& tool, const Io& io, Slice whole, Array* array) {
+  const size_t equals = whole.find('=');
+  Slice text = whole;
   Literal literal;
   *array = array_of(io);
   if (equals < text.size) {
@@ -117,6 +129,7 @@ bool read_literal(Tool& tool, const Io& io, Slice text, Array* array) {
   if (!parsed || literal.at < text.size)
     return tool.fail(kUsage, "%s: `%.*s` is not a list of %s values, near byte %zu", Quoted(io.name).text, width(text),
                      text.data, type_info(io.dtype).name, literal.at);
+  if (!is_known(io) && equals == whole.size && !complete(tool, io, literal, array)) return false;
   if (!same_dims(literal, *array) && !(literal.rank <= 1 && literal.count == array->count()))
     return tool.fail(kBadData, "%s: the model takes %s, the list is %s", Quoted(io.name).text, array->type().text,
                      TypeText(io.dtype, literal.rank, literal.dims).text);

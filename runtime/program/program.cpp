@@ -1,5 +1,6 @@
 // The artifact's main: flags, a verb, what it printed, and one line about what failed. With --json stdout is one
 // document, whatever happens.
+#include "runtime/program/dims.h"
 #include "runtime/program/file.h"
 #include "runtime/program/last_words.h"
 #include "runtime/program/verbs.h"
@@ -55,7 +56,7 @@ int program_main(const cameo_api* api, const Program* program, int argc, char** 
   Flags flags;
   Program named = *program;
   tool.api = api;
-  tool.program = &named;
+  own_dims(tool, &named);
   tool.name = argc > 0 ? argv[0] : program->name;
   if (!*program->name) named.name = tool.name;                    // cameo keeps it for whatever models are the same
   libc::signal(libc::kPipe, reinterpret_cast<void (*)(int)>(1));  // ignored: writing into a closed pipe is an error

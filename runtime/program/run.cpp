@@ -71,8 +71,7 @@ bool run_verb(Tool& tool, const Flags& flags) {
                      flags.paths[0].data);
   for (size_t i = 0; i < flags.output_count; ++i)
     if (!check_output(tool, flags.outputs[i], flags.json)) return false;
-  for (size_t i = 0; i < flags.input_count; ++i)
-    if (!add_input(tool, flags.inputs[i], &inputs)) return false;
+  if (!add_inputs(tool, flags, &inputs)) return false;
   if (!require_inputs(tool, inputs) || !session.open(flags)) return false;
   session.set_inputs(inputs);
   if (!(flags.taps.empty() ? session.run() : run_with_taps(tool, session, flags.taps))) return false;

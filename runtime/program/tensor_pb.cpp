@@ -1,6 +1,8 @@
 // ONNX's TensorProto, read from the wire by hand: a bounded walk over fields that never trusts a length.
 #include "runtime/numbers.h"
 #include "runtime/program/array.h"
+#include "runtime/program/file.h"
+#include "runtime/sizes.h"
 
 namespace rt::program {
 namespace {
@@ -130,7 +132,9 @@ void put_varint(Text* to, uint64_t value) {
 }  // namespace
 
 // An element takes ten bytes at most, as a varint; names and what is unknown have room beside them.
-uint64_t most_pb_bytes(const Io& io) { return (1 << 20) + 10 * static_cast<uint64_t>(array_of(io).count()); }
+uint64_t most_pb_bytes(const Io& io) {
+  return is_open(io) ? kAll : (1 << 20) + 10 * most_bytes(io) / static_cast<uint64_t>(element_bytes(io.dtype));
+}
 
 bool declare_pb(Tool& tool, Slice file, Slice what, Array* array) {
   const int w = width(what);

@@ -3,6 +3,7 @@
 // right: the result and the folder's data are both judged by it.
 #include "runtime/compare.h"
 #include "runtime/model.h"
+#include "runtime/program/dims.h"
 #include "runtime/program/file.h"
 #include "runtime/program/session.h"
 #include "runtime/program/verbs.h"
@@ -104,9 +105,11 @@ void add_check(Tester& t, int32_t output, const Check& check) {
 }
 
 // The embedded case whose inputs are these bytes: it knows better tolerances than the default, for its own outputs.
-const Golden* golden_of(const Program& program, const Values& inputs) {
+const Golden* golden_of(const Tool& tool, const Values& inputs) {
+  const Program& program = *tool.program;
   for (uint32_t g = 0; g < program.golden_count; ++g) {
     bool same = true;
+    for (uint32_t i = 0; same && i < program.symbol_count; ++i) same = program.goldens[g].symbols[i] == tool.sizes[i];
     for (int32_t i = 0; same && i < inputs.count; ++i)
       same = libc::memcmp(program.goldens[g].inputs[i], inputs.items[i].data, inputs.items[i].bytes()) == 0;
     if (same) return &program.goldens[g];
@@ -130,6 +133,7 @@ Check check_output(const Flags& flags, const Golden* golden, int32_t output, con
 bool test_folder(Tester& t, Session& session, Slice folder) {
   Tool& tool = t.tool;
   Values inputs = new_values(tool, tool.program->input_count), expected = new_values(tool, tool.program->output_count);
+  forget_sizes(tool);
   if (!read_data_set(tool, folder, &inputs, &expected)) return false;
   int given = 0;
   for (int32_t i = 0; i < inputs.count; ++i)
@@ -142,7 +146,7 @@ bool test_folder(Tester& t, Session& session, Slice folder) {
   if (!session.run()) return false;
   begin_case(t, folder);
   const Values outputs = session.outputs();
-  const Golden* golden = golden_of(*tool.program, inputs);
+  const Golden* golden = golden_of(tool, inputs);
   for (int32_t i = 0; i < expected.count; ++i) {
     const Array &got = outputs.items[i], &want = expected.items[i];
     if (!want.data)
@@ -174,7 +178,10 @@ bool test_folders(Tester& t) {
 
 void report_golden(void* user, const cameo_check* check) {
   Tester& t = *static_cast<Tester*>(user);
-  if (!(t.case_name == check->case_name) || !t.cases) begin_case(t, check->case_name);
+  if (!check->output) {
+    if (t.tool.program->symbol_count) set_symbols(t.tool, t.tool.program->goldens[t.cases].symbols);
+    begin_case(t, check->case_name);
+  }
   add_check(t, check->output,
             {{check->passed != 0, check->max_error, check->magnitude, check->tolerance, check->mismatches,
               check->worst_index, check->expected, check->got},

@@ -22,7 +22,8 @@ enum Exit : int {
 struct Tool {
   const cameo_api* api = nullptr;
   const Program* program = nullptr;
-  const char* name = "";  // argv[0]
+  int64_t* sizes = nullptr;  // of this call: Program::size_count, -1 where nothing has said it yet (dims.h)
+  const char* name = "";     // argv[0]
   Arena arena;
   Text out{arena};  // printed at the end, or by flush
   int code = kOk;

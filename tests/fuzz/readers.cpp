@@ -17,7 +17,7 @@ using rt::program::Slice;
 
 constexpr int64_t kImage[] = {1, 3, 8, 8}, kColumn[] = {2, 1}, kThree[] = {3}, kTwo[] = {2}, kNone[] = {0, 5};
 constexpr rt::Io io(const char* name, uint32_t dtype, int32_t rank, const int64_t* dims) {
-  return {name, CAMEO_KIND_TENSOR, dtype, rank, dims, nullptr, nullptr, nullptr};
+  return {name, CAMEO_KIND_TENSOR, dtype, rank, dims, nullptr, nullptr, nullptr, nullptr};
 }
 constexpr rt::Io kInputs[] = {io("image", rt::kF32, 4, kImage), io("column", rt::kI64, 2, kColumn),
                               io("halfs", rt::kF16, 1, kThree), io("flags", rt::kBool, 1, kTwo),

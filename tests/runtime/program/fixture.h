@@ -16,6 +16,7 @@
 #include "runtime/abi.h"
 #include "runtime/numbers.h"
 #include "runtime/program/data_set.h"
+#include "runtime/program/dims.h"
 #include "runtime/program/image.h"
 #include "runtime/program/output.h"
 #include "runtime/program/verbs.h"
@@ -85,11 +86,12 @@ template <const Program& kProgram>
 struct ProgramTest : testing::Test {
   static constexpr cameo_api api = make_api<kProgram>();
   std::filesystem::path folder;
+  Program program = kProgram;
   Tool tool;
 
   ProgramTest() {
     tool.api = &api;
-    tool.program = &kProgram;
+    own_dims(tool, &program);
     tool.name = "./m.so";
     std::string pattern = (std::filesystem::temp_directory_path() / "cameo_XXXXXX").string();
     folder = mkdtemp(pattern.data());
