@@ -10,7 +10,7 @@ if(NOT TARGET cameo::cameo)
   set_target_properties(cameo::cameo PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${cameo_prefix}/include")
 endif()
 
-# cameo_add_model(NAME MODEL file.onnx [STATIC | SHARED] [DIMS a=1 ..] [SHAPES input=1x3x224x224 ..]
+# cameo_add_model(NAME MODEL file.onnx [STATIC | SHARED] [DIMS a=1 b=1..32 ..] [SHAPES input=1x3x224x224 ..]
 #                 [CONSTANTS input=value ..] [OUTPUTS a ..] [TARGET cpu:x86-64-v3 ..] [GOLDEN dir | random:N]
 #                 [DEPENDS file ..] [OPTIONS flag ..])
 # makes the library NAME out of a model: link it, include NAME.h and call NAME_api. It is compiled anew when the model,

@@ -9,6 +9,12 @@
 //   on_gpu.set_stream(stream);
 //   on_gpu.run({{pixels_there, 64, cameo::cuda(0)}}, {{scores_there, 10, cameo::cuda(0)}});
 //
+// Where a model leaves sizes to its runs (`cameo build --dim batch=1..32`), each run has those of its inputs:
+//
+//   const cameo::Tensor& scores = context.run({{pixels, {3, 1, 8, 8}}}).at(0);   // scores.shape() is {3, 10}
+//   context.run({pixels});                                                       // where one size is left, count says
+//   it context.output_shapes({{pixels, {3, 1, 8, 8}}});                             // without a run
+//
 // A model may be used by any number of threads, a context by one at a time; a context keeps its model loaded.
 #ifndef CAMEO_HPP
 #define CAMEO_HPP
@@ -76,11 +82,13 @@ inline std::string to_string(cameo_dtype type) {
 /// Where numbers stand: in the memory of the GPU with this number. Without it they are the CPU's.
 inline cameo_device cuda(int number = 0) { return {CAMEO_CUDA, number}; }
 
-/// An input or output as the model declares it; a dim of -1 is known only at run time.
+/// An input or output as the model declares it. A dim of -1 is known only at run time: then its bounds differ from it,
+/// of which the upper one may be -1, open; its name may be empty.
 struct Io {
   std::string name;
   cameo_dtype dtype;
-  std::vector<int64_t> dims;
+  std::vector<int64_t> dims, dim_min, dim_max;
+  std::vector<std::string> dim_names;
 
   bool is_fixed() const {
     for (int64_t d : dims)
@@ -95,8 +103,15 @@ struct Io {
   }
   std::string type() const {
     std::string s = to_string(dtype) + "[";
-    for (size_t i = 0; i < dims.size(); ++i) s += (i ? "," : "") + (dims[i] < 0 ? "?" : std::to_string(dims[i]));
+    for (size_t i = 0; i < dims.size(); ++i) s += (i ? "," : "") + dim_text(i);
     return s + "]";
+  }
+
+ private:
+  std::string dim_text(size_t i) const {  // 8, batch=1..32, batch=1..
+    if (dims[i] >= 0) return std::to_string(dims[i]);
+    return (dim_names[i].empty() ? "?" : dim_names[i]) + "=" + std::to_string(dim_min[i]) + ".." +
+           (dim_max[i] < 0 ? "" : std::to_string(dim_max[i]));
   }
 };
 
@@ -110,7 +125,8 @@ template <class C>
 struct is_contiguous<C, std::void_t<element_of<C>, decltype(std::declval<C&>().size())>>
     : std::bool_constant<!std::is_void_v<element_of<C>>> {};
 
-/// Numbers in the caller's memory: without a shape they take the declared one, if there are as many.
+/// Numbers in the caller's memory: without a shape they take the declared one, if there are as many; of a dim that is
+/// known only at run time, and alone in that, their number says the size.
 class Numbers {
  public:
   bool given() const { return kind_ != Kind::None; }
@@ -118,9 +134,14 @@ class Numbers {
   cameo_tensor as(const Io& io, const char* what, int index) const {
     cameo_tensor tensor = tensor_;
     if (kind_ == Kind::Counted) {
-      require_fit(io, what, index);
       tensor.ndim = static_cast<int32_t>(io.dims.size());
-      tensor.shape = const_cast<int64_t*>(io.dims.data());
+      if (!io.is_fixed()) {
+        infer_shape(io, what, index);
+        tensor.shape = shape_.data();
+      } else {
+        if (count_ != io.size()) throw misfit(io, what, index);
+        tensor.shape = const_cast<int64_t*>(io.dims.data());
+      }
     } else if (!tensor.shape) {
       tensor.shape = const_cast<int64_t*>(shape_.data());
     }
@@ -145,12 +166,23 @@ class Numbers {
   explicit Numbers(const cameo_tensor& tensor) : kind_(Kind::Shaped), tensor_(tensor) {}
 
  private:
-  void require_fit(const Io& io, const char* what, int index) const {
-    if (!io.is_fixed() || count_ != io.size()) throw misfit(io, what, index);
+  void infer_shape(const Io& io, const char* what, int index) const {
+    int64_t *unknown = nullptr, others = 1;
+    size_t unknowns = 0;
+    for (size_t d = 0; d < io.dims.size() && io.dims.size() <= shape_.size(); ++d) {
+      shape_[d] = io.dims[d];
+      if (io.dims[d] < 0) unknown = &shape_[d], ++unknowns;
+      if (io.dims[d] >= 0) others *= io.dims[d];
+    }
+    if (unknowns != 1 || !others || static_cast<int64_t>(count_) % others) throw misfit(io, what, index);
+    *unknown = static_cast<int64_t>(count_) / others;
   }
   Error misfit(const Io& io, const char* what, int index) const {
     const std::string where = std::string(what) + " " + std::to_string(index) + " `" + io.name + "`";
-    if (!io.is_fixed()) return {CAMEO_INVALID_ARGUMENT, where + " is " + io.type() + "; give a shape", index};
+    if (!io.is_fixed())
+      return {CAMEO_INVALID_ARGUMENT,
+              where + " is " + io.type() + ", which " + std::to_string(count_) + " elements do not make; give a shape",
+              index};
     return {CAMEO_INVALID_ARGUMENT,
             where + " has " + std::to_string(count_) + " elements, the model declares " + io.type() + ", which has " +
                 std::to_string(io.size()),
@@ -160,7 +192,7 @@ class Numbers {
   enum class Kind { None, Counted, Shaped };
   Kind kind_ = Kind::None;
   size_t count_ = 0;
-  std::array<int64_t, 8> shape_{};
+  mutable std::array<int64_t, 8> shape_{};  // what was given, or inferred for a run
   cameo_tensor tensor_{};
 };
 
@@ -199,6 +231,8 @@ class Output : public detail::Numbers {
   Output(C& numbers) : Numbers(numbers.data(), numbers.size(), dtype_of<detail::element_of<C>>()) {}
   template <class T>
   Output(T* data, size_t count, cameo_device device = {CAMEO_CPU, 0}) : Numbers(data, count, dtype_of<T>(), device) {}
+  template <class T>
+  Output(T* data, std::initializer_list<int64_t> shape) : Numbers(data, shape, dtype_of<T>()) {}
   Output(const cameo_tensor& tensor) : Numbers(tensor) {}
 };
 
@@ -335,7 +369,15 @@ class Model {
         cameo_io io{};
         io.struct_size = sizeof io;
         api->io_get(is_output, i, &io);
-        ios.push_back({io.name, io.dtype, {io.dims, io.dims + io.ndim}});
+        Io declared;
+        declared.name = io.name;
+        declared.dtype = io.dtype;
+        declared.dims = {io.dims, io.dims + io.ndim};
+        declared.dim_min = {io.dim_min, io.dim_min + io.ndim};
+        declared.dim_max = {io.dim_max, io.dim_max + io.ndim};
+        for (int32_t d = 0; d < io.ndim; ++d)
+          declared.dim_names.emplace_back(io.dim_names && io.dim_names[d] ? io.dim_names[d] : "");
+        ios.push_back(std::move(declared));
       }
       return ios;
     }
@@ -429,7 +471,25 @@ class Context {
     cameo_error error = no_error();
     check(api().bind_state(handle(), model_.output_index(output), model_.input_index(input), &error), error);
   }
-  /// Allocates what runs with inputs that are not compact need.
+  /// The shapes of all outputs of a run with these inputs, of which only the shapes matter.
+  std::vector<std::vector<int64_t>> output_shapes(std::initializer_list<Input> in) {
+    require_handle();
+    fill(in_, in.begin(), in.size(), model_.inputs(), "input");
+    std::vector<std::vector<int64_t>> shapes;
+    std::vector<cameo_io> ios(model_.outputs().size());
+    for (const Io& io : model_.outputs()) shapes.push_back(io.dims);
+    for (size_t i = 0; i < ios.size(); ++i) {
+      ios[i].struct_size = sizeof(cameo_io);
+      ios[i].run_dims = shapes[i].data();
+      ios[i].run_dim_count = static_cast<int32_t>(shapes[i].size());
+    }
+    cameo_error error = no_error();
+    check(api().output_types(model_.handle(), in_.data(), static_cast<int32_t>(in_.size()), ios.data(),
+                             static_cast<int32_t>(ios.size()), &error),
+          error);
+    return shapes;
+  }
+  /// Allocates what runs with inputs that are not compact, or with sizes without an upper bound, need.
   void prepare(std::initializer_list<Input> in) {
     require_handle();
     fill(in_, in.begin(), in.size(), model_.inputs(), "input");

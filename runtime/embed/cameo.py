@@ -7,7 +7,8 @@
     model = cameo.load("digits.so", device="cuda:1")
     model.run({"image": tensor}, out={"probabilities": other})  # tensors of that GPU (DLPack), in place
 
-Arrays must have the declared element type and shape; lists and scalars are converted where no number changes. Results
+Arrays must have the declared element type and shape; a dim of None is known only at run time (`cameo build --dim
+batch=1..32`): each run has the sizes of its inputs, within the bounds that model.inputs says. Lists and scalars are converted where no number changes. Results
 are new arrays. bf16 travels as uint16. Tensors are those of any library that speaks DLPack, on the CPU or on the model's
 GPU, where they must be compact, and what was queued for them is waited for. A run has ended when it returns. A model may
 be used by any number of threads. Every failure is a cameo.Error with one sentence.
@@ -38,11 +39,22 @@ class Error(RuntimeError):
         self.code, self.arg, self.node = code, arg, node
 
 
-class Io(collections.namedtuple("Io", "name dtype shape")):
-    """An input or output as the model declares it; a dim of None is known only at run time."""
+class Io(collections.namedtuple("Io", "name dtype shape dim_min dim_max dim_names", defaults=((), (), ()))):
+    """An input or output as the model declares it. A dim of None is known only at run time: it is dim_min to dim_max, of
+    which the latter is None where it is open. A name is None where the model has none."""
 
     def __str__(self):
-        return "%s: %s[%s]" % (self.name, self.dtype, ", ".join("?" if d is None else str(d) for d in self.shape))
+        return "%s: %s" % (self.name, self.type)
+
+    @property
+    def type(self):
+        return "%s[%s]" % (self.dtype, ", ".join(map(self._dim, range(len(self.shape)))))
+
+    def _dim(self, d):
+        if self.shape[d] is not None:
+            return str(self.shape[d])
+        high = self.dim_max[d]
+        return "%s=%d..%s" % (self.dim_names[d] or "?", self.dim_min[d], "" if high is None else high)
 
 
 Check = collections.namedtuple("Check", "case output passed max_error tolerance")
@@ -69,8 +81,8 @@ class _Value(c.Structure):
 
 class _Io(c.Structure):
     _fields_ = [("struct_size", c.c_uint32), ("kind", c.c_uint32), ("name", c.c_char_p), ("dtype", _DType),
-                ("ndim", c.c_int32), ("dims", c.POINTER(c.c_int64)), ("dim_min", c.c_void_p), ("dim_max", c.c_void_p),
-                ("dim_names", c.c_void_p)]
+                ("ndim", c.c_int32), ("dims", c.POINTER(c.c_int64)), ("dim_min", c.POINTER(c.c_int64)),
+                ("dim_max", c.POINTER(c.c_int64)), ("dim_names", c.POINTER(c.c_char_p))]
 
 
 class _Error(c.Structure):
@@ -132,8 +144,12 @@ def _call(function, *arguments, allowed=(_OK,)):
     error = _Error(struct_size=c.sizeof(_Error))
     status = function(*arguments, c.byref(error))
     if status not in allowed:
-        raise Error(error.message.decode("utf-8", "replace"), error.code, error.arg, error.node)
+        raise Error(_text(error.message), error.code, error.arg, error.node)
     return status
+
+
+def _text(name):
+    return name.decode("utf-8", "replace")
 
 
 def _numpy_type(t):
@@ -216,9 +232,12 @@ class _Loaded:
         for i in range(self.api.io_count(is_output)):
             io = _Io(struct_size=c.sizeof(_Io))
             self.api.io_get(is_output, i, c.byref(io))
-            shape = tuple(None if d < 0 else d for d in io.dims[:io.ndim])
+            shape, low, high = (tuple(None if d < 0 else d for d in dims[:io.ndim])
+                                for dims in (io.dims, io.dim_min, io.dim_max))
+            names = io.dim_names[:io.ndim] if io.dim_names else [None] * io.ndim
             types.append(io.dtype)
-            ios.append(Io(io.name.decode("utf-8", "replace"), _numpy_type(io.dtype), shape))
+            ios.append(Io(_text(io.name), _numpy_type(io.dtype), shape, low, high,
+                          tuple(name and _text(name) for name in names)))
         return types, ios
 
 
@@ -250,7 +269,7 @@ class Model:
 
         def report(_, check):
             k = check.contents
-            checks.append(Check(k.case_name.decode("utf-8", "replace"), self.outputs[k.output].name, bool(k.passed),
+            checks.append(Check(_text(k.case_name), self.outputs[k.output].name, bool(k.passed),
                                 k.max_error, k.tolerance))
 
         _call(loaded.api.selftest, c.byref(loaded.options), _Report(report), None, allowed=(_OK, _MISMATCH))
@@ -414,9 +433,13 @@ def _converted(array, io, dtype, index):
     if array.dtype.newbyteorder("=") != io.dtype:
         raise Error("input `%s` has elements of %s, the model declares %s; convert it with .astype(\"%s\")" %
                     (io.name, array.dtype, io.dtype, io.dtype), arg=index)
-    if len(array.shape) != len(io.shape) or any(d is not None and d != n for d, n in zip(io.shape, array.shape)):
+    if not _has_shape(array, io):
         raise Error("input `%s` has the shape %s, the model declares %s" % (io.name, array.shape, io.shape), arg=index)
     return np.require(array, io.dtype, ["C", "A"])
+
+
+def _has_shape(array, io):
+    return len(array.shape) == len(io.shape) and all(d is None or d == n for d, n in zip(io.shape, array.shape))
 
 
 def _from_numbers(array, io, dtype):
@@ -477,9 +500,9 @@ def _place(array, io, dtype, index):
         place = array if isinstance(array, np.ndarray) else _on_cpu(array, dtype) if _dlpack_device(array) else None
     except Exception as e:  # of any library
         raise Error("output `%s`: %s" % (io.name, e), arg=index) from None
-    if place is None or place.dtype != io.dtype or place.shape != io.shape:
-        raise Error("output `%s` cannot be written into %s; it takes an array of %s%s" %
-                    (io.name, getattr(array, "dtype", type(array).__name__), io.dtype, list(io.shape)), arg=index)
+    if place is None or place.dtype != io.dtype or not _has_shape(place, io):
+        raise Error("output `%s` cannot be written into %s; it takes an array of %s" %
+                    (io.name, getattr(array, "dtype", type(array).__name__), io.type), arg=index)
     if not (place.flags.c_contiguous and place.flags.writeable and place.flags.aligned):
         raise Error("output `%s` is not contiguous, or cannot be written" % io.name, arg=index)
     return place
