@@ -254,10 +254,22 @@ uint64_t io_bytes(const Io& io) { return static_cast<uint64_t>(elements(io) * el
 
 namespace {
 
+// What a GPU's run asks for is taken when its context is opened.
+cameo_status check_bounds(const Program& program, const Schedule& schedule, cameo_error* error) {
+  for (uint32_t i = 0; i < program.symbol_count; ++i)
+    if (program.symbols[i].high < 0)
+      return fail(error, CAMEO_UNIMPLEMENTED, -1, -1,
+                  "on a GPU sizes need an upper bound, and %s has none; build with one, as in `--dim %s=%ld..64`",
+                  Quoted(program.symbols[i].name).text, Quoted(program.symbols[i].name).bare().text,
+                  program.symbols[i].low);
+  if (!schedule.block_count) return CAMEO_OK;
+  return fail(error, CAMEO_UNIMPLEMENTED, -1, -1, "on a GPU the values between steps need an upper bound");
+}
+
 cameo_status open_image(const Program& program, const Image& image, const cameo_options& options, cameo_model** out,
                         cameo_error* error) {
   if (image.device && program.size_count)
-    return fail(error, CAMEO_UNIMPLEMENTED, -1, -1, "sizes that only a run knows are not run on GPUs");
+    if (cameo_status status = check_bounds(program, *image.schedule, error)) return status;
   cameo_model* model = static_cast<cameo_model*>(allocate(options, sizeof *model));
   if (!model) return fail(error, CAMEO_OUT_OF_MEMORY, -1, -1, "cannot allocate a model");
   *model = {&program, &image, options, nullptr, nullptr, nullptr, 1, 1, nullptr};

@@ -1,6 +1,7 @@
 // A context on a GPU: its stream, its two blocks of memory, its states. See cuda.h for the places in the blocks.
 #include "runtime/cuda/cuda.h"
 #include "runtime/libc.h"
+#include "runtime/sizes.h"
 
 namespace rt::cuda {
 namespace {
@@ -19,9 +20,9 @@ Places plan_places(const cameo_model& model, uint64_t* inputs, uint64_t* outputs
     return place;
   };
   for (uint32_t i = 0; i < program.input_count; ++i)
-    if (const uint64_t place = take(io_bytes(program.inputs[i])); inputs) inputs[i] = place;
+    if (const uint64_t place = take(most_bytes(program.inputs[i])); inputs) inputs[i] = place;
   for (uint32_t i = 0; i < program.output_count; ++i)
-    if (const uint64_t place = take(io_bytes(program.outputs[i])); outputs) outputs[i] = place;
+    if (const uint64_t place = take(most_bytes(program.outputs[i])); outputs) outputs[i] = place;
   p.faults = take(fault_bytes(*model.image->schedule));
   p.word = take(kWordBytes);
   return p;

@@ -2,7 +2,7 @@
 // kernels of the device and copy within the context's own memory, and are entered at the first one alone; a graph's
 // nodes form a chain in the order of the rows. Rows between segments are launched one by one, as all are where a run
 // is observed. A graph's parameters hold addresses: where bases have moved since they were set, those of the kernels
-// that read them are set again before the launch.
+// that read them are set again before the launch. Where kernels take sizes that only a run knows there is no graph.
 #include "runtime/cuda/cuda.h"
 #include "runtime/libc.h"
 
@@ -37,7 +37,7 @@ bool is_entered(const Schedule& schedule, uint32_t index) {
 template <class F>
 void for_each_segment(const Image& image, F body) {
   const Schedule& schedule = *image.schedule;
-  if (image.device->mode != Mode::ReduceOverhead) return;
+  if (image.device->mode != Mode::ReduceOverhead || schedule.sizes_base) return;
   const bool straight = !any_row(schedule, jumps);
   for (uint32_t begin = 0, end = 0; begin < schedule.row_count; begin = end) {
     for (end = begin; end < schedule.row_count && may_join(image, schedule.rows[end]); ++end)

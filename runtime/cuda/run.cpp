@@ -81,7 +81,7 @@ void queue_inputs(cameo_context* owner) {
   for (uint32_t i = 0; i < program.input_count; ++i) {
     char* place = c.device + c.inputs[i];
     if (owner->run.bases[kFirstIo + i] == place)
-      up.add(c.host + c.inputs[i], place, align_up(io_bytes(program.inputs[i])));
+      up.add(c.host + c.inputs[i], place, align_up(io_bytes(owner->inputs[i])));
   }
 }
 
@@ -93,7 +93,7 @@ void queue_outputs(cameo_context* owner, const cameo_value* out) {
   for (uint32_t i = 0; i < program.output_count; ++i) {
     const cameo_value& value = value_at(out, static_cast<int32_t>(i));
     void* written = run.bases[kFirstIo + program.input_count + i];
-    const uint64_t bytes = io_bytes(program.outputs[i]);
+    const uint64_t bytes = io_bytes(owner->outputs[i]);
     if (value.kind == CAMEO_KIND_NONE || !bytes) continue;
     if (!is_on_device(value))
       down.add(c.host + c.outputs[i], written, align_up(bytes));
@@ -107,6 +107,7 @@ void queue_outputs(cameo_context* owner, const cameo_value* out) {
 // -------------------------------------------------------------------------------------------------------------
 
 void launch(Execution& run, const Row& row) {
+  if (row.b && !chunks_of(row, run.sizes)) return;  // at these sizes there is nothing to compute, and no grid of none
   const Launch l(run, row);
   const KernelNode& n = l.node;
   queue(run, context_of(run).model->driver.cuLaunchKernel, n.function, n.grid_x, n.grid_y, n.grid_z, n.block_x,
@@ -159,15 +160,20 @@ Launch::Launch(Execution& run, const Row& row) {
   const uint32_t index = static_cast<uint32_t>(&row - run.schedule->rows);
   const Ref* ref = run.schedule->refs + row.refs;
   const DeviceEntry& entry = c.entries[row.kernel];
-  for (uint32_t i = 0; i < entry.operands; ++i, ++ref)
-    c.arguments[i] = static_cast<char*>(run.bases[ref->base]) + ref->offset;
+  const uint32_t sizes_base = run.schedule->sizes_base;
+  for (uint32_t i = 0; i < entry.operands; ++i, ++ref) {
+    char* address = static_cast<char*>(run.bases[ref->base]) + ref->offset;
+    const bool is_size = sizes_base && ref->base == sizes_base;  // of the host's table: it goes by value
+    c.arguments[i] = is_size ? reinterpret_cast<void*>(*reinterpret_cast<const int64_t*>(address)) : address;
+  }
   c.arguments[entry.operands] = c.device + c.faults + index * sizeof(Fault);
   bytes = (entry.operands + 1) * sizeof(void*);
   void* const settings[] = {reinterpret_cast<void*>(kParameters), c.arguments, reinterpret_cast<void*>(kParameterBytes),
                             &bytes, nullptr};
   libc::memcpy(extra, settings, sizeof extra);
+  const uint32_t chunks = chunks_of(row, run.sizes);
   node = {c.model->functions[row.kernel],
-          row.chunks ? row.chunks : 1u,
+          chunks ? chunks : 1u,
           1,
           1,
           kBlockThreads,
@@ -190,7 +196,7 @@ void wait(Execution& run) {
 
 void upload_input(cameo_context* owner, int32_t index, const cameo_tensor& tensor) {
   Context& c = context_of(owner->run);
-  const Io& io = owner->model->program->inputs[index];
+  const Io& io = owner->inputs[index];
   char* place = c.host + c.inputs[index];
   if (!is_compact(tensor))
     copy_strided(tensor, place, element_bytes(io.dtype));
@@ -241,7 +247,7 @@ void return_output(cameo_context* owner, int32_t index, cameo_value& value) {
   else if (is_owned(value))
     fill_output(owner, index, value, place, {CAMEO_CPU, 0});
   else if (!is_on_device(value) && data_of(value.tensor) != place)
-    libc::memcpy(data_of(value.tensor), place, io_bytes(program.outputs[index]));
+    libc::memcpy(data_of(value.tensor), place, io_bytes(owner->outputs[index]));
 }
 
 }  // namespace rt::cuda

@@ -1,4 +1,4 @@
-// The kernels of tests/runtime/programs.h with a GPU's frame.
+// The kernels of tests/runtime/programs.h and sized_programs.h with a GPU's frame.
 #include "runtime/call.h"
 
 using namespace rt;
@@ -43,6 +43,17 @@ RT_KERNEL pick(const int64_t* index, float* out, Fault* fault) {
 }
 RT_KERNEL increment(float* out, Fault*) {
   if (thread() < 2) out[thread()] += 1;
+}
+
+RT_KERNEL columns(float* to, Fault*) {
+  if (thread() == 0) to[block()] = static_cast<float>(block());
+}
+RT_KERNEL scale(const float* x, const float* bias, float* y, int64_t* rows, const int64_t n, Fault*) {
+  for (int64_t i = thread(); i < n; i += kBlockThreads) y[block() * n + i] = 2 * x[block() * n + i] + bias[i];
+  if (block() == 0 && thread() == 0) *rows = blocks();
+}
+RT_KERNEL mask(const float* y, const bool* kept, float* to, const int64_t count, Fault*) {
+  for (int64_t i = thread(); i < count; i += kBlockThreads) to[i] = kept[i] ? y[i] : 0;
 }
 
 RT_KERNEL add_one(const float* from, float* to, Fault*) {
