@@ -75,9 +75,10 @@ std::string_view name(FoldKind kind) {
 
 // ---- chunks ---------------------------------------------------------------------------------------------------------
 
-int chunks_by_work(const Kernel& k, double operations) {
-  constexpr double kWorthAThread = 50'000, kMost = 64;  // operations, some 5 us; chunks
-  return static_cast<int>(std::clamp((k.cost.operations + operations) / kWorthAThread, 1.0, kMost));
+int chunks_by_work(const Kernel& k, double operations, const Target& target) {
+  constexpr double kOperations = 50. / 9, kMost = 64;  // that a core does in a cycle, of all kinds, roughly; chunks
+  const double worth_a_thread = target.machine.barrier * target.machine.clock * 1e9 * kOperations;
+  return static_cast<int>(std::clamp((k.cost.operations + operations) / worth_a_thread, 1.0, kMost));
 }
 
 int chunks_by_units(int64_t units) {

@@ -123,9 +123,9 @@ double seconds_to_move(double bytes, const MachineModel& machine);
 /// A price whose work takes `ratio` times as long; to launch it takes what it did.
 double scaled(double seconds, double ratio, const Target& target);
 std::string_view name(FoldKind kind);  // as rt:: has it
-/// A processor's chunks: enough for the threads to even out, one where there is too little to be worth waking one.
+/// A processor's chunks: enough for the threads to even out, each at least as long as threads need to meet.
 /// `operations`: those of the whole kernel that its cost does not show.
-int chunks_by_work(const Kernel& k, double operations);
+int chunks_by_work(const Kernel& k, double operations, const Target& target);
 /// A GPU's: a block has a unit of work at a time.
 int chunks_by_units(int64_t units);
 

@@ -229,7 +229,7 @@ class Contract final : public Family {
   int chunks(const Kernel& k, const Target& target) const override {
     const Product p(k);
     if (!target.is_gpu())
-      return chunks_by_work(k, static_cast<double>(points_of(k.axes)) * static_cast<double>(p.terms()) / 16);
+      return chunks_by_work(k, static_cast<double>(points_of(k.axes)) * static_cast<double>(p.terms()) / 16, target);
     const BlockProduct b = block_product_of(k, p, k.choice["stages"]);
     const int64_t tiles = k.choice["stages"] ? rt::staged_tiles(staged_tile_of(k.choice), b.m, b.n)
                                              : rt::block_tiles(block_tile_of(k.choice), target.block_threads, b.m, b.n);

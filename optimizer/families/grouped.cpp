@@ -195,8 +195,9 @@ class Grouped final : public Family {
     return cycles / (target.machine.clock * 1e9) + seconds_to_move(cost.bytes, target.machine);
   }
 
-  int chunks(const Kernel& k, const Target&) const override {
-    return chunks_by_work(k, static_cast<double>(points_of(k.axes)) * static_cast<double>(Product(k).terms()) / 16);
+  int chunks(const Kernel& k, const Target& target) const override {
+    return chunks_by_work(k, static_cast<double>(points_of(k.axes)) * static_cast<double>(Product(k).terms()) / 16,
+                          target);
   }
 
   std::string details(const Kernel& k) const override {

@@ -225,7 +225,7 @@ class Nest final : public Family {
   }
 
   int chunks(const Kernel& k, const Target& target) const override {
-    if (!target.is_gpu()) return chunks_by_work(k, 0);
+    if (!target.is_gpu()) return chunks_by_work(k, 0, target);
     const std::span<const Expr> axes(k.axes);
     const int64_t team = k.choice["team"], threads = target.block_threads;
     if (team > 1) return chunks_by_units(rt::round_up_div(points_of(axes.first(axes.size() - 1)), threads / team));

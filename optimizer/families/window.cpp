@@ -132,7 +132,7 @@ class Window final : public Family {
       return chunks_by_units(rt::round_up_div(points_of(k.axes) / rows * tiles, target.block_threads));
     }
     const double taps = static_cast<double>(points_of(unfold(k.accumulated).variables));
-    return chunks_by_work(k, static_cast<double>(points_of(k.axes)) * taps / 8);
+    return chunks_by_work(k, static_cast<double>(points_of(k.axes)) * taps / 8, target);
   }
 
   std::string details(const Kernel& k) const override {
