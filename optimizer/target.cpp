@@ -55,6 +55,20 @@ Target gpu_target(std::vector<std::string> architectures) {
   return t;
 }
 
+double Target::peak() const {
+  if (is_gpu()) return card.clock * 1e9 * sm_count * card.fmas * 2;
+  return machine.clock * 1e9 * machine.fmas * 2 * vector_bytes / 4;
+}
+
+double Target::seconds_to_move(double bytes) const {
+  if (is_gpu()) return bytes / (card.memory_rate * card.clock * 1e9);
+  const double rate = bytes <= static_cast<double>(machine.l1_bytes)   ? 64
+                      : bytes <= static_cast<double>(machine.l2_bytes) ? machine.l2_rate
+                      : bytes <= static_cast<double>(machine.l3_bytes) ? machine.l3_rate
+                                                                       : machine.memory_rate;
+  return bytes / rate / (machine.clock * 1e9);
+}
+
 const Target& host_target() { return *find_target("x86-64-v2"); }
 bool is_gpu_architecture(std::string_view name) {
   if (name == "ptx" || name == "host") return true;

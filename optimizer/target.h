@@ -61,6 +61,11 @@ struct Target {
   std::shared_ptr<const ChoiceLock> lock{};  // of choices; null: the prices decide
 
   bool is_gpu() const { return !architectures.empty(); }
+  /// Of its model, one core's or the whole card's: f32 operations a second, the seconds that starting a kernel takes,
+  /// and those in which so many bytes come from the memory that holds them.
+  double peak() const;
+  double launch() const { return is_gpu() ? card.launch : 0; }
+  double seconds_to_move(double bytes) const;
   /// Whether it multiplies 16-bit floats as they stand and sums in f32; elsewhere they are widened first.
   bool has_products_of(DType t) const { return tensor_cores && (t == DType::f16 || t == DType::bf16); }
   /// Its code is compiled by a card's driver, when it is first loaded.

@@ -9,27 +9,12 @@
 
 namespace cameo {
 
-double seconds_to_move(double bytes, const MachineModel& machine) {
-  const double rate = bytes <= static_cast<double>(machine.l1_bytes)   ? 64
-                      : bytes <= static_cast<double>(machine.l2_bytes) ? machine.l2_rate
-                      : bytes <= static_cast<double>(machine.l3_bytes) ? machine.l3_rate
-                                                                       : machine.memory_rate;
-  return bytes / rate / (machine.clock * 1e9);
-}
-
 double scaled(double seconds, double ratio, const Target& target) {
-  const double launch = target.is_gpu() ? target.card.launch : 0;
-  return launch + (seconds - launch) * ratio;
+  return target.launch() + (seconds - target.launch()) * ratio;
 }
 
 double Family::price(const Kernel&, const KernelCost& cost, const Choice&, const Target& target) const {
-  if (target.is_gpu()) {
-    const CardModel& card = target.card;
-    const double hertz = card.clock * 1e9, peak = hertz * target.sm_count * card.fmas * 2;
-    return card.launch + cost.flops / (peak * efficiency()) + cost.bytes / (card.memory_rate * hertz);
-  }
-  const double peak = target.machine.clock * 1e9 * target.machine.fmas * 2 * target.vector_bytes / 4;
-  return cost.flops / (peak * efficiency()) + seconds_to_move(cost.bytes, target.machine);
+  return target.launch() + cost.flops / (target.peak() * efficiency()) + target.seconds_to_move(cost.bytes);
 }
 
 void Family::apply(Kernel& k, const Choice& choice, const Target&) const { k.choice = choice; }

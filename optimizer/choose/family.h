@@ -118,8 +118,6 @@ Graph alone(const Graph& g, const Node& n, std::span<const ValueId> operands);
 /// A kernel that computes a node whole: its operands are the node's outputs that are wanted, then its inputs that are
 /// present, all of them row-major.
 LoweredKernel kernel_of_node(const NodeProblem& p, const Family& family);
-/// Seconds in which one core moves so many bytes between it and the memory that holds them.
-double seconds_to_move(double bytes, const MachineModel& machine);
 /// A price whose work takes `ratio` times as long; to launch it takes what it did.
 double scaled(double seconds, double ratio, const Target& target);
 std::string_view name(FoldKind kind);  // as rt:: has it

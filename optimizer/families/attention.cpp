@@ -180,7 +180,7 @@ class AttentionFamily final : public Family {
   }
   double price(const Kernel& k, const KernelCost& cost, const Choice& c, const Target& target) const override {
     return cycles(AttentionNode(*k.node), c, target) / (target.machine.clock * 1e9) +
-           seconds_to_move(cost.bytes, target.machine);
+           target.seconds_to_move(cost.bytes);
   }
   void apply(Kernel& k, const Choice& choice, const Target& target) const override {
     Family::apply(k, choice, target);

@@ -217,7 +217,7 @@ class Contract final : public Family {
       return scaled(Family::price(k, cost, choice, target), ratio, target);
     }
     return cycles_of_processor(Product(k), choice, target) / (target.machine.clock * 1e9) +
-           seconds_to_move(cost.bytes, target.machine);
+           target.seconds_to_move(cost.bytes);
   }
 
   void apply(Kernel& k, const Choice& choice, const Target& target) const override {

@@ -192,7 +192,7 @@ class Grouped final : public Family {
     const Window w = window_of(p);
     const double cycles = w.groups == 1 ? cycles_of_tiles(p, tile_of(choice), choice["in_registers"], target)
                                         : cycles_of_shared_panels(p, w, choice, target);
-    return cycles / (target.machine.clock * 1e9) + seconds_to_move(cost.bytes, target.machine);
+    return cycles / (target.machine.clock * 1e9) + target.seconds_to_move(cost.bytes);
   }
 
   int chunks(const Kernel& k, const Target& target) const override {
