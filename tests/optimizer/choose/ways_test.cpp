@@ -1,5 +1,10 @@
 // Numbers of a choice that the machine decides: each is among the candidates, and follows the target.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
 
 #include "optimizer/choose/family.h"
 #include "tests/support/graph_text.h"
@@ -13,6 +18,25 @@ Kernel kernel_of(const std::vector<std::string>& model, const Target& target) {
   return plan_graph(parse_model(model).graph, "model", target).plans[0].kernels.back();
 }
 Target wide() { return *find_target("x86-64-v4"); }
+Target gpu() { return gpu_target({"ptx"}); }
+
+/// The values of a number among a kernel's candidates.
+std::set<int64_t> values_of(std::string_view number, const Kernel& k, const Target& target) {
+  std::set<int64_t> values;
+  for (const Choice& c : k.family->candidates(k, target)) values.insert(c[number]);
+  return values;
+}
+/// The kernel by its first candidate with this value.
+Kernel with(std::string_view number, int64_t value, Kernel k, const Target& target) {
+  const std::vector<Choice> all = k.family->candidates(k, target);
+  const auto choice = std::ranges::find(all, value, [&](const Choice& c) { return c[number]; });
+  if (choice == all.end()) throw std::runtime_error("no such candidate");
+  k.family->apply(k, *choice, target);
+  return k;
+}
+/// Its choice, and what the printed plan says of it.
+std::string text_of(const Kernel& k) { return k.choice.text() + ":" + k.family->details(k); }
+using Values = std::set<int64_t>;
 
 TEST(Ways, SmallTilesSplitTheirSumsAsTheLatencyWants) {
   const std::vector<std::string> row = {"input A f32[1x64]", "const B f32[64x16] = rand:1", "C = MatMul(A, B)",
@@ -44,6 +68,78 @@ TEST(Ways, AnOperandThatIsReadByFewRowsStands) {
   EXPECT_EQ(pack_from(256, false), 16);  // it is brought into panels
   EXPECT_EQ(pack_from(2, true), 5);
   EXPECT_EQ(pack_from(64, true), 5);
+}
+
+TEST(Ways, ALastTapOfFewIsWrittenOut) {
+  const auto pool = [](int64_t taps) {
+    return kernel_of({"input X f32[1x16x12x40]",
+                      fmt::format("Y = MaxPool(X) kernel_shape=[3, {}] strides=[1, 1]", taps), "output Y"},
+                     wide());
+  };
+  const Kernel few = pool(3), many = pool(9);
+  ASSERT_EQ(few.family->name(), "window");
+  ASSERT_EQ(many.family->name(), "window");
+  EXPECT_EQ(values_of("written", few, wide()), (Values{0, 1}));
+  EXPECT_EQ(few.choice["written"], 1);
+  EXPECT_EQ(text_of(with("written", 1, few, wide())), "rows=5 written=1 lanes=16: taps [3, 3] tile 5 written out");
+  EXPECT_EQ(text_of(with("written", 0, few, wide())), "rows=5 written=0 lanes=16: taps [3, 3] tile 5");
+  EXPECT_EQ(values_of("written", many, wide()), Values{0});
+}
+
+TEST(Ways, FoldsRunInLanesWhereTheyAreLong) {
+  const auto sums = [](int64_t terms) {
+    return kernel_of({fmt::format("input X f32[4x{}]", terms), "Y = ReduceSum(X) axes=[1] keepdims=0", "output Y"},
+                     wide());
+  };
+  const Kernel wide_row = sums(256);
+  EXPECT_EQ(values_of("fold_lanes", wide_row, wide()), (Values{1, 16}));
+  EXPECT_EQ(wide_row.choice["fold_lanes"], 16);
+  EXPECT_EQ(text_of(with("fold_lanes", 16, wide_row, wide())), "lanes=1 fold_lanes=16 team=1:");
+  EXPECT_EQ(text_of(with("fold_lanes", 1, wide_row, wide())), "lanes=1 fold_lanes=1 team=1:");
+  EXPECT_EQ(values_of("fold_lanes", sums(8), wide()), Values{1});
+}
+
+TEST(Ways, ATeamOfAGpusThreadsFolds) {
+  const std::vector<std::string> sums = {"input X f32[64x1600]", "Y = ReduceSum(X) axes=[1] keepdims=0", "output Y"};
+  const Kernel k = kernel_of(sums, gpu());
+  EXPECT_EQ(values_of("team", k, gpu()), (Values{1, 32, gpu().block_threads}));
+  EXPECT_EQ(k.choice["team"], gpu().block_threads);
+  EXPECT_EQ(text_of(with("team", 32, k, gpu())), "lanes=1 fold_lanes=1 team=32: team 32");
+  EXPECT_EQ(text_of(with("team", 1, k, gpu())), "lanes=1 fold_lanes=1 team=1:");
+  EXPECT_EQ(k.axes.size(), 2u);  // its last one is the team's
+  const Kernel of_processor = kernel_of(sums, wide());
+  EXPECT_EQ(values_of("team", of_processor, wide()), Values{1});
+}
+
+TEST(Ways, StagesOfARingAreThoseThatABlocksMemoryHolds) {
+  const std::vector<std::string> product = {"input A f32[512x256]", "const B f32[256x512] = rand:1", "C = MatMul(A, B)",
+                                            "output C"};
+  const Kernel k = kernel_of(product, gpu());
+  EXPECT_EQ(values_of("stages", k, gpu()), (Values{2, 3, 4}));
+  EXPECT_EQ(text_of(k),
+            "packed=1 rows=64 vectors=2 splits=1 stages=3 in_registers=1 lanes=4: sum [256] packed tile 64x2 staged in "
+            "registers");
+  EXPECT_EQ(text_of(with("stages", 4, k, gpu())),
+            "packed=1 rows=64 vectors=4 splits=1 stages=4 in_registers=1 lanes=4: sum [256] packed tile 64x4 staged in "
+            "registers");
+  Target small = gpu();
+  small.card.block_shared_bytes = 16 << 10;
+  EXPECT_EQ(values_of("stages", k, small), (Values{2, 3}));
+  EXPECT_EQ(values_of("stages", kernel_of(product, wide()), wide()), Values{0});
+}
+
+TEST(Ways, AChunkTakesAsLongAsThreadsNeedToMeet) {
+  const Kernel k = kernel_of({"input X f32[100000]", "Y = Exp(X)", "output Y"}, wide());
+  const int chunks = k.family->chunks(k, wide());
+  EXPECT_GT(chunks, 8);
+  EXPECT_LT(chunks, 64);
+  Target other = wide();
+  other.machine.barrier *= 2;
+  EXPECT_EQ(k.family->chunks(k, other), chunks / 2);
+  other.machine.clock *= 2;
+  EXPECT_EQ(k.family->chunks(k, other), chunks / 4);
+  other.machine.barrier = 1;
+  EXPECT_EQ(k.family->chunks(k, other), 1);
 }
 
 }  // namespace
