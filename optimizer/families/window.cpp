@@ -58,6 +58,7 @@ bool reads_along_memory(const Problem& p, Expr body, Expr column) {
 class Window final : public Family {
  public:
   std::string_view name() const override { return "window"; }
+  bool takes_sizes() const override { return true; }
   double efficiency() const override { return 0.3; }
 
   Matched match(const Problem& p) const override {
@@ -70,7 +71,7 @@ class Window final : public Family {
     std::vector<Expr> axes = axes_in_memory(p.part.out, p.layouts[p.output.index]);
     std::erase_if(axes, [](Expr axis) { return axis.extent().is_const(1); });
     if (axes.size() < 2) return "it has no rows";
-    const bool worth = axes.back().extent().int_value() >= kFewest && points_of(unfold(fold).variables) >= kFewest;
+    const bool worth = Dim(axes.back().extent()).estimate() >= kFewest && points_of(unfold(fold).variables) >= kFewest;
     if (!worth || !reads_along_memory(p, unfold(fold).body, axes.back()))
       return "its columns are not read along memory, or they or its taps are few";
     auto matched = std::make_shared<Match>();
@@ -118,7 +119,7 @@ class Window final : public Family {
 
   /// A processor's columns stand in panels, whose rest is computed for nothing.
   double price(const Kernel& k, const KernelCost& cost, const Choice& choice, const Target& target) const override {
-    const int64_t columns = k.axes.back().extent().int_value();
+    const int64_t columns = Dim(k.axes.back().extent()).estimate();
     const int64_t computed = target.is_gpu() ? columns : rt::panels_of(columns) * rt::kPanel;
     const double padding = static_cast<double>(computed) / static_cast<double>(columns);
     const Choice thumb = candidates(k, target).front();
@@ -159,7 +160,7 @@ class Window final : public Family {
     }
     printer.line(fmt::format("rt::window<{}, rt::FoldKind::{}, {}>(call, {}, {}, {}, {}, {},", k.choice["rows"],
                              cameo::name(kind), k.choice["written"] != 0, extents_of(printer, outer),
-                             extents_of(printer, taps), constant_of(printer, axes[axes.size() - 2].extent()),
+                             extents_of(printer, taps), cameo::rows_of(printer, axes[axes.size() - 2].extent()),
                              constant_of(printer, axes.back().extent()),
                              constant_of(printer, fold.variables.back().extent())));
     print_tile_lambda(printer, k, parameters + tap_parameters, tap_names, "},", [&] {
@@ -189,7 +190,7 @@ class Window final : public Family {
     visit(std::vector<Expr>{fold.body}, [&](Expr e) {
       if (e.op() != Op::Read) return;
       const Affine at = affine(e.offset());
-      const int64_t down = at.stride_of(row).value(), along = at.stride_of(tap).value();
+      const int64_t down = at.stride_of(row).estimate(), along = at.stride_of(tap).estimate();
       std::set<int64_t> places;
       for (int64_t r = 0; written && r < rows; ++r)
         for (int64_t t = 0; t < taps; ++t) places.insert(r * down + t * along);
@@ -212,7 +213,7 @@ class Window final : public Family {
     const double rounds = std::ceil(threads / static_cast<double>(int64_t(target.sm_count) * target.card.threads));
     return rounds * std::max(operations, loads);
   }
-  static int64_t rows_of(const Kernel& k) { return k.axes[k.axes.size() - 2].extent().int_value(); }
+  static int64_t rows_of(const Kernel& k) { return Dim(k.axes[k.axes.size() - 2].extent()).estimate(); }
 };
 
 }  // namespace

@@ -82,13 +82,18 @@ struct Windows {
   // The columns behind the last whole vector, in halves.
   template <int H, int W>
   RT_FN void tail(const i64* index, i64 row, i64 known, i64 col) const {
-    if constexpr (N::value % (2 * W) / W) {
+    const auto part = [&]() __attribute__((always_inline)) {
       if constexpr (W == 1) {
         tile<H>(indices<H>{}, index, row, known, col);
       } else {
         tile<H>(indices<H>{}, index, row, known, Lanes<W>{col});
       }
       col += W;
+    };
+    if constexpr (!kIsConstant<N>) {
+      if (n % (2 * W) / W) part();
+    } else if constexpr (N::value % (2 * W) / W) {
+      part();
     }
     if constexpr (W > 1) tail<H, W / 2>(index, row, known, col);
   }
@@ -129,8 +134,8 @@ struct Windows {
 
 }  // namespace detail
 
-// m, n and last are constants (`c<16>`); `step(acc, i.., row, col, tap.., last tap)` gives the new acc, of floats or of
-// as many lanes as col has. Written: the last tap is written out. Chunks share the tiles.
+// m, n and last are numbers or constants (`c<16>`). `step(acc, i.., row, col, tap.., last tap)` gives the new acc, of
+// floats or of as many lanes as col has. Written: the last tap, a constant, is written out. Chunks share the tiles.
 template <int MR, FoldKind K, bool Written, int R, int S, class M, class N, class L, class Step, class Epilogue>
 RT_FN void window(const Call& call, Extents<R> outer, Extents<S> taps, M m, N n, L last, Step step, Epilogue epilogue) {
   detail::Windows<MR, K, Written, R, S, M, N, L, Step, Epilogue>{

@@ -2,6 +2,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "optimizer/choose/family.h"
 #include "optimizer/plan/bind_plan.h"
 #include "optimizer/plan/run_plan.h"
 #include "tests/support/graph_text.h"
@@ -44,11 +47,15 @@ struct Sizes {
   std::vector<DimBinding> tried;
 };
 
-/// Plans once for all sizes within the bounds, and runs the plan at those that are tried.
-void check(const std::vector<std::string>& lines, const Sizes& sizes) {
+/// Plans once for all sizes within the bounds, and runs the plan at those that are tried. `families` have kernels in
+/// it.
+void check(const std::vector<std::string>& lines, const Sizes& sizes, const std::vector<std::string_view>& families) {
   const Graph g = over_sizes(parse_model(lines).graph, sizes.axes, sizes.bounds);
   for (const char* target : {"x86-64-v3", "x86-64-v4"}) {
     const Module m = plan_graph(g, "", *find_target(target));
+    for (std::string_view name : families)
+      EXPECT_TRUE(std::ranges::any_of(m.plans[0].kernels, [&](const Kernel& k) { return k.family->name() == name; }))
+          << "no " << name << " in " << to_string(m.plans[0], *m.sources, true);
     for (const DimBinding& size : sizes.tried) {
       const Graph bound = bind_dims(g, size);
       const Module at_size = bind_module(m, size);
@@ -62,12 +69,37 @@ void check(const std::vector<std::string>& lines, const Sizes& sizes) {
 const Sizes kBatch{{{"x", {"N", ""}}}, {{"N", {1, 32}}}, {{{"N", 1}}, {{"N", 32}}, {{"N", 7}}, {{"N", 13}}}};
 
 TEST(Sizes, ElementwiseOverABatch) {
-  check({"input x f32[2x12]", "const b f32[12] = rand:1", "a = Add(x, b)", "y = Relu(a)", "output y"}, kBatch);
+  check({"input x f32[2x12]", "const b f32[12] = rand:1", "a = Add(x, b)", "y = Relu(a)", "output y"}, kBatch,
+        {"nest"});
 }
 TEST(Sizes, Perceptron) {
   check({"input x f32[2x12]", "const v f32[12x40] = rand:1", "const b f32[40] = rand:2", "a = Gemm(x, v, b)",
          "c = Relu(a)", "const w f32[40x10] = rand:3", "d = MatMul(c, w)", "y = Softmax(d)", "output y"},
-        kBatch);
+        kBatch, {"contract"});
+}
+
+const Sizes kImages{{{"x", {"N", "", "H", "W"}}},
+                    {{"N", {1, 3}}, {"H", {4, 40}}, {"W", {4, 40}}},
+                    {{{"N", 1}, {"H", 4}, {"W", 4}},
+                     {{"N", 2}, {"H", 5}, {"W", 17}},
+                     {{"N", 1}, {"H", 23}, {"W", 8}},
+                     {{"N", 3}, {"H", 40}, {"W", 40}}}};
+
+TEST(Sizes, DepthwiseConvolutionAndPool) {
+  check({"input x f32[1x5x8x8]", "const v f32[24x5x1x1] = rand:1", "a = Conv(x, v)", "const w f32[24x1x3x3] = rand:2",
+         "b = Conv(a, w) group=24 pads=[1, 1, 1, 1]", "c = Relu(b)",
+         "y = MaxPool(c) kernel_shape=[2, 2] strides=[2, 2]", "output y"},
+        kImages, {"window", "contract"});
+}
+TEST(Sizes, ColumnsOfAWindow) {
+  check({"input x f32[1x1x8x8]", "const w f32[1x1x3x3] = rand:2", "a = Conv(x, w) pads=[1, 1, 1, 1]", "y = Sigmoid(a)",
+         "output y"},
+        kImages, {"window"});
+}
+TEST(Sizes, PoolOfOddSizes) {
+  check({"input x f32[1x20x8x8]", "y = AveragePool(x) kernel_shape=[3, 3] strides=[2, 2] pads=[1, 1, 1, 1] ceil_mode=1",
+         "output y"},
+        kImages, {});
 }
 
 }  // namespace
