@@ -47,10 +47,9 @@ bool comes_to_host(Execution& run, const Row& row) {
   return !run.fault.code;
 }
 
-void run_alone(Execution& run, uint32_t index) {
+void run_alone(Execution& run, uint32_t index, uint32_t chunks) {
   const Row& row = run.schedule->rows[index];
-  const int32_t chunks = static_cast<int32_t>(chunks_of(row, run.sizes));
-  RowCall call = {{&run.fault, run.scratch, 0, chunks}, run.bases, run.schedule->refs + row.refs};
+  RowCall call = {{&run.fault, run.scratch, 0, static_cast<int32_t>(chunks)}, run.bases, run.schedule->refs + row.refs};
   run.fault.row = index;
   for (; call.chunk < call.chunks; ++call.chunk) run.kernels[row.kernel](call);
 }
@@ -60,17 +59,18 @@ void run_alone(Execution& run, uint32_t index) {
 uint32_t run_kernels(Execution& run, uint32_t begin) {
   const Row* rows = run.schedule->rows;
   if (run.device && !comes_to_host(run, rows[begin])) return begin + 1;
-  uint32_t end = begin + 1, chunks = chunks_of(rows[begin], run.sizes);
+  const uint32_t chunks = chunks_of(rows[begin], run.sizes);
   if (run.pool || run.parallel_for) {
+    uint32_t end = begin + 1, all = chunks;
     if (!run.device && !run.observed)
-      for (; !rows[end].joins; ++end) chunks += chunks_of(rows[end], run.sizes);
-    if (chunks > 1) {
-      run_parallel(run, {run.schedule, begin, chunks, run.kernels, run.bases, run.sizes, &run.fault, run.scratch,
+      for (; !rows[end].joins; ++end) all += chunks_of(rows[end], run.sizes);
+    if (all > 1) {
+      run_parallel(run, {run.schedule, begin, all, run.kernels, run.bases, run.sizes, &run.fault, run.scratch,
                          run.scratch_stride});
       return end;
     }
   }
-  run_alone(run, begin);
+  run_alone(run, begin, chunks);
   return begin + 1;
 }
 

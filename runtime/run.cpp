@@ -71,9 +71,12 @@ cameo_status bind_output(cameo_context* context, int32_t index, cameo_value& val
   base = binding ? binding->blocks[1] : context->owned[index];
   if (value.kind != CAMEO_KIND_NONE)
     if (cameo_status status = check_kind(value, "output", index, io.name, error)) return status;
-  // What the run before handed out is given again: it may be too small for this one.
-  if (is_open(io) && value.tensor.data == context->owned[index]) value.tensor.data = nullptr;
-  if (is_owned(value)) return is_open(io) ? reserve_output(context, index, error) : CAMEO_OK;
+  if (is_open(io)) {
+    // What the run before handed out is given again: it may be too small for this one.
+    if (value.tensor.data == context->owned[index]) value.tensor.data = nullptr;
+    if (is_owned(value)) return reserve_output(context, index, error);
+  }
+  if (is_owned(value)) return CAMEO_OK;
   if (cameo_status status = check_tensor(io, value.tensor, context->model->options.device, "output", index, error))
     return status;
   if (!is_compact(value.tensor))
@@ -83,16 +86,17 @@ cameo_status bind_output(cameo_context* context, int32_t index, cameo_value& val
   return CAMEO_OK;
 }
 
-Span output_span(const cameo_context* context, const cameo_value* out, int32_t i) {
+Span output_span(const Io* outputs, const cameo_value* out, int32_t i) {
   const cameo_value& value = value_at(out, i);
-  return is_owned(value) ? Span{} : Span{data_of(value.tensor), io_bytes(context->outputs[i])};
+  return is_owned(value) ? Span{} : Span{data_of(value.tensor), io_bytes(outputs[i])};
 }
 
 cameo_status check_overlap(const cameo_context* context, const cameo_value* in, const cameo_value* out,
                            cameo_error* error) {
   const Program& program = *context->model->program;
+  const Io* outputs = context->outputs;
   for (int32_t o = 0; o < static_cast<int32_t>(program.output_count); ++o) {
-    const Span span = output_span(context, out, o);
+    const Span span = output_span(outputs, out, o);
     if (!span.bytes) continue;
     for (int32_t i = 0; i < static_cast<int32_t>(program.input_count); ++i) {
       const cameo_value& value = value_at(in, i);
@@ -102,7 +106,7 @@ cameo_status check_overlap(const cameo_context* context, const cameo_value* in, 
                     Quoted(program.outputs[o].name).text, i, Quoted(program.inputs[i].name).text);
     }
     for (int32_t p = 0; p < o; ++p)
-      if (overlap(span, output_span(context, out, p)))
+      if (overlap(span, output_span(outputs, out, p)))
         return fail(error, CAMEO_INVALID_ARGUMENT, o, -1, "output %d %s overlaps output %d %s", o,
                     Quoted(program.outputs[o].name).text, p, Quoted(program.outputs[p].name).text);
   }

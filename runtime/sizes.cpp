@@ -122,6 +122,12 @@ uint64_t block_bytes(const Block& block, const int64_t* table) {
 
 }  // namespace
 
+bool lacks_bound(const Io& io) {
+  for (int32_t d = 0; d < io.rank; ++d)
+    if (size_place(io, d) >= 0 && io.dim_max[d] < 0) return true;
+  return false;
+}
+
 uint64_t most_bytes(const Io& io) {
   int64_t bytes = element_bytes(io.dtype);
   for (int32_t d = 0; d < io.rank; ++d) bytes *= size_place(io, d) < 0 ? io.dims[d] : io.dim_max[d];

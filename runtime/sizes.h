@@ -16,10 +16,9 @@ inline bool has_sizes(const Io& io) {
     if (size_place(io, d) >= 0) return true;
   return false;
 }
+bool lacks_bound(const Io& io);
 inline bool is_open(const Io& io) {  // a dim has no upper bound
-  for (int32_t d = 0; io.dim_sizes && d < io.rank; ++d)
-    if (io.dim_sizes[d] >= 0 && io.dim_max[d] < 0) return true;
-  return false;
+  return __builtin_expect(io.dim_sizes != nullptr, 0) && lacks_bound(io);
 }
 uint64_t most_bytes(const Io& io);  // of one that is not open
 

@@ -22,7 +22,7 @@ struct Stretch {
 };
 // How many of a Kernel row's chunks there are in a run.
 inline uint32_t chunks_of(const Row& row, const int64_t* sizes) {
-  return row.b ? static_cast<uint32_t>(sizes[row.b - 1]) : row.chunks;
+  return __builtin_expect(row.b != 0, 0) ? static_cast<uint32_t>(sizes[row.b - 1]) : row.chunks;
 }
 // Everything but which chunk it is.
 RowCall call_of(const Stretch& stretch, const Row& row);

@@ -54,17 +54,23 @@ cameo_status check_rank(const Io& io, const cameo_tensor& tensor, const char* wh
 
 namespace {
 
-cameo_status check_dims(const Io& io, const cameo_tensor& tensor, const char* what, int32_t index, cameo_error* error) {
+bool same_dims(const Io& io, const cameo_tensor& tensor) {
+  if (tensor.ndim != io.rank || (io.rank && !tensor.shape)) return false;
+  int32_t d = 0;
+  while (d < io.rank && tensor.shape[d] == io.dims[d]) ++d;
+  return d == io.rank;
+}
+
+[[gnu::noinline]] cameo_status other_dims(const Io& io, const cameo_tensor& tensor, const char* what, int32_t index,
+                                          cameo_error* error) {
   if (cameo_status status = check_rank(io, tensor, what, index, error)) return status;
-  for (int32_t d = 0; d < io.rank; ++d) {
-    if (tensor.shape[d] == io.dims[d]) continue;
-    if (io.dim_sizes && io.dim_sizes[d] >= 0)
-      return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "%s %d %s has %ld in dim %d, which is %ld in this run",
-                  what, index, Quoted(io.name).text, tensor.shape[d], d, io.dims[d]);
-    return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "%s %d %s is %s, the model declares %s: dim %d differs", what,
-                index, Quoted(io.name).text, TypeText(io.dtype, io.rank, tensor.shape).text, TypeText(io).text, d);
-  }
-  return CAMEO_OK;
+  int32_t d = 0;
+  while (tensor.shape[d] == io.dims[d]) ++d;
+  if (io.dim_sizes && io.dim_sizes[d] >= 0)
+    return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "%s %d %s has %ld in dim %d, which is %ld in this run", what,
+                index, Quoted(io.name).text, tensor.shape[d], d, io.dims[d]);
+  return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "%s %d %s is %s, the model declares %s: dim %d differs", what,
+              index, Quoted(io.name).text, TypeText(io.dtype, io.rank, tensor.shape).text, TypeText(io).text, d);
 }
 
 cameo_status check_device(const Io& io, const cameo_tensor& tensor, cameo_device device, const char* what,
@@ -97,11 +103,11 @@ cameo_status check_tensor(const Io& io, const cameo_tensor& tensor, cameo_device
                 "%s %d %s has element type %s (code %u, %u bits, %u lanes), the model declares %s", what, index,
                 Quoted(io.name).text, type_info(from_dlpack(tensor.dtype)).name, tensor.dtype.code, tensor.dtype.bits,
                 tensor.dtype.lanes, type.name);
-  if (cameo_status status = check_dims(io, tensor, what, index, error)) return status;
+  if (!same_dims(io, tensor)) return other_dims(io, tensor, what, index, error);
   if (count_of(tensor) == 0) return CAMEO_OK;
   if (!tensor.data)
     return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "%s %d %s: data is null", what, index, Quoted(io.name).text);
-  if (reinterpret_cast<uint64_t>(data_of(tensor)) % static_cast<uint64_t>(element_bytes(io.dtype)))
+  if (reinterpret_cast<uint64_t>(data_of(tensor)) & static_cast<uint64_t>(element_bytes(io.dtype) - 1))  // 2^n bytes
     return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "%s %d %s: data is not aligned to its %u-bit elements", what,
                 index, Quoted(io.name).text, type.bits);
   if (tensor.device.device_type != CAMEO_CPU && reinterpret_cast<uint64_t>(data_of(tensor)) % kAlignment)
