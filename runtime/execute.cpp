@@ -110,7 +110,8 @@ void advance_base(Execution& run, const Row& row) {  // through integers: one pa
   run.bases[row.a] = reinterpret_cast<void*>(reinterpret_cast<uint64_t>(run.bases[row.a]) + bytes_of(run, row));
 }
 
-uint32_t next(Execution& run, uint32_t index) {
+// A part of the loop over rows: a call of it would take as long as some kernels.
+[[gnu::always_inline]] inline uint32_t next(Execution& run, uint32_t index) {
   const Row& row = run.schedule->rows[index];
   const Ref* refs = run.schedule->refs + row.refs;
   switch (row.kind) {

@@ -244,14 +244,6 @@ void deallocate(const cameo_options& options, void* memory, uint64_t bytes) {
   options.free(options.user, memory, align_up(bytes), kAlign, {CAMEO_CPU, 0});
 }
 
-int64_t elements(const Io& io) {
-  int64_t count = 1;
-  for (int32_t i = 0; i < io.rank; ++i) count *= io.dims[i];
-  return count;
-}
-
-uint64_t io_bytes(const Io& io) { return static_cast<uint64_t>(elements(io) * element_bytes(io.dtype)); }
-
 namespace {
 
 // What a GPU's run asks for is taken when its context is opened.

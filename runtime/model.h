@@ -99,7 +99,4 @@ void deallocate(const cameo_options& options, void* memory, uint64_t bytes);
 bool is_owned(const cameo_value& output);  // by the context
 void fill_output(cameo_context* context, int32_t index, cameo_value& value, void* data, cameo_device device);
 
-int64_t elements(const Io& io);
-uint64_t io_bytes(const Io& io);
-
 }  // namespace rt

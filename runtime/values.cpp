@@ -16,6 +16,14 @@ cameo_value& value_at(cameo_value* values, int32_t i) {
   return const_cast<cameo_value&>(value_at(const_cast<const cameo_value*>(values), i));
 }
 
+int64_t elements(const Io& io) {
+  int64_t count = 1;
+  for (int32_t i = 0; i < io.rank; ++i) count *= io.dims[i];
+  return count;
+}
+
+uint64_t io_bytes(const Io& io) { return static_cast<uint64_t>(elements(io) * element_bytes(io.dtype)); }
+
 cameo_status check_count(const cameo_value* values, int32_t count, uint32_t expected, const char* what,
                          cameo_error* error) {
   if (count != static_cast<int32_t>(expected))

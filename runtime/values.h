@@ -24,6 +24,9 @@ cameo_status check_tensor(const Io& io, const cameo_tensor& tensor, cameo_device
 cameo_status check_kind(const cameo_value& value, const char* what, int32_t index, const char* name,
                         cameo_error* error);
 
+int64_t elements(const Io& io);
+uint64_t io_bytes(const Io& io);
+
 bool is_compact(const cameo_tensor& tensor);
 char* data_of(const cameo_tensor& tensor);
 void copy_strided(const cameo_tensor& from, void* to, int64_t element_bytes);

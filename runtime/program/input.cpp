@@ -6,6 +6,7 @@
 #include "runtime/program/file.h"
 #include "runtime/program/image.h"
 #include "runtime/sizes.h"
+#include "runtime/values.h"
 
 namespace rt::program {
 namespace {

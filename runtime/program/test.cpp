@@ -7,6 +7,7 @@
 #include "runtime/program/file.h"
 #include "runtime/program/session.h"
 #include "runtime/program/verbs.h"
+#include "runtime/values.h"
 
 namespace rt::program {
 namespace {
