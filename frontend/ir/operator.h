@@ -49,9 +49,9 @@ struct Control {
 };
 /// A kernel of its own with a reference function (Operator::reference).
 struct Opaque {
-  std::string_view kernel;            // the function rt::KERNEL of runtime/kernels/KERNEL.h
-  std::vector<int64_t> numbers = {};  // its arguments known when compiling: extents, modes
-  int64_t units = 1;                  // of work, that a GPU's threads share
+  std::string_view kernel;         // the function rt::KERNEL of runtime/kernels/KERNEL.h
+  std::vector<Expr> numbers = {};  // its arguments that are no operands: extents, modes
+  int64_t units = 1;               // of work, that a GPU's threads share: an estimate where its extents are sizes
   bool host_only = false;
 };
 struct Meaning : std::variant<Compute, View, Scatter, Compact, Composite, Control, Opaque> {

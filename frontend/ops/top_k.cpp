@@ -38,12 +38,10 @@ void infer_top_k(Infer& n) {
 Meaning top_k(const MeaningView& n) {
   int axis = NodeView::axis(n.attr_int("axis"), n.rank());
   Opaque kernel{"top_k"};
-  for (Dim d : {product(n.shape(), 0, axis), n.shape()[axis], product(n.shape(), axis + 1), n.out_shape()[axis]}) {
-    if (!d.is_static()) return kernel;  // planned once the dims are bound
-    kernel.numbers.push_back(d.value());
-  }
-  kernel.numbers.push_back(n.attr_int("largest"));
-  kernel.units = product(n.shape()).value();
+  for (Dim d : {product(n.shape(), 0, axis), n.shape()[axis], product(n.shape(), axis + 1), n.out_shape()[axis]})
+    kernel.numbers.push_back(d.extent());
+  kernel.numbers.push_back(integer(n.attr_int("largest")));
+  kernel.units = product(n.shape()).estimate();
   return kernel;
 }
 

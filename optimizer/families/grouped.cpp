@@ -21,6 +21,7 @@ Expr group_of_channel(const OutputExpr& out, const ProductMatch& m) {
   visit(m.a.index(), [&](Expr e) {
     if (e.op() != Op::FloorDiv || !e.arg(1).is_const() || std::ranges::find(out.index, e.arg(0)) == out.index.end())
       return;
+    if (!e.arg(0).extent().is_const()) return;
     const int64_t channels = e.arg(0).extent().int_value(), columns = e.arg(1).int_value();
     if (reads_axis(m.b, e.arg(0)) && columns >= 2 && channels % columns == 0) group = e;
   });
@@ -80,8 +81,10 @@ Window window_of(const Product& p) {
     if (t.term.op() == Op::FloorDiv) w.columns = t.term.arg(1).int_value();
   w.groups = p.n() / w.columns;
   if (w.groups == 1 || !p.row || p.segments.empty()) return w;
-  const int64_t taps = p.segments.back().extent().int_value(), tap = a.stride_of(p.segments.back()).value();
-  const int64_t row = a.stride_of(p.row).value(), unit = std::gcd(row, tap);
+  const Dim row_stride = a.stride_of(p.row), tap_stride = a.stride_of(p.segments.back());
+  if (!row_stride.is_static() || !tap_stride.is_static()) return w;
+  const int64_t taps = p.segments.back().extent().int_value(), tap = tap_stride.value();
+  const int64_t row = row_stride.value(), unit = std::gcd(row, tap);
   if (unit == 0 || row <= 0 || tap <= 0 || row > kMostStep * unit || tap > kMostStep * unit) return w;
   if (taps > kMostTaps || taps * p.k.extent().int_value() > kMostProducts) return w;
   return {w.groups, w.columns, taps, row / unit, tap / unit};
@@ -108,6 +111,7 @@ class Grouped final : public Family {
 
  public:
   std::string_view name() const override { return "grouped"; }
+  bool takes_sizes() const override { return true; }
 
   Matched match(const Problem& p) const override {
     if (p.target.is_gpu()) return "it is for processors";

@@ -16,6 +16,7 @@ const Opaque& function_of(const Kernel& k) { return std::get<Opaque>(meaning_of(
 class OpaqueFamily final : public Family {
  public:
   std::string_view name() const override { return "opaque"; }
+  bool takes_sizes() const override { return true; }
 
   Lowered lower(const NodeProblem& p) const override {
     if (!std::holds_alternative<Opaque>(p.meaning)) return "the node has no function of its own";
@@ -35,7 +36,9 @@ class OpaqueFamily final : public Family {
   }
   std::string text(const Kernel& k) const override {
     const Opaque& o = function_of(k);
-    return fmt::format("{} {}", o.kernel, fmt::join(o.numbers, ","));
+    std::vector<std::string> numbers;
+    for (Expr n : o.numbers) numbers.push_back(to_string(n));
+    return fmt::format("{} {}", o.kernel, fmt::join(numbers, ","));
   }
 
   std::string header(const Kernel& k) const override { return std::string(function_of(k).kernel); }
@@ -43,7 +46,7 @@ class OpaqueFamily final : public Family {
     const Opaque& o = function_of(k);
     std::string arguments;
     for (size_t i = 0; i < k.operands.size(); ++i) arguments += fmt::format(", x{}", i);
-    for (int64_t n : o.numbers) arguments += fmt::format(", {}l", n);
+    for (Expr n : o.numbers) arguments += ", " + printer.name(n);
     printer.line(fmt::format("rt::{}(call{});", o.kernel, arguments));
   }
 };

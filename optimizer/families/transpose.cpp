@@ -11,11 +11,10 @@
 namespace cameo {
 namespace {
 
-/// An axis of the kernel by which `offset` moves by one element, and by a constant distance along every other axis.
+/// An axis of the kernel by which `offset` moves by one element, and by a number or a size along every other axis.
 Expr axis_of_neighbours(const Kernel& k, Expr offset) {
   const Affine a = affine(offset);
-  const auto is_axis = [&](const Affine::Term& t) { return std::ranges::find(k.axes, t.term) != k.axes.end(); };
-  if (!std::ranges::all_of(a.terms, is_axis)) return {};
+  if (!is_affine_in(a, k.axes)) return {};
   const auto unit = std::ranges::find_if(k.axes, [&](Expr v) { return a.stride_of(v).is_static(1); });
   return unit == k.axes.end() ? Expr() : *unit;
 }
@@ -23,6 +22,7 @@ Expr axis_of_neighbours(const Kernel& k, Expr offset) {
 class Transpose final : public Family {
  public:
   std::string_view name() const override { return "transpose"; }
+  bool takes_sizes() const override { return true; }
   double efficiency() const override { return 0.2; }
 
   bool adopt(Kernel& k, const Target& target) const override {
@@ -30,13 +30,13 @@ class Transpose final : public Family {
     if (!target.is_gpu() || k.stores.size() != 1 || !k.stores[0].guard.is_const(1) || has_folds(k)) return false;
     Store& s = k.stores[0];
     const Expr column = axis_of_neighbours(k, s.offset);
-    if (!column || column.extent().int_value() < kFewest) return false;
+    if (!column || Dim(column.extent()).estimate() < kFewest) return false;
     Expr read, row;
     std::vector<Expr> roots{s.value};
     visit(roots, [&](Expr e) {
       if (read || e.op() != Op::Read || !e.guard().is_const(1) || !depends_on(e, column)) return;
       row = axis_of_neighbours(k, e.offset());
-      if (row && row != column && row.extent().int_value() >= kFewest) read = e;
+      if (row && row != column && Dim(row.extent()).estimate() >= kFewest) read = e;
     });
     if (!read) return false;
     for (Expr last : {row, column}) {
@@ -52,7 +52,7 @@ class Transpose final : public Family {
 
   int chunks(const Kernel& k, const Target&) const override {
     const std::span<const Expr> axes(k.axes);
-    const auto tiles = [](Expr axis) { return rt::round_up_div(axis.extent().int_value(), rt::kTransposeTile); };
+    const auto tiles = [](Expr axis) { return rt::round_up_div(Dim(axis.extent()).estimate(), rt::kTransposeTile); };
     return chunks_by_units(points_of(axes.first(axes.size() - 2)) * tiles(axes[axes.size() - 2]) * tiles(axes.back()));
   }
 

@@ -143,6 +143,15 @@ Reads reads_along(std::span<const Expr> roots, Expr v) {
   return r;
 }
 
+bool is_affine_in(const Affine& offset, std::span<const Expr> variables) {
+  const auto is_variable = [&](Expr f) { return std::ranges::find(variables, f) != variables.end(); };
+  return std::ranges::all_of(offset.terms, [&](const Affine::Term& t) {
+    const std::vector<Expr> factors = factors_of(t.term);
+    return std::ranges::count_if(factors, is_variable) == 1 &&
+           std::ranges::all_of(factors, [&](Expr f) { return is_variable(f) || is_size(f); });
+  });
+}
+
 std::vector<Expr> axes_in_memory(const OutputExpr& out, const Layout& layout) {
   std::vector<Expr> axes;
   for (int a : layout.order) axes.push_back(out.index[a]);

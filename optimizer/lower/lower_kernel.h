@@ -47,6 +47,8 @@ struct Reads {
   void count(Expr offset, Expr v);
 };
 Reads reads_along(std::span<const Expr> roots, Expr v);
+/// A sum of these variables, each times numbers and sizes.
+bool is_affine_in(const Affine& offset, std::span<const Expr> variables);
 /// The output's axes from the outermost in memory to the innermost, and the last one that has more than one index.
 std::vector<Expr> axes_in_memory(const OutputExpr& out, const Layout& layout);
 Expr last_moving(const std::vector<Expr>& axes);

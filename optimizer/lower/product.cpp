@@ -57,16 +57,6 @@ Expr linear(std::span<const Expr> vars) {
   return at;
 }
 
-/// A sum of these variables, each times numbers and sizes.
-bool affine_in(Expr offset, std::span<const Expr> variables) {
-  return std::ranges::all_of(affine(offset).terms, [&](const Affine::Term& t) {
-    const std::vector<Expr> factors = factors_of(t.term);
-    const auto is_variable = [&](Expr f) { return holds(variables, f); };
-    return std::ranges::count_if(factors, is_variable) == 1 &&
-           std::ranges::all_of(factors, [&](Expr f) { return is_variable(f) || is_size(f); });
-  });
-}
-
 Expr sum_of(const ProductMatch& m, Expr a_offset, Expr b_offset) {
   const auto element = [](uint32_t operand, DType t, Expr offset) {
     return cast(read_at(operand, t, offset, boolean(true), zero(t)), DType::f32);
@@ -184,9 +174,10 @@ bool take_sum(Kernel& k, bool packed, Expr term) {
   std::vector<Expr> variables = k.axes;
   variables.insert(variables.end(), before.segments.begin(), before.segments.end());
   variables.push_back(before.k);
-  if (!affine_in(before.b_offset, variables)) return false;
+  if (!is_affine_in(affine(before.b_offset), variables)) return false;
   if (term) variables.push_back(term);
-  if (!affine_in(before.a_offset, variables) || !affine(before.a_offset).stride_of(before.k).is_static(1)) return false;
+  if (!is_affine_in(affine(before.a_offset), variables) || !affine(before.a_offset).stride_of(before.k).is_static(1))
+    return false;
   const Expr sum = k.accumulated;
   k.stores[0].value = rewrite(k.stores[0].value, [&](Expr e) { return e == sum ? make(Op::Acc, DType::f32, {}) : e; });
   if (packed) put_panels(k, Product(k));

@@ -22,6 +22,7 @@ Plan bind_plan(const Plan& plan, const DimBinding& sizes) {
   for (Kernel& k : bound.kernels) {
     std::ranges::for_each(k.axes, bind);
     bind(k.accumulated);
+    if (k.node && !sizes.empty()) k.node = std::make_shared<const Graph>(bind_dims(*k.node, sizes));
     for (Store& s : k.stores) {
       bind(s.offset);
       bind(s.guard);

@@ -111,18 +111,17 @@ inline constexpr bool kThreadsHaveLanes = true;
 #endif
 
 template <int W, int R, class Inner, class Row>
-RT_FN void run_points(const Call& call, Inner, const Extents<R>& outer, Row& row) {
-  static_assert(Inner::value % W == 0);
-  constexpr i64 kInner = Inner::value / W;
-  const i64 units = outer.points() * kInner;
+RT_FN void run_points(const Call& call, Inner inner, const Extents<R>& outer, Row& row) {
+  static_assert(W == 1 || kIsMultiple<Inner, W>);
+  const i64 length = inner / W, units = outer.points() * length;
   i64 index[R == 0 ? 1 : R];
   for (i64 u = first_unit(call); u < units; u += next_unit(call)) {
-    split_index<R>(u / kInner, outer, index);
+    split_index<R>(u / length, outer, index);
     const auto element = call_at<0, R>(index, row);
     if constexpr (W == 1) {
-      element(u % kInner);
+      element(u % length);
     } else {
-      element(Lanes<W>{u % kInner * W});
+      element(Lanes<W>{u % length * W});
     }
   }
 }

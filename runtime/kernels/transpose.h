@@ -21,12 +21,12 @@ RT_FN void each_of_tile(F f) {
 
 }  // namespace detail
 
-// m and n are constants (`c<64>`). Blocks share the tiles.
+// m and n are numbers or constants (`c<64>`). Blocks share the tiles.
 template <int R, class M, class N, class Read, class Write>
 RT_FN void transpose(const Call& call, Extents<R> outer, M m, N n, Read read, Write write) {
-  constexpr i64 kTile = kTransposeTile, kRowTiles = round_up_div(M::value, kTile),
-                kColumnTiles = round_up_div(N::value, kTile);
-  const i64 tiles = detail::points_of<R>(outer) * kRowTiles * kColumnTiles;
+  constexpr i64 kTile = kTransposeTile;
+  const i64 row_tiles = round_up_div(m, kTile), column_tiles = round_up_div(n, kTile);
+  const i64 tiles = detail::points_of<R>(outer) * row_tiles * column_tiles;
   i64 index[R == 0 ? 1 : R];
   const auto read_at = [&](i64 row, i64 col) RT_INLINE {
     const auto at_index = [&](auto... i) RT_INLINE { return read(i..., row, col); };
@@ -34,8 +34,8 @@ RT_FN void transpose(const Call& call, Extents<R> outer, M m, N n, Read read, Wr
   };
   RT_SHARED bare<decltype(read_at(0, 0))> tile[kTile][kTile + 1];
   for (i64 t = call.chunk; t < tiles; t += call.chunks) {
-    detail::index_of<R>(t / kColumnTiles / kRowTiles, outer, index);
-    const i64 row = t / kColumnTiles % kRowTiles * kTile, col = t % kColumnTiles * kTile;
+    detail::index_of<R>(t / column_tiles / row_tiles, outer, index);
+    const i64 row = t / column_tiles % row_tiles * kTile, col = t % column_tiles * kTile;
     detail::each_of_tile([&](int c, int r) RT_INLINE {
       if (row + r < m && col + c < n) tile[r][c] = read_at(row + r, col + c);
     });

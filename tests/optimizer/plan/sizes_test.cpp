@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <set>
 
 #include "optimizer/choose/family.h"
 #include "optimizer/plan/bind_plan.h"
@@ -47,15 +47,14 @@ struct Sizes {
   std::vector<DimBinding> tried;
 };
 
-/// Plans once for all sizes within the bounds, and runs the plan at those that are tried. `families` have kernels in
-/// it.
+/// Plans once for all sizes within the bounds, and runs the plan at those that are tried. `families`: that have kernels
+/// in a plan for one of the targets.
 void check(const std::vector<std::string>& lines, const Sizes& sizes, const std::vector<std::string_view>& families) {
   const Graph g = over_sizes(parse_model(lines).graph, sizes.axes, sizes.bounds);
-  for (const char* target : {"x86-64-v3", "x86-64-v4"}) {
-    const Module m = plan_graph(g, "", *find_target(target));
-    for (std::string_view name : families)
-      EXPECT_TRUE(std::ranges::any_of(m.plans[0].kernels, [&](const Kernel& k) { return k.family->name() == name; }))
-          << "no " << name << " in " << to_string(m.plans[0], *m.sources, true);
+  std::set<std::string_view> chosen;
+  for (const Target& target : {*find_target("x86-64-v3"), *find_target("x86-64-v4"), gpu_target({"ptx"})}) {
+    const Module m = plan_graph(g, "", target);
+    for (const Kernel& k : m.plans[0].kernels) chosen.insert(k.family->name());
     for (const DimBinding& size : sizes.tried) {
       const Graph bound = bind_dims(g, size);
       const Module at_size = bind_module(m, size);
@@ -64,6 +63,7 @@ void check(const std::vector<std::string>& lines, const Sizes& sizes, const std:
           << to_string(bound) << to_string(m.plans[0], *m.sources, true);
     }
   }
+  for (std::string_view family : families) EXPECT_TRUE(chosen.contains(family)) << family;
 }
 
 const Sizes kBatch{{{"x", {"N", ""}}}, {{"N", {1, 32}}}, {{{"N", 1}}, {{"N", 32}}, {{"N", 7}}, {{"N", 13}}}};
@@ -100,6 +100,30 @@ TEST(Sizes, PoolOfOddSizes) {
   check({"input x f32[1x20x8x8]", "y = AveragePool(x) kernel_shape=[3, 3] strides=[2, 2] pads=[1, 1, 1, 1] ceil_mode=1",
          "output y"},
         kImages, {});
+}
+
+TEST(Sizes, ConvolutionInGroups) {
+  const Sizes sounds{{{"x", {"N", "", "L"}}},
+                     {{"N", {1, 3}}, {"L", {5, 90}}},
+                     {{{"N", 1}, {"L", 5}}, {{"N", 2}, {"L", 37}}, {{"N", 3}, {"L", 90}}}};
+  check({"input x f32[1x48x16]", "const w f32[48x24x9] = rand:1", "const b f32[48] = rand:2",
+         "a = Conv(x, w, b) group=2 pads=[4, 4]", "c = Add(a, x)", "const v f32[48x4x4] = rand:3",
+         "y = Conv(c, v) group=12", "output y"},
+        sounds, {"grouped"});
+}
+TEST(Sizes, TransposeOnAGpu) {
+  const Sizes rows{{{"x", {"N", "", "L"}}},
+                   {{"N", {1, 3}}, {"L", {1, 70}}},
+                   {{{"N", 1}, {"L", 1}}, {{"N", 2}, {"L", 33}}, {{"N", 3}, {"L", 70}}}};
+  check({"input x f32[1x40x16]", "a = Transpose(x) perm=[0, 2, 1]", "y = Exp(a)", "output y"}, rows, {"transpose"});
+}
+TEST(Sizes, UpdatesOfTheLargest) {
+  const Sizes rows{{{"x", {"N", "L"}}},
+                   {{"N", {1, 32}}, {"L", {3, 20}}},
+                   {{{"N", 1}, {"L", 3}}, {{"N", 7}, {"L", 20}}, {{"N", 32}, {"L", 11}}}};
+  check({"input x f32[2x12]", "const k i64[1] = 3", "v, i = TopK(x, k) axis=1", "u = Neg(v)",
+         "y = ScatterElements(x, i, u) axis=1", "output y", "output i"},
+        rows, {"opaque", "scatter"});
 }
 
 }  // namespace
