@@ -321,7 +321,7 @@ TEST_F(Bounded, TypesForAnOlderCallerStayTheDeclaredOnes) {
   struct Old {
     char bytes[offsetof(cameo_io, run_dims)];
   };
-  std::vector<Old> old(4);
+  std::vector<Old> old(6);  // four, and room for the last one to be read as a newer one
   cameo_io* first = reinterpret_cast<cameo_io*>(old.data());
   first->struct_size = sizeof(Old);
   ASSERT_EQ(s.api.output_types(s.model, in.data(), 3, first, 4, &s.error), CAMEO_OK) << s.error.message;
