@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "frontend/reference/interpret.h"
 #include "optimizer/choose/family.h"
@@ -17,34 +18,53 @@ namespace {
 enum AttentionInput { Q, K, V, Mask, PastKey, PastValue, Valid };
 enum AttentionOutput { Y, PresentKey, PresentValue, Scores };
 
+/// How an extent is written: as a number, a size in whatever words the text has for it.
+using Words = std::function<std::string(Expr)>;
+
 /// Elements between neighbours in [batch, heads, rows, elements]; rows are contiguous.
 struct Strides {
-  int64_t batch, head, row;
+  Dim batch, head, row;
 };
 
-/// The node of a kernel, as the call of its function has it.
+/// The node of a kernel, as the call of its function has it. Batch, queries and keys may be sizes.
 class AttentionNode : public NodeView {
  public:
-  explicit AttentionNode(const Graph& g) : NodeView(g, g.nodes()[0]) {
+  explicit AttentionNode(const Graph& g) : AttentionNode(g, g.nodes()[0]) {}
+  AttentionNode(const Graph& g, const Node& n) : NodeView(g, n) {
     flat_ = rank(Q) == 3;
     const auto extent = [&](int input, int axis) { return dim(input, axis).value(); };
-    shape_.batch = extent(Q, 0);
-    shape_.queries = extent(Q, -2);
-    shape_.keys = extent(K, -2);
+    batch_ = dim(Q, 0);
+    queries_ = dim(Q, -2);
+    keys_ = dim(K, -2);
+    if (has(PastKey)) past_ = dim(PastKey, 2);
     const int64_t heads = flat_ ? attr_int("q_num_heads") : extent(Q, 1);
     shape_.groups = flat_ ? attr_int("kv_num_heads") : extent(K, 1);
     shape_.heads = heads / shape_.groups;
     shape_.size = flat_ ? extent(Q, -1) / heads : extent(Q, -1);
     shape_.value_size = flat_ ? extent(V, -1) / shape_.groups : extent(V, -1);
-    if (has(PastKey)) shape_.past = extent(PastKey, 2);
+    shape_.batch = batch_.estimate();
+    shape_.queries = queries_.estimate();
+    shape_.past = past_.estimate();
+    shape_.keys = keys_.estimate();
   }
+  /// With estimates of what only a run knows.
   const rt::AttentionShape& shape() const { return shape_; }
+  Dim past() const { return past_; }
+  Dim keys() const { return keys_; }
+  Dim total() const { return past_ + keys_; }
   bool causal() const { return attr_int("is_causal") != 0; }
   bool masked() const { return has(Mask); }
   /// Keys that a row sees, on average.
   double keys_seen() const {
     const double all = static_cast<double>(shape_.total()), queries = static_cast<double>(shape_.queries);
     return causal() ? std::min(all, static_cast<double>(shape_.past) + (queries + 1) / 2) : all;
+  }
+  /// Whether it is known along which of its axes the mask is the same for all.
+  bool mask_is_clear() const {
+    const Dim whole[] = {queries_, Dim(shape_.groups * shape_.heads), batch_};
+    for (int axis = 2; axis <= std::min(rank(Mask), 4); ++axis)
+      if (const Dim d = dim(Mask, -axis); !d.is_static() && d != whole[axis - 2]) return false;
+    return true;
   }
 
   /// The numbers that a call has beside its tile, and the operands by their names.
@@ -55,40 +75,43 @@ class AttentionNode : public NodeView {
     return fmt::format("rt::AttentionScores{{{:a}f, {:a}f, {}, {}}}", static_cast<float>(scale),
                        static_cast<float>(attr_float("softcap")), causal(), masked());
   }
-  std::string shape_text() const {
+  std::string shape_text(const Words& words) const {
     const rt::AttentionShape& s = shape_;
-    return fmt::format("rt::AttentionShape{{{}, {}, {}, {}, {}, {}, {}, {}}}", s.batch, s.groups, s.heads, s.queries,
-                       s.past, s.keys, s.size, s.value_size);
+    const auto word = [&](Dim d) { return d.is_static() ? fmt::format("{}", d.value()) : words(d.extent()); };
+    return fmt::format("rt::AttentionShape{{{}, {}, {}, {}, {}, {}, {}, {}}}", word(batch_), s.groups, s.heads,
+                       word(queries_), word(past_), word(keys_), s.size, s.value_size);
   }
-  std::string operands() const {
+  std::string operands(const Words& words) const {
     const rt::AttentionShape& s = shape_;
     const int64_t heads = s.groups * s.heads;
+    const auto at = [&](int operand, const Strides& strides) { return rows(words, operand, strides); };
     return fmt::format(
-        "rt::AttentionOperands{{{}, {}, {}, {}, {}, {}, {}, {}}}", rows(input(Q), strides(heads, s.queries, s.size)),
-        rows(input(PastKey), by_head(s.groups, s.past, s.size)),
-        rows(input(PastValue), by_head(s.groups, s.past, s.value_size)),
-        rows(input(K), strides(s.groups, s.keys, s.size)), rows(input(V), strides(s.groups, s.keys, s.value_size)),
-        rows(output(Y), strides(heads, s.queries, s.value_size)),
-        rows(output(PresentKey), by_head(s.groups, s.total(), s.size)),
-        rows(output(PresentValue), by_head(s.groups, s.total(), s.value_size)));
+        "rt::AttentionOperands{{{}, {}, {}, {}, {}, {}, {}, {}}}", at(input(Q), strides(heads, queries_, s.size)),
+        at(input(PastKey), by_head(s.groups, past_, s.size)),
+        at(input(PastValue), by_head(s.groups, past_, s.value_size)), at(input(K), strides(s.groups, keys_, s.size)),
+        at(input(V), strides(s.groups, keys_, s.value_size)), at(output(Y), strides(heads, queries_, s.value_size)),
+        at(output(PresentKey), by_head(s.groups, total(), s.size)),
+        at(output(PresentValue), by_head(s.groups, total(), s.value_size)));
   }
-  std::string mask() const {
+  std::string mask(const Words& words) const {
     if (!masked()) return "rt::no_mask()";
-    std::vector<int64_t> pitch(4, 0);
-    int64_t elements = 1;
+    std::vector<Dim> pitch(4, Dim(0));
+    Dim elements = 1;
     for (int axis = 1; axis <= rank(Mask); ++axis) {
-      const int64_t extent = dim(Mask, -axis).value();
-      if (extent > 1) pitch[static_cast<size_t>(4 - axis)] = elements;
-      elements *= extent;
+      const Dim extent = dim(Mask, -axis);
+      if (!extent.is_static(1)) pitch[static_cast<size_t>(4 - axis)] = elements;
+      elements = elements * extent;
     }
-    return rows(input(Mask), {pitch[0], pitch[1], pitch[2]});
+    return rows(words, input(Mask), {pitch[0], pitch[1], pitch[2]});
   }
 
  private:
-  static Strides by_head(int64_t heads, int64_t rows, int64_t size) { return {heads * rows * size, rows * size, size}; }
+  static Strides by_head(int64_t heads, Dim rows, int64_t size) {
+    return {Dim(heads * size) * rows, Dim(size) * rows, size};
+  }
   /// As Q, K, V and Y stand.
-  Strides strides(int64_t heads, int64_t rows, int64_t size) const {
-    return flat_ ? Strides{rows * heads * size, size, heads * size} : by_head(heads, rows, size);
+  Strides strides(int64_t heads, Dim rows, int64_t size) const {
+    return flat_ ? Strides{Dim(heads * size) * rows, size, heads * size} : by_head(heads, rows, size);
   }
   /// The number of an operand of the kernel, or -1: outputs that are wanted, then inputs that are present.
   int output(int i) const { return has_output(i) ? place(node().outputs, i) : -1; }
@@ -96,24 +119,32 @@ class AttentionNode : public NodeView {
   static int place(const std::vector<ValueId>& list, int i) {
     return static_cast<int>(std::count_if(list.begin(), list.begin() + i, [](ValueId v) { return bool(v); }));
   }
-  static std::string rows(int operand, const Strides& s) {
+  static std::string rows(const Words& words, int operand, const Strides& s) {
     if (operand < 0) return "{}";
-    return fmt::format("rt::attention_rows(x{}, {}l, {}l, {}l)", operand, s.batch, s.head, s.row);
+    return fmt::format("rt::attention_rows(x{}, {}, {}, {})", operand, words(s.batch.extent()), words(s.head.extent()),
+                       words(s.row.extent()));
   }
 
   bool flat_ = false;
+  Dim batch_, queries_, past_, keys_;
   rt::AttentionShape shape_{};
 };
 
 /// What of the operator the family does not compute; null: it does.
 const char* not_computed(const Graph& g, const Node& n) {
   const NodeView view(g, n);
+  constexpr const char* kNothing = "there may be nothing to compute";
   for (const auto* list : {&n.inputs, &n.outputs})
     for (ValueId v : *list)
-      if (v && (!is_static(g.type(v).shape) || product(g.type(v).shape).is_static(0)))
-        return "its extents are not known, or there is nothing to compute";
+      if (v && has_no_elements(g.type(v).shape)) return kNothing;
   for (int i : {Q, K, V, PastKey, PastValue})
     if (view.has(i) && view.dtype(i) != DType::f32) return "it computes f32";
+  const bool flat = view.rank(Q) == 3;
+  for (int i : {Q, K, V})
+    if (!view.dim(i, -1).is_static() || (!flat && !view.dim(i, 1).is_static()))
+      return "the number of its heads or of their elements is not known";
+  const AttentionNode node(g, n);
+  if (range_of(node.total().extent()).low < 1) return kNothing;
   if (view.has_attr("softmax_precision") && view.attr_int("softmax_precision") == static_cast<int>(DType::f64))
     return "its softmax is f64";
   if (view.has(Valid) || view.attr_int("left_window_size") >= 0 || view.attr_int("right_window_size") >= 0)
@@ -121,8 +152,8 @@ const char* not_computed(const Graph& g, const Node& n) {
   if (view.has_output(Scores)) return "its scores are an output";
   if (!view.has(Mask)) return nullptr;
   if (view.dtype(Mask) != DType::f32 && view.dtype(Mask) != DType::b1) return "its mask is neither f32 nor boolean";
-  const int64_t total = view.dim(K, -2).value() + (view.has(PastKey) ? view.dim(PastKey, 2).value() : 0);
-  return view.dim(Mask, -1).is_static(total) ? nullptr : "its mask is not as wide as the keys";
+  if (view.dim(Mask, -1) != node.total()) return "its mask is not as wide as the keys";
+  return node.mask_is_clear() ? nullptr : "only the run knows along which axes its mask is the same for all";
 }
 
 rt::AttentionTile attention_tile(const Choice& c) {
@@ -138,6 +169,7 @@ int splits_of_part(int64_t rows, int64_t columns, int64_t vectors, const Target&
 class AttentionFamily final : public Family {
  public:
   std::string_view name() const override { return "attention"; }
+  bool takes_sizes() const override { return true; }
   bool claims(const Operator& op) const override { return op.name == "Attention"; }
 
   Lowered lower(const NodeProblem& p) const override {
@@ -204,14 +236,16 @@ class AttentionFamily final : public Family {
   }
   std::string text(const Kernel& k) const override {
     const AttentionNode n(*k.node);
-    return n.shape_text() + n.arguments() + n.operands() + n.mask();
+    const Words words = [](Expr e) { return to_string(e); };
+    return n.shape_text(words) + n.arguments() + n.operands(words) + n.mask(words);
   }
 
   std::string details(const Kernel& k) const override {
-    const rt::AttentionShape s = AttentionNode(*k.node).shape();
+    const AttentionNode n(*k.node);
     const Choice& c = k.choice;
-    return fmt::format(" keys {}{}, tile {}x{} of {} rows by {} keys{}", s.past ? fmt::format("{} + ", s.past) : "",
-                       s.keys, c["rows"], c["vectors"], c["block"], c["keys"], c["panels"] ? " in panels" : "");
+    const std::string past = n.past().is_static(0) ? "" : to_string(n.past()) + " + ";
+    return fmt::format(" keys {}{}, tile {}x{} of {} rows by {} keys{}", past, to_string(n.keys()), c["rows"],
+                       c["vectors"], c["block"], c["keys"], c["panels"] ? " in panels" : "");
   }
   std::string_view legend() const override {
     return "attention<R, V, P, S, T>: a tile of R rows by V panels of keys or values; P: keys in panels; S, T: parts "
@@ -221,13 +255,14 @@ class AttentionFamily final : public Family {
   void print(KernelPrinter& printer, const Kernel& k) const override {
     const AttentionNode n(*k.node);
     const Choice& c = k.choice;
+    const Words words = [&](Expr e) { return printer.name(e); };
     printer.line(fmt::format("rt::attention<{}, {}, {}, {}, {}>(call, {}, rt::c<{}>,", c["rows"], c["vectors"],
-                             c["panels"] != 0, c["score_splits"], c["value_splits"], n.shape_text(),
+                             c["panels"] != 0, c["score_splits"], c["value_splits"], n.shape_text(words),
                              n.shape().value_size));
     printer.line(fmt::format("              rt::AttentionTile{{{}, {}, {}, {}}}, {},", c["rows"], c["vectors"],
                              c["block"], c["keys"], n.arguments()));
-    printer.line(fmt::format("              {},", n.operands()));
-    printer.line(fmt::format("              {});", n.mask()));
+    printer.line(fmt::format("              {},", n.operands(words)));
+    printer.line(fmt::format("              {});", n.mask(words)));
   }
 
  private:

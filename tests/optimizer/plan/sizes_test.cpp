@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <sstream>
 
 #include "optimizer/choose/family.h"
 #include "optimizer/plan/bind_plan.h"
@@ -14,7 +15,8 @@
 namespace cameo::test {
 namespace {
 
-/// Sizes of inputs' axes by name: {"x", {"N", ""}} has a size N on the first axis, and keeps its second.
+/// Sizes of inputs' axes by name: {"x", {"N", ""}} has a size N on the first axis, and keeps its second; "P+S" is a
+/// sum.
 using Axes = std::map<std::string, std::vector<std::string>>;
 
 /// The graph with symbols in place of some of its inputs' dims.
@@ -25,8 +27,12 @@ Graph over_sizes(const Graph& g, const Axes& axes, const DimBounds& bounds) {
     Type t = g.type(v);
     if (auto of_input = axes.find(g[v].name); of_input != axes.end())
       for (size_t a = 0; a < t.shape.size(); ++a)
-        if (const std::string& name = of_input->second[a]; !name.empty())
-          t.shape[a] = Dim(symbol(name, bounds.at(name)));
+        if (const std::string& sum = of_input->second[a]; !sum.empty()) {
+          std::istringstream names(sum);
+          t.shape[a] = 0;
+          for (std::string name; std::getline(names, name, '+');)
+            t.shape[a] = t.shape[a] + Dim(symbol(name, bounds.at(name)));
+        }
     inputs.push_back(into.add_input(g[v].name, t));
   }
   const std::vector<ValueId> outputs = inline_graph(into, g, inputs, {});
@@ -124,6 +130,40 @@ TEST(Sizes, UpdatesOfTheLargest) {
   check({"input x f32[2x12]", "const k i64[1] = 3", "v, i = TopK(x, k) axis=1", "u = Neg(v)",
          "y = ScatterElements(x, i, u) axis=1", "output y", "output i"},
         rows, {"opaque", "scatter"});
+}
+
+TEST(Sizes, AttentionWithACache) {
+  const Sizes tokens{{{"q", {"N", "", "S", ""}},
+                      {"k", {"N", "", "S", ""}},
+                      {"v", {"N", "", "S", ""}},
+                      {"pk", {"N", "", "P", ""}},
+                      {"pv", {"N", "", "P", ""}},
+                      {"m", {"N", "", "S", "P+S"}}},
+                     {{"N", {1, 3}}, {"S", {1, 20}}, {"P", {0, 150}}},
+                     {{{"N", 1}, {"S", 1}, {"P", 0}},
+                      {{"N", 2}, {"S", 1}, {"P", 33}},
+                      {{"N", 1}, {"S", 7}, {"P", 150}},
+                      {{"N", 3}, {"S", 20}, {"P", 1}}}};
+  const std::vector<std::string> inputs = {"input q f32[1x4x5x32]", "input k f32[1x2x5x32]", "input v f32[1x2x5x24]",
+                                           "input pk f32[1x2x9x32]", "input pv f32[1x2x9x24]"};
+  const auto with = [&](std::vector<std::string> lines) {
+    lines.insert(lines.begin(), inputs.begin(), inputs.end());
+    return lines;
+  };
+  check(with({"y, nk, nv = Attention(q, k, v, -, pk, pv) is_causal=1", "output y", "output nk", "output nv"}), tokens,
+        {"attention"});
+  check(with({"input m f32[1x1x5x14]", "y, nk, nv = Attention(q, k, v, m, pk, pv)", "output y", "output nk",
+              "output nv"}),
+        tokens, {"attention"});
+}
+TEST(Sizes, AttentionOfFlatHeads) {
+  const Sizes tokens{
+      {{"q", {"N", "S", ""}}, {"k", {"N", "T", ""}}, {"v", {"N", "T", ""}}},
+      {{"N", {1, 3}}, {"S", {1, 40}}, {"T", {1, 300}}},
+      {{{"N", 1}, {"S", 1}, {"T", 1}}, {{"N", 2}, {"S", 13}, {"T", 300}}, {{"N", 3}, {"S", 40}, {"T", 129}}}};
+  check({"input q f32[1x64x128]", "input k f32[1x64x64]", "input v f32[1x64x64]",
+         "y = Attention(q, k, v) q_num_heads=4 kv_num_heads=2", "output y"},
+        tokens, {"attention"});
 }
 
 }  // namespace
