@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
+#include "cli/describe.h"
 #include "cli/golden_cases.h"
 #include "cli/interrupt.h"
 #include "codegen/build/files.h"
@@ -92,20 +94,34 @@ std::string command_with(const CompileOptions& options, std::string_view verb, c
   return line;
 }
 
+namespace {
+
+/// What is said of unbound dims: `said` behind how many there are, and the line that binds them.
+Diagnostic on_unbound(const Model& model, const CompileOptions& options, std::string_view verb, Code code,
+                      std::string_view said_of_one, std::string_view said_of_several) {
+  std::set<std::string> dims;
+  Diagnostic d{code, "", {}, {}, {}, command_with(options, verb, dim_flags(model))};
+  for (const UnboundDim& u : model.unbound)
+    if (dims.insert(u.dim).second || code == Code::E0501)
+      d.notes.push_back(fmt::format("axis {} of input `{}` is `{}`", u.axis, printable(u.input), printable(u.dim)));
+  d.message = fmt::format("{} of the model's dims {}", dims.size(), dims.size() == 1 ? said_of_one : said_of_several);
+  return d;
+}
+
+/// Dims that nothing binds stay open, so that one artifact runs at any size.
+void leave_open(const Model& model, CompileOptions& options, Diagnostics& diagnostics) {
+  diagnostics.add(
+      on_unbound(model, options, "build", Code::W0008,
+                 "is left open: it runs at any size, and takes memory as it runs. Bound, it is faster",
+                 "are left open: they run at any size, and take memory as they run. Bound, they are faster"));
+  for (const UnboundDim& u : model.unbound) options.import.ranges[u.dim] = {1, kOpen};
+}
+
+}  // namespace
+
 void require_bound(const Model& model, const CompileOptions& options, std::string_view verb, Diagnostics& diagnostics) {
-  if (model.unbound.empty()) return;
-  std::string flags;
-  std::vector<std::string> seen;
-  Diagnostic d{Code::E0501, "", {}, {}, {}, {}};
-  for (const UnboundDim& u : model.unbound) {
-    d.notes.push_back(fmt::format("axis {} of input `{}` is `{}`", u.axis, printable(u.input), printable(u.dim)));
-    if (std::ranges::find(seen, u.dim) != seen.end()) continue;
-    seen.push_back(u.dim);
-    flags += " --dim " + shell_word(u.dim + "=1");
-  }
-  d.message = fmt::format("{} of the model's dims {} no value", seen.size(), seen.size() == 1 ? "has" : "have");
-  d.help = command_with(options, verb, flags);
-  diagnostics.add(d);
+  if (!model.unbound.empty())
+    diagnostics.add(on_unbound(model, options, verb, Code::E0501, "has no value", "have no value"));
 }
 
 namespace {
@@ -245,13 +261,17 @@ void require_writable(const CompileOptions& options) {
 
 }  // namespace
 
-bool compile(const CompileOptions& options, Console& console, Diagnostics& diagnostics) {
+bool compile(const CompileOptions& given, Console& console, Diagnostics& diagnostics) {
+  CompileOptions options = given;
   require_writable(options);
   std::optional<Model> model = load_model(options, console, diagnostics);
   if (!model) return false;
   if (options.stop == Stop::Graph) return console.print(to_string(model->graph)), true;
-  require_bound(*model, options, "build", diagnostics);
-  if (diagnostics.has_errors()) return false;
+  if (!model->unbound.empty()) {
+    leave_open(*model, options, diagnostics);
+    model = load_model(options, console, diagnostics);
+  }
+  if (!model || diagnostics.has_errors()) return false;
   Planned planned = plan_model(*model, options, console, diagnostics);
   if (diagnostics.has_errors()) return false;
   if (options.stop == Stop::Optimized) {

@@ -153,9 +153,9 @@ class ProgramPrinter {
     RowTable symbols;
     for (size_t i = 0; i < parts_.table.symbols(); ++i) {
       const Dim symbol(parts_.table.sizes()[i]);
+      const Interval bounds = range_of(symbol.extent());
       symbols.add(fmt::format("{{{}, {}, {}}}", string_literal(symbol_name(symbol.extent())),
-                              static_cast<int64_t>(range_of(symbol.extent()).low),
-                              symbol.upper() == kOpen ? -1 : symbol.upper()));
+                              static_cast<int64_t>(bounds.low), static_cast<int64_t>(bounds.high)));
     }
     if (symbols.size()) symbols.print(w_, "Symbol", "symbols");
   }
@@ -166,7 +166,8 @@ class ProgramPrinter {
     size_t i = 0;
     while (i < plan && !(module_.plans[i].steps == p.steps && module_.plans[i].groups == p.groups &&
                          parts_.parameters[i] == parts_.parameters[plan] && module_.plans[i].taps == p.taps &&
-                         module_.plans[i].arena_bytes == p.arena_bytes && module_.plans[i].host_bytes == p.host_bytes))
+                         module_.plans[i].arena_bytes == p.arena_bytes && module_.plans[i].blocks == p.blocks &&
+                         module_.plans[i].host_bytes == p.host_bytes))
       ++i;
     return i;
   }
@@ -181,14 +182,21 @@ class ProgramPrinter {
     refs.print(w_, "Ref", fmt::format("refs{}", number));
     taps.print(w_, "Tap", fmt::format("taps{}", number));
     axes.print(w_, "TapAxis", fmt::format("tap_axes{}", number));
+    print_blocks(p, number);
     w_.line(fmt::format(
         "const Schedule schedule{0} = {{.rows = rows{0}, .row_count = {1}, .refs = refs{0}, .taps = "
         "taps{0}, .tap_count = {2}, .tap_axes = tap_axes{0}, .base_count = {3}, .loop_count = {4}, "
         ".arena_bytes = {5}, .scratch_bytes = {6}{7}}};",
-        number, rows.size(), p.taps.size(), sizes_base(p) + !parts_.table.empty(), p.loops, p.arena_bytes,
-        scratch_bytes,
+        number, rows.size(), p.taps.size(), block_base(p, 0) + p.blocks.size(), p.loops, p.arena_bytes, scratch_bytes,
         (p.host_bytes ? fmt::format(", .host_bytes = {}, .host_base = {}", p.host_bytes, host_base(p)) : "") +
-            (parts_.table.empty() ? "" : fmt::format(", .sizes_base = {}", sizes_base(p)))));
+            (parts_.table.empty() ? "" : fmt::format(", .sizes_base = {}", sizes_base(p))) +
+            (p.blocks.empty() ? "" : fmt::format(", .blocks = blocks{}, .block_count = {}", number, p.blocks.size()))));
+  }
+  void print_blocks(const Plan& p, size_t number) {
+    RowTable blocks;
+    for (uint32_t i = 0; i < p.blocks.size(); ++i)
+      blocks.add(fmt::format("{{{}, {}}}", block_base(p, i), parts_.table.place_of(p.blocks[i])));
+    if (blocks.size()) blocks.print(w_, "Block", fmt::format("blocks{}", number));
   }
   /// What a row's `b` says of a size: one more than its place.
   size_t asked(Expr size) const { return parts_.table.place_of(size) + 1; }
@@ -295,12 +303,14 @@ class ProgramPrinter {
       case Base::Output: return 2 + module_.io.inputs.size() + r.number;
       case Base::Slot: return slot_base(r.number);
       case Base::Host: return host_base(p);
+      case Base::Block: return block_base(p, r.number);
     }
     return 0;
   }
   uint64_t slot_base(uint32_t slot) const { return 2 + module_.io.inputs.size() + module_.io.outputs.size() + slot; }
   uint64_t host_base(const Plan& p) const { return slot_base(p.slots); }  // behind the slots
   uint64_t sizes_base(const Plan& p) const { return host_base(p) + (p.host_bytes > 0); }
+  uint64_t block_base(const Plan& p, uint32_t block) const { return sizes_base(p) + !parts_.table.empty() + block; }
   const Parameters::value_type& parameters_of(const Plan& p) const {
     return parts_.parameters[static_cast<size_t>(&p - module_.plans.data())];
   }

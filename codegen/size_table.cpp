@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "codegen/print_kernel.h"
 #include "optimizer/choose/family.h"
 
@@ -21,9 +23,11 @@ SizeTable::SizeTable(const Module& m, const Parameters& parameters) {
     for (const Interface::Io& io : *list)
       for (const Dim& d : io.type.shape)
         if (!d.is_static()) add(d.extent());
-  for (const Plan& p : m.plans)
+  for (const Plan& p : m.plans) {
+    std::ranges::for_each(p.blocks, [&](Expr bytes) { add(bytes); });
     for (const Step& s : p.steps)
       if (s.size) add(s.size);
+  }
   for (const auto& plan : parameters)
     for (const std::vector<Expr>& of_kernel : plan)
       for (Expr size : of_kernel) add(size);

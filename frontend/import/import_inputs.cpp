@@ -128,10 +128,17 @@ class InputTyper {
     if (e.terms.size() > 1 || e.terms[0].term.op() != Op::Symbol || e.terms[0].coefficient != 1)
       return fail(Code::E0503, fmt::format("`{}` does not say enough: {}", flag, known), "give its symbols ranges");
     const std::string name(symbol_name(e.terms[0].term));
-    const Wide high = range.high == kOpen ? kMaxExtent : range.high - e.constant;
-    const Interval bounds{std::max<Wide>(0, range.low - e.constant), std::min<Wide>(high, kMaxExtent)};
+    const bool open = range.high == kOpen;
+    const Interval bounds{std::max<Wide>(0, range.low - e.constant), open ? most_of_open() : range.high - e.constant};
     if (bounds.low > bounds.high) return fail(Code::E0503, fmt::format("`{}` leaves no size: {}", flag, known));
-    bounded_[name] = symbol(name, bounds);
+    bounded_[name] = symbol(name, bounds, open);
+  }
+  /// The bound of open sizes, of which there are several: products of them and of the extents that models have, squared
+  /// as scores of an attention have them, fit into 64 bits.
+  int64_t most_of_open() const {
+    constexpr int64_t kMost[] = {int64_t{1} << 24, 1 << 17, 1 << 15, 1 << 12};  // by the number of open sizes
+    const auto open = std::ranges::count_if(options_.ranges, [](const auto& r) { return r.second.high == kOpen; });
+    return kMost[std::clamp<int64_t>(open, 1, std::ssize(kMost)) - 1];
   }
   std::vector<Axis> symbolic_axes() const {
     std::vector<Axis> all;
@@ -169,7 +176,7 @@ class InputTyper {
       if (axis == axes.end()) continue;
       const int64_t more = sum_of(*axis).constant;
       const Interval range = range_of(bounded);
-      bounded = symbol(axis->text, {range.low + more, range.high + more}) - integer(more);
+      bounded = symbol(axis->text, {range.low + more, range.high + more}, is_open(bounded)) - integer(more);
     }
   }
   Expr bounded(Expr extent) const {

@@ -46,9 +46,10 @@ struct Pool {
   struct Symbol {
     std::string name;
     Interval bounds;
+    bool open;
   };
   std::vector<Symbol> symbols;
-  std::map<std::tuple<std::string, Wide, Wide>, uint64_t> symbol_numbers;
+  std::map<std::tuple<std::string, Wide, Wide, bool>, uint64_t> symbol_numbers;
   uint64_t vars = 0;
 };
 Pool& pool() {
@@ -232,11 +233,12 @@ Expr make(Op op, DType type, std::vector<Expr> args, uint64_t bits) {
       (args[0].is_const() || (!args[1].is_const() && args[1].id() < args[0].id())))
     std::swap(args[0], args[1]);
   Pool& p = pool();
-  ExprNode probe{op, type, 0, bits, std::move(args), {}, op == Op::Symbol, op == Op::Symbol || op == Op::Const};
+  const bool is_symbol = op == Op::Symbol, is_open = is_symbol && pool().symbols[bits].open;
+  ExprNode probe{op, type, 0, bits, std::move(args), {}, is_symbol, is_open, is_symbol || op == Op::Const};
   if (auto it = p.index.find({&probe}); it != p.index.end()) return Expr(it->node);
   probe.id = static_cast<uint32_t>(p.nodes.size());
   probe.range = range_of(op, type, probe.args, bits);
-  for (Expr a : probe.args) probe.symbolic |= is_symbolic(a);
+  for (Expr a : probe.args) probe.symbolic |= is_symbolic(a), probe.open |= cameo::is_open(a);
   probe.is_size |= is_plain(op) && std::ranges::all_of(probe.args, is_size);
   p.nodes.push_back(std::move(probe));
   p.index.insert({&p.nodes.back()});
@@ -263,11 +265,13 @@ Expr highest(DType t) {
   return integer(static_cast<int64_t>(row(t).kind == DKind::Int ? ~0ull >> (65 - bits) : ~0ull >> (64 - bits)), t);
 }
 Expr var(Expr extent) { return make(Op::Var, DType::i64, {simplify_index(extent)}, pool().vars++); }
-Expr symbol(std::string_view name, Interval bounds) {
-  auto [it, added] = pool().symbol_numbers.emplace(std::tuple(name, bounds.low, bounds.high), pool().symbols.size());
-  if (added) pool().symbols.push_back({std::string(name), bounds});
+Expr symbol(std::string_view name, Interval bounds, bool open) {
+  auto [it, added] =
+      pool().symbol_numbers.emplace(std::tuple(name, bounds.low, bounds.high, open), pool().symbols.size());
+  if (added) pool().symbols.push_back({std::string(name), bounds, open});
   return make(Op::Symbol, DType::i64, {}, it->second);
 }
+bool is_open(Expr e) { return e.node()->open; }
 std::string_view symbol_name(Expr s) { return pool().symbols[s.bits()].name; }
 Interval symbol_bounds(uint64_t bits) { return pool().symbols[bits].bounds; }
 
@@ -428,7 +432,7 @@ std::string to_string(Expr e) {
 int64_t Dim::upper() const {
   if (is_static()) return value();
   const Wide high = range_of(extent_).high;
-  return high < kMaxExtent ? static_cast<int64_t>(high) : kOpen;
+  return !is_open(extent_) && high < kMaxExtent ? static_cast<int64_t>(high) : kOpen;
 }
 
 int64_t Dim::estimate() const {

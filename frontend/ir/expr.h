@@ -92,6 +92,7 @@ struct ExprNode {
   std::vector<Expr> args;
   Interval range;  // of an integer or bool
   bool symbolic;   // a Symbol stands under it
+  bool open;       // an open one
   bool is_size;    // nothing but Symbols and constants do
 };
 inline Op Expr::op() const { return node_->op; }
@@ -123,9 +124,11 @@ Expr highest(DType t);  // +infinity, or the largest integer
 Expr var(Expr extent);  // a fresh variable over [0, extent)
 /// A size that only a run knows, within these bounds, which whoever binds it has to keep. The bounds are part of what
 /// it is: the same name with others is another symbol.
-Expr symbol(std::string_view name, Interval bounds = {0, kMaxExtent});
+/// `open`: the upper bound is there for proofs alone, far above what any run has; memory is taken when sizes are known.
+Expr symbol(std::string_view name, Interval bounds = {0, kMaxExtent}, bool open = false);
 std::string_view symbol_name(Expr symbol);
 Interval symbol_bounds(uint64_t bits);
+bool is_open(Expr e);
 /// Whether it holds a Symbol, and whether it is made of Symbols and constants alone: a size, the same for a whole run.
 inline bool is_symbolic(Expr e) { return e.node()->symbolic; }
 inline bool is_size(Expr e) { return e.node()->is_size; }
@@ -238,8 +241,8 @@ bool depends_on(Expr e, Expr var);
 // ---- dims -----------------------------------------------------------------------------------------------------------
 inline constexpr int64_t kOpen = INT64_MAX;
 
-/// An extent: a number (static), or an integer Expr whose range has an upper bound below kMaxExtent (bounded) or none
-/// (open).
+/// An extent: a number (static), or an integer Expr that is bounded, or open: with an open symbol, or without an upper
+/// bound below kMaxExtent.
 class Dim {
  public:
   Dim() : Dim(0) {}

@@ -38,7 +38,8 @@ class Merger {
     if (from.base != Base::Arena || to.base != Base::Arena || from.offset != to.offset) return false;
     uint32_t dying = into_[from.number], made = to.number;
     Buffer &in = plan_.buffers[dying], &out = plan_.buffers[made];
-    if (in.first >= step || in.last != step || out.first != step || in.bytes > 2 * out.bytes) return false;
+    if (in.first >= step || in.last != step || out.first != step || in.bytes > 2 * out.bytes || in.size != out.size)
+      return false;
     for (uint32_t other = 0; other < s.refs.size(); ++other) {
       const Ref& r = s.refs[other];
       bool same = r.base == Base::Arena && into_[r.number] == dying;

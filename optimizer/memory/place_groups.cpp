@@ -55,11 +55,12 @@ void place_groups(Plan& plan) {
   if (const int64_t bytes = place_buffers(wide); bytes <= plan.arena_bytes) {
     plan.buffers = std::move(wide);
     plan.arena_bytes = bytes;
-    return;
+  } else {
+    wait_for_memory(plan);
+    keep_shared_groups(plan);
+    live_through_groups(plan, plan.buffers);
   }
-  wait_for_memory(plan);
-  keep_shared_groups(plan);
-  live_through_groups(plan, plan.buffers);
+  place_blocks(plan);
 }
 
 }  // namespace cameo

@@ -3,13 +3,46 @@
 
 #include <algorithm>
 
+#include "runtime/kernels/contract_shape.h"
+
 namespace cameo {
+
+namespace {
+
+/// Where a block stands when it is of a known size: behind what is in the arena so far.
+std::vector<int64_t> put_blocks_into_arena(Plan& plan) {
+  std::vector<int64_t> begin;
+  for (Expr bytes : plan.blocks) {
+    begin.push_back(plan.arena_bytes);
+    plan.arena_bytes += rt::round_up_div(bytes.int_value(), 64) * 64;
+  }
+  for (Buffer& b : plan.buffers) {
+    if (!b.size) continue;
+    b.offset = begin[b.block];
+    b.bytes = b.size.int_value();
+    b.size = {};
+  }
+  plan.blocks.clear();
+  return begin;
+}
+
+}  // namespace
 
 Plan bind_plan(const Plan& plan, const DimBinding& sizes) {
   Plan bound = plan;
   const auto bind = [&](Expr& e) {
     if (e) e = simplify_index(bind_symbols(e, sizes));
   };
+  std::ranges::for_each(bound.blocks, bind);
+  for (Buffer& b : bound.buffers) bind(b.size);
+  if (std::ranges::all_of(bound.blocks, [](Expr bytes) { return bytes.is_const(); })) {
+    const std::vector<int64_t> begin = put_blocks_into_arena(bound);
+    const auto place = [&](Ref& r) {
+      if (r.base == Base::Block) r = {Base::Arena, 0, begin[r.number] + r.offset};
+    };
+    for (Step& s : bound.steps) std::ranges::for_each(s.refs, place);
+    for (Tap& t : bound.taps) place(t.at);
+  }
   for (Step& s : bound.steps) {
     bind(s.size);
     if (!s.size || !s.size.is_const()) continue;

@@ -86,7 +86,7 @@ void Planner::plan_root(const Graph& g) {
   root_ = &g;
   for (ValueId v : g.inputs())
     for (const Dim& d : g.type(v).shape)
-      if (d.extent().op() == Op::Symbol && d.upper() != kOpen) sizes_.insert(d.extent());
+      if (d.extent().op() == Op::Symbol && range_of(d.extent()).high < kMaxExtent) sizes_.insert(d.extent());
   plan_graph(g, inputs, outputs);
   if (diagnostics_.has_errors()) return;
   share_kernels(plan_, weights_);
@@ -94,7 +94,9 @@ void Planner::plan_root(const Graph& g) {
   find_groups(plan_);
   place_groups(plan_);
   auto place = [&](Ref& r) {
-    if (r.base == Base::Arena) r = {Base::Arena, 0, r.offset + plan_.buffers[r.number].offset};
+    if (r.base != Base::Arena) return;
+    const Buffer& b = plan_.buffers[r.number];
+    r = b.size ? Ref{Base::Block, b.block, r.offset} : Ref{Base::Arena, 0, r.offset + b.offset};
   };
   for (Step& s : plan_.steps) std::ranges::for_each(s.refs, place);
   for (Tap& t : plan_.taps) place(t.at);

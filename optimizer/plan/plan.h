@@ -73,10 +73,10 @@ struct Kernel {
 };
 
 // ---- where values stand ---------------------------------------------------------------------------------------------
-enum class Base : uint8_t { Weights, Arena, Input, Output, Slot, Host };
+enum class Base : uint8_t { Weights, Arena, Input, Output, Slot, Host, Block };
 struct Ref {
   Base base = Base::Arena;
-  uint32_t number = 0;  // of an input, output or slot
+  uint32_t number = 0;  // of an input, output, slot or block
   int64_t offset = 0;   // bytes
   bool operator==(const Ref&) const = default;
 };
@@ -108,12 +108,14 @@ struct Group {
   bool operator==(const Group&) const = default;
 };
 
-/// A buffer of the arena: live from step `first` to step `last`, both included.
+/// A buffer of the arena: live from step `first` to step `last`, both included. Of an open size it is in a block.
 struct Buffer {
   int64_t bytes = 0;
   int first = 0, last = 0;
   int64_t offset = 0;
   std::string held;  // the value, for the printed plan
+  Expr size = {};    // bytes, where they are open: `bytes` is 0, `offset` says nothing
+  uint32_t block = 0;
 };
 
 struct Interface {
@@ -154,7 +156,8 @@ struct Plan {
   std::vector<Tap> taps;  // by step
   std::vector<Claim> claims;
   int64_t arena_bytes = 0, scratch_bytes = 0;
-  int64_t host_bytes = 0;  // of the processor's memory in which a GPU's plan has steps on it work, one after another
+  std::vector<Expr> blocks;  // bytes of memory of open sizes, which a run takes before its first step
+  int64_t host_bytes = 0;    // of the processor's memory in which a GPU's plan has steps on it work, one after another
   uint32_t slots = 0, loops = 0;
 };
 
@@ -213,6 +216,8 @@ inline std::span<const Step> steps_of(const Plan& plan, const Group& g) {
 /// Places the buffers, which live from the beginning to the end of groups then; makes groups shorter rather than the
 /// arena larger.
 void place_groups(Plan& plan);
+/// Gives buffers of open sizes blocks, which those share that do not live at once.
+void place_blocks(Plan& plan);
 /// Gives every buffer an offset such that buffers which live at once do not overlap; returns the arena's size.
 /// Greedy by size, lowest offset that fits (as in "Efficient Memory Management for Deep Neural Net Inference", 2020).
 int64_t place_buffers(std::vector<Buffer>& buffers);

@@ -70,7 +70,7 @@ uint32_t Planner::new_slot(const Place& p, const Provenance& provenance) {
 void Planner::carry(Frame& f, Loop& loop) {
   for (size_t i = 0; i < loop.carried; ++i) {
     const Dim bytes = bytes_of(loop.body.type(loop.body.inputs()[2 + i]));
-    const Place now_at = new_buffer(bytes.upper(), "carried"), next_at = new_buffer(bytes.upper(), "carried");
+    const Place now_at = new_buffer(bytes, "carried"), next_at = new_buffer(bytes, "carried");
     copy(now_at, place_plain(f, loop.n.inputs[2 + i]), bytes, loop.n.provenance);
     const uint32_t a = new_slot(now_at, loop.n.provenance), b = new_slot(next_at, loop.n.provenance);
     const std::vector<int> both{now_at.buffers[0], next_at.buffers[0]};
@@ -84,7 +84,7 @@ void Planner::scan(Frame& f, Loop& loop) {
   for (size_t i = loop.carried; i < loop.n.outputs.size(); ++i) {
     const ValueId v = loop.n.outputs[i];
     const Dim bytes = bytes_of(loop.body.type(loop.body.outputs()[1 + i].value));
-    const Place at = v ? place_output(f, v) : new_buffer(bytes.upper(), "unused");
+    const Place at = v ? place_output(f, v) : new_buffer(bytes, "unused");
     const uint32_t slot = new_slot(at, loop.n.provenance);
     loop.outputs.push_back({{Base::Slot, slot, 0}, at.buffers});
     loop.turn(StepKind::Advance, slot, 0, v ? bytes : 0);

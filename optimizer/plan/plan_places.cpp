@@ -12,8 +12,10 @@ std::string text_of(const Value& v) {
   return fmt::format("{} {}", v.name.empty() ? "(no name)" : v.name.substr(0, kMost), to_string(v.type));
 }
 
-Place Planner::new_buffer(int64_t bytes, std::string held) {
-  plan_.buffers.push_back({std::max<int64_t>(bytes, 1), now(), now(), 0, std::move(held)});
+Place Planner::new_buffer(Dim bytes, std::string held) {
+  const bool open = bytes.upper() == kOpen;
+  plan_.buffers.push_back({open ? 0 : std::max<int64_t>(bytes.upper(), 1), now(), now(), 0, std::move(held)});
+  if (open) plan_.buffers.back().size = simplify_index(max(bytes.extent(), integer(1)));
   int b = static_cast<int>(plan_.buffers.size()) - 1;
   return {{Base::Arena, static_cast<uint32_t>(b), 0}, {b}};  // the number is the buffer's until it is placed
 }
@@ -41,7 +43,7 @@ Place Planner::place_operand(Frame& f, const Operand& o) {
   if (o.layout == f.layouts[o.value.index]) return place_of(f, o.value);
   auto key = std::pair(o.value, to_string(o.layout));
   if (auto it = f.relayouts.find(key); it != f.relayouts.end()) return it->second;
-  Place to = new_buffer(o.layout.elements.upper() * byte_size(value.type.dtype), value.name);
+  Place to = new_buffer(o.layout.elements * byte_size(value.type.dtype), value.name);
   relayout(f, o, to);
   f.relayouts[key] = to;
   return to;
@@ -62,7 +64,7 @@ Place Planner::place_output(Frame& f, ValueId v) {
   if (auto window = f.layouts.windows.find(v); window != f.layouts.windows.end()) {
     f.places[v.index] = place_output(f, window->second);
   } else {
-    f.places[v.index] = new_buffer(f.layouts[v.index].elements.upper() * byte_size(f.g.type(v).dtype), f.g[v].name);
+    f.places[v.index] = new_buffer(f.layouts[v.index].elements * byte_size(f.g.type(v).dtype), f.g[v].name);
     if (auto halo = f.layouts.haloed.find(v);
         halo != f.layouts.haloed.end() && halo->second.layout == f.layouts[v.index])
       add_border(f, halo->second, *f.places[v.index]);

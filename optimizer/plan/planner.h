@@ -41,7 +41,7 @@ class Planner {
 
   // ---- steps and buffers
   int now() const { return static_cast<int>(plan_.steps.size()); }
-  Place new_buffer(int64_t bytes, std::string held);
+  Place new_buffer(Dim bytes, std::string held);
   const Ref& use(const Place& p);
   Step& push(StepKind kind, std::vector<Ref> refs, const Provenance& provenance);
   void copy(const Place& to, const Place& from, Dim bytes, const Provenance& provenance);

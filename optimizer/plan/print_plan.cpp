@@ -9,7 +9,7 @@
 namespace cameo {
 
 std::string to_string(const Ref& r) {
-  constexpr std::string_view names[] = {"weights", "arena", "input", "output", "slot", "host"};
+  constexpr std::string_view names[] = {"weights", "arena", "input", "output", "slot", "host", "block"};
   std::string s(names[static_cast<int>(r.base)]);
   if (r.base >= Base::Input && r.base != Base::Host) s += fmt::format("{}", r.number);
   return r.offset || r.base <= Base::Arena || r.base == Base::Host ? fmt::format("{}+{}", s, r.offset) : s;
@@ -87,7 +87,11 @@ std::string to_string(const Plan& plan, const Sources& sources, bool with_bodies
     s += "\n";
   }
   for (const Buffer& b : plan.buffers)
-    s += fmt::format("buffer {}..{} at {} of {} bytes `{}`\n", b.first, b.last, b.offset, b.bytes, printable(b.held));
+    s += fmt::format("buffer {}..{} {} of {} bytes `{}`\n", b.first, b.last,
+                     b.size ? fmt::format("in block{}", b.block) : fmt::format("at {}", b.offset),
+                     b.size ? to_string(b.size) : fmt::format("{}", b.bytes), printable(b.held));
+  for (size_t i = 0; i < plan.blocks.size(); ++i)
+    s += fmt::format("block{} of {} bytes\n", i, to_string(plan.blocks[i]));
   return s;
 }
 

@@ -165,6 +165,7 @@ class PlanRun {
       case Base::Output: return region_of(outputs_.at(r.number), true).after(r.offset);
       case Base::Host: return region_of(host_, true).after(r.offset);
       case Base::Slot: return slots_.at(r.number).after(r.offset);
+      case Base::Block:  // a plan of known sizes has none
       case Base::Arena: break;
     }
     for (const Buffer& b : plan_.buffers)

@@ -25,12 +25,20 @@ bool injective(const Layout& l, const std::vector<int64_t>& dims) {
   return true;
 }
 
+/// Whether an offset has an index that runs over nothing: no element there is touched.
+bool is_never(Expr offset) {
+  bool never = false;
+  visit(std::vector{offset}, [&](Expr e) { never |= e.op() == Op::Var && e.extent().is_const(0); });
+  return never;
+}
+
 /// The elements after the operand's first that a kernel may touch; one past the last.
 std::vector<int64_t> extents_of(const Kernel& k) {
   std::vector<int64_t> reach(k.operands.size(), 0);
+  if (std::ranges::any_of(k.axes, [](Expr axis) { return axis.extent().is_const(0); })) return reach;
   auto touch = [&](uint32_t operand, Expr offset) {
     Interval r = range_of(offset);
-    if (r.known() && operand < reach.size())
+    if (r.known() && operand < reach.size() && !is_never(offset))
       reach[operand] = std::max(reach[operand], static_cast<int64_t>(r.high + 1));
   };
   std::vector<Expr> values;
