@@ -90,6 +90,7 @@ class ProgramPrinter {
     for (size_t i = 0; i < module_.plans.size(); ++i)
       if (first_like(i) == i) print_schedule(module_.plans[i], i);
     print_images();
+    print_requirements();
     print_made_up();
     print_goldens(w_, goldens_);
     nodes_.print(w_, "Node", "nodes");
@@ -243,6 +244,13 @@ class ProgramPrinter {
     }
     images.print(w_, "Image", "images");
   }
+  void print_requirements() {
+    for (const Plan& p : module_.plans)
+      for (const Requirement& r : p.requirements)
+        requirements_.add_once({fmt::format("{{{}, {}}}", parts_.table.place_of(condition_as_size(r)),
+                                            node_of(r.provenance, "", KernelCost()))});
+    if (requirements_.size()) requirements_.print(w_, "Requirement", "requirements");
+  }
   void print_made_up() {
     RowTable tensors;
     for (const MadeUpTensor& t : made_up_)
@@ -290,6 +298,8 @@ class ProgramPrinter {
     if (const SizeTable& t = parts_.table; !t.empty()) {
       field("symbols", "rt::symbols"), field("symbol_count", t.symbols()), field("size_count", t.sizes().size());
       if (computes_sizes(t)) field("sizes", kSizesSymbol);
+      if (requirements_.size())
+        field("requirements", "rt::requirements"), field("requirement_count", requirements_.size());
     }
     w_.close("};");
   }
@@ -321,9 +331,11 @@ class ProgramPrinter {
   /// Steps name ONNX nodes through a table with one row for each distinct (provenance, kernel).
   size_t node_of(const Plan& p, const Step& s) {
     const std::string kernel(s.kind == StepKind::Kernel ? p.kernels[s.kernel].symbol : kind_name(s.kind));
-    auto [names, fresh] = names_.try_emplace(s.provenance);
-    if (fresh) names->second = print_names(s.provenance);
-    const KernelCost cost = s.kind == StepKind::Kernel ? p.kernels[s.kernel].cost : KernelCost();
+    return node_of(s.provenance, kernel, s.kind == StepKind::Kernel ? p.kernels[s.kernel].cost : KernelCost());
+  }
+  size_t node_of(const Provenance& provenance, const std::string& kernel, const KernelCost& cost) {
+    auto [names, fresh] = names_.try_emplace(provenance);
+    if (fresh) names->second = print_names(provenance);
     return nodes_.add_once({fmt::format("{{{}, {}, {}ul, {}ul}}", names->second, text_.place_of(kernel),
                                         static_cast<uint64_t>(cost.flops), static_cast<uint64_t>(cost.bytes))});
   }
@@ -347,7 +359,7 @@ class ProgramPrinter {
   const std::vector<GoldenCase>& goldens_;
   const std::vector<MadeUpTensor> made_up_;
   Writer w_;
-  RowTable nodes_;
+  RowTable nodes_, requirements_;
   TextTable text_;
   std::map<Provenance, std::string> names_;
 };

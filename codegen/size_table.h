@@ -10,6 +10,9 @@ namespace cameo {
 /// By plan and kernel: the sizes that a kernel takes behind its operands.
 using Parameters = std::vector<std::vector<std::vector<Expr>>>;
 
+/// 1 where it holds, else 0.
+inline Expr condition_as_size(const Requirement& r) { return cast(r.condition, DType::i64); }
+
 /// The symbols in the order in which the inputs' dims have them, then what else outputs and kernels ask for.
 class SizeTable {
  public:

@@ -99,4 +99,9 @@ void deallocate(const cameo_options& options, void* memory, uint64_t bytes);
 bool is_owned(const cameo_value& output);  // by the context
 void fill_output(cameo_context* context, int32_t index, cameo_value& value, void* data, cameo_device device);
 
+/// Of the first ONNX node that a step computes.
+inline const char* name_of_node(const Program& program, uint32_t node) {
+  return node < program.node_count && program.nodes[node].name_count ? program.nodes[node].names[0] : "?";
+}
+
 }  // namespace rt

@@ -192,6 +192,11 @@ struct MadeUp {                    // weights that the file does not hold
 
 inline constexpr uint32_t kProgramVersion = 1;
 
+// A condition on sizes, 0 in the table where it does not hold: the node has no meaning then.
+struct Requirement {
+  uint32_t size = 0, node = 0;
+};
+
 struct Program {
   uint32_t version = kProgramVersion;
   const char* name = nullptr;
@@ -218,6 +223,8 @@ struct Program {
   uint32_t symbol_count = 0;
   uint32_t size_count = 0;  // of the table, symbols included
   Kernel sizes = nullptr;   // fills in the sizes behind the symbols: its one operand is the table; null: there are none
+  const Requirement* requirements = nullptr;
+  uint32_t requirement_count = 0;
 };
 
 }  // namespace rt

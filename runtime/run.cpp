@@ -155,8 +155,7 @@ cameo_status report_fault(const cameo_context* context, cameo_error* error) {
   const Fault& fault = context->run.fault;
   if (fault.code == kDeviceFault) return driver_of(*context->model)->report(context, error);
   const uint32_t node = context->run.schedule->rows[fault.row].node;
-  const bool named = node < program.node_count && program.nodes[node].name_count;
-  const Quoted name(named ? program.nodes[node].names[0] : "?");
+  const Quoted name(name_of_node(program, node));
   if (fault.code == kIndexFault && fault.index != kNoIndex)
     return fail(error, CAMEO_OUT_OF_RANGE, -1, static_cast<int32_t>(node), "node %s: index %ld is outside a dim of %ld",
                 name.text, fault.index, fault.limit);

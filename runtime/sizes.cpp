@@ -140,6 +140,10 @@ cameo_status compute_sizes(const Program& program, int64_t* table, cameo_error* 
   Fault fault = {};
   if (program.sizes) program.sizes({{&fault, nullptr, 0, 1}, bases, refs});
   if (fault.code) return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "the model does not run at these sizes");
+  for (uint32_t i = 0; i < program.requirement_count; ++i)
+    if (const Requirement& r = program.requirements[i]; !table[r.size])
+      return fail(error, CAMEO_INVALID_ARGUMENT, -1, static_cast<int32_t>(r.node), "node %s does not fit these sizes",
+                  Quoted(name_of_node(program, r.node)).text);
   cameo_status status = check_tensors(program.inputs, program.input_count, "input", table, error);
   return status ? status : check_tensors(program.outputs, program.output_count, "output", table, error);
 }

@@ -121,6 +121,20 @@ std::vector<int> NodeView::axes(const std::vector<int64_t>& axes, int rank) {
   }
   return r;
 }
+void NodeView::require(Expr condition) const {
+  condition = simplify_index(condition);
+  if (required_ && !condition.is_const(1)) required_->push_back(condition);
+}
+bool NodeView::agree(Dim a, Dim b) const {
+  const Expr equal = simplify_index(eq(a.extent(), b.extent()));
+  require(equal);
+  return !equal.is_const(0);
+}
+bool NodeView::fits(Dim a, Dim most) const {
+  const Expr fits = simplify_index(le(a.extent(), most.extent()));
+  require(fits);
+  return !fits.is_const(0);
+}
 void NodeView::fail(Code code, std::string message, std::string help) const {
   throw CompileError(code, std::move(message), std::move(help));
 }
@@ -183,6 +197,15 @@ int version_at(const Operator& op, int opset) {
   return v;
 }
 
+std::vector<Expr> requirements_of(const Graph& g, const Node& n) {
+  Infer infer(g, n, static_cast<int>(n.outputs.size()));
+  for (ValueId v : n.outputs)
+    if (v && g.type(v).kind == Kind::Tensor)
+      for (const Dim& d : g.type(v).shape) infer.require(le(integer(0), d.extent()));
+  n.op->infer(infer);
+  return infer.requirements;
+}
+
 const Meaning& meaning_of(const Graph& g, const Node& n) {
   if (!n.meaning) n.meaning = std::make_shared<const Meaning>(n.op->meaning(MeaningView(g, n)));
   return *n.meaning;
@@ -213,10 +236,13 @@ Shape broadcast_shapes(const NodeView& n, std::span<const Shape> shapes) {
       Dim& o = out[out.size() - s.size() + k];
       const Dim& d = s[k];
       if (o == d || d.is_static(1)) continue;
-      if (o.is_static(1) || (d.is_static() && !o.is_static()))
-        o = d;
-      else if (o.is_static() && d.is_static())
+      const auto is_one = [](const Dim& x) { return simplify_index(eq(x.extent(), integer(1))); };
+      const Expr stretches = logical_or(is_one(o), is_one(d)), equal = simplify_index(eq(o.extent(), d.extent()));
+      if (stretches.is_const(0) && equal.is_const(0))
         n.fail(Code::E0302, fmt::format("shapes {} and {} do not broadcast", to_string(out), to_string(s)));
+      n.require(logical_or(stretches, equal));
+      o = Dim(simplify_index(select(is_one(o), d.extent(), o.extent())));
+      if (d.is_static()) o = d;  // and not 1
     }
   }
   return out;

@@ -96,24 +96,35 @@ class NodeView {
   static std::vector<int> axes(const std::vector<int64_t>& axes,
                                int rank);  // normalised, checked for duplicates, as given
 
+  /// What must hold of sizes that only a run knows; `Infer` keeps it, and a run that it does not hold for is refused.
+  void require(Expr condition) const;
+  /// Whether extents may be equal. False where they are known to differ; where only a run knows, it is required.
+  bool agree(Dim a, Dim b) const;
+  bool fits(Dim a, Dim most) const;  // likewise, whether one is at most the other
+
   [[noreturn]] void fail(Code code, std::string message, std::string help = {}) const;
 
  protected:
   const Graph& graph_;
   const Node& node_;
+  std::vector<Expr>* required_ = nullptr;
   const Attr* find_attr(std::string_view name) const;
 };
 
 /// For shape rules: sets the outputs' types.
 class Infer : public NodeView {
  public:
-  Infer(const Graph& graph, const Node& node, int outputs) : NodeView(graph, node), types(outputs) {}
+  Infer(const Graph& graph, const Node& node, int outputs) : NodeView(graph, node), types(outputs) {
+    required_ = &requirements;
+  }
+  Infer(const Infer&) = delete;
   void output(int i, Type t);
   void output(int i, DType t, Shape s) { output(i, Type(t, std::move(s))); }
   bool wants(int i) const { return i < static_cast<int>(types.size()); }
   /// An extent that only the data tells, at most `upper`.
   Dim fresh(int64_t upper = kOpen);
   std::vector<std::optional<Type>> types;
+  std::vector<Expr> requirements;
 };
 
 /// For meanings: the types of the outputs are known, and Vars and Loads can be made.
@@ -179,6 +190,8 @@ const Operator& get_operator(std::string_view name, std::string_view domain = ""
 /// The since-version in force at `opset`; 0 when the opset is older than the first one covered.
 int version_at(const Operator& op, int opset);
 
+/// What a run must check of its sizes for a node: what its shape rule requires, and that no extent is below 0.
+std::vector<Expr> requirements_of(const Graph& g, const Node& n);
 /// What a node of `g` computes, made once.
 const Meaning& meaning_of(const Graph& g, const Node& n);
 /// How many of a node's inputs, the last ones, are outer values that its bodies capture: what the attribute `captures`

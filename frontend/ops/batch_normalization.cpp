@@ -18,7 +18,7 @@ void infer_batch_normalization(Infer& n) {
   if (!n.attr_int("spatial")) n.fail(Code::E0402, "`BatchNormalization` with `spatial` 0");
   Dim c = n.rank() > 1 ? n.shape()[1] : Dim(1);
   for (int i = 1; i < 5; ++i)
-    if (n.rank(i) != 1 || (n.shape(i)[0].is_static() && c.is_static() && n.shape(i)[0] != c))
+    if (n.rank(i) != 1 || !n.agree(n.shape(i)[0], c))
       n.fail(Code::E0302, fmt::format("X is {}, but `{}` is {}", to_string(n.type(0)), n.node().op->inputs[i].name,
                                       to_string(n.type(i))));
   n.output(0, n.type(0));

@@ -12,7 +12,7 @@ Dim candidates(const NodeView& n) {
 void infer_compress(Infer& n) {
   if (n.rank(1) != 1) n.fail(Code::E0302, "`condition` is " + to_string(n.type(1)) + ", not a vector");
   Dim from = candidates(n), asked = n.shape(1)[0];
-  if (from.is_static() && asked.is_static() && asked.value() > from.value())
+  if (!n.fits(asked, from))
     n.fail(Code::E0302, "a condition of " + to_string(asked) + " elements for " + to_string(from));
   Dim kept = n.fresh(std::min(from.upper(), asked.upper()));
   Shape out{kept};

@@ -34,7 +34,7 @@ inline Convolution convolution(const NodeView& n, int weights) {
     n.fail(Code::E0302, fmt::format("`kernel_shape` is not that of W, {}", to_string(n.type(weights))));
   Convolution c{window_of(n, kernel), count_attr(n, "group"), w[0], w[1]};
   Dim expected = c.channels * Dim(c.group);
-  if (x[1].is_static() && expected.is_static() && !(x[1] == expected))
+  if (!n.agree(x[1], expected))
     n.fail(Code::E0302, fmt::format("X is {} and W is {} with `group` {}: W asks for {} channels", to_string(n.type(0)),
                                     to_string(n.type(weights)), c.group, to_string(expected)));
   if (c.maps.is_static() && c.maps.value() % c.group)

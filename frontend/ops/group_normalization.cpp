@@ -13,7 +13,7 @@ void infer_group_normalization(Infer& n) {
     n.fail(Code::E0302, fmt::format("{} channels do not divide into {} groups", to_string(c), groups));
   Dim wanted = n.version() < 21 ? Dim(groups) : c;
   for (int i = 1; i < 3; ++i)
-    if (n.rank(i) != 1 || (n.shape(i)[0].is_static() && wanted.is_static() && !(n.shape(i)[0] == wanted)))
+    if (n.rank(i) != 1 || !n.agree(n.shape(i)[0], wanted))
       n.fail(Code::E0302, fmt::format("`{}` is {}, it must have {} elements", n.node().op->inputs[i].name,
                                       to_string(n.type(i)), to_string(wanted)));
   n.output(0, n.type(0));

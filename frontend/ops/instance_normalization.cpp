@@ -8,7 +8,7 @@ void infer_instance_normalization(Infer& n) {
   if (n.rank() < 3)
     n.fail(Code::E0302, fmt::format("`input` is {}, it needs N, C and spatial axes", to_string(n.type(0))));
   for (int i = 1; i < 3; ++i)
-    if (n.rank(i) != 1 || (n.shape(i)[0].is_static() && n.shape()[1].is_static() && !(n.shape(i)[0] == n.shape()[1])))
+    if (n.rank(i) != 1 || !n.agree(n.shape(i)[0], n.shape()[1]))
       n.fail(Code::E0302, fmt::format("`input` is {}, but `{}` is {}", to_string(n.type(0)),
                                       n.node().op->inputs[i].name, to_string(n.type(i))));
   n.output(0, n.type(0));

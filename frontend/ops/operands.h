@@ -44,8 +44,7 @@ inline Dim dim_of(Expr extent) { return Dim(simplify_index(extent)); }
 
 /// A dim that two sources describe: the static one if there is one; E0302 when both are and they differ.
 inline Dim same_dim(const NodeView& n, Dim a, Dim b, std::string_view what) {
-  if (a.is_static() && b.is_static() && a != b)
-    n.fail(Code::E0302, std::string(what) + " are " + to_string(a) + " and " + to_string(b));
+  if (!n.agree(a, b)) n.fail(Code::E0302, std::string(what) + " are " + to_string(a) + " and " + to_string(b));
   return a.is_static() ? a : b;
 }
 
@@ -67,8 +66,7 @@ inline void check_indices(const NodeView& n, int input, Dim extent) {
 inline void check_elements(const NodeView& n, int axis) {
   check_indices(n, 1, n.shape(0)[axis]);
   for (int d = 0; d < n.rank(0); ++d)
-    if (const Dim &whole = n.shape(0)[d], &used = n.shape(1)[d];
-        d != axis && whole.is_static() && used.is_static() && used.value() > whole.value())
+    if (d != axis && !n.fits(n.shape(1)[d], n.shape(0)[d]))
       n.fail(Code::E0302, "`indices` is " + to_string(n.type(1)) + ", larger than `data`, " + to_string(n.type(0)) +
                               ", on axis " + std::to_string(d));
 }
@@ -88,8 +86,7 @@ inline void check_tuples(const NodeView& n, int first, int length) {
 inline void check_shape(const NodeView& n, int input, const Shape& dims, std::string_view meaning) {
   if (!n.has(input)) return;
   bool fits = n.shape(input).size() == dims.size();
-  for (size_t d = 0; fits && d < dims.size(); ++d)
-    fits = !dims[d].is_static() || !n.shape(input)[d].is_static() || dims[d] == n.shape(input)[d];
+  for (size_t d = 0; fits && d < dims.size(); ++d) fits = n.agree(dims[d], n.shape(input)[d]);
   if (!fits)
     n.fail(Code::E0302, "`" + std::string(n.node().op->inputs[input].name) + "` is " + to_string(n.type(input)) +
                             ", it must be " + to_string(Type(n.dtype(input), dims)) + ": " + std::string(meaning));

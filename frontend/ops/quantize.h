@@ -21,7 +21,7 @@ inline void check_parameter(const NodeView& n, int input) {
   int axis = NodeView::axis(n.attr_int("axis"), n.rank(0));
   int64_t block = n.attr_int("block_size");
   if (block < 0) n.fail(Code::E0204, fmt::format("`block_size` is {}", block));
-  auto fits = [](const Dim& a, const Dim& b) { return !a.is_static() || !b.is_static() || a == b; };
+  auto fits = [&](const Dim& a, const Dim& b) { return n.agree(a, b); };
   if (p.size() == 1 && fits(p[0], x[axis])) return;
   bool blocks = p.size() == x.size();
   for (size_t a = 0; blocks && a < x.size(); ++a) blocks = static_cast<int>(a) == axis || fits(p[a], x[a]);

@@ -76,7 +76,7 @@ Shape target_shape(const NodeView& n) {
 void infer_reshape(Infer& n) {
   Shape out = target_shape(n);
   Dim before = product(n.shape()), after = product(out);
-  if (before.is_static() && after.is_static() && before != after)
+  if (!n.agree(before, after))
     n.fail(Code::E0302, "a tensor of shape " + to_string(n.shape()) + " does not reshape to " + to_string(out));
   n.output(0, n.dtype(), out);
 }

@@ -44,7 +44,7 @@ std::vector<Dim> parts_of(const NodeView& n, int outputs) {
     sum = sum + parts.back();
     if (s.is_const() && s.int_value() < 0) n.fail(Code::E0304, "a part of size " + to_string(s));
   }
-  if (sum.is_static() && whole.is_static() && sum != whole)
+  if (!n.agree(sum, whole))
     n.fail(Code::E0302, "parts that sum to " + to_string(sum) + " of an axis of " + to_string(whole));
   return parts;
 }

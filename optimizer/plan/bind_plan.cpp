@@ -28,6 +28,12 @@ std::vector<int64_t> put_blocks_into_arena(Plan& plan) {
 
 }  // namespace
 
+bool runs_at(const Plan& plan, const DimBinding& sizes) {
+  return std::ranges::none_of(plan.requirements, [&](const Requirement& r) {
+    return simplify_index(bind_symbols(r.condition, sizes)).is_const(0);
+  });
+}
+
 Plan bind_plan(const Plan& plan, const DimBinding& sizes) {
   Plan bound = plan;
   const auto bind = [&](Expr& e) {

@@ -6,6 +6,8 @@
 
 namespace cameo {
 
+/// Whether what the plan requires of its sizes holds.
+bool runs_at(const Plan& plan, const DimBinding& sizes);
 Plan bind_plan(const Plan& plan, const DimBinding& sizes);
 /// The module with all of its plans, and its interface, at these sizes.
 Interface bind_interface(Interface io, const DimBinding& sizes);

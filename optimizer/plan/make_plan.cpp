@@ -125,7 +125,10 @@ Planner::Frame Planner::open_frame(const Graph& g) {
     FusedCluster fused{std::move(c), {}};
     fused.cluster.on_host = runs_on_host(g, fused.cluster);
     guarded(g, fused.cluster, places, [&] {
-      for (NodeId n : fused.cluster.nodes) check_types(g, g[n], sizes_);
+      for (NodeId n : fused.cluster.nodes) {
+        check_types(g, g[n], sizes_);
+        if (!sizes_.empty()) require_sizes_of(g, g[n]);
+      }
       if (fuses(g, fused.cluster)) fused.outputs = fuse(g, fused.cluster);
     });
     clusters.push_back(std::move(fused));
@@ -134,6 +137,13 @@ Planner::Frame Planner::open_frame(const Graph& g) {
   Frame f{lower_graph(g, std::move(clusters), plan_.target), std::move(places), {}};
   require_sound(verify_layouts(g, f.layouts.made), "layouts");
   return f;
+}
+
+void Planner::require_sizes_of(const Graph& g, const Node& n) {
+  for (Expr condition : requirements_of(g, n)) {
+    const auto is_known = [&](const Requirement& r) { return r.condition == condition; };
+    if (std::ranges::none_of(plan_.requirements, is_known)) plan_.requirements.push_back({condition, n.provenance});
+  }
 }
 
 void Planner::guarded(const Graph& g, const Cluster& c, Places& places, const std::function<void()>& work) {
@@ -268,8 +278,10 @@ Plan make_plan(const Graph& g, const Target& target, WeightPool& weights, Diagno
   Planner(plan, weights, diagnostics, on_host).plan_root(g);
   if (diagnostics.has_errors()) return plan;
   const Interface io = interface_of(g);
-  for (const DimBinding& sizes : ends_of_sizes(io))
+  for (const DimBinding& sizes : ends_of_sizes(io)) {
+    if (!runs_at(plan, sizes)) continue;
     require_sound(verify_plan(bind_plan(plan, sizes), bind_interface(io, sizes), weights.bytes), "the plan");
+  }
   return plan;
 }
 

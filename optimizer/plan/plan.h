@@ -147,6 +147,12 @@ struct Tap {
   bool operator==(const Tap&) const = default;
 };
 
+/// A condition on sizes that only a run knows; where it does not hold, the model has no meaning.
+struct Requirement {
+  Expr condition;
+  Provenance provenance;
+};
+
 struct Plan {
   Target target;
   std::vector<Kernel> kernels;
@@ -155,6 +161,7 @@ struct Plan {
   std::vector<Buffer> buffers;
   std::vector<Tap> taps;  // by step
   std::vector<Claim> claims;
+  std::vector<Requirement> requirements;
   int64_t arena_bytes = 0, scratch_bytes = 0;
   std::vector<Expr> blocks;  // bytes of memory of open sizes, which a run takes before its first step
   int64_t host_bytes = 0;    // of the processor's memory in which a GPU's plan has steps on it work, one after another
