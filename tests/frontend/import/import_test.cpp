@@ -59,6 +59,35 @@ TEST(ImportDims, AreBoundByNamePositionAndExpression) {
   EXPECT_TRUE(r.model.unbound.empty());
 }
 
+TEST(ImportDims, RangesAreBoundsOfSymbols) {
+  Result r = import(model(relu_graph({"batch", "past + 1", ""})),
+                    {.ranges = {{"batch", {1, 32}}, {"past", {0, 511}}, {"x[2]", {2, kOpen}}}});
+  ASSERT_EQ(r.text(), "");
+  EXPECT_TRUE(r.model.unbound.empty());
+  const Shape& shape = r.model.graph.type(r.model.graph.inputs()[0]).shape;
+  EXPECT_EQ(to_string(shape), "batchxpast + 1xx[2]");
+  EXPECT_EQ(range_of(shape[0].extent()), (Interval{1, 32}));
+  EXPECT_EQ(range_of(shape[1].extent()), (Interval{1, 512}));
+  EXPECT_EQ(shape[2].upper(), kOpen);
+  EXPECT_EQ(range_of(shape[2].extent()).low, 2);
+}
+
+/// A run reads a symbol off a dim, so where there is only a sum of it, the sum becomes the symbol.
+TEST(ImportDims, ASumIsTheSymbolWhereNothingElseHasIt) {
+  Result r = import(model(relu_graph({"past + 1", 2})), {.ranges = {{"past", {0, 7}}}});
+  ASSERT_EQ(r.text(), "");
+  const Expr extent = r.model.graph.type(r.model.graph.inputs()[0]).shape[0].extent();
+  EXPECT_EQ(extent.op(), Op::Symbol);
+  EXPECT_EQ(range_of(extent), (Interval{1, 8}));
+}
+
+TEST(ImportDims, RangesThatLeaveNoSizeAreErrors) {
+  for (const Interval range : {Interval{3, 1}, Interval{-1, 2}, Interval{1, Wide(kMaxExtent) + 1}})
+    EXPECT_EQ(import(model(relu_graph({"n", 3})), {.ranges = {{"n", range}}}).codes(), "E0503");
+  EXPECT_EQ(import(model(relu_graph({"n", 3})), {.ranges = {{"m", {1, 2}}}}).codes(), "E0502");
+  EXPECT_EQ(import(model(relu_graph({"a*b", 3})), {.ranges = {{"a*b", {1, 2}}}}).codes(), "E0503");
+}
+
 TEST(ImportDims, ShapesBindNamesEverywhere) {
   GraphText g{{node("Add", {"x", "z"}, {"y"})}, {value("x", 1, {"n", 3}), value("z", 1, {"n", 1})}, {value("y")}};
   Result r = import(model(g), {.shapes = {{"0", {5, 3}}}});

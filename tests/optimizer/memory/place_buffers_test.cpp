@@ -2,6 +2,7 @@
 // must be.
 #include <gtest/gtest.h>
 
+#include "frontend/ir/bind_dims.h"
 #include "optimizer/plan/plan.h"
 #include "optimizer/plan/verify_plan.h"
 
@@ -46,6 +47,33 @@ TEST(PlaceBuffers, ManyNeverOverlap) {
   }
   plan.arena_bytes = place_buffers(plan.buffers);
   EXPECT_TRUE(verify_plan(plan, {}, 0).empty());
+}
+
+/// Of an open size.
+Buffer open_buffer(Expr bytes, int first, int last) {
+  Buffer b = buffer(0, first, last);
+  b.size = bytes;
+  return b;
+}
+
+TEST(PlaceBlocks, ThoseThatDoNotLiveAtOnceShareABlock) {
+  const Expr small = symbol("n", {1, 1 << 24}, true) * integer(4), large = small * integer(8);
+  Plan plan;
+  plan.buffers = {open_buffer(small, 0, 1), open_buffer(large, 1, 2), buffer(64, 0, 9), open_buffer(small, 2, 3)};
+  place_blocks(plan);
+  EXPECT_EQ(plan.blocks, (std::vector{small, large}));
+  EXPECT_EQ(plan.buffers[0].block, 0u);
+  EXPECT_EQ(plan.buffers[1].block, 1u);
+  EXPECT_EQ(plan.buffers[3].block, 0u);
+}
+TEST(PlaceBlocks, ABlockHasRoomForTheLargest) {
+  const Expr n = symbol("n", {1, 1 << 24}, true), m = symbol("m", {1, 1 << 24}, true);
+  Plan plan;
+  plan.buffers = {open_buffer(n, 0, 1), open_buffer(m, 2, 3), open_buffer(n * integer(2), 4, 4)};
+  place_blocks(plan);
+  ASSERT_EQ(plan.blocks.size(), 1u);
+  for (const auto& [of_n, of_m, bytes] : {std::tuple(3, 5, 6), std::tuple(1, 7, 7)})
+    EXPECT_EQ(simplify_index(bind_symbols(plan.blocks[0], {{"n", of_n}, {"m", of_m}})), integer(bytes));
 }
 
 }  // namespace

@@ -1,0 +1,45 @@
+// The table of sizes of an artifact: symbols in the order of the inputs, then what outputs and kernels ask for.
+#include "codegen/size_table.h"
+
+#include <gtest/gtest.h>
+
+#include "codegen/print_module.h"
+#include "frontend/ir/operator.h"
+#include "tests/support/road.h"
+
+namespace cameo::test {
+namespace {
+
+const Expr kRows = symbol("rows", {1, 8}), kColumns = symbol("columns", {1, 16});
+
+Module module_over_sizes() {
+  Graph g;
+  const ValueId x = g.add_input("x", Type(DType::f32, {Dim(kRows), Dim(kColumns), 3}));
+  const ValueId y = g.add(get_operator("Relu"), {x})[0];
+  g.add_output("y", g.add(get_operator("Flatten"), {y})[0]);
+  return plan_graph(g, "model", *find_target("x86-64-v3"));
+}
+
+TEST(SizeTable, SymbolsComeFirstAndEachSizeStandsOnce) {
+  const Module m = module_over_sizes();
+  const SizeTable table(m, {{{kRows * kColumns}, {kColumns * kRows, kColumns}}});
+  EXPECT_EQ(table.symbols(), 2u);
+  EXPECT_EQ(table.place_of(kRows), 0u);
+  EXPECT_EQ(table.place_of(kColumns), 1u);
+  const Expr width = m.io.outputs[0].type.shape[1].extent();
+  EXPECT_EQ(table.sizes(), (std::vector{kRows, kColumns, width, kRows * kColumns}));
+  EXPECT_TRUE(computes_sizes(table));
+  EXPECT_TRUE(SizeTable().empty());
+}
+
+TEST(SizeTable, IsFilledInByAFunctionBesideThePlans) {
+  const EmittedModule text = print_module(module_over_sizes(), 1);
+  ASSERT_EQ(text.host.size(), 1u);
+  EXPECT_NE(text.host[0].text.find(kSizesSymbol), std::string::npos);
+  EXPECT_NE(text.program.text.find(".symbol_count = 2"), std::string::npos);
+  EXPECT_NE(text.program.text.find("{\"rows\", 1, 8}"), std::string::npos);
+  EXPECT_NE(text.kernels[0][0].text.find("rt::size_at(call, 2)"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace cameo::test
