@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <functional>
+#include <iterator>
 #include <map>
+#include <numeric>
 #include <ranges>
 
 namespace cameo {
@@ -268,6 +271,39 @@ std::optional<std::pair<Affine, Affine>> divide(const Affine& n, const Affine& d
   return std::nullopt;
 }
 
+std::optional<Affine> exact_quotient(const Affine& a, const Affine& d) {
+  auto parts = divide(a, d);
+  if (!parts || !parts->second.terms.empty()) return std::nullopt;
+  const int64_t rest = parts->second.constant;
+  if (rest == 0) return parts->first;
+  if (!d.terms.empty() || rest % d.constant) return std::nullopt;
+  parts->first.constant = rest / d.constant;
+  return parts->first;
+}
+
+bool operator>(const Monomial& a, const Monomial& b) {
+  return std::pair(a.factors.size(), a.number) > std::pair(b.factors.size(), b.number);
+}
+
+Affine sum_of(const Monomial& m) {
+  return m.factors.empty() ? number(m.number) : Affine{{{product_of(m.factors), m.number}}, 0};
+}
+
+Monomial common(const Monomial& a, const Term& t) {
+  Monomial both{t.coefficient == INT64_MIN ? 1 : std::gcd(a.number, t.coefficient)};
+  if (!a.factors.empty())
+    std::ranges::set_intersection(a.factors, factors_of(t.term), std::back_inserter(both.factors), {}, &Expr::id,
+                                  &Expr::id);
+  return both;
+}
+
+Monomial content_of(const Affine& a) {
+  Monomial content{a.constant == INT64_MIN ? 1 : std::abs(a.constant)};
+  if (!a.terms.empty() && !a.constant) content.factors = factors_of(a.terms[0].term);
+  for (const Term& t : a.terms) content = common(content, t);
+  return content;
+}
+
 namespace {
 
 /// A sum as a * x + b, where neither has the factor x; nothing where x is squared.
@@ -346,17 +382,6 @@ Expr youngest_factor(const Affine& a) {
 constexpr int kMaxSteps = 200;  // of a proof
 
 bool is_nonnegative(const Affine& a, int& steps);
-
-/// a / d where that leaves nothing.
-std::optional<Affine> exact_quotient(const Affine& a, const Affine& d) {
-  auto parts = divide(a, d);
-  if (!parts || !parts->second.terms.empty()) return std::nullopt;
-  const int64_t rest = parts->second.constant;
-  if (rest == 0) return parts->first;
-  if (!d.terms.empty() || rest % d.constant) return std::nullopt;
-  parts->first.constant = rest / d.constant;
-  return parts->first;
-}
 
 /// a * x + b is not below zero wherever x is between these ends.
 struct Claim {

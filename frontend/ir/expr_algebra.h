@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "frontend/ir/expr.h"
 
@@ -21,6 +22,20 @@ inline Affine number(int64_t v) { return {{}, v}; }
 /// n = d*q + rest by long division with the term of `d` that has most factors; of a number, the terms that it divides
 /// are taken, and the constant is rest. Nothing where that does not end soon.
 std::optional<std::pair<Affine, Affine>> divide(const Affine& n, const Affine& d);
+
+/// a / d where that leaves nothing.
+std::optional<Affine> exact_quotient(const Affine& a, const Affine& d);
+
+/// A number above 0 times factors, by id.
+struct Monomial {
+  int64_t number = 1;
+  std::vector<Expr> factors = {};
+};
+bool operator>(const Monomial& a, const Monomial& b);  // by factors, then by number
+Affine sum_of(const Monomial& m);
+/// What all of a sum has in common, and what a term has in common with that.
+Monomial content_of(const Affine& a);
+Monomial common(const Monomial& a, const Affine::Term& t);
 
 /// Whether a sum, as a whole number, is never below zero. Each step puts the youngest factor to an end of its range,
 /// which may be a sum of older ones: a variable to 0 or its extent - 1, d * floor_div(x, d) to x - d + 1 or x.

@@ -103,27 +103,40 @@ std::optional<std::pair<Affine, Affine>> take_multiples(const Affine& x, const A
   return parts;
 }
 
-/// x = g * q + r with 0 <= r < g for a g > 1 that divides d: then x / d is q / (d / g), and x % d is g * (q % (d / g))
-/// + r.
+/// x = g * q + r with 0 <= r < g, and d = g * left: then x / d is q / left, and x % d is g * (q % left) + r.
 struct Shortened {
-  int64_t g;
-  Affine q, r;
+  Affine g, left, q, r;
 };
-std::optional<Shortened> shorten(const Affine& x, int64_t d) {
-  std::optional<Shortened> best;
-  for (const Affine::Term& t : x.terms) {
-    int64_t g = t.coefficient == INT64_MIN ? 1 : std::gcd(t.coefficient, d);
-    if (g <= 1 || (best && g <= best->g)) continue;
-    if (auto parts = split(x, algebra::number(g))) best = {g, parts->first, parts->second};
-  }
-  return best;
+std::optional<Shortened> shorten_by(const Affine& g, const Affine& x, const Affine& d) {
+  const auto left = algebra::exact_quotient(d, g);
+  const auto parts = left ? split(x, g) : std::nullopt;
+  return parts ? std::optional(Shortened{g, *left, parts->first, parts->second}) : std::nullopt;
 }
+/// By the largest g that d and a term have in common; else by what is left of d without its common factors. Above 0, as
+/// d is.
+std::optional<Shortened> shorten(const Affine& x, const Affine& d) {
+  using algebra::Monomial;
+  std::optional<Shortened> best;
+  Monomial largest;
+  Monomial of_d = algebra::content_of(d);
+  std::erase_if(of_d.factors, [](Expr f) { return range_of(f).low < 0; });
+  for (const Affine::Term& t : x.terms) {
+    const Monomial g = algebra::common(of_d, t);
+    if (!(g > largest)) continue;
+    if (auto shortened = shorten_by(algebra::sum_of(g), x, d)) best = shortened, largest = g;
+  }
+  if (best || d.terms.empty()) return best;
+  const auto rest = algebra::exact_quotient(d, algebra::sum_of(of_d));
+  return rest && of_d > Monomial() && !rest->terms.empty() ? shorten_by(*rest, x, d) : std::nullopt;
+}
+
+bool may_be_zero(Expr e) { return range_of(e).low <= 0 && range_of(e).high >= 0; }
 
 /// A factor x % n of a term, where another term has the factor x / n; null where there is none.
 Expr remainder_with_quotient(const Affine& a, Expr term) {
   if (term.op() != Op::Mod && !is_symbolic(term)) return {};
   for (Expr rest : factors_of(term)) {
-    if (rest.op() != Op::Mod || !is_size(rest.arg(1))) continue;
+    if (rest.op() != Op::Mod || !is_size(rest.arg(1)) || may_be_zero(rest.arg(1))) continue;
     const auto is_quotient = [&](Expr f) {
       return f.op() == Op::FloorDiv && f.arg(0) == rest.arg(0) && f.arg(1) == rest.arg(1);
     };
@@ -160,6 +173,21 @@ Expr simplify_sum(Expr e) {
   return from_affine(a);
 }
 
+/// (y / a + c) / d is (y + a * c) / (a * d) for numbers above 0; with a c beside 0 of sizes alone. Null where it is
+/// something else.
+Expr quotient_of_quotient(const Affine& x, Expr d) {
+  if (x.terms.size() != 1 || x.terms[0].coefficient != 1 || !d.is_const()) return {};
+  const Expr quotient = x.terms[0].term;
+  if (quotient.op() != Op::FloorDiv || !quotient.arg(1).is_const() || quotient.arg(1).int_value() <= 0) return {};
+  if (x.constant && !is_size(quotient)) return {};
+  const int64_t a = quotient.arg(1).int_value();
+  int64_t both, more;
+  if (__builtin_mul_overflow(a, d.int_value(), &both) || __builtin_mul_overflow(a, x.constant, &more)) return {};
+  Affine sum = affine(quotient.arg(0));
+  if (__builtin_add_overflow(sum.constant, more, &sum.constant) || !never_wraps(sum)) return {};
+  return floor_div(x.constant ? from_affine(sum) : quotient.arg(0), integer(both));
+}
+
 /// x / d or x % d for a number or a size d above 0. Only what holds of whole numbers is used, so neither may wrap.
 Expr simplify_division(Expr e) {
   if (!is_size(e.arg(1)) || range_of(e.arg(1)).low <= 0) return e;
@@ -170,18 +198,16 @@ Expr simplify_division(Expr e) {
   const Affine sum = affine(x), by = affine(d);
   if (never_wraps(sum) && never_wraps(by)) {
     if (auto parts = split(sum, by)) return from_affine(quotient ? parts->first : parts->second);
-    if (int64_t both; d.is_const() && quotient && x.op() == Op::FloorDiv && x.arg(1).is_const() &&
-                      x.arg(1).int_value() > 0 && !__builtin_mul_overflow(x.arg(1).int_value(), d.int_value(), &both))
-      return simplify_index(floor_div(x.arg(0), integer(both)));  // (x / a) / b == x / (a * b)
+    if (const Expr once = quotient ? quotient_of_quotient(sum, d) : Expr()) return simplify_index(once);
     if (auto whole = take_multiples(sum, by)) {
       Expr rest = from_affine(whole->second);
       return quotient ? simplify_sum(from_affine(whole->first) + simplify_node(floor_div(rest, d)))
                       : simplify_node(mod(rest, d));
     }
-    if (auto s = d.is_const() ? shorten(sum, d.int_value()) : std::nullopt) {
-      Expr q = from_affine(s->q), left = integer(d.int_value() / s->g);
+    if (auto s = shorten(sum, by)) {
+      const Expr q = from_affine(s->q), left = from_affine(s->left);
       return quotient ? simplify_node(floor_div(q, left))
-                      : simplify_sum(simplify_node(mod(q, left)) * integer(s->g) + from_affine(s->r));
+                      : simplify_sum(simplify_node(mod(q, left)) * from_affine(s->g) + from_affine(s->r));
     }
   }
   return quotient ? floor_div(x, d) : mod(x, d);

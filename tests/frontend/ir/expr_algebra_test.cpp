@@ -143,10 +143,28 @@ TEST_F(Sizes, FlattenedAxesComeApart) {
   EXPECT_EQ(simplify_index(mod(floor_div(flat, integer(12)), s)), j);
   EXPECT_EQ(simplify_index(floor_div(i * (past + integer(1)) + var(past + integer(1)), past + integer(1))), i);
 }
+TEST_F(Sizes, DivisionsLoseWhatBothSidesHave) {
+  const Expr width = s + integer(1), i = var(n * width), k = var(integer(10)), j = var(width * integer(2));
+  EXPECT_EQ(simplify_index(floor_div(i * integer(10) + k, width * integer(10))), floor_div(i, width));
+  EXPECT_EQ(simplify_index(mod(i * integer(10) + k, width * integer(10))),
+            simplify_index(mod(i, width) * integer(10) + k));
+  EXPECT_EQ(simplify_index(floor_div(i * n + var(n), width * n)), floor_div(i, width));
+  EXPECT_EQ(simplify_index(floor_div(j * width, width * integer(2))), floor_div(j, integer(2)));
+  EXPECT_EQ(simplify_index(mod(j * width, width * integer(2))), simplify_index(mod(j, integer(2)) * width));
+}
+TEST_F(Sizes, QuotientsOfSizesAreOne) {
+  EXPECT_EQ(simplify_index(floor_div(floor_div(s - integer(1), integer(2)) - integer(1), integer(2))),
+            floor_div(s - integer(3), integer(4)));
+}
 TEST_F(Sizes, AndTogetherAgain) {
   const Expr flat = var(n * s);
   EXPECT_EQ(simplify_index(floor_div(flat, s) * s + mod(flat, s)), flat);
   EXPECT_EQ(simplify_index(floor_div(flat, s) * s * integer(8) + mod(flat, s) * integer(8)), flat * integer(8));
+}
+TEST_F(Sizes, ButNotWhatIsDividedByZero) {  // 0, where x / n * n + x % n would be x
+  const Expr i = var(n);
+  EXPECT_EQ(simplify_index(mod(i, integer(0)) + floor_div(i, integer(0))).op(), Op::Add);
+  EXPECT_EQ(simplify_index(floor_div(i, past) * past + mod(i, past)).op(), Op::Add);
 }
 TEST_F(Sizes, IndicesLieWithinExtents) {
   const Expr i = var(n), j = var(s), k = var(past);
