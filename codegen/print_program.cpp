@@ -161,6 +161,10 @@ class ProgramPrinter {
     if (symbols.size()) symbols.print(w_, "Symbol", "symbols");
   }
 
+  /// Threads have the more of the two; of sizes that only a run knows there is one.
+  static bool share_scratch(const Plan& a, const Plan& b) {
+    return a.scratch_bytes == b.scratch_bytes || (a.scratch_bytes.is_static() && b.scratch_bytes.is_static());
+  }
   /// The number of the first plan with the same rows: targets that differ in their kernels only share a schedule.
   size_t first_like(size_t plan) const {
     const Plan& p = module_.plans[plan];
@@ -168,14 +172,11 @@ class ProgramPrinter {
     while (i < plan && !(module_.plans[i].steps == p.steps && module_.plans[i].groups == p.groups &&
                          parts_.parameters[i] == parts_.parameters[plan] && module_.plans[i].taps == p.taps &&
                          module_.plans[i].arena_bytes == p.arena_bytes && module_.plans[i].blocks == p.blocks &&
-                         module_.plans[i].host_bytes == p.host_bytes))
+                         module_.plans[i].host_bytes == p.host_bytes && share_scratch(module_.plans[i], p)))
       ++i;
     return i;
   }
   void print_schedule(const Plan& p, size_t number) {
-    int64_t scratch_bytes = 0;
-    for (size_t i = number; i < module_.plans.size(); ++i)
-      if (first_like(i) == number) scratch_bytes = std::max(scratch_bytes, module_.plans[i].scratch_bytes);
     RowTable rows, refs, taps, axes;
     add_steps(p, rows, refs);
     add_taps(p, taps, axes, refs);
@@ -184,14 +185,19 @@ class ProgramPrinter {
     taps.print(w_, "Tap", fmt::format("taps{}", number));
     axes.print(w_, "TapAxis", fmt::format("tap_axes{}", number));
     print_blocks(p, number);
+    Dim scratch = 0;
+    for (size_t i = number; i < module_.plans.size(); ++i)
+      if (first_like(i) == number) scratch = larger(scratch, module_.plans[i].scratch_bytes);
     w_.line(fmt::format(
         "const Schedule schedule{0} = {{.rows = rows{0}, .row_count = {1}, .refs = refs{0}, .taps = "
         "taps{0}, .tap_count = {2}, .tap_axes = tap_axes{0}, .base_count = {3}, .loop_count = {4}, "
         ".arena_bytes = {5}, .scratch_bytes = {6}{7}}};",
-        number, rows.size(), p.taps.size(), block_base(p, 0) + p.blocks.size(), p.loops, p.arena_bytes, scratch_bytes,
+        number, rows.size(), p.taps.size(), block_base(p, 0) + p.blocks.size(), p.loops, p.arena_bytes,
+        scratch.is_static() ? scratch.value() : 0,
         (p.host_bytes ? fmt::format(", .host_bytes = {}, .host_base = {}", p.host_bytes, host_base(p)) : "") +
             (parts_.table.empty() ? "" : fmt::format(", .sizes_base = {}", sizes_base(p))) +
-            (p.blocks.empty() ? "" : fmt::format(", .blocks = blocks{}, .block_count = {}", number, p.blocks.size()))));
+            (p.blocks.empty() ? "" : fmt::format(", .blocks = blocks{}, .block_count = {}", number, p.blocks.size())) +
+            (scratch.is_static() ? "" : fmt::format(", .scratch_size = {}", asked(scratch.extent())))));
   }
   void print_blocks(const Plan& p, size_t number) {
     RowTable blocks;

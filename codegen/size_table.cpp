@@ -25,6 +25,7 @@ SizeTable::SizeTable(const Module& m, const Parameters& parameters) {
         if (!d.is_static()) add(d.extent());
   for (const Plan& p : m.plans) {
     std::ranges::for_each(p.blocks, [&](Expr bytes) { add(bytes); });
+    if (!p.scratch_bytes.is_static()) add(p.scratch_bytes.extent());
     for (const Requirement& r : p.requirements) add(condition_as_size(r));
     for (const Step& s : p.steps)
       if (s.size) add(s.size);

@@ -333,7 +333,7 @@ Layout plan_context(const cameo_model& model) {
   layout.ios = take(layout, has_symbols ? (program.input_count + program.output_count) * sizeof(Io) : 0);
   layout.input_dims = take(layout, has_symbols ? dim_count(program.inputs, program.input_count) * sizeof(int64_t) : 0);
   layout.open_outputs = take(layout, has_symbols ? program.output_count * sizeof(Grown) : 0);
-  layout.blocks = take(layout, schedule.block_count * sizeof(Grown));
+  layout.blocks = take(layout, (schedule.block_count + 1) * sizeof(Grown));
   layout.scratch_stride = align_up(schedule.scratch_bytes);
   layout.scratch = take(layout, layout.scratch_stride * static_cast<uint64_t>(model.threads));
   layout.arena = take(layout, here ? schedule.arena_bytes : 0);
@@ -382,7 +382,7 @@ void release_context(cameo_context* context) {
   };
   release(context->staging, model->program->input_count);
   release(context->open_outputs, model->program->size_count ? model->program->output_count : 0);
-  release(context->blocks, context->run.schedule->block_count);
+  release(context->blocks, context->run.schedule->block_count + 1);
   release(&context->tap_memory, 1);
   for (const Binding* b = context->bindings; b < context->bindings + context->binding_count; ++b) {
     if (driver) driver->close_state(context, *b);

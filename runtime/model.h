@@ -48,7 +48,7 @@ struct cameo_context {
   int64_t** shapes;         // what `shape` of a context-owned output points to
   rt::Grown* staging;       // one an input: where one that is not compact is copied to
   rt::Grown* open_outputs;  // one an output: `owned` of those without an upper bound
-  rt::Grown* blocks;        // one for each of the schedule's
+  rt::Grown* blocks;        // one for each of the schedule's, and one for scratch of a size
   rt::Binding* bindings;    // binding_count of them, at most one an output
   int32_t binding_count;
   uint32_t busy;

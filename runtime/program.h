@@ -136,6 +136,7 @@ struct Schedule {
   uint32_t sizes_base = 0;  // the base that is the context's table of sizes; 0: no row asks it
   const Block* blocks = nullptr;
   uint32_t block_count = 0;
+  uint32_t scratch_size = 0;  // one more than the place of a size that stands for `scratch_bytes`; 0: none
 };
 
 struct DeviceCode {                    // kernels for one GPU architecture

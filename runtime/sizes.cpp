@@ -116,8 +116,10 @@ void set_dims(cameo_context* context) {
   set_dims(program.outputs, context->outputs, program.output_count, context->sizes);
 }
 
-uint64_t block_bytes(const Block& block, const int64_t* table) {
-  return table[block.size] < 0 ? ~uint64_t{0} : static_cast<uint64_t>(table[block.size]);
+uint64_t bytes_of_size(int64_t size) { return size < 0 ? ~uint64_t{0} : static_cast<uint64_t>(size); }
+uint64_t block_bytes(const Block& block, const int64_t* table) { return bytes_of_size(table[block.size]); }
+uint64_t scratch_bytes(const Schedule& schedule, const int64_t* table) {  // of one thread
+  return bytes_of_size(table[schedule.scratch_size - 1]);
 }
 
 }  // namespace
@@ -187,6 +189,21 @@ cameo_status reserve_output(cameo_context* context, int32_t index, cameo_error* 
   return CAMEO_OK;
 }
 
+namespace {
+/// Of all threads.
+cameo_status reserve_scratch(cameo_context* context, cameo_error* error) {
+  const Schedule& schedule = *context->run.schedule;
+  Grown& memory = context->blocks[schedule.block_count];
+  const uint64_t stride = align_up(scratch_bytes(schedule, context->sizes));
+  const uint64_t bytes = stride * static_cast<uint64_t>(context->model->threads);
+  if (!grow(context->model->options, &memory, bytes))
+    return fail(error, CAMEO_OUT_OF_MEMORY, -1, -1, "cannot allocate %lu bytes that threads work in", bytes);
+  context->run.scratch = static_cast<char*>(memory.memory);
+  context->run.scratch_stride = stride;
+  return CAMEO_OK;
+}
+}  // namespace
+
 cameo_status reserve_blocks(cameo_context* context, cameo_error* error) {
   const Schedule& schedule = *context->run.schedule;
   for (uint32_t i = 0; i < schedule.block_count; ++i) {
@@ -195,13 +212,13 @@ cameo_status reserve_blocks(cameo_context* context, cameo_error* error) {
       return fail(error, CAMEO_OUT_OF_MEMORY, -1, -1, "cannot allocate %lu bytes for values between the steps", bytes);
     context->run.bases[schedule.blocks[i].base] = context->blocks[i].memory;
   }
-  return CAMEO_OK;
+  return schedule.scratch_size ? reserve_scratch(context, error) : CAMEO_OK;
 }
 
 bool is_bounded(const cameo_model& model) {
   for (uint32_t i = 0; i < model.program->output_count; ++i)
     if (is_open(model.program->outputs[i])) return false;
-  return model.image->schedule->block_count == 0;
+  return model.image->schedule->block_count == 0 && !model.image->schedule->scratch_size;
 }
 
 uint64_t grown_bytes(const cameo_model& model, const int64_t* table) {
@@ -211,6 +228,7 @@ uint64_t grown_bytes(const cameo_model& model, const int64_t* table) {
     if (const Io& io = model.program->outputs[i]; is_open(io))
       bytes += align_up(static_cast<uint64_t>(bytes_at(io, table)));
   for (uint32_t i = 0; i < schedule.block_count; ++i) bytes += align_up(block_bytes(schedule.blocks[i], table));
+  if (schedule.scratch_size) bytes += align_up(scratch_bytes(schedule, table)) * static_cast<uint64_t>(model.threads);
   return bytes;
 }
 

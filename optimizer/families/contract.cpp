@@ -222,8 +222,12 @@ class Contract final : public Family {
 
   void apply(Kernel& k, const Choice& choice, const Target& target) const override {
     Family::apply(k, choice, target);
-    k.scratch_bytes =
-        is_packed(k) || target.is_gpu() ? 0 : rt::contract_scratch_bytes(tile_of(choice), Product(k).terms());
+    if (is_packed(k) || target.is_gpu()) return;
+    const Product p(k);
+    Dim terms(p.k.extent());
+    for (Expr v : p.segments) terms = terms * Dim(v.extent());
+    k.scratch_bytes = terms * rt::contract_scratch_bytes(tile_of(choice), 1);
+    if (k.scratch_bytes.upper() != kOpen) k.scratch_bytes = k.scratch_bytes.upper();
   }
 
   int chunks(const Kernel& k, const Target& target) const override {

@@ -7,6 +7,8 @@
 
 namespace cameo {
 
+Dim larger(Dim a, Dim b) { return Dim(simplify_index(max(a.extent(), b.extent()))); }
+
 void place_blocks(Plan& plan) {
   std::vector<size_t> order(plan.buffers.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -24,7 +26,7 @@ void place_blocks(Plan& plan) {
       last.push_back(b.last);
       continue;
     }
-    if (plan.blocks[b.block] != b.size) plan.blocks[b.block] = simplify_index(max(plan.blocks[b.block], b.size));
+    if (plan.blocks[b.block] != b.size) plan.blocks[b.block] = larger(Dim(plan.blocks[b.block]), Dim(b.size)).extent();
     last[b.block] = b.last;
   }
 }

@@ -67,7 +67,7 @@ struct Kernel {
   std::vector<bool> aligned;       // by operand: whether it begins at a multiple of rt::kAlignment in every step
   bool on_host = false;            // of a GPU's plan: the processor runs it, on operands of Base::Host
   bool optimize_for_size = false;  // it takes next to no time
-  int64_t scratch_bytes = 0;       // a thread needs
+  Dim scratch_bytes = 0;           // a thread needs
   std::shared_ptr<const Graph> node;  // instead of expressions: alone in a graph, what its reference function takes
   Provenance provenance;
 };
@@ -162,7 +162,8 @@ struct Plan {
   std::vector<Tap> taps;  // by step
   std::vector<Claim> claims;
   std::vector<Requirement> requirements;
-  int64_t arena_bytes = 0, scratch_bytes = 0;
+  int64_t arena_bytes = 0;
+  Dim scratch_bytes = 0;     // of each thread: what any kernel needs
   std::vector<Expr> blocks;  // bytes of memory of open sizes, which a run takes before its first step
   int64_t host_bytes = 0;    // of the processor's memory in which a GPU's plan has steps on it work, one after another
   uint32_t slots = 0, loops = 0;
@@ -219,6 +220,9 @@ const Group& group_of(const Plan& plan, int step);
 inline std::span<const Step> steps_of(const Plan& plan, const Group& g) {
   return std::span(plan.steps).subspan(static_cast<size_t>(g.begin), static_cast<size_t>(g.end - g.begin));
 }
+
+/// The larger of two, where a run knows which.
+Dim larger(Dim a, Dim b);
 
 /// Places the buffers, which live from the beginning to the end of groups then; makes groups shorter rather than the
 /// arena larger.

@@ -19,8 +19,10 @@ namespace {
 /// sum.
 using Axes = std::map<std::string, std::vector<std::string>>;
 
+constexpr int64_t kOpenEnd = 1 << 15;
+
 /// The graph with symbols in place of some of its inputs' dims.
-Graph over_sizes(const Graph& g, const Axes& axes, const DimBounds& bounds) {
+Graph over_sizes(const Graph& g, const Axes& axes, const DimBounds& bounds, bool open) {
   Graph into(g.shared_sources());
   std::vector<ValueId> inputs;
   for (ValueId v : g.inputs()) {
@@ -31,7 +33,8 @@ Graph over_sizes(const Graph& g, const Axes& axes, const DimBounds& bounds) {
           std::istringstream names(sum);
           t.shape[a] = 0;
           for (std::string name; std::getline(names, name, '+');)
-            t.shape[a] = t.shape[a] + Dim(symbol(name, bounds.at(name)));
+            t.shape[a] =
+                t.shape[a] + Dim(symbol(name, {bounds.at(name).low, open ? kOpenEnd : bounds.at(name).high}, open));
         }
     inputs.push_back(into.add_input(g[v].name, t));
   }
@@ -53,10 +56,7 @@ struct Sizes {
   std::vector<DimBinding> tried;
 };
 
-/// Plans once for all sizes within the bounds, and runs the plan at those that are tried. `families`: that have kernels
-/// in a plan for one of the targets.
-void check(const std::vector<std::string>& lines, const Sizes& sizes, const std::vector<std::string_view>& families) {
-  const Graph g = over_sizes(parse_model(lines).graph, sizes.axes, sizes.bounds);
+void check(const Graph& g, const Sizes& sizes, const std::vector<std::string_view>& families) {
   std::set<std::string_view> chosen;
   for (const Target& target : {*find_target("x86-64-v3"), *find_target("x86-64-v4"), gpu_target({"ptx"})}) {
     const Module m = plan_graph(g, "", target);
@@ -70,6 +70,14 @@ void check(const std::vector<std::string>& lines, const Sizes& sizes, const std:
     }
   }
   for (std::string_view family : families) EXPECT_TRUE(chosen.contains(family)) << family;
+}
+
+/// Plans once for all sizes within the bounds, and once for those without an upper one, and runs the plans at those
+/// that are tried. `families`: that have kernels in a plan for one of the targets.
+void check(const std::vector<std::string>& lines, const Sizes& sizes, const std::vector<std::string_view>& families) {
+  const Graph g = parse_model(lines).graph;
+  check(over_sizes(g, sizes.axes, sizes.bounds, false), sizes, families);
+  check(over_sizes(g, sizes.axes, sizes.bounds, true), sizes, {});
 }
 
 const Sizes kBatch{{{"x", {"N", ""}}}, {{"N", {1, 32}}}, {{{"N", 1}}, {{"N", 32}}, {{"N", 7}}, {{"N", 13}}}};
@@ -164,6 +172,28 @@ TEST(Sizes, AttentionOfFlatHeads) {
   check({"input q f32[1x64x128]", "input k f32[1x64x64]", "input v f32[1x64x64]",
          "y = Attention(q, k, v) q_num_heads=4 kv_num_heads=2", "output y"},
         tokens, {"attention"});
+}
+
+TEST(Sizes, WhatBroadcastsIsRequired) {
+  const Sizes sizes{{{"x", {"N", ""}}, {"y", {"M", ""}}},
+                    {{"N", {1, 9}}, {"M", {1, 9}}},
+                    {{{"N", 3}, {"M", 3}}, {{"N", 1}, {"M", 4}}, {{"N", 5}, {"M", 1}}, {{"N", 1}, {"M", 1}}}};
+  const std::vector<std::string> lines = {"input x f32[2x4]", "input y f32[2x4]", "z = Add(x, y)", "output z"};
+  check(lines, sizes, {"nest"});
+  const Graph g = over_sizes(parse_model(lines).graph, sizes.axes, sizes.bounds, false);
+  const Module m = plan_graph(g, "", *find_target("x86-64-v3"));
+  EXPECT_TRUE(runs_at(m.plans[0], {{"N", 1}, {"M", 4}}));
+  EXPECT_FALSE(runs_at(m.plans[0], {{"N", 2}, {"M", 4}}));
+}
+TEST(Sizes, ExtentsBelowZeroAreRefused) {
+  const Sizes sizes{{{"x", {"", "", "N"}}}, {{"N", {1, 20}}}, {{{"N", 5}}, {{"N", 20}}, {{"N", 6}}}};
+  const std::vector<std::string> lines = {"input x f32[1x2x9]", "const w f32[3x2x5] = rand:1", "y = Conv(x, w)",
+                                          "output y"};
+  check(lines, sizes, {});
+  const Graph g = over_sizes(parse_model(lines).graph, sizes.axes, sizes.bounds, false);
+  const Module m = plan_graph(g, "", *find_target("x86-64-v3"));
+  EXPECT_TRUE(runs_at(m.plans[0], {{"N", 4}}));
+  EXPECT_FALSE(runs_at(m.plans[0], {{"N", 3}}));
 }
 
 }  // namespace
