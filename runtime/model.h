@@ -44,6 +44,7 @@ struct cameo_context {
   // With the dims that they have in a run: the program's own where it has no sizes that only a run knows.
   const rt::Io *inputs, *outputs;
   int64_t* sizes;           // Program::size_count
+  bool has_sizes;           // of the run before
   void** owned;             // a buffer for each output
   int64_t** shapes;         // what `shape` of a context-owned output points to
   rt::Grown* staging;       // one an input: where one that is not compact is copied to

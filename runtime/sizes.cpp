@@ -35,7 +35,7 @@ cameo_status out_of_bounds(const Program& program, int32_t index, int32_t d, int
               Quoted(io.name).text, size, d, Quoted(symbol.name).bare().text, symbol.low, high);
 }
 
-cameo_status set_symbol(const Program& program, int32_t index, int32_t d, int64_t size, int64_t* table,
+cameo_status set_symbol(const Program& program, int32_t index, int32_t d, int64_t size, int64_t* table, bool* changes,
                         cameo_error* error) {
   const Io& io = program.inputs[index];
   const int32_t place = size_place(io, d);
@@ -44,6 +44,7 @@ cameo_status set_symbol(const Program& program, int32_t index, int32_t d, int64_
   if (giver.io == index && giver.dim == d) {
     if (size < symbol.low || size > (symbol.high < 0 ? kMaxBytes : symbol.high))
       return out_of_bounds(program, index, d, size, error);
+    *changes |= table[place] != size;
     return table[place] = size, CAMEO_OK;
   }
   if (table[place] == size) return CAMEO_OK;
@@ -53,7 +54,8 @@ cameo_status set_symbol(const Program& program, int32_t index, int32_t d, int64_
               Quoted(program.inputs[giver.io].name).text, table[place], giver.dim);
 }
 
-cameo_status set_symbols(const Program& program, const cameo_value* in, int64_t* table, cameo_error* error) {
+cameo_status set_symbols(const Program& program, const cameo_value* in, int64_t* table, bool* changes,
+                         cameo_error* error) {
   for (int32_t i = 0; i < static_cast<int32_t>(program.input_count); ++i) {
     const Io& io = program.inputs[i];
     if (!has_sizes(io)) continue;
@@ -62,7 +64,7 @@ cameo_status set_symbols(const Program& program, const cameo_value* in, int64_t*
     if (!status) status = check_rank(io, value.tensor, "input", i, error);
     for (int32_t d = 0; !status && d < io.rank; ++d)
       if (const int32_t place = size_place(io, d); place >= 0 && place < static_cast<int32_t>(program.symbol_count))
-        status = set_symbol(program, i, d, value.tensor.shape[d], table, error);
+        status = set_symbol(program, i, d, value.tensor.shape[d], table, changes, error);
     if (status) return status;
   }
   return CAMEO_OK;
@@ -151,19 +153,28 @@ cameo_status compute_sizes(const Program& program, int64_t* table, cameo_error* 
 }
 
 cameo_status find_sizes(const Program& program, const cameo_value* in, int64_t* table, cameo_error* error) {
-  cameo_status status = set_symbols(program, in, table, error);
+  bool changes = true;
+  cameo_status status = set_symbols(program, in, table, &changes, error);
   if (!status) status = compute_sizes(program, table, error);
   return status ? status : check_computed(program, in, table, error);
 }
 
+// A run of the sizes of the one before finds them in the table.
 cameo_status fit_context(cameo_context* context, const cameo_value* in, cameo_error* error) {
-  const cameo_status status = find_sizes(*context->model->program, in, context->sizes, error);
-  if (!status) set_dims(context);
+  const Program& program = *context->model->program;
+  bool changes = !context->has_sizes;
+  context->has_sizes = false;
+  cameo_status status = set_symbols(program, in, context->sizes, &changes, error);
+  if (!status && changes) status = compute_sizes(program, context->sizes, error);
+  if (!status) status = check_computed(program, in, context->sizes, error);
+  if (!status && changes) set_dims(context);
+  context->has_sizes = !status;
   return status;
 }
 
 cameo_status fit_to_symbols(cameo_context* context, const int64_t* symbols, cameo_error* error) {
   const Program& program = *context->model->program;
+  context->has_sizes = false;
   for (uint32_t i = 0; i < program.symbol_count; ++i) context->sizes[i] = symbols[i];
   const cameo_status status = compute_sizes(program, context->sizes, error);
   if (!status) set_dims(context);

@@ -66,6 +66,15 @@ int chunks_by_work(const Kernel& k, double operations, const Target& target) {
   return static_cast<int>(std::clamp((k.cost.operations + operations) / worth_a_thread, 1.0, kMost));
 }
 
+Expr chunks_of_run(const Kernel& k, int chunks) {
+  Dim points = 1;
+  for (Expr axis : k.axes) points = points * Dim(axis.extent());
+  if (chunks == 1 || points.is_static()) return {};
+  const Expr likely = integer(points_of(k.axes)), most = integer(chunks);
+  const Expr share = floor_div(points.extent() * most + likely - integer(1), likely);
+  return simplify_index(max(integer(1), min(most, share)));
+}
+
 int chunks_by_units(int64_t units) {
   constexpr int64_t kMost = 65535;  // that a row can say; beyond, a block has several units
   return static_cast<int>(std::clamp<int64_t>(units, 1, kMost));

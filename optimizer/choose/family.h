@@ -124,6 +124,8 @@ std::string_view name(FoldKind kind);  // as rt:: has it
 /// A processor's chunks: enough for the threads to even out, each at least as long as threads need to meet.
 /// `operations`: those of the whole kernel that its cost does not show.
 int chunks_by_work(const Kernel& k, double operations, const Target& target);
+/// As many of these chunks as a run's points are of those that are likely; null where they are known.
+Expr chunks_of_run(const Kernel& k, int chunks);
 /// A GPU's: a block has a unit of work at a time.
 int chunks_by_units(int64_t units);
 

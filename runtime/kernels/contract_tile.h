@@ -119,47 +119,55 @@ RT_FN void each_size(const TileSplit& split, i64 part, F f) {
   if constexpr (N > 1 && occurs<Total>(N, 1)) f(Size<1>{});
 }
 
-// Rows fall into parts of one height, the largest of N, 4, 2 and 1 that there are rows for: the last one reaches back
-// into the one before, and says how many of its rows belong there, so that each height is one tile at most. Of a known
-// number that is less than N, which no tile is chosen for, the parts have several heights.
+// Rows fall into parts of one height, the largest that there are rows for of N and, below that, Second and its halves:
+// the last part reaches back into the one before, and says how many of its rows belong there, so that each height is
+// one tile at most. Of a known number that is less than N, which no tile is chosen for, the parts have several heights.
+inline constexpr int kSecondHeight = 4;
 template <int N, class M>
 constexpr bool one_height() {
   return !kIsConstant<M> || kLeast<M> >= N;
 }
-template <int N>
+template <int N, int Second>
+constexpr int kBelow = N > Second ? Second
+                       : N > 1    ? N / 2
+                                  : 0;
+template <int N, int Second>
 constexpr i64 height_of(i64 m) {
-  return m >= N ? N : m >= 4 && N > 4 ? 4 : m >= 2 && N > 2 ? 2 : 1;
+  if constexpr (N == 1) {
+    return 1;
+  } else {
+    return m >= N ? N : height_of<kBelow<N, Second>, Second>(m);
+  }
 }
-template <int N, class M>
+template <int N, int Second = kSecondHeight, class M>
 RT_FN constexpr TileSplit split_rows(M m) {
   if constexpr (one_height<N, M>()) {
-    const i64 height = kLeast<M> >= N ? N : height_of<N>(m), parts = round_up_div(m, height);
+    const i64 height = kLeast<M> >= N ? N : height_of<N, Second>(m), parts = round_up_div(m, height);
     return {parts, parts, height, height};
   } else {
     return split_tiles(m, N);
   }
 }
 // Calls f with the height of all parts, as a type; Next: the largest that was not asked for yet.
-template <int Next, class M, class F>
+template <int Next, int Second, class M, class F>
 RT_FN void with_height(i64 height, F f) {
-  constexpr int kSmaller = Next > 4 ? 4 : Next > 2 ? 2 : 1;
   if constexpr (Next == 1 || kLeast<M> >= Next) {
     f(Size<Next>{});
   } else if (height == Next) {
     f(Size<Next>{});
   } else {
-    with_height<kSmaller, M>(height, f);
+    with_height<kBelow<Next, Second>, Second, M>(height, f);
   }
 }
 // Calls f with the height of a part, where it begins, and how many of its rows belong to the part before.
-template <int N, class M, class F>
+template <int N, int Second = kSecondHeight, class M, class F>
 RT_FN void each_rows(M m, const TileSplit& split, i64 part, F f) {
   if constexpr (!one_height<N, M>()) {
     each_size<N, M>(split, part, [&](auto size) __attribute__((always_inline)) { f(size, split.begin(part), 0); });
   } else if constexpr (kIsConstant<M> && kLeast<M> % N == 0) {
     f(Size<N>{}, part * N, 0);
   } else {
-    with_height<N, M>(split.size, [&](auto height) __attribute__((always_inline)) {
+    with_height<N, Second, M>(split.size, [&](auto height) __attribute__((always_inline)) {
       constexpr i64 kHeight = height.value;
       const i64 row = (part + 1) * kHeight <= m ? part * kHeight : m - kHeight;
       f(height, row, part * kHeight - row);

@@ -105,7 +105,7 @@ struct Windows {
     for (i64 p = first_unit(call); p < units; p += next_unit(call)) {
       const i64 u = p / n, col = p % n;
       index_of<R>(u / rows.parts, outer, index);
-      each_rows<MR>(m, rows, u % rows.parts, [&](auto height, i64 row, i64 known) __attribute__((always_inline)) {
+      each_rows<MR, 1>(m, rows, u % rows.parts, [&](auto height, i64 row, i64 known) __attribute__((always_inline)) {
         constexpr int H = decltype(height)::value;
         tile<H>(indices<H>{}, index, row, known, col);
       });
@@ -120,7 +120,7 @@ struct Windows {
     for (i64 u = units * call.chunk / call.chunks; u < end; ++u) {
       index_of<R>(u / rows.parts, outer, index);
       const i64 part = u % rows.parts;
-      each_rows<MR>(m, rows, part, [&](auto height, i64 row, i64 known) __attribute__((always_inline)) {
+      each_rows<MR, 1>(m, rows, part, [&](auto height, i64 row, i64 known) __attribute__((always_inline)) {
         constexpr int H = decltype(height)::value;
         i64 col = 0;
         RT_ROLLED
@@ -139,7 +139,7 @@ struct Windows {
 template <int MR, FoldKind K, bool Written, int R, int S, class M, class N, class L, class Step, class Epilogue>
 RT_FN void window(const Call& call, Extents<R> outer, Extents<S> taps, M m, N n, L last, Step step, Epilogue epilogue) {
   detail::Windows<MR, K, Written, R, S, M, N, L, Step, Epilogue>{
-      call, outer, taps, m, n, last, detail::split_rows<MR>(m), step, epilogue}
+      call, outer, taps, m, n, last, detail::split_rows<MR, 1>(m), step, epilogue}
       .run();
 }
 
