@@ -227,6 +227,8 @@ struct Affine {
   Dim stride_of(Expr variable) const;
 };
 Affine affine(Expr integer_expr);
+/// What of a sum is a number or a size.
+Dim size_in(const Affine& a);
 /// No value of the terms makes the sum wrap: what holds of it as a whole number, holds.
 bool never_wraps(const Affine& a);
 Expr from_affine(const Affine& a);

@@ -167,6 +167,13 @@ Expr from_affine(const Affine& a) {
   return sum + integer(a.constant);
 }
 
+Dim size_in(const Affine& a) {
+  Expr size = integer(a.constant);
+  for (const Term& t : a.terms)
+    if (is_size(t.term)) size = size + t.term * integer(t.coefficient);
+  return size.is_const() ? Dim(size) : Dim(simplify_index(size));
+}
+
 bool never_wraps(const Affine& a) {
   auto r = algebra::whole_range(a);
   return r && r->low >= INT64_MIN && r->high <= INT64_MAX;

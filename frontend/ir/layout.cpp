@@ -31,6 +31,7 @@ Layout row_major(const Shape& dims) {
   std::iota(order.begin(), order.end(), 0);
   return ordered(dims, order);
 }
+bool is_static(const Layout& l) { return is_static(l.pitch) && l.base_offset.is_static() && l.elements.is_static(); }
 bool is_row_major(const Layout& l, const Shape& dims) {
   Layout r = row_major(dims);
   if (!l.base_offset.is_static(0) || l.elements != r.elements) return false;

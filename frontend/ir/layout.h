@@ -27,6 +27,7 @@ Layout ordered(const Shape& dims, std::span<const int> order);
 /// The same order with room for `before[a]` elements in front of axis a and `after[a]` behind it.
 Layout with_halo(const Shape& dims, std::span<const int> order, std::span<const int64_t> before,
                  std::span<const int64_t> after);
+bool is_static(const Layout& l);
 bool is_row_major(const Layout& l, const Shape& dims);  // axes of extent 1 may have any pitch
 Expr physical(const Layout& l, std::span<const Expr> index);
 /// A copy of a constant with its elements where `to` wants them (gaps are zero), as a tensor of one axis.

@@ -75,12 +75,13 @@ void print_product(KernelPrinter& printer, const Product& p, std::string_view fu
   printer.line(fmt::format("rt::{}(call, {}{}, {}, {}, {}, {},", function, first, extents_of(printer, p.outer),
                            extents_of(printer, p.segments), p.row ? rows_of(printer, p.row.extent()) : "rt::c<1>",
                            constant_of(printer, p.column.extent()), constant_of(printer, p.k.extent())));
-  printer.line(fmt::format("             rt::matrix_a(x{} + {}l, {}, {}, {}),", Product::kA, a.constant,
+  const auto base = [&](const Affine& offset) { return printer.name(size_in(offset).extent()); };
+  printer.line(fmt::format("             rt::matrix_a(x{} + {}, {}, {}, {}),", Product::kA, base(a),
                            strides(a, p.outer), p.row ? stride(a, p.row) : "0l", strides(a, p.segments)));
   if (pack_from == kInPanels)
     printer.line(fmt::format("             rt::packed_b(x{}, {}),", Product::kB, strides(b, p.outer)));
   else
-    printer.line(fmt::format("             rt::strided_b(x{} + {}l, {}, {}, {}, {}l),", Product::kB, b.constant,
+    printer.line(fmt::format("             rt::strided_b(x{} + {}, {}, {}, {}, {}l),", Product::kB, base(b),
                              strides(b, p.outer), stride(b, p.k), stride(b, p.column), pack_from));
   Bindings axes = bindings_of(p.outer);
   if (p.row) axes.emplace_back(p.row, "row");

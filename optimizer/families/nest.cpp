@@ -130,7 +130,7 @@ void rotate_lanes(Kernel& k) {
   int64_t extent = k.axes.back().extent().int_value(), block = std::min(extent, kLongest);
   while (extent % block) --block;
   if (block < extent && block >= kShortest) {
-    Expr outer = split_axis(k, k.axes.size() - 1, block);
+    Expr outer = split_axis(k, k.axes.size() - 1, integer(block));
     k.axes.erase(std::ranges::find(k.axes, outer));
     k.axes.insert(k.axes.begin(), outer);
   }

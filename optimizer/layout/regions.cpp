@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <set>
 
 namespace cameo {
 namespace {
@@ -21,40 +20,57 @@ bool has_load(Expr root) {
   return found;
 }
 
-/// The axis of which `index` is the variable plus a constant, or -1.
+bool is_proven(Expr condition) { return simplify_index(condition).is_const(1); }
+
+/// The axis of which `index` is the variable plus a number or a size, or -1.
 int axis_of(const OutputExpr& out, const Affine& index) {
-  if (index.terms.size() != 1 || index.terms[0].coefficient != 1) return -1;
-  auto it = std::ranges::find(out.index, index.terms[0].term);
-  return it == out.index.end() ? -1 : static_cast<int>(it - out.index.begin());
+  int axis = -1;
+  for (const Affine::Term& t : index.terms) {
+    if (is_size(t.term)) continue;
+    const auto it = std::ranges::find(out.index, t.term);
+    if (axis >= 0 || t.coefficient != 1 || it == out.index.end()) return -1;
+    axis = static_cast<int>(it - out.index.begin());
+  }
+  return axis;
 }
 
 /// Where the first axis that Selects tell apart is cut.
 struct Cuts {
   int axis = -1;
-  std::set<int64_t> at;
+  std::vector<Expr> at;  // numbers and sizes within the axis, ascending
+
+  /// A region may turn out to be empty. A cut of which it is not known where it lies is none: its case stays in the
+  /// meaning.
+  void insert(Expr cut, Expr extent) {
+    const auto is_before = [](Expr a, Expr b) { return a != b && is_proven(le(a, b)); };
+    if (!is_before(integer(0), cut) || !is_before(cut, extent)) return;
+    auto it = at.begin();
+    while (it != at.end() && is_before(*it, cut)) ++it;
+    if (it == at.end() || is_before(cut, *it)) at.insert(it, cut);
+  }
 };
 Cuts find_cuts(const OutputExpr& out) {
   Cuts cuts;
   std::vector<Expr> roots{out.value};
   visit(roots, [&](Expr e) {
-    if (e.op() != Op::Select || e.arg(0).op() != Op::Lt || !e.arg(0).arg(1).is_const() ||
+    if (e.op() != Op::Select || e.arg(0).op() != Op::Lt || !is_size(e.arg(0).arg(1)) ||
         e.arg(0).arg(0).type() != DType::i64)
       return;
     Affine index = affine(e.arg(0).arg(0));
     int axis = never_wraps(index) ? axis_of(out, index) : -1;
     if (axis < 0 || (cuts.axis >= 0 && axis != cuts.axis) || !has_load(e.arg(1)) || !has_load(e.arg(2))) return;
     cuts.axis = axis;
-    const Wide cut = Wide(e.arg(0).arg(1).int_value()) - index.constant;
-    if (0 < cut && cut < range_of(index.terms[0].term).high + 1) cuts.at.insert(static_cast<int64_t>(cut));
+    const Expr v = out.index[static_cast<size_t>(axis)];
+    cuts.insert(simplify_index(e.arg(0).arg(1) - e.arg(0).arg(0) + v), v.extent());
   });
   return cuts;
 }
 
 /// The index of `axis` as `scale * fresh variable + offset`.
-OutputPart restrict_axis(const OutputPart& part, size_t axis, int64_t scale, int64_t offset, int64_t extent) {
+OutputPart restrict_axis(const OutputPart& part, size_t axis, int64_t scale, Expr offset, Expr extent) {
   OutputPart p = part;
-  Expr v = var(integer(extent));
-  std::vector<Expr> from{part.out.index[axis]}, to{v * integer(scale) + integer(offset)};
+  Expr v = var(simplify_index(extent));
+  std::vector<Expr> from{part.out.index[axis]}, to{v * integer(scale) + offset};
   p.out.index[axis] = v;
   for (Expr& e : p.at) e = substitute(e, from, to);
   p.out.value = substitute(part.out.value, from, to);
@@ -65,15 +81,16 @@ std::vector<OutputPart> cut_segments(const OutputPart& whole) {
   Cuts cuts = find_cuts(whole.out);
   if (cuts.axis < 0 || cuts.at.size() >= kMostRegions) return {whole};
   auto axis = static_cast<size_t>(cuts.axis);
-  int64_t extent = whole.out.index[axis].extent().int_value(), begin = 0, others = 1;
+  int64_t others = 1;
   for (size_t a = 0; a < whole.out.index.size(); ++a)
-    if (a != axis) others *= whole.out.index[a].extent().int_value();
-  cuts.at.insert(extent);
+    if (a != axis) others *= Dim(whole.out.index[a].extent()).estimate();
+  cuts.at.push_back(whole.out.index[axis].extent());
+  Expr begin = integer(0);
   std::vector<OutputPart> parts;
-  for (int64_t end : cuts.at) {
-    if (end <= begin || end > extent) continue;
-    if ((end - begin) * others < kSmallestRegion) return {whole};
-    parts.push_back(restrict_axis(whole, axis, 1, begin, end - begin));
+  for (Expr end : cuts.at) {
+    const Dim length = Dim(end) - Dim(begin);
+    if (length.estimate() * others < kSmallestRegion) return {whole};
+    parts.push_back(restrict_axis(whole, axis, 1, begin, length.extent()));
     parts.back().out.value = simplify_index(parts.back().out.value);
     begin = end;
   }
@@ -143,16 +160,19 @@ Expr fold_over_fitting(Expr e) {
 std::vector<OutputPart> split_remainders(const OutputPart& whole) {
   std::vector<OutputPart> parts{whole};
   for (size_t axis = 0; axis < whole.out.index.size(); ++axis) {
-    int64_t s = 0, extent = whole.out.index[axis].extent().int_value();
+    int64_t s = 0;
+    const Dim extent(whole.out.index[axis].extent());
     std::vector<Expr> roots{whole.out.value};
     visit(roots, [&](Expr e) {
       Remainder r = remainder_of(e);
-      if (r.s && std::abs(r.p.stride_of(whole.out.index[axis]).value()) == 1) s = r.s;
+      const Dim stride = r.s ? r.p.stride_of(whole.out.index[axis]) : Dim(0);
+      if (stride.is_static(1) || stride.is_static(-1)) s = r.s;
     });
-    if (s < 2 || s > extent || parts.size() * static_cast<size_t>(s) > kMostRegions) continue;
+    if (s < 2 || s > range_of(extent.extent()).low || parts.size() * static_cast<size_t>(s) > kMostRegions) continue;
     std::vector<OutputPart> finer;
     for (const OutputPart& p : parts)
-      for (int64_t r = 0; r < s; ++r) finer.push_back(restrict_axis(p, axis, s, r, (extent - r + s - 1) / s));
+      for (int64_t r = 0; r < s; ++r)
+        finer.push_back(restrict_axis(p, axis, s, integer(r), ((extent + Dim(s - 1 - r)) / Dim(s)).extent()));
     parts = std::move(finer);
   }
   if (parts.size() > 1)
@@ -163,8 +183,6 @@ std::vector<OutputPart> split_remainders(const OutputPart& whole) {
 }  // namespace
 
 std::vector<OutputPart> split_output(const OutputExpr& out) {
-  for (Expr v : out.index)
-    if (!v.extent().is_const()) return {{out, out.index}};
   std::vector<OutputPart> parts = cut_segments({out, out.index});
   return parts.size() > 1 ? parts : split_remainders(parts[0]);
 }
@@ -183,7 +201,7 @@ std::optional<ValueId> copied_value(const Graph& g, const OutputPart& part) {
 
 Layout layout_within(const OutputPart& part, const Layout& whole) {
   Affine at = affine(physical(whole, part.at));
-  Layout l{{}, at.constant, whole.elements, whole.order};
+  Layout l{{}, size_in(at), whole.elements, whole.order};
   for (size_t a = 0; a < part.out.index.size(); ++a) {
     Expr v = part.out.index[a];
     l.pitch.push_back(v.extent().is_const(1) ? whole.pitch[a] : at.stride_of(v));

@@ -69,9 +69,9 @@ Expr collapse_folds(Expr root) {
   });
 }
 
-Expr split_axis(Kernel& k, size_t i, int64_t block) {
-  Expr v = k.axes[i], q = var(integer(v.extent().int_value() / block)), r = var(integer(block));
-  std::vector<Expr> from{v}, to{q * integer(block) + r};
+Expr split_axis(Kernel& k, size_t i, Expr block) {
+  Expr v = k.axes[i], q = var((Dim(v.extent()) / Dim(block)).extent()), r = var(block);
+  std::vector<Expr> from{v}, to{q * block + r};
   for (Store& s : k.stores) {
     s.offset = simplify_index(substitute(s.offset, from, to));
     s.value = simplify_index(substitute(s.value, from, to));
@@ -82,15 +82,15 @@ Expr split_axis(Kernel& k, size_t i, int64_t block) {
 }
 
 namespace {
-/// A constant by which `v` itself is divided or its remainder taken, or 0.
-int64_t divisor_of(const Kernel& k, Expr v) {
-  int64_t d = 0;
+/// A number or a size by which `v` itself is divided or its remainder taken, and its extent can be; or 0.
+Expr divisor_of(const Kernel& k, Expr v) {
+  Expr d = integer(0);
   std::vector<Expr> roots;
   for (const Store& s : k.stores) roots.push_back(s.value);
   visit(roots, [&](Expr e) {
-    if ((e.op() == Op::FloorDiv || e.op() == Op::Mod) && e.arg(0) == v && e.arg(1).is_const() &&
-        v.extent().int_value() % e.arg(1).int_value() == 0)
-      d = e.arg(1).int_value();
+    if ((e.op() == Op::FloorDiv || e.op() == Op::Mod) && e.arg(0) == v && is_size(e.arg(1)) &&
+        range_of(e.arg(1)).low > 0 && simplify_index(mod(v.extent(), e.arg(1))).is_const(0))
+      d = e.arg(1);
   });
   return d;
 }
@@ -99,9 +99,9 @@ int64_t divisor_of(const Kernel& k, Expr v) {
 void split_axes(Kernel& k) {
   for (size_t i = 0; i < k.axes.size(); ++i) {
     Expr v = k.axes[i];
-    if (!v.extent().is_const()) continue;
-    int64_t d = divisor_of(k, v);
-    if (d <= 1 || d == v.extent().int_value()) continue;
+    if (!is_size(v.extent())) continue;
+    const Expr d = divisor_of(k, v);
+    if (range_of(d).high <= 1 || d == v.extent()) continue;
     split_axis(k, i, d);
     --i;  // its quotient may be divided again
   }
@@ -147,7 +147,7 @@ bool is_affine_in(const Affine& offset, std::span<const Expr> variables) {
   const auto is_variable = [&](Expr f) { return std::ranges::find(variables, f) != variables.end(); };
   return std::ranges::all_of(offset.terms, [&](const Affine::Term& t) {
     const std::vector<Expr> factors = factors_of(t.term);
-    return std::ranges::count_if(factors, is_variable) == 1 &&
+    return std::ranges::count_if(factors, is_variable) <= 1 &&
            std::ranges::all_of(factors, [&](Expr f) { return is_variable(f) || is_size(f); });
   });
 }

@@ -47,7 +47,7 @@ struct Reads {
   void count(Expr offset, Expr v);
 };
 Reads reads_along(std::span<const Expr> roots, Expr v);
-/// A sum of these variables, each times numbers and sizes.
+/// A sum of these variables, each times numbers and sizes, and of a number or size.
 bool is_affine_in(const Affine& offset, std::span<const Expr> variables);
 /// The output's axes from the outermost in memory to the innermost, and the last one that has more than one index.
 std::vector<Expr> axes_in_memory(const OutputExpr& out, const Layout& layout);
@@ -57,11 +57,11 @@ Expr last_moving(const std::vector<Expr>& axes);
 std::vector<Expr> blamed_axes(const Shape& shape, std::span<const Expr> index);
 int64_t points_of(std::span<const Expr> axes);  // the product of their extents, as far as they are known
 void drop_unit_axes(Kernel& k);
-void split_axes(Kernel& k);  // where an index is divided by a constant, so that what is left is affine
+void split_axes(Kernel& k);  // where an index is divided by a number or a size, so that what is left is affine
 void collapse_axes(Kernel& k,
                    size_t keep_last);  // all neighbours that walk memory together, but never the last `keep_last`
 Expr collapse_folds(Expr root);
-Expr split_axis(Kernel& k, size_t i, int64_t block);  // into two, the inner one of `block` points; gives the outer one
+Expr split_axis(Kernel& k, size_t i, Expr block);  // into two, the inner one of `block` points; gives the outer one
 bool has_folds(const Kernel& k);
 std::vector<Expr> folds_in(std::vector<Expr> roots);
 /// The variables of nested folds of one kind, outermost first, and what they fold.

@@ -247,7 +247,7 @@ void Planner::add_kernel(Frame& f, const Cluster& c, LoweredKernel l) {
 
 void Planner::tap(const Graph& g, const Operand& o, const Place& at) {
   const Value& v = g[o.value];
-  if (&g != root_ || v.name.empty() || !is_static(v.type.shape)) return;
+  if (&g != root_ || v.name.empty() || !is_static(v.type.shape) || !is_static(o.layout)) return;
   std::erase_if(plan_.taps, [&](const Tap& t) { return t.name == v.name; });
   Ref ref = at.ref;
   ref.offset += o.layout.base_offset.value() * byte_size(v.type.dtype);

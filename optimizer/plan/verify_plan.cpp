@@ -180,9 +180,9 @@ Problems verify_layouts(const Graph& g, const std::vector<Layout>& layouts) {
     return {fmt::format("{} layouts of {} values", layouts.size(), g.values().size())};
   for (uint32_t v = 0; v < layouts.size(); ++v) {
     const Type& t = g.values()[v].type;
-    if (t.kind != Kind::Tensor || !is_static(t.shape)) continue;
-    std::vector<int64_t> dims = extents(t.shape);
     const Layout& l = layouts[v];
+    if (t.kind != Kind::Tensor || !is_static(t.shape) || !is_static(l)) continue;
+    std::vector<int64_t> dims = extents(t.shape);
     if (l.pitch.size() != dims.size() || l.order.size() != dims.size()) {
       say(v, "has another rank");
       continue;

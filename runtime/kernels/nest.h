@@ -153,7 +153,7 @@ RT_FN void nest(const Call& call, Inner inner, Extents<R> outer, Row row) {
   }
 #else
   const i64 rows = outer.points();
-  const i64 pieces = rows >= call.chunks || inner < 2 * W ? 1 : (call.chunks + rows - 1) / rows;
+  const i64 pieces = rows == 0 || rows >= call.chunks || inner < 2 * W ? 1 : (call.chunks + rows - 1) / rows;
   const i64 step = pieces == 1 ? i64{inner} : ((inner + pieces - 1) / pieces + W - 1) / W * W;
   const i64 units = rows * pieces;
   const i64 begin = units * call.chunk / call.chunks, end = units * (call.chunk + 1) / call.chunks;

@@ -195,6 +195,30 @@ TEST(Sizes, ExtentsBelowZeroAreRefused) {
   EXPECT_TRUE(runs_at(m.plans[0], {{"N", 4}}));
   EXPECT_FALSE(runs_at(m.plans[0], {{"N", 3}}));
 }
+TEST(Sizes, CutsOfAxes) {
+  const Sizes caches{{{"p", {"N", "", "P", ""}}, {"x", {"N", "", "S", ""}}},
+                     {{"N", {1, 3}}, {"P", {0, 40}}, {"S", {1, 5}}},
+                     {{{"N", 1}, {"P", 0}, {"S", 1}},
+                      {{"N", 2}, {"P", 1}, {"S", 5}},
+                      {{"N", 1}, {"P", 17}, {"S", 3}},
+                      {{"N", 3}, {"P", 40}, {"S", 5}}}};
+  check({"input p f32[1x4x6x32]", "input x f32[1x4x2x32]", "a = Neg(x)", "y = Concat(p, a) axis=2",
+         "b = Transpose(y) perm=[0, 1, 3, 2]", "z = MatMul(a, b)", "output y", "output z"},
+        caches, {"contract"});
+}
+TEST(Sizes, TransposedConvolution) {
+  check({"input x f32[1x6x8x8]", "const w f32[6x5x4x4] = rand:1",
+         "y = ConvTranspose(x, w) strides=[2, 2] pads=[1, 1, 1, 1]", "output y"},
+        kImages, {"contract"});
+}
+TEST(Sizes, HeadsBesideABatch) {
+  const Sizes tokens{{{"x", {"N", "S", ""}}},
+                     {{"N", {1, 4}}, {"S", {1, 30}}},
+                     {{{"N", 1}, {"S", 1}}, {{"N", 3}, {"S", 17}}, {{"N", 4}, {"S", 30}}}};
+  check({"input x f32[2x5x24]", "const h i64[4] = [0, 0, 6, 4]", "a = Reshape(x, h)",
+         "b = Transpose(a) perm=[0, 2, 1, 3]", "y = Relu(b)", "output y"},
+        tokens, {"nest"});
+}
 
 }  // namespace
 }  // namespace cameo::test
