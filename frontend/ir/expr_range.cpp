@@ -219,6 +219,14 @@ bool is_at_most(Expr a, Expr b, bool strictly = false) {
   return a.type() == DType::i64 && (is_symbolic(a) || is_symbolic(b)) && algebra::is_ordered(a, b, strictly);
 }
 
+/// n == 1 ? 0 : i where 0 <= i < n: along an axis that may be broadcast, and is not. That is i.
+bool is_index_of_broadcast(Expr select) {
+  const Expr condition = select.arg(0), i = select.arg(2);
+  if (condition.op() != Op::Eq || !condition.arg(1).is_const(1) || !is_size(condition.arg(0))) return false;
+  return i.type() == DType::i64 && select.arg(1).is_const(0) && is_at_most(integer(0), i) &&
+         is_at_most(i, condition.arg(0), true);
+}
+
 Expr simplify_node(Expr e) {
   if (e.type() != DType::i64 && e.type() != DType::b1) return e;
   switch (e.op()) {
@@ -235,6 +243,7 @@ Expr simplify_node(Expr e) {
       if (is_at_most(e.arg(1), e.arg(0))) return e.arg(e.op() == Op::Min ? 1 : 0);
       return e;
     }
+    case Op::Select: return is_index_of_broadcast(e) ? e.arg(2) : e;
     case Op::Lt:
     case Op::Le: {
       if (e.arg(0).type() != DType::i64) return e;

@@ -25,7 +25,7 @@ Expr only_fold(Expr value) {
   });
   if (!found || other || found.type() != DType::f32 || found.fold_kind() > FoldKind::Max) return {};
   const FoldNest nest = unfold(found);
-  return std::ranges::all_of(nest.variables, [](Expr v) { return v.extent().is_const(); }) ? found : Expr();
+  return std::ranges::all_of(nest.variables, [](Expr v) { return is_size(v.extent()); }) ? found : Expr();
 }
 
 /// What the body reads outside of values is wished for as halos of them; nullopt where one cannot be.
@@ -103,7 +103,8 @@ class Window final : public Family {
   /// out: its rows share what they read.
   std::vector<Choice> candidates(const Kernel& k, const Target& target) const override {
     constexpr int64_t kMostWritten = 8;
-    const bool few = unfold(k.accumulated).variables.back().extent().int_value() <= kMostWritten;
+    const Expr taps = unfold(k.accumulated).variables.back().extent();
+    const bool few = taps.is_const() && taps.int_value() <= kMostWritten;
     std::vector<Choice> all;
     const auto add = [&](int64_t rows, bool written) {
       const Choice c{{"rows", rows}, {"written", written}, {"lanes", rt::kPanel}};
@@ -185,7 +186,7 @@ class Window final : public Family {
   static double loads_of(const Kernel& k, int64_t rows, bool written) {
     const FoldNest fold = unfold(k.accumulated);
     const Expr row = k.axes[k.axes.size() - 2], tap = fold.variables.back();
-    const int64_t taps = tap.extent().int_value();
+    const int64_t taps = Dim(tap.extent()).estimate();
     double loads = 0;
     visit(std::vector<Expr>{fold.body}, [&](Expr e) {
       if (e.op() != Op::Read) return;
@@ -203,7 +204,7 @@ class Window final : public Family {
   static double cycles_of(const Kernel& k, const Choice& c, const Target& target) {
     constexpr double kStart = 16;
     const double tiles = static_cast<double>(rt::round_up_div(rows_of(k), c["rows"]));
-    const int64_t taps = unfold(k.accumulated).variables.back().extent().int_value();
+    const int64_t taps = Dim(unfold(k.accumulated).variables.back().extent()).estimate();
     const double operations = static_cast<double>(c["rows"] * taps), loads = loads_of(k, c["rows"], c["written"]);
     if (!target.is_gpu()) {
       const double outer = static_cast<double>(points_of(unfold(k.accumulated).variables) / taps);

@@ -183,6 +183,11 @@ TEST_F(Sizes, WindowsReachTheirPadding) {  // 3 taps, stride 2, one element of p
   EXPECT_EQ(simplify_index(lt(at, in + integer(1))), boolean(true));
   EXPECT_NE(simplify_index(lt(at, in)), boolean(true));
 }
+TEST_F(Sizes, AnAxisThatIsNotBroadcastHasItsIndex) {
+  const Expr i = var(n);
+  EXPECT_EQ(simplify_index(select(eq(n, integer(1)), integer(0), i)), i);
+  EXPECT_EQ(simplify_index(select(eq(s, integer(1)), integer(0), i)).op(), Op::Select);
+}
 TEST_F(Sizes, WhatDoesNotHoldStays) {
   const Expr i = var(n), j = var(s);
   EXPECT_FALSE(simplify_index(lt(i, s)).is_const());

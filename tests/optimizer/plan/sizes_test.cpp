@@ -110,6 +110,12 @@ TEST(Sizes, ColumnsOfAWindow) {
          "output y"},
         kImages, {"window"});
 }
+TEST(Sizes, TermsOfAWindow) {  // a few rows of weights by values of a cache
+  const Sizes caches{
+      {{"w", {"", "", "P"}}, {"v", {"", "P", ""}}}, {{"P", {1, 300}}}, {{{"P", 1}}, {{"P", 37}}, {{"P", 300}}}};
+  check({"input w f32[12x1x9]", "input v f32[12x9x64]", "a = Relu(v)", "y = MatMul(w, a)", "output y"}, caches,
+        {"window"});
+}
 TEST(Sizes, PoolOfOddSizes) {
   check({"input x f32[1x20x8x8]", "y = AveragePool(x) kernel_shape=[3, 3] strides=[2, 2] pads=[1, 1, 1, 1] ceil_mode=1",
          "output y"},
