@@ -32,23 +32,11 @@ std::vector<Alternative> ways_of(Kernel& k, const Target& target) {
   return ways;
 }
 
-constexpr std::string_view kOverSizes = "it runs over sizes that only a run knows";
-
-bool is_over_sizes(const Problem& p) {
-  return is_symbolic(p.part.out.value) || std::ranges::any_of(p.part.out.index, is_symbolic);
-}
-bool is_over_sizes(const NodeProblem& p) {
-  const auto varies = [&](ValueId v) { return v && !is_static(p.graph.type(v).shape); };
-  return std::ranges::any_of(p.node.inputs, varies) || std::ranges::any_of(p.node.outputs, varies);
-}
-
 /// A family that takes over a nest, but for the one that takes any.
 void adopt(Kernel& k, const Target& target) {
   const Family& any = family("nest");
-  const bool over_sizes = std::ranges::any_of(k.axes, is_symbolic) ||
-                          std::ranges::any_of(k.stores, [](const Store& s) { return is_symbolic(s.value); });
   for (const Family* f : all_families())
-    if (f != &any && (f->takes_sizes() || !over_sizes) && f->adopt(k, target)) return;
+    if (f != &any && f->adopt(k, target)) return;
   any.adopt(k, target);
 }
 
@@ -127,9 +115,7 @@ void choose_nest(Kernel& k, const Target& target) {
 
 std::vector<FamilyMatch> match_families(const Problem& p) {
   std::vector<FamilyMatch> matches;
-  const bool over_sizes = is_over_sizes(p);
-  for (const Family* f : all_families())
-    matches.push_back({f, over_sizes && !f->takes_sizes() ? Matched(kOverSizes) : f->match(p)});
+  for (const Family* f : all_families()) matches.push_back({f, f->match(p)});
   return matches;
 }
 
@@ -144,9 +130,7 @@ LoweredKernel choose_kernel(const Problem& p, std::span<const FamilyMatch> match
 
 std::optional<LoweredKernel> choose_kernel(const NodeProblem& p) {
   std::vector<Attempt> attempts;
-  const bool over_sizes = is_over_sizes(p);
-  for (const Family* f : all_families())
-    attempts.push_back({f, over_sizes && !f->takes_sizes() ? Lowered(kOverSizes) : f->lower(p)});
+  for (const Family* f : all_families()) attempts.push_back({f, f->lower(p)});
   const bool named = p.target.lock && std::holds_alternative<Composite>(p.meaning);
   return choose(std::move(attempts), p.target, named ? problem_of(alone(p.graph, p.node, p.node.inputs)) : "");
 }

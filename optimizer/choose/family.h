@@ -62,9 +62,6 @@ class Family {
   virtual ~Family() = default;
   virtual std::string_view name() const = 0;
 
-  /// Whether its kernels may run over sizes that only a run knows.
-  virtual bool takes_sizes() const { return false; }
-
   // ---- choosing
   /// Whether the family can compute the problem well. Of layouts only the order of axes is settled.
   virtual Matched match(const Problem&) const { return "it computes no expressions"; }

@@ -169,7 +169,6 @@ int splits_of_part(int64_t rows, int64_t columns, int64_t vectors, const Target&
 class AttentionFamily final : public Family {
  public:
   std::string_view name() const override { return "attention"; }
-  bool takes_sizes() const override { return true; }
   bool claims(const Operator& op) const override { return op.name == "Attention"; }
 
   Lowered lower(const NodeProblem& p) const override {

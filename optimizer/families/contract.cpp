@@ -163,7 +163,6 @@ struct Roles final : Match {  // wishes: `a`, and a packed `b`
 class Contract final : public Family {
  public:
   std::string_view name() const override { return "contract"; }
-  bool takes_sizes() const override { return true; }
   double efficiency() const override { return 0.8; }
 
   Matched match(const Problem& p) const override {

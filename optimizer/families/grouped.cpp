@@ -111,7 +111,6 @@ class Grouped final : public Family {
 
  public:
   std::string_view name() const override { return "grouped"; }
-  bool takes_sizes() const override { return true; }
 
   Matched match(const Problem& p) const override {
     if (p.target.is_gpu()) return "it is for processors";

@@ -167,7 +167,6 @@ double cycles_of_teams(const Kernel& k, const Choice& c, const Target& target) {
 class Nest final : public Family {
  public:
   std::string_view name() const override { return "nest"; }
-  bool takes_sizes() const override { return true; }
 
   Matched match(const Problem&) const override { return std::make_shared<Match>(); }
   Lowered lower(const Problem& p, const Match&) const override {

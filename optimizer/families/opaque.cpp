@@ -16,7 +16,6 @@ const Opaque& function_of(const Kernel& k) { return std::get<Opaque>(meaning_of(
 class OpaqueFamily final : public Family {
  public:
   std::string_view name() const override { return "opaque"; }
-  bool takes_sizes() const override { return true; }
 
   Lowered lower(const NodeProblem& p) const override {
     if (!std::holds_alternative<Opaque>(p.meaning)) return "the node has no function of its own";

@@ -22,7 +22,6 @@ int move_owners_first(std::vector<Expr>& axes, const std::vector<Expr>& to) {
 class ScatterFamily final : public Family {
  public:
   std::string_view name() const override { return "scatter"; }
-  bool takes_sizes() const override { return true; }
 
   Lowered lower(const NodeProblem& p) const override {
     const auto* s = std::get_if<Scatter>(&p.meaning);

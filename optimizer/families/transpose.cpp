@@ -22,7 +22,6 @@ Expr axis_of_neighbours(const Kernel& k, Expr offset) {
 class Transpose final : public Family {
  public:
   std::string_view name() const override { return "transpose"; }
-  bool takes_sizes() const override { return true; }
   double efficiency() const override { return 0.2; }
 
   bool adopt(Kernel& k, const Target& target) const override {

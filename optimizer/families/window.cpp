@@ -58,7 +58,6 @@ bool reads_along_memory(const Problem& p, Expr body, Expr column) {
 class Window final : public Family {
  public:
   std::string_view name() const override { return "window"; }
-  bool takes_sizes() const override { return true; }
   double efficiency() const override { return 0.3; }
 
   Matched match(const Problem& p) const override {
