@@ -9,6 +9,7 @@
 #include "cli/data.h"
 #include "codegen/goldens.h"
 #include "frontend/reference/compare.h"
+#include "optimizer/plan/bind_plan.h"
 
 namespace cameo {
 namespace {
@@ -37,6 +38,39 @@ std::pair<uint64_t, uint64_t> parse_random(const std::string& text) {
     throw Failure(
         kUsage, fmt::format("`--golden={}` is not random:N with N from 1 to 100, nor random:N:SEED", printable(text)));
   return {count, seed};
+}
+
+/// The graph at one size of each dim that only a run knows.
+Model at_sizes(const Model& model, const DimBinding& sizes) {
+  Model bound = model;
+  if (!sizes.empty()) bound.graph = bind_dims(model.graph, sizes);
+  return bound;
+}
+/// Sizes that random cases take in turn: the lowest, the highest, where that is no more than an open dim is tried with,
+/// and one between.
+DimBinding sizes_of_case(const Interface& io, uint64_t number) {
+  constexpr int64_t kMost = 64;
+  const std::vector<DimBinding> ends = ends_of_sizes(io);
+  DimBinding sizes = ends.front();
+  for (auto& [name, size] : sizes) {
+    const int64_t high = std::min(ends.back().at(name), std::max(size, kMost));
+    if (number % 3 == 1) size = high;
+    if (number % 3 == 2) size = (size + high) / 2;
+  }
+  return sizes;
+}
+/// The sizes that a data set has, which must lie within the bounds of the model's dims.
+DimBinding sizes_of_data(const Model& model, const std::filesystem::path& set) {
+  const std::vector<DimBinding> ends = ends_of_sizes(interface_of(model.graph));
+  if (ends.front().empty()) return {};
+  const DimBinding sizes = dims_from_data(model, shapes_of_data_set(set, model.graph));
+  for (const auto& [name, low] : ends.front()) {
+    const auto given = sizes.find(name);
+    if (given == sizes.end() || given->second < low || given->second > ends.back().at(name))
+      throw Failure(kBadData, fmt::format("`{}` has a size of `{}` that is not within {}", printable(set.string()),
+                                          printable(name), range_text({low, ends.back().at(name)})));
+  }
+  return sizes;
 }
 
 /// Absolute tolerances of --tolerance.
@@ -72,13 +106,23 @@ std::vector<GoldenCase> golden_cases(const Model& model, const CompileOptions& o
   const Interface io = interface_of(model.graph);
   if (options.golden.starts_with("random:")) {
     const auto [count, seed] = parse_random(options.golden);
-    for (uint64_t i = seed; i < seed + count; ++i)
-      cases.push_back(measured(model, fmt::format("random:{}", i), random_inputs(io, i), nullptr));
+    for (uint64_t i = seed; i < seed + count; ++i) {
+      const DimBinding sizes = sizes_of_case(io, i);
+      const Model bound = at_sizes(model, sizes);
+      const std::vector<Tensor> inputs = random_inputs(interface_of(bound.graph), i);
+      cases.push_back(measured(bound, fmt::format("random:{}", i), inputs, nullptr));
+      cases.back().sizes = sizes;
+    }
   } else {
     const std::vector<std::filesystem::path> sets = find_data_sets(options.golden);
     const bool reference = wants_reference(model, options, console);
-    for (const auto& set : sets)
-      cases.push_back(case_of_data(model, read_data_set(set, io), reference, options.tolerance >= 0));
+    for (const auto& set : sets) {
+      const DimBinding sizes = sizes_of_data(model, set);
+      const Model bound = at_sizes(model, sizes);
+      DataSet data = read_data_set(set, interface_of(bound.graph));
+      cases.push_back(case_of_data(bound, std::move(data), reference, options.tolerance >= 0));
+      cases.back().sizes = sizes;
+    }
   }
   if (options.tolerance >= 0)
     for (GoldenCase& c : cases) set_share(c, options.tolerance);

@@ -20,6 +20,14 @@ void print_pointers(Writer& w, std::string_view name, const std::vector<Tensor>&
   w.line(fmt::format("const void* const {}[] = {{{}nullptr}};", name, list));
 }
 
+/// In the order of the table.
+std::string sizes_of(const GoldenCase& golden, const SizeTable& table) {
+  std::string list;
+  for (Expr symbol : std::span(table.sizes()).first(table.symbols()))
+    list += fmt::format("{}, ", golden.sizes.at(std::string(symbol_name(symbol))));
+  return list;
+}
+
 void add_pieces(const std::vector<Tensor>& tensors, std::vector<std::span<const std::byte>>& pieces) {
   static constexpr std::byte kZeros[kAlign]{};
   for (const Tensor& t : tensors) {
@@ -35,7 +43,7 @@ void print_golden_symbol(Writer& w, const std::vector<GoldenCase>& goldens) {
     w.line(fmt::format("extern __attribute__((visibility(\"hidden\"))) const unsigned char {}[];", kGoldenSymbol));
 }
 
-void print_goldens(Writer& w, const std::vector<GoldenCase>& goldens) {
+void print_goldens(Writer& w, const std::vector<GoldenCase>& goldens, const SizeTable& table) {
   if (goldens.empty()) return;
   size_t at = 0;
   for (size_t i = 0; i < goldens.size(); ++i) {
@@ -44,11 +52,13 @@ void print_goldens(Writer& w, const std::vector<GoldenCase>& goldens) {
     std::string list;
     for (double t : goldens[i].tolerances) list += fmt::format("{:.17g}, ", t);
     w.line(fmt::format("const double golden{}_tolerances[] = {{{}-1}};", i, list));
+    if (!table.empty())
+      w.line(fmt::format("const int64_t golden{}_symbols[] = {{{}}};", i, sizes_of(goldens[i], table)));
   }
   w.open("const Golden goldens[] = {");
   for (size_t i = 0; i < goldens.size(); ++i)
-    w.line(fmt::format("{{{}, golden{}_inputs, golden{}_outputs, golden{}_tolerances}},",
-                       string_literal(goldens[i].name), i, i, i));
+    w.line(fmt::format("{{{0}, golden{1}_inputs, golden{1}_outputs, golden{1}_tolerances{2}}},",
+                       string_literal(goldens[i].name), i, table.empty() ? "" : fmt::format(", golden{}_symbols", i)));
   w.close("};");
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "codegen/print_module.h"
+#include "codegen/size_table.h"
 #include "codegen/sources.h"
 
 namespace cameo {
@@ -13,7 +14,7 @@ inline constexpr std::string_view kGoldenSymbol = "cameo_goldens";
 
 /// Inside of `namespace rt`: defines `goldens`. Before it, `print_golden_symbol` at the top level.
 void print_golden_symbol(Writer& w, const std::vector<GoldenCase>& goldens);
-void print_goldens(Writer& w, const std::vector<GoldenCase>& goldens);
+void print_goldens(Writer& w, const std::vector<GoldenCase>& goldens, const SizeTable& table);
 
 /// The bytes behind kGoldenSymbol, each tensor where the table says.
 std::vector<std::span<const std::byte>> golden_pieces(const std::vector<GoldenCase>& goldens);

@@ -2,6 +2,7 @@
 // parallel.
 #pragma once
 #include "codegen/sources.h"
+#include "frontend/ir/bind_dims.h"
 #include "optimizer/plan/plan.h"
 
 namespace cameo {
@@ -10,6 +11,7 @@ struct GoldenCase {
   std::string name;
   std::vector<Tensor> inputs, outputs;
   std::vector<double> tolerances;  // absolute, one an output; negative: the default rule
+  DimBinding sizes = {};           // of the dims that only a run knows
 };
 
 struct EmittedModule {

@@ -92,7 +92,7 @@ class ProgramPrinter {
     print_images();
     print_requirements();
     print_made_up();
-    print_goldens(w_, goldens_);
+    print_goldens(w_, goldens_, parts_.table);
     nodes_.print(w_, "Node", "nodes");
     text_.print(w_);
     w_.line("}  // namespace");

@@ -328,6 +328,17 @@ TEST_F(Build, DimsTakeRanges) {
     EXPECT_EQ(cameo({"build", model, "-o", "b.so", "--dim", wrong}).code, 2) << wrong;
 }
 
+TEST_F(Build, GoldenCasesHaveSizesOfTheirOwn) {
+  const std::string model = write("small.onnx", small_model());
+  for (const char* range : {"n=2..5", "n=2.."}) {
+    ASSERT_EQ(cameo({"build", model, "-o", "a.so", "--dim", range, "--golden=random:3"}).code, 0);
+    const Ended e = run(path("a.so"), {"test"});
+    EXPECT_EQ(e.code, 0) << e.err;
+    EXPECT_TRUE(has(e.out, "f32[2")) << e.out;
+    EXPECT_TRUE(has(e.out, "in 3 cases passed")) << e.out;
+  }
+}
+
 TEST_F(Build, InputsAreFoldedInAndOutputsCutOff) {
   const std::string model = write("small.onnx", small_model());
   ASSERT_EQ(cameo({"build", model, "-o", "a.so", "--dim=n=1", "--outputs=scaled,y"}).code, 0);
