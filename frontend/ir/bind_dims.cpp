@@ -1,13 +1,22 @@
 // Symbols are replaced in the types and contents of inputs, of the graph and of every body; replaying does the rest.
 #include "frontend/ir/bind_dims.h"
 
+#include "frontend/reference/interpret_tape.h"
+
 namespace cameo {
 
 namespace {
 
-Expr bind_symbols(Expr e, const SymbolBinding& binding) {
-  if (!is_symbolic(e)) return e;
-  return rewrite(e, [&](Expr x) { return x.op() == Op::Symbol ? binding(x) : x; });
+/// Whether it is an integer made of floating constants: sizes may be, of scales.
+bool is_whole_part(Expr e) {
+  return e.op() == Op::Cast && is_size(e) && !is_symbolic(e) && is_integer(e.type()) && is_float(e.arg(0).type());
+}
+/// As a kernel computes it.
+Expr number_of(Expr constants) {
+  int64_t value = 0;
+  const auto keep = [&](const tape::Tape::Block& b) { value = b.roots[0].ints[0]; };
+  tape::Tape({}, std::span(&constants, 1), {}).run({}, {.round_f32 = true}, keep);
+  return integer(value, constants.type());
 }
 
 SymbolBinding numbers(const DimBinding& dims) {
@@ -19,6 +28,13 @@ SymbolBinding numbers(const DimBinding& dims) {
 
 }  // namespace
 
+Expr bind_symbols(Expr e, const SymbolBinding& binding) {
+  if (!is_symbolic(e)) return e;
+  return rewrite(e, [&](Expr x) {
+    if (x.op() == Op::Symbol) return binding(x);
+    return is_whole_part(x) ? number_of(x) : x;
+  });
+}
 Expr bind_symbols(Expr e, const DimBinding& dims) { return dims.empty() ? e : bind_symbols(e, numbers(dims)); }
 
 Type bind_symbols(const Type& t, const SymbolBinding& binding) {

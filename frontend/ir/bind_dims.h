@@ -13,6 +13,9 @@ using DimBinding = std::map<std::string, int64_t>;
 using DimBounds = std::map<std::string, Interval>;
 using SymbolBinding = std::function<Expr(Expr symbol)>;
 
+/// The expression with its symbols replaced; what is made of constants alone then is a number, by way of floating ones
+/// too.
+Expr bind_symbols(Expr e, const SymbolBinding& binding);
 Expr bind_symbols(Expr e, const DimBinding& dims);
 Type bind_symbols(const Type& t, const DimBinding& dims);
 Type bind_symbols(const Type& t, const SymbolBinding& binding);

@@ -244,8 +244,16 @@ void Graph::type_outputs(Node& node, int output_count) {
   for (auto& t : infer.types) {
     CAMEO_CHECK(t.has_value(), "a shape rule that types every output");
     check_size(*node.op, *t);
+    if (t->kind == Kind::Tensor)
+      for (const Dim& d : t->shape) infer.require(le(integer(0), d.extent()));
     node.outputs.push_back(new_value(*t, NodeId{static_cast<uint32_t>(nodes_.size())}));
   }
+  for (Expr condition : infer.requirements) require({condition, node.provenance});
+}
+
+void Graph::require(const Requirement& r) {
+  const auto is_known = [&](const Requirement& other) { return other.condition == r.condition; };
+  if (std::ranges::none_of(requirements_, is_known)) requirements_.push_back(r);
 }
 
 bool Graph::folds_at_once(const Node& node) const {
@@ -385,7 +393,9 @@ std::vector<bool> live_nodes(const Graph& g) {
   return live;
 }
 
-Graph replay(const Graph& g, const Rule& rule, std::shared_ptr<const Sources> sources, const Provenance& extra);
+/// `captured` are the types, as they are now, of the inputs that stand last.
+Graph replay(const Graph& g, const Rule& rule, std::shared_ptr<const Sources> sources, const Provenance& extra,
+             std::span<const Type> captured = {});
 
 class Replayer {
  public:
@@ -428,8 +438,9 @@ class Replayer {
     }
     if (!outputs) {
       std::vector<std::shared_ptr<const Graph>> bodies;
+      const std::vector<Type> captured = n.bodies.empty() ? std::vector<Type>{} : captured_types(n, inputs);
       for (auto& b : n.bodies)
-        bodies.push_back(std::make_shared<const Graph>(replay(*b, rule_, into_.shared_sources(), extra_)));
+        bodies.push_back(std::make_shared<const Graph>(replay(*b, rule_, into_.shared_sources(), extra_, captured)));
       outputs = into_.add(*n.op, inputs, n.attrs, merge(n.provenance, extra_), n.version,
                           static_cast<int>(n.outputs.size()), std::move(bodies));
     }
@@ -440,6 +451,11 @@ class Replayer {
       if (ValueId v = (*outputs)[i]; v && into_[v].name.empty()) into_.set_name(v, from_[n.outputs[i]].name);
     }
   }
+  std::vector<Type> captured_types(const Node& n, std::span<const ValueId> inputs) const {
+    std::vector<Type> types;
+    for (ValueId v : inputs.last(captures_of(from_, n))) types.push_back(v ? into_.type(v) : Type::error());
+    return types;
+  }
   Graph& into_;
   const Graph& from_;
   const Rule& rule_;
@@ -447,10 +463,17 @@ class Replayer {
   std::vector<ValueId> mapped_;
 };
 
-Graph replay(const Graph& g, const Rule& rule, std::shared_ptr<const Sources> sources, const Provenance& extra) {
+Graph replay(const Graph& g, const Rule& rule, std::shared_ptr<const Sources> sources, const Provenance& extra,
+             std::span<const Type> captured) {
   Graph into(std::move(sources));
+  for (const Requirement& each : g.requirements()) into.require(each);
   Replayer r(into, g, rule, extra);
-  for (ValueId v : g.inputs()) r.bind(v, into.add_input(g[v]));
+  const size_t own = g.inputs().size() - captured.size();
+  for (size_t i = 0; i < g.inputs().size(); ++i) {
+    Value input = g[g.inputs()[i]];
+    if (i >= own && captured[i - own].kind == Kind::Tensor) input.type = captured[i - own];
+    r.bind(g.inputs()[i], into.add_input(input));
+  }
   r.run();
   r.share_meanings();
   for (const Port& p : g.outputs()) into.add_output(p.name, r.map(p.value));

@@ -81,6 +81,12 @@ struct Node {
   mutable std::shared_ptr<const Meaning> meaning = {};
 };
 
+/// What must hold of sizes that only a run knows; where it does not, the model has no meaning.
+struct Requirement {
+  Expr condition;
+  Provenance provenance;
+};
+
 struct Port {
   std::string name;
   ValueId value;
@@ -119,6 +125,9 @@ class Graph {
   const Node& operator[](NodeId n) const { return nodes_[n.index]; }
   const Value& operator[](ValueId v) const { return values_[v.index]; }
   const Type& type(ValueId v) const { return values_[v.index].type; }
+  /// Of all nodes that ever were in it, and in those that it is replayed from: a rewrite may drop the node that asks.
+  std::span<const Requirement> requirements() const { return requirements_; }
+  void require(const Requirement& r);  // kept once
   const Sources& sources() const { return *sources_; }
   std::shared_ptr<const Sources> shared_sources() const { return sources_; }
   /// Whether a node of it must.
@@ -144,6 +153,7 @@ class Graph {
   std::vector<Value> values_;
   std::vector<ValueId> inputs_;
   std::vector<Port> outputs_;
+  std::vector<Requirement> requirements_;
   std::shared_ptr<const Sources> sources_;
   uint64_t serial_;
   int64_t folded_bytes_ = 0;  // of constants that `add` made

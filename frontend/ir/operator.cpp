@@ -125,15 +125,16 @@ void NodeView::require(Expr condition) const {
   condition = simplify_index(condition);
   if (required_ && !condition.is_const(1)) required_->push_back(condition);
 }
-bool NodeView::agree(Dim a, Dim b) const {
-  const Expr equal = simplify_index(eq(a.extent(), b.extent()));
-  require(equal);
-  return !equal.is_const(0);
+bool NodeView::may_hold(Expr condition) const {
+  condition = simplify_index(condition);
+  if (condition.is_const(0)) return false;
+  require(condition);
+  return true;
 }
-bool NodeView::fits(Dim a, Dim most) const {
-  const Expr fits = simplify_index(le(a.extent(), most.extent()));
-  require(fits);
-  return !fits.is_const(0);
+bool NodeView::agree(Dim a, Dim b) const { return may_hold(eq(a.extent(), b.extent())); }
+bool NodeView::fits(Dim a, Dim most) const { return may_hold(le(a.extent(), most.extent())); }
+bool NodeView::divides(int64_t parts, Dim whole) const {
+  return may_hold(eq(mod(whole.extent(), integer(parts)), integer(0)));
 }
 void NodeView::fail(Code code, std::string message, std::string help) const {
   throw CompileError(code, std::move(message), std::move(help));
@@ -164,18 +165,15 @@ Expr MeaningView::load(int input, std::initializer_list<Expr> index, Expr outsid
 Expr MeaningView::load_checked(int input, std::span<const Expr> index) const {
   return cameo::load(static_cast<uint32_t>(input), dtype(input), index, {}, true);
 }
+Expr broadcast_index(const Dim& extent, Expr i) {
+  if (extent.is_static()) return extent.is_static(1) ? integer(0) : i;
+  if (i.op() == Op::Var && i.extent() == extent.extent()) return i;
+  return select(eq(extent.extent(), integer(1)), integer(0), i);  // which may be 1 where the result's is not
+}
 Expr MeaningView::load_broadcast(int input, std::span<const Expr> index) const {
   int r = rank(input), offset = static_cast<int>(index.size()) - r;
   std::vector<Expr> at;
-  for (int d = 0; d < r; ++d) {
-    const Dim& own = shape(input)[d];
-    const Expr i = index[offset + d];
-    if (own.is_static())
-      at.push_back(own.is_static(1) ? integer(0) : i);
-    else  // an extent that the run tells may be 1 where the result's is not
-      at.push_back(
-          i.op() == Op::Var && i.extent() == own.extent() ? i : select(eq(own.extent(), integer(1)), integer(0), i));
-  }
+  for (int d = 0; d < r; ++d) at.push_back(broadcast_index(shape(input)[d], index[offset + d]));
   return load(input, at);
 }
 
@@ -195,15 +193,6 @@ int version_at(const Operator& op, int opset) {
   for (int s : op.since)
     if (s <= opset) v = s;
   return v;
-}
-
-std::vector<Expr> requirements_of(const Graph& g, const Node& n) {
-  Infer infer(g, n, static_cast<int>(n.outputs.size()));
-  for (ValueId v : n.outputs)
-    if (v && g.type(v).kind == Kind::Tensor)
-      for (const Dim& d : g.type(v).shape) infer.require(le(integer(0), d.extent()));
-  n.op->infer(infer);
-  return infer.requirements;
 }
 
 const Meaning& meaning_of(const Graph& g, const Node& n) {

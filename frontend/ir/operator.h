@@ -98,9 +98,11 @@ class NodeView {
 
   /// What must hold of sizes that only a run knows; `Infer` keeps it, and a run that it does not hold for is refused.
   void require(Expr condition) const;
-  /// Whether extents may be equal. False where they are known to differ; where only a run knows, it is required.
-  bool agree(Dim a, Dim b) const;
-  bool fits(Dim a, Dim most) const;  // likewise, whether one is at most the other
+  /// Whether it may hold. False where it is known not to; where only a run knows, it is required.
+  bool may_hold(Expr condition) const;
+  bool agree(Dim a, Dim b) const;                // whether extents may be equal
+  bool fits(Dim a, Dim most) const;              // whether one may be at most the other
+  bool divides(int64_t parts, Dim whole) const;  // whether one may be a multiple of the other
 
   [[noreturn]] void fail(Code code, std::string message, std::string help = {}) const;
 
@@ -190,8 +192,6 @@ const Operator& get_operator(std::string_view name, std::string_view domain = ""
 /// The since-version in force at `opset`; 0 when the opset is older than the first one covered.
 int version_at(const Operator& op, int opset);
 
-/// What a run must check of its sizes for a node: what its shape rule requires, and that no extent is below 0.
-std::vector<Expr> requirements_of(const Graph& g, const Node& n);
 /// What a node of `g` computes, made once.
 const Meaning& meaning_of(const Graph& g, const Node& n);
 /// How many of a node's inputs, the last ones, are outer values that its bodies capture: what the attribute `captures`
@@ -208,6 +208,8 @@ void broadcast_bool(Infer& n);  // comparisons
 Shape broadcast_shapes(const NodeView& n, std::span<const Shape> shapes);
 }  // namespace infer
 
+/// The index into an axis of this extent that broadcasts to `i`.
+Expr broadcast_index(const Dim& extent, Expr i);
 Meaning elementwise_meaning(const MeaningView& n, const std::function<Expr(std::span<const Expr>)>& f);
 
 namespace detail {

@@ -10,7 +10,7 @@ void infer_affine_grid(Infer& n) {
   auto size = elements(n, 1);
   int r = static_cast<int>(size.size()) - 2;
   bool fits = (r == 2 || r == 3) && n.rank(0) == 3;
-  for (int a = 1; fits && a < 3; ++a) fits = !n.shape()[a].is_static() || n.shape()[a].is_static(r + a - 1);
+  for (int a = 1; fits && a < 3; ++a) fits = n.agree(n.shape()[a], r + a - 1);
   if (!fits)
     n.fail(Code::E0302, fmt::format("`theta` is {} for a `size` of {} entries", to_string(n.type(0)), size.size()));
   Shape s{same_dim(n, dim_of(size[0]), n.shape()[0], "batches of `size` and `theta`")};

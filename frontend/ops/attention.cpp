@@ -64,7 +64,9 @@ void check_operands(const NodeView& n, const AttentionShape& s) {
   mask.back() = all.back();  // a shorter one disallows what lies behind it
   Shape shapes[] = {all, mask};
   Shape both = infer::broadcast_shapes(n, shapes);
-  if (both.size() > 4 || (is_static(all) && is_static(both) && both != all))
+  bool fits = both.size() == all.size();
+  for (size_t d = 0; fits && d < all.size(); ++d) fits = n.agree(both[d], all[d]);
+  if (!fits)
     n.fail(Code::E0302,
            fmt::format("`attn_mask` is {} for scores of shape {}", to_string(n.type(Mask)), to_string(all)));
 }
@@ -190,19 +192,25 @@ class Attention {
     return result;
   }
 
+  /// Positions beyond the mask are disallowed. A mask of one position is all positions' own, which for some only a run
+  /// can tell.
+  ValueId widened(ValueId m, const Dim& width, ValueId total, ValueId fill) {
+    const ValueId own = length(m, b_.type(m).rank() - 1, width);
+    const std::vector<int64_t> none(2 * b_.type(m).rank() - 1, 0);
+    const ValueId pads = b_.concat({b_.ints(none), b_.unsqueeze(b_.sub(total, own), {0})}, 0);
+    if (range_of(width.extent()).low > 1 || width.is_static()) return b_.op("Pad", {m, pads, fill});
+    const ValueId all = b_.op("Equal", {own, b_.like(own, 1)}), inside = b_.op("Less", {positions(total), own});
+    return b_.op("Where", {b_.op("Or", {all, inside}), b_.op("Pad", {m, pads}, {{"mode", "edge"}}), fill});
+  }
   /// The mask as wide as the keys and with heads as the scores have them.
   ValueId mask(ValueId scores) {
     ValueId m = b_.in(Mask);
     bool boolean = b_.type(m).dtype == DType::b1;
     if (!boolean) m = b_.cast(m, type_);
     Dim width = b_.type(m).shape.back(), total = s_.total();
-    if (width != total && !width.is_static(1)) {  // positions beyond the mask are disallowed
-      ValueId missing = b_.sub(length(scores, rank() - 1, total), length(m, b_.type(m).rank() - 1, width));
-      std::vector<int64_t> none(2 * b_.type(m).rank() - 1, 0);
-      ValueId pads = b_.concat({b_.ints(none), b_.unsqueeze(missing, {0})}, 0);
-      ValueId fill = boolean ? b_.scalar(DType::b1, 0) : b_.scalar(type_, -INFINITY);
-      m = b_.op("Pad", {m, pads, fill});
-    }
+    if (width != total && !width.is_static(1))
+      m = widened(m, width, length(scores, rank() - 1, total),
+                  boolean ? b_.scalar(DType::b1, 0) : b_.scalar(type_, -INFINITY));
     if (!shared_ || b_.type(m).rank() < 3) return m;
     if (b_.type(m).rank() == 3) m = b_.unsqueeze(m, {0});
     return b_.type(m).shape[1].is_static(1) ? b_.unsqueeze(m, {2}) : split_heads(m);

@@ -21,7 +21,7 @@ inline Expr depth_channel(const NodeView& n, Expr channel, Expr row, Expr column
 }
 
 inline Dim divided(const NodeView& n, Dim d, int64_t by) {
-  if (d.is_static() && d.value() % by != 0)
+  if (!n.divides(by, d))
     n.fail(Code::E0302, "an extent of " + to_string(d) + ", which " + std::to_string(by) + " does not divide");
   return d / Dim(by);
 }

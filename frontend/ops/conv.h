@@ -37,8 +37,8 @@ inline Convolution convolution(const NodeView& n, int weights) {
   if (!n.agree(x[1], expected))
     n.fail(Code::E0302, fmt::format("X is {} and W is {} with `group` {}: W asks for {} channels", to_string(n.type(0)),
                                     to_string(n.type(weights)), c.group, to_string(expected)));
-  if (c.maps.is_static() && c.maps.value() % c.group)
-    n.fail(Code::E0302, fmt::format("{} output channels do not divide into {} groups", c.maps.value(), c.group));
+  if (!n.divides(c.group, c.maps))
+    n.fail(Code::E0302, fmt::format("{} output channels do not divide into {} groups", to_string(c.maps), c.group));
   return c;
 }
 

@@ -36,7 +36,7 @@ Transposed transposed(const NodeView& n) {
            fmt::format("X is {} and W is {}: they must have one rank", to_string(n.type(0)), to_string(n.type(1))));
   Transposed t{{}, n.attr_int("group"), n.shape(1)[1]};
   Dim c = n.shape(0)[1], of_w = n.shape(1)[0];
-  if (t.group < 1 || !n.agree(c, of_w) || (c.is_static() && c.value() % t.group))
+  if (t.group < 1 || !n.agree(c, of_w) || !n.divides(t.group, c))
     n.fail(Code::E0302,
            fmt::format("X is {} and W is {} with `group` {}", to_string(n.type(0)), to_string(n.type(1)), t.group));
   auto kernel = taps(n);

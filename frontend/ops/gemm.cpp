@@ -14,7 +14,7 @@ void infer_gemm(Infer& n) {
   if (n.has(2)) {
     Shape shapes[] = {out, n.shape(2)};
     Shape both = infer::broadcast_shapes(n, shapes);
-    if (both.size() != 2 || (is_static(out) && is_static(both) && both != out))
+    if (both.size() != 2 || !n.agree(both[0], out[0]) || !n.agree(both[1], out[1]))
       n.fail(Code::E0302, "`C` of shape " + to_string(n.shape(2)) + " does not broadcast to " + to_string(out));
   }
   n.output(0, n.dtype(), out);

@@ -8,7 +8,7 @@ namespace {
 
 void infer_grid_sample(Infer& n) {
   int r = n.rank() - 2;
-  if (r < 1 || n.rank(1) != r + 2 || (n.dim(1, -1).is_static() && !n.dim(1, -1).is_static(r)))
+  if (r < 1 || n.rank(1) != r + 2 || !n.agree(n.dim(1, -1), r))
     n.fail(Code::E0302, fmt::format("X is {} and grid is {}", to_string(n.type(0)), to_string(n.type(1))));
   std::string mode = n.attr_string("mode");
   check_neighbours(n, mode == "nearest" ? 1 : mode.ends_with("cubic") ? 4 : 2, static_cast<size_t>(r));

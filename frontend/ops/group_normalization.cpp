@@ -9,7 +9,7 @@ void infer_group_normalization(Infer& n) {
   int64_t groups = n.attr_int("num_groups");
   if (n.rank() < 3) n.fail(Code::E0302, fmt::format("X is {}, it needs N, C and spatial axes", to_string(n.type(0))));
   Dim c = n.shape()[1];
-  if (groups < 1 || (c.is_static() && c.value() % groups))
+  if (groups < 1 || !n.divides(groups, c))
     n.fail(Code::E0302, fmt::format("{} channels do not divide into {} groups", to_string(c), groups));
   Dim wanted = n.version() < 21 ? Dim(groups) : c;
   for (int i = 1; i < 3; ++i)

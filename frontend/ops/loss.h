@@ -11,9 +11,9 @@ inline void check_labels(const NodeView& n) {
   const Dim classes = n.shape(0)[1];
   const bool ignores = n.has_attr("ignore_index");
   const Tensor* known = n.constant(1);
-  for (int64_t i = 0; known && classes.is_static() && i < known->size(); ++i)
+  for (int64_t i = 0; known && i < known->size(); ++i)
     if (int64_t label = known->get_int(i);
-        (label < 0 || label >= classes.value()) && !(ignores && label == n.attr_int("ignore_index")))
+        !(ignores && label == n.attr_int("ignore_index")) && (label < 0 || !n.fits(label + 1, classes)))
       n.fail(Code::E0304, fmt::format("`{}` holds the label {}, which is outside of {} classes",
                                       n.node().op->inputs[1].name, label, to_string(classes)));
 }

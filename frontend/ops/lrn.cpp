@@ -13,9 +13,9 @@ void infer_lrn(Infer& n) {
 
 Meaning lrn(const MeaningView& n) {
   int64_t size = n.attr_int("size"), before = (size - 1) / 2, after = size / 2;
-  if (const Dim& channels = n.shape()[1]; channels.is_static()) {  // none are farther away
-    before = std::min(before, channels.value());
-    after = std::min(after, channels.value());
+  if (const int64_t channels = n.shape()[1].upper(); channels != kOpen) {  // none are farther away
+    before = std::min(before, channels);
+    after = std::min(after, channels);
   }
   DType t = accumulator(n.dtype());
   auto out = n.index(), at = out;

@@ -27,7 +27,7 @@ inline Indices indices(const NodeView& n, const Shape& a, const Shape& b, std::s
   auto batch_of = [&](const Shape& s) {
     std::vector<Expr> at;
     size_t own = s.size() - std::min<size_t>(s.size(), 2);
-    for (size_t d = 0; d < own; ++d) at.push_back(s[d].is_static(1) ? integer(0) : out[batch - own + d]);
+    for (size_t d = 0; d < own; ++d) at.push_back(broadcast_index(s[d], out[batch - own + d]));
     return at;
   };
   r.a = batch_of(a);

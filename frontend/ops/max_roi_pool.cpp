@@ -6,10 +6,10 @@ namespace {
 
 void infer_max_roi_pool(Infer& n) {
   auto pooled = n.attr_ints("pooled_shape");
-  if (n.rank(0) != 4 || n.rank(1) != 2 || pooled.size() != 2 ||
-      (n.shape(1)[1].is_static() && !n.shape(1)[1].is_static(5)))
+  if (n.rank(0) != 4 || n.rank(1) != 2 || pooled.size() != 2 || !n.agree(n.shape(1)[1], 5))
     n.fail(Code::E0302, fmt::format("X is {} and rois {}", to_string(n.type(0)), to_string(n.type(1))));
-  if (const Dim& rois = n.shape(1)[0]; n.shape(0)[0].is_static(0) && rois.is_static() && rois.value() > 0)
+  if (const Dim& rois = n.shape(1)[0];
+      !n.may_hold(logical_or(lt(integer(0), n.shape(0)[0].extent()), eq(rois.extent(), integer(0)))))
     n.fail(Code::E0304, fmt::format("{} regions of no image", to_string(rois)));
   n.output(0, n.dtype(), {n.shape(1)[0], n.shape(0)[1], pooled[0], pooled[1]});
 }

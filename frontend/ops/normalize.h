@@ -36,8 +36,7 @@ inline void check_broadcasts(const NodeView& n, int input) {
   Shape shapes[] = {n.shape(0), n.shape(input)};
   Shape both = infer::broadcast_shapes(n, shapes);
   bool fits = both.size() == n.shape(0).size();
-  for (size_t d = 0; fits && d < both.size(); ++d)
-    fits = !both[d].is_static() || !n.shape(0)[d].is_static() || both[d] == n.shape(0)[d];
+  for (size_t d = 0; fits && d < both.size(); ++d) fits = n.agree(both[d], n.shape(0)[d]);
   if (!fits)
     n.fail(Code::E0302, fmt::format("X is {}, but `{}` is {}", to_string(n.type(0)), n.node().op->inputs[input].name,
                                     to_string(n.type(input))));

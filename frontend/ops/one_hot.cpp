@@ -5,7 +5,8 @@ namespace cameo::ops {
 namespace {
 
 Dim depth(const NodeView& n) {
-  if (product(n.shape(1)) != Dim(1)) n.fail(Code::E0302, "`depth` is " + to_string(n.type(1)) + " instead of a scalar");
+  if (!n.agree(product(n.shape(1)), 1))
+    n.fail(Code::E0302, "`depth` is " + to_string(n.type(1)) + " instead of a scalar");
   if (is_float(n.dtype(1))) {
     double d = n.floats(1)[0];
     if (!(d >= 0 && d <= static_cast<double>(kMaxExtent))) n.fail(Code::E0304, "`depth` is " + std::to_string(d));
@@ -15,7 +16,7 @@ Dim depth(const NodeView& n) {
 }
 
 void infer_one_hot(Infer& n) {
-  if (n.rank(2) != 1 || (n.shape(2)[0].is_static() && !n.shape(2)[0].is_static(2)))
+  if (n.rank(2) != 1 || !n.agree(n.shape(2)[0], 2))
     n.fail(Code::E0302, "`values` is " + to_string(n.type(2)) + " instead of the pair off, on");
   Shape out = n.shape(0);
   out.insert(out.begin() + NodeView::axis(n.attr_int("axis"), n.rank(0) + 1), depth(n));

@@ -48,9 +48,20 @@ inline Dim same_dim(const NodeView& n, Dim a, Dim b, std::string_view what) {
   return a.is_static() ? a : b;
 }
 
+/// The least and the greatest of every `step`-th element from `first` on; empty where there is none, or none is known.
+inline std::vector<int64_t> ends_of(const Tensor* known, int64_t first = 0, int64_t step = 1) {
+  std::vector<int64_t> ends;
+  for (int64_t i = first; known && i < known->size(); i += step) {
+    const int64_t v = known->get_int(i);
+    if (ends.empty()) ends = {v, v};
+    ends = {std::min(ends[0], v), std::max(ends[1], v)};
+  }
+  return ends;
+}
+
 /// Indices that are known must lie in [-extent, extent) of the axis that they point into.
 inline void check_index(const NodeView& n, int input, Dim extent, int64_t index) {
-  if (extent.is_static() && (index < -extent.value() || index >= extent.value()))
+  if (!n.may_hold(lt(integer(index < 0 ? -(index + 1) : index), extent.extent())))
     n.fail(Code::E0304, "`" + std::string(n.node().op->inputs[input].name) + "` holds the index " +
                             std::to_string(index) + ", which is outside of an axis of " + to_string(extent));
 }
@@ -58,8 +69,7 @@ inline void check_indices(const NodeView& n, int input, Dim extent) {
   if (extent.is_static(0) && is_static(n.shape(input)) && !has_no_elements(n.shape(input)))
     n.fail(Code::E0304, "`" + std::string(n.node().op->inputs[input].name) + "` is " + to_string(n.type(input)) +
                             ": indices into an axis without elements");
-  const Tensor* known = n.constant(input);
-  for (int64_t i = 0; known && i < known->size(); ++i) check_index(n, input, extent, known->get_int(i));
+  for (int64_t index : ends_of(n.constant(input))) check_index(n, input, extent, index);
 }
 
 /// Indices of the data's rank, which point along one axis and stand for themselves along the others.
@@ -77,9 +87,8 @@ inline void check_tuples(const NodeView& n, int first, int length) {
     if (n.shape(0)[first + k].is_static(0))
       n.fail(Code::E0304, "`indices` is " + to_string(n.type(1)) + ": tuples into " + to_string(n.type(0)) +
                               ", which has an axis without elements");
-  const Tensor* known = n.constant(1);
-  for (int64_t i = 0; known && i < known->size(); ++i)
-    check_index(n, 1, n.shape(0)[first + i % length], known->get_int(i));
+  for (int k = 0; k < length; ++k)
+    for (int64_t index : ends_of(n.constant(1), k, length)) check_index(n, 1, n.shape(0)[first + k], index);
 }
 
 /// A bias and its like, if it is there: `dims`, by name of what they stand for.
@@ -94,16 +103,15 @@ inline void check_shape(const NodeView& n, int input, const Shape& dims, std::st
 
 /// An operand that stands for one number holds one.
 inline void check_scalar(const NodeView& n, int input) {
-  if (n.has(input) && is_static(n.shape(input)) && product(n.shape(input)) != Dim(1))
+  if (n.has(input) && !n.agree(product(n.shape(input)), 1))
     n.fail(Code::E0302, "`" + std::string(n.node().op->inputs[input].name) + "` is " + to_string(n.type(input)) +
                             ", it must hold one element");
 }
 
 /// Known lengths of sequences must lie in [0, steps].
 inline void check_lengths(const NodeView& n, int input, Dim steps) {
-  const Tensor* known = n.constant(input);
-  for (int64_t i = 0; known && steps.is_static() && i < known->size(); ++i)
-    if (int64_t v = known->get_int(i); v < 0 || v > steps.value())
+  for (int64_t v : ends_of(n.constant(input)))
+    if (v < 0 || !n.fits(v, steps))
       n.fail(Code::E0304, "`" + std::string(n.node().op->inputs[input].name) + "` holds " + std::to_string(v) +
                               " for sequences of " + to_string(steps));
 }

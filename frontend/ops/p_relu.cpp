@@ -9,9 +9,14 @@ bool by_channel(const NodeView& n) {
 }
 
 void infer_p_relu(Infer& n) {
-  Shape shapes[] = {n.shape(0), n.shape(1)};
-  bool fits = by_channel(n) ? n.shape(0)[1] == n.shape(1)[0]
-                            : n.rank(1) <= n.rank(0) && infer::broadcast_shapes(n, shapes) == n.shape(0);
+  bool fits = n.rank(1) <= n.rank(0);
+  if (by_channel(n))
+    fits = n.agree(n.shape(0)[1], n.shape(1)[0]);
+  else
+    for (int d = 0; fits && d < n.rank(1); ++d) {
+      const Expr own = n.dim(1, -1 - d).extent(), whole = n.dim(0, -1 - d).extent();
+      fits = n.may_hold(logical_or(eq(own, integer(1)), eq(own, whole)));
+    }
   if (!fits)
     n.fail(Code::E0302,
            "a slope of shape " + to_string(n.shape(1)) + " does not broadcast to " + to_string(n.shape(0)));

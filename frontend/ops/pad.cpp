@@ -37,7 +37,8 @@ void infer_pad(Infer& n) {
     Dim whole = n.shape()[d], padded = whole + dim_of(m[d].begin) + dim_of(m[d].end);
     if (padded.is_static() && padded.value() < 0)
       n.fail(Code::E0304, "pads that leave " + to_string(padded) + " elements of an axis of " + to_string(whole));
-    if (n.attr_string("mode") != "constant" && whole.is_static(0) && !padded.is_static(0))
+    if (n.attr_string("mode") != "constant" &&
+        !n.may_hold(logical_or(lt(integer(0), whole.extent()), eq(padded.extent(), integer(0)))))
       n.fail(Code::E0302, "`" + printable(n.attr_string("mode")) + "` padding of an empty axis");
     out.push_back(dim_of(padded.extent()));
   }

@@ -25,8 +25,8 @@ inline void check_parameter(const NodeView& n, int input) {
   if (p.size() == 1 && fits(p[0], x[axis])) return;
   bool blocks = p.size() == x.size();
   for (size_t a = 0; blocks && a < x.size(); ++a) blocks = static_cast<int>(a) == axis || fits(p[a], x[a]);
-  if (blocks && block > 0 && x[axis].is_static() && p[axis].is_static())
-    blocks = p[axis].value() == x[axis].value() / block + (x[axis].value() % block != 0);
+  const Dim length = std::clamp<int64_t>(block, 1, kMaxExtent);
+  if (blocks && block > 0) blocks = n.agree(p[axis], (x[axis] + length - Dim(1)) / length);
   if (!blocks)
     n.fail(Code::E0302,
            fmt::format("`{}` is {} for {} with `axis` {}{}", n.node().op->inputs[input].name, to_string(n.type(input)),
@@ -38,8 +38,7 @@ inline void check_zero_point(const NodeView& n) {
   check_parameter(n, 2);
   auto one = [&](int input) { return is_static(n.shape(input)) && product(n.shape(input)) == Dim(1); };
   bool alike = n.rank(1) == n.rank(2) || (one(1) && one(2));
-  for (int d = 0; alike && d < n.rank(1) && d < n.rank(2); ++d)
-    alike = !n.shape(1)[d].is_static() || !n.shape(2)[d].is_static() || n.shape(1)[d] == n.shape(2)[d];
+  for (int d = 0; alike && d < n.rank(1) && d < n.rank(2); ++d) alike = n.agree(n.shape(1)[d], n.shape(2)[d]);
   if (!alike)
     n.fail(Code::E0302, fmt::format("`{}` is {}, but `{}` is {}", n.node().op->inputs[1].name, to_string(n.type(1)),
                                     n.node().op->inputs[2].name, to_string(n.type(2))));

@@ -13,7 +13,7 @@ inline std::vector<Expr> matrix_parameter(const NodeView& n, int input, bool of_
   std::vector<Expr> at;
   for (size_t d = 0; d < r; ++d) {
     size_t from = r == 1 && of_rows ? out.size() - 2 : out.size() - r + d;
-    at.push_back(p[d].is_static(1) || from >= out.size() ? integer(0) : out[from]);
+    at.push_back(from >= out.size() ? integer(0) : broadcast_index(p[d], out[from]));
   }
   return at;
 }
@@ -24,9 +24,10 @@ inline void check_matrix_parameter(const NodeView& n, int input, bool of_rows, c
   const Shape& p = n.shape(input);
   bool fits = p.size() <= std::max<size_t>(product.size(), 1);
   for (size_t d = 0; fits && d < p.size(); ++d) {
-    if (p[d].is_static(1) || !p[d].is_static()) continue;
+    if (p[d].is_static(1)) continue;
     size_t from = p.size() == 1 && of_rows ? product.size() - 2 : product.size() - p.size() + d;
-    fits = from < product.size() && (!product[from].is_static() || product[from] == p[d]);
+    fits = from < product.size() &&
+           n.may_hold(logical_or(eq(p[d].extent(), integer(1)), eq(p[d].extent(), product[from].extent())));
   }
   if (!fits)
     n.fail(Code::E0302, fmt::format("`{}` is {} for a product of shape {}", n.node().op->inputs[input].name,

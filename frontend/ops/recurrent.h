@@ -92,9 +92,9 @@ inline RecurrentShape recurrent_shape(const NodeView& n, int gates) {
   if (!is_static(r))
     n.fail(Code::E0404, fmt::format("R is {}: its shape must be known when compiling", to_string(n.type(2))));
   s.hidden = r[2].value();
-  auto fits = [](const Dim& d, int64_t v) { return !d.is_static() || d.is_static(v); };
+  auto fits = [&](const Dim& d, int64_t v) { return n.agree(d, v); };
   const Shape& w = n.shape(1);
-  bool same_input = !w[2].is_static() || !n.shape(0)[2].is_static() || w[2] == n.shape(0)[2];
+  bool same_input = n.agree(w[2], n.shape(0)[2]);
   if (!fits(r[0], s.directions) || !fits(r[1], gates * s.hidden) || !fits(w[0], s.directions) ||
       !fits(w[1], gates * s.hidden) || !same_input ||
       (n.has_attr("hidden_size") && n.attr_int("hidden_size") != s.hidden))

@@ -60,8 +60,10 @@ void read_sizes(const NodeView& n, std::vector<ResizeAxis>& axes) {
       n.fail(Code::E0304, fmt::format("`sizes` holds {}, not 0 to {}", size.int_value(), kMaxExtent));
     a.out = size == a.in.extent() ? a.in : Dim(size);
     a.exact = true;
-    if (a.in.is_static() && a.out.is_static() && a.in.value() > 0)
-      a.scale = static_cast<float>(a.out.value()) / static_cast<float>(a.in.value());
+    const bool known = a.in.is_static() && a.out.is_static();
+    if (known && a.in.value() > 0) a.scale = static_cast<float>(a.out.value()) / static_cast<float>(a.in.value());
+    if (!known && a.in != a.out && n.attr_int("antialias"))
+      n.fail(Code::E0404, fmt::format("`antialias` for {} of unknown extents", to_string(n.type(0))));
   }
   std::string policy = n.attr_string("keep_aspect_ratio_policy");
   if (policy == "stretch" || axes.empty()) return;
@@ -129,7 +131,7 @@ void infer_resize(Infer& n) {
   Shape s = n.shape();
   for (const ResizeAxis& a : form_of(n).axes) {
     s[a.axis] = a.out;
-    if (a.in.is_static(0) && a.out.is_static() && a.out.value() > 0)
+    if (!n.may_hold(logical_or(lt(integer(0), a.in.extent()), eq(a.out.extent(), integer(0)))))
       n.fail(Code::E0302,
              fmt::format("X is {}: axis {} has no elements for {}", to_string(n.type(0)), a.axis, to_string(a.out)));
   }

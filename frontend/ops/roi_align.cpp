@@ -7,7 +7,7 @@ namespace cameo::ops {
 namespace {
 
 void infer_roi_align(Infer& n) {
-  if (n.rank(0) != 4 || n.rank(1) != 2 || n.rank(2) != 1 || (n.shape(1)[1].is_static() && !n.shape(1)[1].is_static(4)))
+  if (n.rank(0) != 4 || n.rank(1) != 2 || n.rank(2) != 1 || !n.agree(n.shape(1)[1], 4))
     n.fail(Code::E0302, fmt::format("X is {}, rois {} and batch_indices {}", to_string(n.type(0)), to_string(n.type(1)),
                                     to_string(n.type(2))));
   same_dim(n, n.shape(1)[0], n.shape(2)[0], "regions and `batch_indices`");

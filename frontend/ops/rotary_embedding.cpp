@@ -16,12 +16,12 @@ Heads heads(const NodeView& n) {
   Dim size = n.dim(0, -1);
   if (n.rank() == 3) {
     int64_t count = count_attr(n, "num_heads");
-    if (size.is_static() && size.value() % count)
+    if (!n.divides(count, size))
       n.fail(Code::E0302, fmt::format("{} does not divide into {} heads", to_string(n.type(0)), count));
     size = size / Dim(count);
   }
   int64_t part = n.attr_int("rotary_embedding_dim");
-  if (part < 0 || (size.is_static() && part > size.value()))
+  if (part < 0 || !n.fits(part, size))
     n.fail(Code::E0204, fmt::format("`rotary_embedding_dim` is {} of heads of {}", part, to_string(size)));
   return {size, part ? integer(part) : size.extent()};
 }

@@ -19,8 +19,7 @@ void infer_scatter_nd(Infer& n) {
   Shape updates(n.shape(1).begin(), n.shape(1).end() - 1);
   updates.insert(updates.end(), n.shape(0).begin() + length, n.shape(0).end());
   bool fits = n.rank(2) == static_cast<int>(updates.size());
-  for (int d = 0; fits && d < n.rank(2); ++d)
-    fits = !updates[d].is_static() || !n.shape(2)[d].is_static() || updates[d] == n.shape(2)[d];
+  for (int d = 0; fits && d < n.rank(2); ++d) fits = n.agree(updates[d], n.shape(2)[d]);
   if (!fits) n.fail(Code::E0302, "`updates` is " + to_string(n.type(2)) + " instead of " + to_string(updates));
   check_tuples(n, 0, length);
   scatter::combine_of(n);

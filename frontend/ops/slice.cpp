@@ -33,7 +33,7 @@ Cut cut(const NodeView& n, Dim whole, Expr start, Expr end, int64_t step) {
   Expr distance = step > 0 ? stop - c.start : c.start - stop;
   int64_t stride = step > 0 ? step : step == INT64_MIN ? INT64_MAX : -step;
   Expr count = stride == 1 ? distance : floor_div(distance + integer(stride - 1), integer(stride));
-  if (whole.is_static() && stride > whole.value())  // a stride near the end of the integers would wrap
+  if (stride > std::min(whole.upper(), kMaxExtent))  // a stride near the end of the integers would wrap
     count = select(lt(integer(0), distance), integer(1), integer(0));
   c.extent = dim_of(max(count, integer(0)));
   return c;

@@ -6,13 +6,16 @@ namespace {
 
 /// As equal as `count` parts can be.
 std::vector<Dim> equal_parts(const NodeView& n, Dim whole, int64_t count) {
-  if (whole.is_static() && whole.value() % count != 0 && n.version() < 18)
+  if (n.version() < 18 && !n.divides(count, whole))
     n.fail(Code::E0302, to_string(whole) + " does not split into " + std::to_string(count) + " equal parts");
-  std::vector<Dim> parts(static_cast<size_t>(count), whole / Dim(count));
-  if (!whole.is_static()) return parts;
-  int64_t part = whole.value() / count + (whole.value() % count != 0);
-  for (size_t i = 0; i < parts.size(); ++i)  // the last part is smaller; with many parts, the last ones may be empty
-    parts[i] = std::clamp<int64_t>(whole.value() - static_cast<int64_t>(i) * part, 0, part);
+  const Dim even = whole / Dim(count);
+  std::vector<Dim> parts(static_cast<size_t>(count), even);
+  if (even * Dim(count) == whole || n.version() < 18) return parts;
+  const Dim part = (whole + Dim(count - 1)) / Dim(count);
+  for (size_t i = 0; i < parts.size(); ++i) {  // the last part is smaller; with many parts, the last ones may be empty
+    const Expr left = (whole - Dim(static_cast<int64_t>(i)) * part).extent();
+    parts[i] = dim_of(max(min(left, part.extent()), integer(0)));
+  }
   return parts;
 }
 

@@ -12,8 +12,7 @@ void infer_squeeze(Infer& n) {
   for (int d = 0; d < n.rank(); ++d) gone[d] = all && n.shape()[d].is_static(1);
   for (int a : NodeView::axes(ints_or_attr(n, 1, "axes"), n.rank())) {
     const Dim& d = n.shape()[a];
-    if (d.is_static() && !d.is_static(1))
-      n.fail(Code::E0302, "axis " + std::to_string(a) + " of " + to_string(n.type(0)) + " is not 1");
+    if (!n.agree(d, 1)) n.fail(Code::E0302, "axis " + std::to_string(a) + " of " + to_string(n.type(0)) + " is not 1");
     gone[a] = true;
   }
   Shape out;

@@ -25,7 +25,7 @@ Frames frames(const NodeView& n) {
   f.transform.onesided = n.attr_int("onesided");
   if (f.step < 1) n.fail(Code::E0304, fmt::format("`frame_step` is {}", f.step));
   if (f.transform.onesided && f.transform.components == 2) n.fail(Code::E0302, "a complex `signal` with `onesided`");
-  if (n.has(2) && n.shape(2)[0].is_static() && n.shape(2)[0].value() != f.transform.length)
+  if (n.has(2) && !n.agree(n.shape(2)[0], f.transform.length))
     n.fail(Code::E0302, fmt::format("`window` is {} for frames of {}", to_string(n.type(2)), f.transform.length));
   check_transform(n, f.transform);
   f.count = (n.shape()[1] - Dim(f.transform.length)) / Dim(f.step) + Dim(1);

@@ -15,7 +15,7 @@ namespace {
 Dim count(Infer& n, const Dim& along) {
   if (n.version() < 10) return n.attr_int("k");
   if (!n.has(1)) n.fail(Code::E0203, "`TopK` has no `K`");
-  if (n.rank(1) != 1 || !n.shape(1)[0].is_static(1))
+  if (n.rank(1) != 1 || !n.agree(n.shape(1)[0], 1))
     n.fail(Code::E0302, fmt::format("`K` is {}, it must hold one element", to_string(n.type(1))));
   auto k = n.content(1);
   if (!k) return n.fresh(along.upper());
@@ -27,8 +27,8 @@ void infer_top_k(Infer& n) {
   int axis = NodeView::axis(n.attr_int("axis"), n.rank());
   Shape s = n.shape();
   Dim k = count(n, s[axis]);
-  if (k.is_static() && (k.value() < 0 || (s[axis].is_static() && k.value() > s[axis].value())))
-    n.fail(Code::E0304, fmt::format("the top {} of {} elements", k.value(), to_string(s[axis])));
+  if (!n.fits(0, k) || !n.fits(k, s[axis]))
+    n.fail(Code::E0304, fmt::format("the top {} of {} elements", to_string(k), to_string(s[axis])));
   s[axis] = k;
   n.output(0, n.dtype(), s);
   n.output(1, DType::i64, s);

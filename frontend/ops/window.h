@@ -101,7 +101,7 @@ inline Window window_of(const NodeView& n, std::span<const int64_t> kernel, bool
       if (mode != "VALID") w.begin = integer(pads[a]), w.end = integer(pads[axes + a]);
       w.out = window_count(w, ceil && mode != "VALID");
     }
-    if (w.out.is_static() && w.out.value() < 1 && !w.in.is_static(0))
+    if (!n.may_hold(logical_or(le(integer(1), w.out.extent()), eq(w.in.extent(), integer(0)))))
       n.fail(Code::E0302, fmt::format("a kernel that reaches over {} elements does not fit axis {} of {}", w.reach(),
                                       2 + a, to_string(n.type(0))));
     window.push_back(w);

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "frontend/ir/check.h"
 #include "frontend/reference/interpret_run.h"
 
@@ -59,7 +61,7 @@ const Tape& NodeRun::compile(size_t slot, std::span<const Expr> index, std::span
   if (s.tape && !s.symbolic && s.tape->operand_dims() == dims) return *s.tape;
   std::vector<Expr> all(index.begin(), index.end());
   all.insert(all.end(), roots.begin(), roots.end());
-  s.symbolic = symbolic(all);
+  s.symbolic = std::ranges::any_of(all, is_symbolic);
   if (s.symbolic)
     for (Expr& e : all) e = bind_symbols(e, symbols_);
   std::span<const Expr> bound(all);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "frontend/ir/bind_dims.h"
 #include "frontend/ir/check.h"
 #include "frontend/reference/interpret_compile.h"
 
@@ -15,16 +16,10 @@ Instr::Instr(Instr&&) noexcept = default;
 Instr::~Instr() = default;
 
 Expr bind_symbols(Expr e, const Symbols& symbols) {
-  return rewrite(e, [&](Expr x) {
-    if (x.op() != Op::Symbol) return x;
-    auto it = symbols.find(x.bits());
-    return it == symbols.end() ? x : integer(it->second);
+  return cameo::bind_symbols(e, [&](Expr symbol) {
+    auto it = symbols.find(symbol.bits());
+    return it == symbols.end() ? symbol : integer(it->second);
   });
-}
-bool symbolic(std::span<const Expr> roots) {
-  bool found = false;
-  visit(roots, [&](Expr e) { found |= e.op() == Op::Symbol; });
-  return found;
 }
 
 Compiler::Compiler(Tape& tape, std::span<const Expr> index) : tape_(tape) {

@@ -20,9 +20,7 @@ struct Dual {
 };
 using Symbols = std::map<uint64_t, int64_t>;  // values of Symbol nodes, by their bits
 
-/// The expression with its symbols replaced; `symbolic` says whether any of several expressions has one.
 Expr bind_symbols(Expr e, const Symbols& symbols);
-bool symbolic(std::span<const Expr> roots);
 
 /// What one register holds: floats with their shadow, or integers. A uniform register has one lane.
 struct Lanes {

@@ -45,11 +45,6 @@ bool stands_already(const LoweredGraph& f, ValueId v, const OutputPart& region) 
 
 bool is_compact(const LoweredGraph& f, ValueId v) { return is_row_major(f.layouts[v.index], f.g.type(v).shape); }
 
-/// Of an empty output: there is nothing to run.
-bool has_no_points(const Kernel& k) {
-  return std::ranges::any_of(k.axes, [](Expr axis) { return axis.extent().is_const(0); });
-}
-
 /// Whether every size is one of the inputs' or made of such.
 bool is_known(const Shape& shape, const std::set<Expr, ById>& sizes) {
   bool known = true;
@@ -75,6 +70,15 @@ void check_types(const Graph& g, const Node& n, const std::set<Expr, ById>& size
       throw CompileError(Code::E0404, fmt::format("the shape of an output of `{}` is not known when compiling: {}",
                                                   n.op->name, to_string(t)));
   }
+}
+
+CompileError no_kernel(const Graph& g, const Node& n) {
+  for (const auto* values : {&n.inputs, &n.outputs})
+    for (ValueId v : *values)
+      if (v && !is_static(g.type(v).shape))
+        return {Code::E0404, fmt::format("`{}` has no kernel yet for sizes that only a run knows: {}", n.op->name,
+                                         to_string(g.type(v)))};
+  return {Code::E0402, fmt::format("`{}` has no kernel yet", n.op->name)};
 }
 
 }  // namespace
@@ -119,16 +123,14 @@ void Planner::copy(const Place& to, const Place& from, Dim bytes, const Provenan
 }
 
 Planner::Frame Planner::open_frame(const Graph& g) {
+  require_sizes_of(g);
   std::vector<FusedCluster> clusters;
   Places places(g.values().size());
   for (Cluster& c : form_clusters(g, plan_.target)) {
     FusedCluster fused{std::move(c), {}};
     fused.cluster.on_host = runs_on_host(g, fused.cluster);
     guarded(g, fused.cluster, places, [&] {
-      for (NodeId n : fused.cluster.nodes) {
-        check_types(g, g[n], sizes_);
-        if (!sizes_.empty()) require_sizes_of(g, g[n]);
-      }
+      for (NodeId n : fused.cluster.nodes) check_types(g, g[n], sizes_);
       if (fuses(g, fused.cluster)) fused.outputs = fuse(g, fused.cluster);
     });
     clusters.push_back(std::move(fused));
@@ -139,10 +141,11 @@ Planner::Frame Planner::open_frame(const Graph& g) {
   return f;
 }
 
-void Planner::require_sizes_of(const Graph& g, const Node& n) {
-  for (Expr condition : requirements_of(g, n)) {
-    const auto is_known = [&](const Requirement& r) { return r.condition == condition; };
-    if (std::ranges::none_of(plan_.requirements, is_known)) plan_.requirements.push_back({condition, n.provenance});
+void Planner::require_sizes_of(const Graph& g) {
+  for (const Requirement& r : g.requirements()) {
+    const auto is_same = [&](const Requirement& other) { return other.condition == r.condition; };
+    if (is_known({Dim(r.condition)}, sizes_) && std::ranges::none_of(plan_.requirements, is_same))
+      plan_.requirements.push_back(r);
   }
 }
 
@@ -209,9 +212,7 @@ void Planner::plan_output(Frame& f, const FusedCluster& c, size_t number) {
 void Planner::plan_node(Frame& f, const Cluster& c, const Node& n, const Meaning& m) {
   const Target& machine = machine_of(c.on_host, plan_.target);
   auto kernel = choose_kernel(NodeProblem{f.g, f.layouts, n, m, machine});
-  if (!kernel)
-    throw CompileError(Code::E0402,
-                       fmt::format("`{}` has no kernel yet: its output's size depends on data", n.op->name));
+  if (!kernel) throw no_kernel(f.g, n);
   if (auto* s = std::get_if<Scatter>(&m)) {
     const OutputExpr start{s->start.index, on_values(n, s->start.value)};
     add_parts(f, c, n.outputs[0], lower_output(f, n.outputs[0], start, machine));

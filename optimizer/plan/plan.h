@@ -2,6 +2,7 @@
 // step gives a kernel its operands; rows that are not kernels (jumps, loops, copies) are the control flow. Codegen
 // decides nothing more.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -71,6 +72,10 @@ struct Kernel {
   std::shared_ptr<const Graph> node;  // instead of expressions: alone in a graph, what its reference function takes
   Provenance provenance;
 };
+/// Of an empty output: there is nothing to run.
+inline bool has_no_points(const Kernel& k) {
+  return std::ranges::any_of(k.axes, [](Expr axis) { return axis.extent().is_const(0); });
+}
 
 // ---- where values stand ---------------------------------------------------------------------------------------------
 enum class Base : uint8_t { Weights, Arena, Input, Output, Slot, Host, Block };
@@ -145,12 +150,6 @@ struct Tap {
   DType dtype = DType::undefined;
   std::vector<int64_t> dims, pitch;  // elements
   bool operator==(const Tap&) const = default;
-};
-
-/// A condition on sizes that only a run knows; where it does not hold, the model has no meaning.
-struct Requirement {
-  Expr condition;
-  Provenance provenance;
 };
 
 struct Plan {

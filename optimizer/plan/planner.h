@@ -52,7 +52,7 @@ class Planner {
   /// Runs `work`; what it finds wrong with the model is noted, and the cluster's values get places all the same.
   void guarded(const Graph& g, const Cluster& c, Places& places, const std::function<void()>& work);
   void plan_cluster(Frame& f, size_t number);
-  void require_sizes_of(const Graph& g, const Node& n);
+  void require_sizes_of(const Graph& g);
 
   // ---- where values stand
   /// In the layout that the value was made in.

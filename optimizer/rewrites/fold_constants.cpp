@@ -71,6 +71,7 @@ std::set<const Tensor*> shared_constants(const Graph& g) {
 
 Graph with_constants(const Graph& body, const Graph& outer, std::span<const ValueId> captures, const Rule& rule) {
   Graph into(body.shared_sources());
+  for (const Requirement& r : body.requirements()) into.require(r);
   const size_t own = body.inputs().size() - captures.size();
   std::vector<ValueId> values;
   for (size_t i = 0; i < body.inputs().size(); ++i) {

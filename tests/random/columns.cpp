@@ -2,6 +2,7 @@
 #include "tests/random/columns.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +18,7 @@
 #include "tests/support/fused.h"
 #include "tests/support/graph_text.h"
 #include "tests/support/road.h"
+#include "tests/support/sizes.h"
 
 namespace cameo::random {
 namespace {
@@ -213,6 +215,18 @@ std::string check_plans(const Lines& lines) {
   if (!what.empty()) return "fused: " + what;
   for (const Target& target : {native_target(), *find_target("x86-64-v2"), gpu_target({"ptx"})})
     if (what = check_plan(*m, want, target); !what.empty()) return what;
+  return "";
+}
+
+std::string check_sizes(const Lines& lines) {
+  try {
+    const test::ModelText m = test::parse_model(lines);
+    for (const std::set<int64_t>& extents : test::choices_of_extents(m.inputs))
+      if (auto what = test::check_extents(m.graph, m.inputs, extents, native_target()); !what.empty())
+        return fmt::format("sizes for {}: {}", fmt::join(extents, " "), what);
+  } catch (const CompileError& e) {
+    if (e.diagnostic.code != Code::E0404) return "sizes: refused: " + to_string(e.diagnostic);
+  }
   return "";
 }
 

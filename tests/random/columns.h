@@ -21,6 +21,10 @@ Outcome outcome(const Lines& lines);
 /// compiler is asked.
 std::string check_plans(const Lines& lines);
 
+/// The same of one plan over sizes in place of the inputs' extents, bound to several; what needs numbers is passed
+/// over.
+std::string check_sizes(const Lines& lines);
+
 /// Several models as one artifact: each with its own inputs and with others, by one thread and by many, twice. `skip`
 /// is a pass that is left out, or empty. Only in a child. What is wrong, one line a model: its number, a space, the
 /// fault.

@@ -24,7 +24,7 @@ struct Options {
   uint64_t seed = 1;
   int64_t count = 100;
   int64_t batch = 40;
-  bool artifacts = false, print = false, reduce = true;
+  bool artifacts = false, sizes = false, print = false, reduce = true;
   std::optional<std::string> skip;  // a pass that every artifact leaves out; else each batch another one
   std::vector<std::string> cases;
 };
@@ -44,12 +44,16 @@ std::vector<std::string> lines_of(const std::string& text) {
 }
 constexpr std::string_view kDone = "done";
 
+std::string check_columns(const Lines& lines, const Options& o) {
+  return o.sizes ? check_sizes(lines) : check_plans(lines);
+}
+
 /// What is wrong with one model, in a child of its own; with what that said before it died.
 std::string check_alone(const Lines& lines, const Options& o, const std::string& skip) {
   const int said = memfd_create("said", 0);
   std::string what = test::in_child([&]() -> std::string {
     dup2(said, STDERR_FILENO);
-    if (std::string wrong = check_plans(lines); !wrong.empty() || !o.artifacts) return wrong;
+    if (std::string wrong = check_columns(lines, o); !wrong.empty() || !o.artifacts) return wrong;
     std::vector<std::string> wrong = check_artifact({lines}, skip);
     return wrong.empty() ? "" : wrong[0].substr(wrong[0].find(' ') + 1);
   });
@@ -86,7 +90,7 @@ std::vector<size_t> suspects(const std::vector<Model>& batch, const Options& o, 
         std::vector<Lines> sound;
         std::vector<size_t> number;
         for (size_t i = 0; i < batch.size(); ++i) {
-          if (std::string what = check_plans(batch[i].lines); !what.empty()) {
+          if (std::string what = check_columns(batch[i].lines, o); !what.empty()) {
             wrong += fmt::format("{}\n", i);
           } else {
             sound.push_back(batch[i].lines);
@@ -140,6 +144,7 @@ int main(int argc, char** argv) {
   app.add_option("--batch", o.batch, "models that share an artifact");
   app.add_flag("--artifacts", o.artifacts, "compile them, too");
   app.add_option("--skip", o.skip, "the pass that the artifacts leave out");
+  app.add_flag("--sizes", o.sizes, "one plan over sizes in place of the inputs' extents instead, at several of them");
   app.add_flag("--print", o.print, "print the models and do nothing");
   app.add_flag("!--no-reduce", o.reduce, "print models that are wrong as they are");
   app.add_option("cases", o.cases, "files of models instead");

@@ -1,5 +1,5 @@
 # backend_suite, golden_models: the public suite (through either engine) and the real models, run by the interpreter; fuzz_import: models as they are and mutated.
-add_library(test_suite STATIC ${CMAKE_CURRENT_LIST_DIR}/suite.cpp ${CMAKE_CURRENT_LIST_DIR}/children.cpp)
+add_library(test_suite STATIC ${CMAKE_CURRENT_LIST_DIR}/suite.cpp ${CMAKE_CURRENT_LIST_DIR}/children.cpp ${CMAKE_CURRENT_LIST_DIR}/blank.cpp)
 target_link_libraries(test_suite PUBLIC cameo_frontend)
 foreach(program backend_suite:suite_main golden_models:models_main fuzz_import:fuzz_main
         emitted_texts:emitted_main)
@@ -27,6 +27,17 @@ suite_test(artifact 1391 backend_suite.json)
 suite_test(interpreter 1408 backend_suite_interpreter.json)
 suite_test(cuda 1391 backend_suite_cuda.json)
 set_tests_properties(suite.interpreter suite.cuda PROPERTIES DEPENDS suite.artifact)  # which unpacks the archive
+
+# Plans over sizes in place of the inputs' extents, bound to the data's; and models that declare no shapes but their inputs'. Both
+# counts go into the first report.
+function(suite_count name least)
+  add_test(NAME suite.${name} COMMAND backend_suite ${ARGN} -j 2 --least ${least} --count-as ${name}
+           --report ${CMAKE_BINARY_DIR}/backend_suite.json)
+  set_tests_properties(suite.${name} PROPERTIES LABELS suite PROCESSORS 2 SKIP_RETURN_CODE 77 DEPENDS suite.artifact
+                       RESOURCE_LOCK backend_suite.json)
+endfunction()
+suite_count(sizes 1362 --engine=sizes)
+suite_count(blanked 1391 --engine=plan --blanked)
 
 # Integer inputs at the edges of their types: kernels as fused, and plans, do what the interpreter does, which looks at every index
 # that was proven to be within its axis.

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct Case {
   std::string name, main_op;
   std::filesystem::path model;
   std::vector<std::filesystem::path> data_sets;  // empty: inputs 0, 1/n, 2/n .. and the outputs beside the model
+  bool blanked = false;                          // no shape is declared but the inputs'
   bool extreme = false;  // integers at the edges of their types instead, and the interpreter says what is right
 };
 
@@ -57,5 +59,10 @@ std::vector<Tensor> interpret_case(const Case& c, const Model& model, std::span<
 /// build/backend_suite.json: passed, total, tests.
 void write_report(const std::filesystem::path& file, std::span<const Case> cases, std::span<const Verdict> verdicts,
                   std::string_view engine);
+/// Another count in a report that is there.
+void write_count(const std::filesystem::path& file, const std::string& name, int passed);
+
+/// The model without the shapes that its graph declares of outputs and of values in between.
+std::string without_shapes(std::span<const std::byte> model);
 
 }  // namespace cameo::suite

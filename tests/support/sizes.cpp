@@ -1,0 +1,165 @@
+// See sizes.h.
+#include "tests/support/sizes.h"
+
+#include <fmt/format.h>
+
+#include "optimizer/plan/bind_plan.h"
+#include "optimizer/plan/run_plan.h"
+#include "tests/support/road.h"
+
+namespace cameo::test {
+namespace {
+
+struct Outcome {
+  std::optional<Interpretation> want;
+  std::vector<Tensor> got;
+  std::optional<Diagnostic> error;
+};
+
+Outcome outcome_of(const std::function<void(Outcome&)>& run) {
+  Outcome o;
+  try {
+    run(o);
+  } catch (const CompileError& e) { o.error = e.diagnostic; }
+  return o;
+}
+
+std::string differs(const Outcome& got, const Outcome& want) {
+  if (got.error) return want.error && want.error->code == got.error->code ? "" : "failed: " + to_string(*got.error);
+  if (want.error) return "did not fail: " + to_string(*want.error);
+  return differences(got.got, *want.want);
+}
+
+std::vector<Tensor> inputs_at(const Graph& bound, std::span<const Tensor> inputs) {
+  std::vector<Tensor> fit;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    fit.push_back(tiled(inputs[i], extents(bound.type(bound.inputs()[i]).shape)));
+  return fit;
+}
+
+std::string check_size(const Module& m, const Graph& g, std::span<const Tensor> inputs, const DimBinding& size) {
+  std::optional<Graph> bound;
+  try {
+    bound = bind_dims(g, size);
+  } catch (const CompileError& e) {
+    return runs_at(m.plans[0], size) ? "the plan lacks a requirement: " + e.diagnostic.message : "";
+  }
+  if (!runs_at(m.plans[0], size)) return "the plan requires more than the graph";
+  const std::vector<Tensor> fit = inputs_at(*bound, inputs);
+  const Outcome want = outcome_of([&](Outcome& o) { o.want = interpret(*bound, fit); });
+  const Outcome got = outcome_of([&](Outcome& o) { o.got = run_at(m, size, fit); });
+  return differs(got, want);
+}
+
+constexpr int64_t kBeyond = 3;  // the upper bound of a size, counted from the input's own extent
+std::string name_of(int64_t extent) { return fmt::format("N{}", extent); }
+
+/// The lower ends, the inputs' own extents, odd ones and the upper ends.
+std::vector<DimBinding> tried(const std::set<int64_t>& extents) {
+  std::vector<DimBinding> sizes(4);
+  for (int64_t extent : extents) {
+    const std::string name = name_of(extent);
+    sizes[0][name] = 1;
+    sizes[1][name] = extent;
+    sizes[2][name] = extent + 1;
+    sizes[3][name] = extent + kBeyond;
+  }
+  return sizes;
+}
+
+std::string text_of(const DimBinding& sizes) {
+  std::string text;
+  for (const auto& [name, extent] : sizes) text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, extent);
+  return text;
+}
+
+Graph retyped(const Graph& body, const Graph& outer, std::span<const ValueId> inputs);
+
+/// Bodies take what stands last among a node's inputs, in the types that these have now.
+std::optional<std::vector<ValueId>> retype_bodies(Graph& into, const Node& n, std::span<const ValueId> inputs) {
+  if (n.bodies.empty()) return std::nullopt;
+  std::vector<std::shared_ptr<const Graph>> bodies;
+  for (const auto& body : n.bodies)
+    bodies.push_back(std::make_shared<const Graph>(retyped(*body, into, inputs.last(body->inputs().size()))));
+  return into.add(*n.op, {inputs.begin(), inputs.end()}, n.attrs, n.provenance, n.version,
+                  static_cast<int>(n.outputs.size()), std::move(bodies));
+}
+
+Graph retyped(const Graph& body, const Graph& outer, std::span<const ValueId> inputs) {
+  Graph into(body.shared_sources());
+  std::vector<ValueId> own;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    Type t = body.type(body.inputs()[i]);
+    const bool same = inputs[i] && outer.type(inputs[i]).rank() == t.rank();
+    if (same) t.shape = outer.type(inputs[i]).shape;
+    own.push_back(into.add_input(body[body.inputs()[i]].name, t));
+  }
+  const std::vector<ValueId> outputs = inline_graph(into, body, own, {}, retype_bodies);
+  for (size_t i = 0; i < outputs.size(); ++i) into.add_output(body.outputs()[i].name, outputs[i]);
+  return into;
+}
+
+}  // namespace
+
+Graph over_sizes(const Graph& g, const SizeOfAxis& size) {
+  Graph into(g.shared_sources());
+  std::vector<ValueId> inputs;
+  for (ValueId v : g.inputs()) {
+    Type t = g.type(v);
+    for (size_t axis = 0; axis < t.shape.size(); ++axis)
+      if (t.shape[axis].is_static()) t.shape[axis] = size(inputs.size(), axis, t.shape[axis].value());
+    inputs.push_back(into.add_input(g[v].name, t));
+  }
+  const std::vector<ValueId> outputs = inline_graph(into, g, inputs, {}, retype_bodies);
+  for (size_t i = 0; i < outputs.size(); ++i) into.add_output(g.outputs()[i].name, outputs[i]);
+  return into;
+}
+
+Tensor tiled(const Tensor& t, std::span<const int64_t> dims) {
+  Tensor out(t.dtype(), {dims.begin(), dims.end()});
+  const size_t width = static_cast<size_t>(byte_size(t.dtype()));
+  std::vector<int64_t> at(dims.size());
+  for (int64_t i = 0; i < out.size(); ++i) {
+    int64_t from = 0;
+    for (size_t axis = 0; axis < dims.size(); ++axis) from = from * t.dims()[axis] + at[axis] % t.dims()[axis];
+    std::memcpy(&out.mutable_bytes()[i * width], &t.bytes()[from * width], width);
+    for (size_t axis = dims.size(); axis-- > 0 && ++at[axis] == dims[axis];) at[axis] = 0;
+  }
+  return out;
+}
+
+std::vector<Tensor> run_at(const Module& m, const DimBinding& sizes, std::span<const Tensor> inputs) {
+  const Module bound = bind_module(m, sizes);
+  return run_plan(bound, bound.plans[0], inputs);
+}
+
+std::string check_sizes(const Graph& g, std::span<const Tensor> inputs, std::span<const DimBinding> sizes,
+                        const Target& target) {
+  const Module m = plan_graph(g, "model", target);
+  for (const DimBinding& size : sizes)
+    if (std::string what = check_size(m, g, inputs, size); !what.empty())
+      return fmt::format("{}: {}", text_of(size), what);
+  return "";
+}
+
+std::vector<std::set<int64_t>> choices_of_extents(std::span<const Tensor> inputs) {
+  std::set<int64_t> all;
+  for (const Tensor& t : inputs)
+    for (int64_t extent : t.dims())
+      if (extent > 1) all.insert(extent);
+  std::vector<std::set<int64_t>> choices;
+  if (!all.empty()) choices.push_back(all);
+  if (all.size() > 1)
+    for (int64_t extent : all) choices.push_back({extent});
+  return choices;
+}
+
+std::string check_extents(const Graph& g, std::span<const Tensor> inputs, const std::set<int64_t>& extents,
+                          const Target& target) {
+  const Graph over = over_sizes(g, [&](size_t, size_t, int64_t extent) {
+    return extents.contains(extent) ? Dim(symbol(name_of(extent), {1, extent + kBeyond})) : Dim(extent);
+  });
+  return check_sizes(over, inputs, tried(extents), target);
+}
+
+}  // namespace cameo::test
