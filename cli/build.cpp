@@ -78,16 +78,16 @@ int build_verb(Console& console, const ModelFlags& flags, const BuildFlags& buil
   CompileOptions options = read_model_flags(flags);
   read_build_flags(build, options);
   Diagnostics diagnostics;
-  bool ok = false;
+  Compiled compiled;
   try {
-    ok = compile(options, console, diagnostics);
+    compiled = compile(options, console, diagnostics);
   } catch (const CompileError& e) { diagnostics.add(e.diagnostic); }
   console.end();
   console.report(diagnostics);
   const int code = exit_code_of(diagnostics);
-  Json body{{"model", flags.model}, {"ok", ok && code == kOk}};
+  Json body{{"model", flags.model}, {"ok", compiled.ok && code == kOk}};
   if (!console.kept().empty()) body["text"] = console.kept();
-  if (ok && !options.output.empty()) {
+  if (compiled.ok && !options.output.empty()) {
     const uint64_t bytes = bytes_of(options.output);
     double seconds = 0;
     for (const Console::Stage& s : console.stages()) seconds += s.seconds;
@@ -96,6 +96,12 @@ int build_verb(Console& console, const ModelFlags& flags, const BuildFlags& buil
                                 target_names(options), flags.targets.empty() ? " (this machine's)" : "", seconds) +
                     interface_line(options) + fmt::format("  runs on {}\n", runs_on(options)) +
                     note_on_loading(options));
+    if (compiled.weights) {
+      const uint64_t weights = bytes_of(options.weights);
+      if (!console.quiet)
+        console.print(fmt::format("  weights in {}, {}\n", options.weights.string(), human_bytes(weights)));
+      body.update({{"weights", options.weights.string()}, {"weights_bytes", weights}});
+    }
     body.update({{"output", options.output.string()}, {"bytes", bytes}, {"runs_on", runs_on(options)}});
     if (options.kind != OutputKind::Program) body["api"] = name_of(options) + "_api";
     if (has_header(options.kind)) body["header"] = header_beside(options).string();

@@ -219,8 +219,10 @@ class CommandLine {
                     "exe; texts go to stdout")
         ->type_name("WHAT");
     sub->add_option(
-        "--weights", build_.weights,
-        "random:SEED: large weights are made up when the artifact starts, as a benchmark that travels light");
+           "--weights", build_.weights,
+           "embed (default); file: in OUT.weights, which the artifact maps and shares; random:SEED: large ones "
+           "are made up when it starts, as a benchmark that travels light")
+        ->type_name("embed|file[:PATH]|random:SEED");
     sub->add_option("--golden", build_.golden, "embed golden cases: an ONNX data folder, or random:N")
         ->type_name("DIR|random:N");
     sub->add_option("--tolerance", build_.tolerance,

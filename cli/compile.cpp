@@ -218,6 +218,7 @@ BuildOptions build_options(const CompileOptions& options, Console& console) {
   BuildOptions how;
   how.jobs = options.jobs;
   how.with_program = options.with_program;
+  how.weights = options.weights;
   how.progress = [&](std::string_view stage, size_t done, size_t total) {
     return console.progress(stage, done, total);
   };
@@ -225,11 +226,17 @@ BuildOptions build_options(const CompileOptions& options, Console& console) {
 }
 }  // namespace
 
-void write_module(const Module& module, const std::vector<GoldenCase>& goldens, const CompileOptions& options,
-                  Console& console) {
+std::optional<WeightsFate> write_module(const Module& module, const std::vector<GoldenCase>& goldens,
+                                        const CompileOptions& options, Console& console) {
   const DeferInterrupts defer;
-  compile_module(module, goldens, options.kind, options.output, build_options(options, console));
+  const std::optional<WeightsFate> fate =
+      compile_module(module, goldens, options.kind, options.output, build_options(options, console));
   console.end();
+  const std::string file = printable(options.weights.string());
+  if (fate == WeightsFate::Kept) console.note(fmt::format("note: `{}` has these weights already, and is kept", file));
+  if (fate == WeightsFate::Replaced)
+    console.note(fmt::format("note: `{}` had other weights; what was built with those needs its own file", file));
+  return fate;
 }
 
 FileDescriptor build_in_memory(const Module& module, const CompileOptions& options, Console& console) {
@@ -256,44 +263,50 @@ void require_writable(const CompileOptions& options) {
     throw Failure(kUsage, fmt::format("`-o {}` would overwrite the model", printable(options.output.string())));
   Status status;
   OutputFile::create(options.output.string(), false, status);
+  if (!options.weights.empty()) {
+    if (std::filesystem::weakly_canonical(options.weights) == std::filesystem::weakly_canonical(options.output))
+      throw Failure(kUsage, fmt::format("`-o {}` is the file of the weights, too", printable(options.output.string())));
+    require_weights_place(options.weights);
+    if (status.ok()) OutputFile::create(options.weights.string(), false, status);
+  }
   if (!status.ok()) throw CompileError(Code::E0602, status.message);
 }
 
 }  // namespace
 
-bool compile(const CompileOptions& given, Console& console, Diagnostics& diagnostics) {
+Compiled compile(const CompileOptions& given, Console& console, Diagnostics& diagnostics) {
   CompileOptions options = given;
   require_writable(options);
   std::optional<Model> model = load_model(options, console, diagnostics);
-  if (!model) return false;
-  if (options.stop == Stop::Graph) return console.print(to_string(model->graph)), true;
+  if (!model) return {};
+  if (options.stop == Stop::Graph) return console.print(to_string(model->graph)), Compiled{true};
   if (!model->unbound.empty()) {
     leave_open(*model, options, diagnostics);
     model = load_model(options, console, diagnostics);
   }
-  if (!model || diagnostics.has_errors()) return false;
+  if (!model || diagnostics.has_errors()) return {};
   Planned planned = plan_model(*model, options, console, diagnostics);
-  if (diagnostics.has_errors()) return false;
+  if (diagnostics.has_errors()) return {};
   if (options.stop == Stop::Optimized) {
     for (const Graph& g : planned.graphs) console.print(to_string(g));
-    return true;
+    return {true};
   }
   if (options.stop == Stop::Plan || options.stop == Stop::Bodies) {
     for (const Plan& p : planned.module.plans)
       console.print(to_string(p, *planned.module.sources, options.stop == Stop::Bodies));
-    return true;
+    return {true};
   }
   if (options.stop == Stop::Choices) {
     for (const Plan& p : planned.module.plans) console.print(choices_text(p));
-    return true;
+    return {true};
   }
   if (options.stop == Stop::Ptx) {
     const DeferInterrupts defer;
-    return console.print(ptx_of_module(planned.module, build_options(options, console))), true;
+    return console.print(ptx_of_module(planned.module, build_options(options, console))), Compiled{true};
   }
-  if (options.stop == Stop::Sources && options.output.empty()) return print_sources(planned.module, console), true;
-  write_module(planned.module, golden_cases(*model, options, console), options, console);
-  return true;
+  if (options.stop == Stop::Sources && options.output.empty())
+    return print_sources(planned.module, console), Compiled{true};
+  return {true, write_module(planned.module, golden_cases(*model, options, console), options, console)};
 }
 
 }  // namespace cameo

@@ -27,6 +27,7 @@ struct CompileOptions {
   std::vector<std::string> on_host;      // nodes
   std::string name;                      // of the artifact's symbols; empty: from the output's file name
   std::optional<uint64_t> made_up_seed;  // --weights=random:SEED
+  std::filesystem::path weights;         // --weights=file: where they go; empty: into the artifact
   std::string golden;                    // --golden
   double tolerance = -1;                 // of golden cases, as a share of the magnitude; negative: by the rule
   std::vector<std::string> skip;         // passes
@@ -65,9 +66,9 @@ struct Planned {
 };
 Planned plan_model(const Model& model, const CompileOptions& options, Console& console, Diagnostics& diagnostics);
 
-/// Objects and link; throws CompileError.
-void write_module(const Module& module, const std::vector<GoldenCase>& goldens, const CompileOptions& options,
-                  Console& console);
+/// Objects and link; throws CompileError. What became of the file of weights, where there is one.
+std::optional<WeightsFate> write_module(const Module& module, const std::vector<GoldenCase>& goldens,
+                                        const CompileOptions& options, Console& console);
 
 /// What the artifact's symbols are called: NAME_api.
 std::string name_of(const CompileOptions& options);
@@ -75,7 +76,11 @@ std::string name_of(const CompileOptions& options);
 /// A library that is a program, without golden cases.
 FileDescriptor build_in_memory(const Module& module, const CompileOptions& options, Console& console);
 
-/// The whole road; false with diagnostics when something was wrong.
-bool compile(const CompileOptions& options, Console& console, Diagnostics& diagnostics);
+/// The whole road; not ok with diagnostics when something was wrong.
+struct Compiled {
+  bool ok = false;
+  std::optional<WeightsFate> weights = std::nullopt;
+};
+Compiled compile(const CompileOptions& options, Console& console, Diagnostics& diagnostics);
 
 }  // namespace cameo

@@ -273,16 +273,35 @@ CompileOptions read_model_flags(const ModelFlags& flags) {
   return options;
 }
 
-uint64_t read_weights_seed(const std::string& text) {
-  constexpr std::string_view kRandom = "random:";
-  uint64_t seed = 0;
-  const char* const end = text.data() + text.size();
-  if (text.starts_with(kRandom) && std::from_chars(text.data() + kRandom.size(), end, seed).ptr == end &&
-      text.size() > kRandom.size())
-    return seed;
-  throw Failure(kUsage, fmt::format("`--weights={}` is not random:SEED, a number", printable(text)),
-                "--weights=random:1");
+namespace {
+
+/// Beside the output, or in the folder of sources.
+std::filesystem::path weights_beside(const CompileOptions& options) {
+  constexpr const char* kExtension = ".weights";
+  if (options.kind == OutputKind::Sources) return options.output / (name_of(options) + kExtension);
+  std::filesystem::path path = options.output;
+  return options.kind == OutputKind::Program ? path += kExtension : path.replace_extension(kExtension);
 }
+
+void read_weights(const std::string& text, CompileOptions& options) {
+  constexpr std::string_view kRandom = "random:", kFile = "file:";
+  const char* const end = text.data() + text.size();
+  uint64_t seed = 0;
+  if (text.empty() || text == "embed") return;
+  if (text == "file") {
+    options.weights = weights_beside(options);
+  } else if (text.starts_with(kFile) && text.size() > kFile.size()) {
+    options.weights = text.substr(kFile.size());
+  } else if (text.starts_with(kRandom) && text.size() > kRandom.size() &&
+             std::from_chars(text.data() + kRandom.size(), end, seed).ptr == end) {
+    options.made_up_seed = seed;
+  } else {
+    throw Failure(
+        kUsage, fmt::format("`--weights={}` is not embed, file, file:PATH or random:SEED, a number", printable(text)));
+  }
+}
+
+}  // namespace
 
 void read_build_flags(const BuildFlags& flags, CompileOptions& options) {
   options.output = flags.output;
@@ -298,7 +317,7 @@ void read_build_flags(const BuildFlags& flags, CompileOptions& options) {
   if (!flags.print_after.empty()) check_pass("--print-after", flags.print_after, true);
   options.print_after = flags.print_after;
   options.golden = flags.golden;
-  if (!flags.weights.empty()) options.made_up_seed = read_weights_seed(flags.weights);
+  read_weights(flags.weights, options);
   if (options.made_up_seed && !options.golden.empty())
     throw Failure(kUsage, "golden cases cannot be right where `--weights` makes weights up");
   options.tolerance = flags.tolerance;

@@ -106,6 +106,7 @@ std::string ptx_of_module(const Module& m, const BuildOptions& options) {
 
 namespace {
 
+/// Without weights.
 Artifact compiled(const Module& m, const EmittedModule& text, const std::vector<GoldenCase>& goldens, OutputKind kind,
                   const std::filesystem::path& path, WorkerPool& pool, const BuildOptions& options) {
   const std::vector<DeviceImage> device = compile_device_code(m, text, pool, progress_of(options, "device"));
@@ -117,23 +118,40 @@ Artifact compiled(const Module& m, const EmittedModule& text, const std::vector<
     const bool shared_only = o.name == "core/shared.o";
     if (!shared_only || kind == OutputKind::SharedLibrary) objects.push_back(std::move(o));
   }
-  return {link_job(kind, program, std::move(objects), m, path), m.weights.bytes ? "cameo_weights" : "", pool_pieces(m),
-          path.string()};
+  return {link_job(kind, program, std::move(objects), m, path), "", {}, path.string()};
+}
+
+void embed_weights(const Module& m, Artifact& artifact) {
+  if (m.weights.bytes) artifact.weights_symbol = "cameo_weights", artifact.weights = pool_pieces(m);
+}
+
+std::optional<WeightsFile> file_of(const Module& m, OutputKind kind, const std::filesystem::path& path,
+                                   const BuildOptions& options) {
+  if (options.weights.empty() || !m.weights.bytes) return std::nullopt;
+  return weights_file(m, options.weights, kind == OutputKind::Sources ? path : path.parent_path());
 }
 
 }  // namespace
 
-void compile_module(const Module& m, const std::vector<GoldenCase>& goldens, OutputKind kind,
-                    const std::filesystem::path& path, const BuildOptions& options) {
+std::optional<WeightsFate> compile_module(const Module& m, const std::vector<GoldenCase>& goldens, OutputKind kind,
+                                          const std::filesystem::path& path, const BuildOptions& options) {
   go_on(options, "print", 0, 1);
-  EmittedModule text = print_module(m, files_of(m), goldens);
-  if (kind == OutputKind::Sources)
-    return write_sources(m, text, goldens, path, [&] { return go_on(options, "write", 0, 1); });
-  WorkerPool pool(options.jobs);
-  Status status =
-      write_artifact(pool, compiled(m, text, goldens, kind, path, pool, options), progress_of(options, "link"));
-  if (!status.ok()) fail(Code::E0602, status.message);
+  const std::optional<WeightsFile> file = file_of(m, kind, path, options);
+  const EmittedModule text = print_module(m, files_of(m), goldens, file ? &*file : nullptr);
+  std::optional<WeightsOutput> weights;
+  if (file && !(kind == OutputKind::Sources && file->is_beside())) weights.emplace(m, *file);
+  if (kind == OutputKind::Sources) {
+    write_sources(m, text, goldens, path, file ? &*file : nullptr, [&] { return go_on(options, "write", 0, 1); });
+  } else {
+    WorkerPool pool(options.jobs);
+    Artifact artifact = compiled(m, text, goldens, kind, path, pool, options);
+    if (!file) embed_weights(m, artifact);
+    const Status status = write_artifact(pool, std::move(artifact), progress_of(options, "link"));
+    if (!status.ok()) fail(Code::E0602, status.message);
+  }
   if (kind == OutputKind::Object || kind == OutputKind::Archive) write_header(m, path);
+  if (weights) return weights->commit();
+  return file ? std::optional(WeightsFate::Written) : std::nullopt;
 }
 
 FileDescriptor compile_in_memory(const Module& m, const BuildOptions& options) {
@@ -141,8 +159,9 @@ FileDescriptor compile_in_memory(const Module& m, const BuildOptions& options) {
   const EmittedModule text = print_module(m, files_of(m), {});
   WorkerPool pool(options.jobs);
   ScratchFile file = ScratchFile::in_memory();
-  const Status status = write_artifact(pool, compiled(m, text, {}, OutputKind::SharedLibrary, {}, pool, options), file,
-                                       progress_of(options, "link"));
+  Artifact artifact = compiled(m, text, {}, OutputKind::SharedLibrary, {}, pool, options);
+  embed_weights(m, artifact);
+  const Status status = write_artifact(pool, std::move(artifact), file, progress_of(options, "link"));
   if (!status.ok()) fail(Code::E0602, status.message);
   return file.take();
 }

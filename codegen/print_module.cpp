@@ -57,7 +57,7 @@ SourceFile print_host_kernels(const Module& m, const Plan& p, OfPlan& parameters
   return {fmt::format("kernels_{}_host.cpp", image_name(p)), w.take()};
 }
 
-std::string manifest_of(const Module& m, const SizeTable& table) {
+std::string manifest_of(const Module& m, const SizeTable& table, const WeightsFile* weights) {
   nlohmann::ordered_json j;
   j["schema"] = "cameo.manifest/1";
   j["name"] = m.name;
@@ -81,6 +81,8 @@ std::string manifest_of(const Module& m, const SizeTable& table) {
     if (d.upper() != kOpen) symbol["max"] = d.upper();
   }
   j["weights_bytes"] = m.weights.bytes;
+  if (weights)
+    j["weights_file"] = {{"name", printable(weights->name)}, {"hash", fmt::format("{:016x}", weights->hash)}};
   if (m.made_up_seed) j["weights"] = fmt::format("random:{}", *m.made_up_seed);
   for (const Plan& p : m.plans) {
     j["targets"].push_back({{"name", p.target.name},
@@ -101,7 +103,8 @@ bool has_gpu(const Module& m) {
   return std::ranges::any_of(m.plans, [](const Plan& p) { return p.target.is_gpu(); });
 }
 
-EmittedModule print_module(const Module& m, int files, const std::vector<GoldenCase>& goldens) {
+EmittedModule print_module(const Module& m, int files, const std::vector<GoldenCase>& goldens,
+                           const WeightsFile* weights) {
   CAMEO_CHECK(!m.plans.empty() && goldens.size() < 1000, "a module with a plan");
   EmittedModule out;
   Parameters parameters;
@@ -114,7 +117,8 @@ EmittedModule print_module(const Module& m, int files, const std::vector<GoldenC
   }
   const SizeTable table(m, parameters);
   if (computes_sizes(table)) out.host.push_back(print_sizes(table, m));
-  out.program = {"program.cpp", print_program(m, {goldens, manifest_of(m, table), table, parameters})};
+  out.program = {"program.cpp",
+                 print_program(m, {goldens, manifest_of(m, table, weights), table, parameters, weights})};
   return out;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 #include "codegen/sources.h"
 #include "frontend/ir/bind_dims.h"
+#include "codegen/weights_file.h"
 #include "optimizer/plan/plan.h"
 
 namespace cameo {
@@ -19,8 +20,10 @@ struct EmittedModule {
   std::vector<std::vector<SourceFile>> kernels;  // for each plan: its kernels, in files of about equal work
   std::vector<SourceFile> host;                  // what the processor runs beside a plan of its own
 };
-/// `files`: into how many files each plan's kernels are split. The result depends on the module and that number alone.
-EmittedModule print_module(const Module& m, int files, const std::vector<GoldenCase>& goldens = {});
+/// `files`: into how many files each plan's kernels are split. `weights`: where they are if not in the artifact. The
+/// result depends on what is given alone.
+EmittedModule print_module(const Module& m, int files, const std::vector<GoldenCase>& goldens = {},
+                           const WeightsFile* weights = nullptr);
 
 /// Whether one of its plans is for GPUs.
 bool has_gpu(const Module& m);

@@ -92,6 +92,9 @@ class ProgramPrinter {
     print_images();
     print_requirements();
     print_made_up();
+    if (const WeightsFile* file = parts_.weights)
+      w_.line(fmt::format("const WeightsFile weights_file = {{{}, {:#018x}ul, &weights_reader}};",
+                          string_literal(file->name), file->hash));
     print_goldens(w_, goldens_, parts_.table);
     nodes_.print(w_, "Node", "nodes");
     text_.print(w_);
@@ -116,7 +119,7 @@ class ProgramPrinter {
         fmt::format("__attribute__((visibility(\"default\"))) const struct cameo_api* {}_api(rt::uint32_t abi_major) "
                     "{{ return cameo_program_api(abi_major); }}",
                     module_.name));
-    if (module_.weights.bytes)
+    if (module_.weights.bytes && !parts_.weights)
       w_.line("extern __attribute__((visibility(\"hidden\"))) const unsigned char cameo_weights[];");
     print_golden_symbol(w_, goldens_);
     w_.line("}");
@@ -296,7 +299,8 @@ class ProgramPrinter {
     field("nodes", "rt::nodes"), field("node_count", nodes_.size());
     field("text", "rt::text");
     field("images", "rt::images"), field("image_count", module_.plans.size());
-    if (module_.weights.bytes) field("weights", "cameo_weights"), field("weights_bytes", module_.weights.bytes);
+    if (module_.weights.bytes && !parts_.weights) field("weights", "cameo_weights");
+    if (module_.weights.bytes) field("weights_bytes", module_.weights.bytes);
     if (!made_up_.empty())
       field("made_up", "rt::made_up"), field("made_up_count", made_up_.size()),
           field("made_up_seed", fmt::format("{}ul", *module_.made_up_seed));
@@ -307,6 +311,7 @@ class ProgramPrinter {
       if (requirements_.size())
         field("requirements", "rt::requirements"), field("requirement_count", requirements_.size());
     }
+    if (parts_.weights) field("weights_file", "&rt::weights_file");
     w_.close("};");
   }
 

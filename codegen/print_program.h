@@ -2,6 +2,7 @@
 #pragma once
 #include "codegen/print_module.h"
 #include "codegen/size_table.h"
+#include "codegen/weights_file.h"
 
 namespace cameo {
 
@@ -11,6 +12,7 @@ struct ProgramParts {
   std::string manifest;
   const SizeTable& table;
   const Parameters& parameters;  // of all plans' kernels
+  const WeightsFile* weights;    // null: they are in the artifact
 };
 /// Defines rt::Program cameo_program and the symbol NAME_api.
 std::string print_program(const Module& m, const ProgramParts& parts);

@@ -139,7 +139,17 @@ set_target_properties(@NAME@_library PROPERTIES PREFIX "" OUTPUT_NAME @NAME@)
 
 add_executable(@NAME@_program $<TARGET_OBJECTS:@NAME@_objects>)
 set_target_properties(@NAME@_program PROPERTIES LINKER_LANGUAGE CXX)
-)";
+@WEIGHTS@)";
+
+/// Beside what is built, where it is looked for; of a file that was written into the folder of the sources.
+std::string link_to_weights(const WeightsFile& file) {
+  if (!file.is_beside() || file.name.find_first_of("/\\\"$") != file.name.npos) return "";
+  return fmt::format(
+      "if(NOT CMAKE_CURRENT_BINARY_DIR STREQUAL CMAKE_CURRENT_SOURCE_DIR)\n"
+      "  file(CREATE_LINK \"${{CMAKE_CURRENT_SOURCE_DIR}}/{0}\" \"${{CMAKE_CURRENT_BINARY_DIR}}/{0}\" COPY_ON_ERROR "
+      "SYMBOLIC)\nendif()\n",
+      file.name);
+}
 
 /// How the code of one architecture is made of a GPU plan's kernels.
 std::string device_command(std::string_view architecture) {
@@ -204,7 +214,7 @@ std::string source_makefile(const Module& m, const EmittedModule& text) {
                           {"BASE", "-march=x86-64-v2"}});
 }
 
-std::string source_cmake(const Module& m, const EmittedModule& text) {
+std::string source_cmake(const Module& m, const EmittedModule& text, const WeightsFile* weights) {
   const RuntimeFiles runtime = runtime_files(m);
   std::string names, properties;
   for (size_t p = 0; p < m.plans.size(); ++p) {
@@ -220,6 +230,7 @@ std::string source_cmake(const Module& m, const EmittedModule& text) {
                        {"PROGRAM", joined(runtime.program)},
                        {"KERNEL_NAMES", names},
                        {"KERNEL_PROPERTIES", properties},
+                       {"WEIGHTS", weights ? link_to_weights(*weights) : ""},
                        {"FLAGS_LIST", with_semicolons(kFlags)},
                        {"FLAGS_PLAIN", std::string(kFlags)}});
 }

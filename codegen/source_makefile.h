@@ -7,6 +7,6 @@
 namespace cameo {
 
 std::string source_makefile(const Module& m, const EmittedModule& text);
-std::string source_cmake(const Module& m, const EmittedModule& text);
+std::string source_cmake(const Module& m, const EmittedModule& text, const WeightsFile* weights);
 
 }  // namespace cameo

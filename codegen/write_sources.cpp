@@ -86,7 +86,7 @@ class Folder {
   fs::path final_, scratch_;
 };
 
-std::string data_assembly(const Module& m, const std::vector<GoldenCase>& goldens) {
+std::string data_assembly(const Module& m, const std::vector<GoldenCase>& goldens, bool with_weights) {
   std::string s = "# The bytes that no compiler reads: weights, golden cases.\n";
   auto add = [&](std::string_view symbol, std::string_view section, std::string_view file) {
     s += fmt::format(
@@ -94,7 +94,7 @@ std::string data_assembly(const Module& m, const std::vector<GoldenCase>& golden
         "{0},@object\n{0}:\n\t.incbin \"{2}\"\n\t.size {0}, . - {0}\n",
         symbol, section, file);
   };
-  if (m.weights.bytes) add("cameo_weights", ".lrodata.cameo_weights", "weights.bin");
+  if (with_weights) add("cameo_weights", ".lrodata.cameo_weights", "weights.bin");
   if (!goldens.empty()) add(kGoldenSymbol, ".rodata.cameo_goldens", "goldens.bin");
   for (const Plan& p : m.plans)
     for (const std::string& a : p.target.architectures)
@@ -132,7 +132,7 @@ std::string header_of(const Module& m) {
 }
 
 void write_sources(const Module& m, const EmittedModule& text, const std::vector<GoldenCase>& goldens,
-                   const fs::path& path, const std::function<bool()>& go_on) {
+                   const fs::path& path, const WeightsFile* weights, const std::function<bool()>& go_on) {
   Folder folder(path);
   auto write = [&](const fs::path& name, std::string_view bytes) {
     if (!go_on()) fail("interrupted");
@@ -148,12 +148,19 @@ void write_sources(const Module& m, const EmittedModule& text, const std::vector
   for (const SourceFile& f : text.host) write(f.path, f.text);
   for (const EmbeddedFile& f : embedded_under("runtime/")) write(fs::path(f.path), f.contents);
   write(m.name + ".h", header_of(m));
-  write("data.S", data_assembly(m, goldens));
+  const bool embeds = m.weights.bytes && !weights;
+  write("data.S", data_assembly(m, goldens, embeds));
   write("exports.map", fmt::format("{{ global: cameo_model_api; {}_api; local: *; }};\n", m.name));
   write("Makefile", source_makefile(m, text));
   if (!has_gpu(m))  // make knows nvcc's part alone
-    write("CMakeLists.txt", source_cmake(m, text));
-  if (m.weights.bytes) folder.write_pieces("weights.bin", pool_pieces(m));
+    write("CMakeLists.txt", source_cmake(m, text, weights));
+  if (embeds) folder.write_pieces("weights.bin", pool_pieces(m));
+  if (weights && weights->is_beside()) {
+    const std::string header = weights_header(m, *weights);
+    Pieces pieces = pool_pieces(m);
+    pieces.insert(pieces.begin(), as_bytes(header));
+    folder.write_pieces(weights->name, pieces);
+  }
   if (!goldens.empty()) folder.write_pieces("goldens.bin", golden_pieces(goldens));
   folder.commit();
 }

@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 #define CAMEO_ABI_MAJOR 1u
-#define CAMEO_ABI_MINOR 2u
+#define CAMEO_ABI_MINOR 3u
 
 /* Status numbers never change; those up to 16 are gRPC's and Abseil's. */
 typedef int32_t cameo_status;
@@ -123,9 +123,15 @@ typedef struct cameo_options {
   /* Calls body(arg, i) once for each i in [0, count), in any order, on any threads, and returns when all have returned.
    */
   void (*parallel_for)(void* user, int32_t count, void (*body)(void* arg, int32_t i), void* arg);
-  /* Weights that are not in the library (`--weights=file`): 0 means that all bytes were read. */
+  /* Weights that are not in the library (`--weights=file`), from `offset` bytes behind the first one on; in the file
+   * that begins at byte 4096. 0 means that all bytes were read; they are compared with what the library was built with.
+   * Null: the library maps the file, read-only and shared with all that map it. */
   int32_t (*read_weights)(void* user, uint64_t offset, void* to, size_t bytes);
   void (*log)(void* user, int32_t level, const char* message); /* 0 note, 1 warning */
+
+  /* Since minor version 3. The file of the weights that are not in the library, read during the call alone; null: the
+   * one that was written with the library, in the same place beside it. */
+  const char* weights_path;
 } cameo_options;
 
 enum {

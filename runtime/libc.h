@@ -38,19 +38,7 @@ struct Timespec {
 };
 int clock_gettime(int clock, Timespec* time) __asm__("clock_gettime");
 
-// libraries; only runtime/cuda/ uses them
-void* dlopen(const char* path, int flags) __asm__("dlopen");
-void* dlsym(void* library, const char* name) __asm__("dlsym");
-enum : int { kBindNow = 2, kNeverUnload = 0x1000 };
-
-// files; only the program part uses what follows
-struct Dirent {
-  uint64_t inode;
-  int64_t offset;
-  uint16_t bytes;
-  uint8_t type;
-  char name[256];
-};
+// files
 struct Statx {  // the kernel's, of which these two are read
   uint8_t unread[28];
   uint16_t mode;
@@ -61,15 +49,32 @@ struct Statx {  // the kernel's, of which these two are read
 int statx(int folder, const char* path, int flags, unsigned what, Statx* to) __asm__("statx");
 int open(const char* path, int flags, ...) __asm__("open");
 long read(int file, void* to, size_t bytes) __asm__("read");
-long write(int file, const void* from, size_t bytes) __asm__("write");
 int close(int file) __asm__("close");
+int* errno_location() __asm__("__errno_location");
+char* strerror(int error) __asm__("strerror");
+void* mmap(void* at, size_t bytes, int access, int flags, int file, int64_t offset) __asm__("mmap");
+int munmap(void* memory, size_t bytes) __asm__("munmap");
+inline void* map_failed() { return reinterpret_cast<void*>(~uint64_t{0}); }
+
+// libraries; only runtime/cuda/ uses them
+void* dlopen(const char* path, int flags) __asm__("dlopen");
+void* dlsym(void* library, const char* name) __asm__("dlsym");
+enum : int { kBindNow = 2, kNeverUnload = 0x1000 };
+
+// only the program part uses what follows
+struct Dirent {
+  uint64_t inode;
+  int64_t offset;
+  uint16_t bytes;
+  uint8_t type;
+  char name[256];
+};
+long write(int file, const void* from, size_t bytes) __asm__("write");
 int rename(const char* from, const char* to) __asm__("rename");
 int unlink(const char* path) __asm__("unlink");
 void* opendir(const char* path) __asm__("opendir");
 Dirent* readdir(void* folder) __asm__("readdir");
 int closedir(void* folder) __asm__("closedir");
-int* errno_location() __asm__("__errno_location");
-char* strerror(int error) __asm__("strerror");
 void (*signal(int number, void (*handler)(int)))(int) __asm__("signal");
 
 enum : int {
@@ -81,6 +86,7 @@ enum : int {
   kCloseOnExec = 02000000
 };
 enum : int { kWorkingFolder = -100, kOfTheDescriptor = 0x1000, kTypeAndSize = 0x201 };  // statx
+enum : int { kMapRead = 1, kMapShared = 1 };
 enum : uint16_t { kTypeMask = 0170000, kRegular = 0100000 };
 enum : int { kMonotonic = 1, kInterrupt = 2, kPipe = 13, kTerminate = 15 };
 

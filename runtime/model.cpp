@@ -21,7 +21,7 @@ void default_free(void*, void* memory, size_t, size_t, cameo_device) { libc::fre
 cameo_options read_options(const cameo_options* given) {
   cameo_options options = default_options();
   if (!given) return options;
-  libc::memcpy(&options, given, sizeof options);
+  libc::memcpy(&options, given, given->struct_size < sizeof options ? given->struct_size : sizeof options);
   options.struct_size = sizeof options;
   if (!options.alloc) options.alloc = default_alloc, options.free = default_free;
   return options;
@@ -61,7 +61,7 @@ const Image* gpu_image(const Program& program) {
 
 cameo_status check_given(const cameo_options* given, cameo_error* error) {
   if (!given) return CAMEO_OK;
-  if (!is_struct_size(given->struct_size, sizeof *given))
+  if (!is_struct_size(given->struct_size, offsetof(cameo_options, weights_path)))
     return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1,
                 "options.struct_size is %u; set it to sizeof(cameo_options), %zu", given->struct_size, sizeof *given);
   if (!given->alloc == !given->free) return CAMEO_OK;
@@ -86,23 +86,6 @@ cameo_status check_program(const Program& program, cameo_error* error) {
                 program.version, kProgramVersion);
   cameo_status status = check_types(program.inputs, program.input_count, "input", error);
   return status ? status : check_types(program.outputs, program.output_count, "output", error);
-}
-
-cameo_status load_weights(cameo_model* model, cameo_error* error) {
-  const Program& program = *model->program;
-  model->weights = program.weights;
-  if (!program.weights_bytes || (program.weights && !program.made_up_count)) return CAMEO_OK;
-  if (!program.weights && !model->options.read_weights)
-    return fail(error, CAMEO_FAILED_PRECONDITION, -1, -1,
-                "the %lu bytes of weights are not in the library; give options.read_weights", program.weights_bytes);
-  model->owned_weights = allocate(model->options, program.weights_bytes);
-  if (!model->owned_weights)
-    return fail(error, CAMEO_OUT_OF_MEMORY, -1, -1, "cannot allocate %lu bytes for weights", program.weights_bytes);
-  model->weights = model->owned_weights;
-  if (program.made_up_count) return make_up_weights(program, static_cast<char*>(model->owned_weights)), CAMEO_OK;
-  if (model->options.read_weights(model->options.user, 0, model->owned_weights, program.weights_bytes) == 0)
-    return CAMEO_OK;
-  return fail(error, CAMEO_DATA_LOSS, -1, -1, "options.read_weights could not read %lu bytes", program.weights_bytes);
 }
 
 bool is_parallel(const Schedule& schedule) {
@@ -134,7 +117,7 @@ void destroy_model(cameo_model* model) {
     model->pool->destroy();
     deallocate(options, model->pool, Pool::bytes(model->threads));
   }
-  if (model->owned_weights) deallocate(options, model->owned_weights, model->program->weights_bytes);
+  release_weights(model);
   deallocate(options, model, sizeof *model);
 }
 
@@ -264,7 +247,7 @@ cameo_status open_image(const Program& program, const Image& image, const cameo_
     if (cameo_status status = check_bounds(program, *image.schedule, error)) return status;
   cameo_model* model = static_cast<cameo_model*>(allocate(options, sizeof *model));
   if (!model) return fail(error, CAMEO_OUT_OF_MEMORY, -1, -1, "cannot allocate a model");
-  *model = {&program, &image, options, nullptr, nullptr, nullptr, 1, 1, nullptr};
+  *model = {&program, &image, options, nullptr, nullptr, nullptr, nullptr, 1, 1, nullptr};
   model->options.device.device_type = image.device ? CAMEO_CUDA : CAMEO_CPU;
   cameo_status status = load_weights(model, error);
   if (!status) status = start_threads(model, error);

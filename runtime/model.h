@@ -10,7 +10,8 @@ struct cameo_model {
   const rt::Image* image;
   cameo_options options;  // callbacks filled in
   const void* weights;    // on the image's machine
-  void* owned_weights;    // read by the callback
+  void* owned_weights;    // made up, or read by the callback
+  void* mapped_weights;   // the header of a file and the pool behind it
   rt::Pool* pool;         // null with one thread, or where the host has a parallel_for
   int32_t threads;
   uint32_t references;
@@ -93,6 +94,8 @@ cameo_status set_profile(cameo_context* context, uint64_t* nanoseconds, int32_t 
 cameo_status selftest(const Program& program, const cameo_options* options, void (*report)(void*, const cameo_check*),
                       void* user, cameo_error* error);
 
+cameo_status load_weights(cameo_model* model, cameo_error* error);
+void release_weights(cameo_model* model);
 void make_up_weights(const Program& program, char* to);  // all of program.weights_bytes
 
 void* allocate(const cameo_options& options, uint64_t bytes);

@@ -198,6 +198,14 @@ struct Requirement {
   uint32_t size = 0, node = 0;
 };
 
+struct WeightsReader;  // mapped_weights.h; linked where a table names it
+extern __attribute__((visibility("hidden"))) const WeightsReader weights_reader;
+struct WeightsFile {           // of weights that the library does not hold
+  const char* name = nullptr;  // absolute, or counted from the folder of the library or program that has this
+  uint64_t hash = 0;           // PoolHash
+  const WeightsReader* reader = nullptr;
+};
+
 struct Program {
   uint32_t version = kProgramVersion;
   const char* name = nullptr;
@@ -212,7 +220,7 @@ struct Program {
   const char* text = "";
   const Image* images = nullptr;
   uint32_t image_count = 0;
-  const void* weights = nullptr;  // 64-byte aligned; null with weights_bytes: read by the host's callback
+  const void* weights = nullptr;  // 64-byte aligned; null with weights_bytes: in a file, or the host reads them
   uint64_t weights_bytes = 0;
   const MadeUp* made_up = nullptr;  // by offset; `weights` holds the bytes between them, one piece behind the other
   uint32_t made_up_count = 0;
@@ -226,6 +234,7 @@ struct Program {
   Kernel sizes = nullptr;   // fills in the sizes behind the symbols: its one operand is the table; null: there are none
   const Requirement* requirements = nullptr;
   uint32_t requirement_count = 0;
+  const WeightsFile* weights_file = nullptr;
 };
 
 }  // namespace rt

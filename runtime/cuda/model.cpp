@@ -71,8 +71,7 @@ cameo_status move_weights(Model* m, cameo_model* model, cameo_error* error) {
   Calls calls(m->driver, error);
   calls(m->driver.cuMemcpyHtoD, m->weights, model->weights, bytes);
   model->weights = m->weights;
-  if (model->owned_weights) deallocate(model->options, model->owned_weights, bytes);
-  model->owned_weights = nullptr;
+  release_weights(model);
   return calls.status();
 }
 

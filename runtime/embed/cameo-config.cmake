@@ -16,7 +16,8 @@ endif()
 # makes the library NAME out of a model: link it, include NAME.h and call NAME_api. It is compiled anew when the model,
 # a golden case, a file of DEPENDS (external weights, say) or cameo itself changes. With GOLDEN it carries golden cases,
 # and once enable_testing() was called, the test NAME.selftest runs them. The library's file is $<TARGET_FILE:NAME>: a
-# SHARED one can be loaded by name and is a program too.
+# SHARED one can be loaded by name and is a program too. OPTIONS --weights=file puts NAME.weights beside it; the program
+# that a STATIC one is linked into looks for it in the program's own folder.
 function(cameo_add_model name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;SHARED" "MODEL;GOLDEN"
     "DIMS;SHAPES;CONSTANTS;OUTPUTS;TARGET;DEPENDS;OPTIONS")

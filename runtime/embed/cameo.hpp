@@ -284,7 +284,20 @@ struct Options : cameo_options {
       throw Error(CAMEO_INVALID_ARGUMENT, "there is no device `" + where + "`; there are auto, cpu, cuda, cuda:1");
     return device = cuda(std::stoi(number)), *this;
   }
+  /// The file of the weights of a library that was built with `--weights=file`, where it is not beside the library.
+  Options& weights(std::string path) { return weights_file = std::move(path), *this; }
+
+  std::string weights_file;  // `weights_path` of the call, unless empty
 };
+
+namespace detail {
+/// As the ABI takes them; they refer to `options`.
+inline cameo_options given(const Options& options) {
+  cameo_options plain = options;
+  if (!options.weights_file.empty()) plain.weights_path = options.weights_file.c_str();
+  return plain;
+}
+}  // namespace detail
 
 /// One output of one golden case that `selftest` compared.
 struct Check {
@@ -323,6 +336,7 @@ class Model {
   /// Runs the embedded golden cases. A case outside its tolerance is a Check that has not passed; that there are no
   /// cases is an Error.
   std::vector<Check> selftest(const Options& options = Options()) const {
+    const cameo_options given = detail::given(options);
     std::vector<Check> checks;
     const auto report = [](void* to, const cameo_check* c) {
       static_cast<std::vector<Check>*>(to)->push_back(
@@ -330,7 +344,7 @@ class Model {
     };
     cameo_error error{};
     error.struct_size = sizeof error;
-    const cameo_status status = api().selftest(&options, report, &checks, &error);
+    const cameo_status status = api().selftest(&given, report, &checks, &error);
     if (status != CAMEO_OK && status != CAMEO_MISMATCH) throw Error(error);
     return checks;
   }
@@ -393,7 +407,8 @@ class Model {
                                            std::to_string(CAMEO_ABI_MAJOR) + "; build it anew");
     cameo_error error{};
     error.struct_size = sizeof error;
-    if (state_->api->model_create(&options, &state_->handle, &error) != CAMEO_OK) throw Error(error);
+    const cameo_options given = detail::given(options);
+    if (state_->api->model_create(&given, &state_->handle, &error) != CAMEO_OK) throw Error(error);
     state_->inputs = state_->declared(false);
     state_->outputs = state_->declared(true);
   }

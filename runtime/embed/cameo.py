@@ -93,7 +93,7 @@ class _Error(c.Structure):
 class _Options(c.Structure):
     _fields_ = [("struct_size", c.c_uint32), ("num_threads", c.c_int32), ("device", _Device), ("user", c.c_void_p),
                 ("alloc", c.c_void_p), ("free", c.c_void_p), ("parallel_for", c.c_void_p),
-                ("read_weights", c.c_void_p), ("log", c.c_void_p)]
+                ("read_weights", c.c_void_p), ("log", c.c_void_p), ("weights_path", c.c_char_p)]
 
 
 class _RunOptions(c.Structure):
@@ -163,10 +163,11 @@ def _numpy_type(t):
 
 
 # ---- what users see --------------------------------------------------------------------------------------------------
-def load(path, threads=0, device="auto"):
+def load(path, threads=0, device="auto", weights=None):
     """The model in a shared library that `cameo build MODEL -o x.so` wrote; threads=0 takes its default. `device` is
-    "cpu", "cuda" (the first GPU), "cuda:1" .., or "auto": the first GPU if the library has code for it, else the CPU."""
-    return Model(path, threads, device)
+    "cpu", "cuda" (the first GPU), "cuda:1" .., or "auto": the first GPU if the library has code for it, else the CPU.
+    `weights` is the file of a library that was built with `--weights=file`, where it is not beside the library."""
+    return Model(path, threads, device, weights)
 
 
 def _device(text):
@@ -216,11 +217,12 @@ def _release_context(loaded, context):
 class _Loaded:
     """A model of a library. Whoever uses it refers to this."""
 
-    def __init__(self, path, threads, device):
+    def __init__(self, path, threads, device, weights):
         device = _device(device)
         library = _Library(os.path.abspath(os.fspath(path)))
         self.api = library.api
-        self.options = _Options(struct_size=c.sizeof(_Options), num_threads=threads, device=device)
+        self.options = _Options(struct_size=c.sizeof(_Options), num_threads=threads, device=device,
+                                weights_path=None if weights is None else os.fsencode(weights))
         self.model = _Handle()
         _call(self.api.model_create, c.byref(self.options), c.byref(self.model))
         _when_gone(self, _release_model, library, self.model)
@@ -244,8 +246,8 @@ class _Loaded:
 class Model:
     """Code and weights of one library. `inputs` and `outputs` are lists of Io."""
 
-    def __init__(self, path, threads=0, device="auto"):
-        self._loaded = loaded = _Loaded(path, threads, device)
+    def __init__(self, path, threads=0, device="auto", weights=None):
+        self._loaded = loaded = _Loaded(path, threads, device, weights)
         self._free = collections.deque()  # sessions that no call uses; append and pop are atomic
         self.inputs, self.outputs = loaded.inputs, loaded.outputs
 

@@ -9,12 +9,12 @@ enum class Verb { None, Run, Test, Bench, Profile, Inspect, Licenses, Help };
 
 struct Flags {
   Verb verb = Verb::None;
-  bool help = false, json = false;
+  bool help = false, json = false, verify = false;
   int32_t threads = 0;
   cameo_device device = {CAMEO_AUTO, 0};
   int64_t runs = 0, warmup = -1;
   double seconds = 1, tolerance = -1;
-  Slice taps;
+  Slice taps, weights;
   Slice* inputs = nullptr;  // -i
   size_t input_count = 0;
   Slice* dims = nullptr;  // --dim

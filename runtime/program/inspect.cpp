@@ -1,7 +1,9 @@
 // `inspect`, `--help`, `licenses` and what a bare call prints: all from the program's tables.
 #include "runtime/cpu.h"
 #include "runtime/device.h"
+#include "runtime/mapped_weights.h"
 #include "runtime/program/output.h"
+#include "runtime/program/session.h"
 #include "runtime/program/verbs.h"
 #include "runtime/sizes.h"
 
@@ -152,7 +154,39 @@ const Schedule& schedule_of(const Program& p) {
   return image ? *image->schedule : kNone;
 }
 
-void inspect_json(Tool& tool) {
+// The file of weights, and what is wrong with it.
+struct Weights {
+  MappedWeights file;
+  cameo_error error = new_error();
+
+  Weights() = default;
+  Weights(const Weights&) = delete;
+  ~Weights() {
+    if (file.memory) libc::munmap(file.memory, file.bytes);
+  }
+  // Only whoever wants them verified is told that by an exit code.
+  void look(Tool& tool, const Flags& flags) {
+    const Program& p = *tool.program;
+    const WeightsReader& reader = *p.weights_file->reader;
+    cameo_status status = reader.open(p, path_of_weights(tool, flags), &file, &error);
+    if (!status && flags.verify && !reader.are_right(p, file.pool()))
+      status = rt::fail(&error, CAMEO_DATA_LOSS, -1, -1, "the weights in %s are damaged; copy them again",
+                        Quoted(file.path).text);
+    if (status && flags.verify) tool.fail(status, error);
+  }
+};
+
+void print_weights_json(Tool& tool, const Weights& weights) {
+  const WeightsFile* wanted = tool.program->weights_file;
+  if (!wanted) return;
+  tool.out.add(",\"weights_file\":{\"name\":"), tool.out.json(Slice(wanted->name));
+  tool.out.format(",\"hash\":\"%016lx\",\"path\":", wanted->hash);
+  tool.out.json(Slice(weights.file.path));
+  if (weights.error.code) tool.out.add(",\"why_not\":"), tool.out.json(Slice(weights.error.message));
+  tool.out.add('}');
+}
+
+void inspect_json(Tool& tool, const Weights& weights) {
   const Program& p = *tool.program;
   const Schedule& schedule = schedule_of(p);
   Text& out = tool.out;
@@ -166,6 +200,7 @@ void inspect_json(Tool& tool) {
   }
   out.format("],\"weights_bytes\":%lu,\"arena_bytes\":%lu,\"scratch_bytes\":%lu,\"steps\":%u,\"goldens\":%u",
              p.weights_bytes, schedule.arena_bytes, schedule.scratch_bytes, schedule.row_count, p.golden_count);
+  print_weights_json(tool, weights);
   out.add(",\"dependencies\":[\"libc.so.6\"],\"manifest\":");
   out.add(p.manifest_bytes ? Slice(p.manifest, p.manifest_bytes) : Slice("null"));
   out.add("}\n");
@@ -277,7 +312,9 @@ bool inspect_verb(Tool& tool, const Flags& flags) {
   const Program& p = *tool.program;
   const Schedule& schedule = schedule_of(p);
   Text& out = tool.out;
-  if (flags.json) return inspect_json(tool), true;
+  Weights weights;
+  if (p.weights_file) weights.look(tool, flags);
+  if (flags.json) return inspect_json(tool, weights), true;
   out.plain(p.name);
   out.add("\ninputs\n");
   print_values(tool, p.inputs, p.input_count);
@@ -286,6 +323,9 @@ bool inspect_verb(Tool& tool, const Flags& flags) {
   out.add("targets\n");
   for (uint32_t i = 0; i < p.image_count; ++i) list_target(tool, image_at(p, i));
   print_bytes(&out, "weights", p.weights_bytes);
+  if (p.weights_file && weights.error.code) out.format("  in no file that fits: %s\n", weights.error.message);
+  if (p.weights_file && !weights.error.code)
+    out.format("  in %s, %s\n", Quoted(weights.file.path).text, flags.verify ? "undamaged" : "which fits");
   print_bytes(&out, "arena", schedule.arena_bytes);
   print_bytes(&out, "scratch", schedule.scratch_bytes);
   out.format("%-14s %u, of %u kinds of ONNX origin\n%-14s %u\n%-14s libc.so.6 (glibc 2.34 or newer)\n", "steps",

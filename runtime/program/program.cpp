@@ -11,6 +11,9 @@ namespace {
 
 bool run_verbs(Tool& tool, const Flags& flags) {
   if (flags.help || flags.verb == Verb::Help) return print_help(tool, flags.verb), true;
+  if ((!flags.weights.empty() || flags.verify) && !tool.program->weights_file)
+    return tool.fail(kUsage, "the weights are inside of this artifact; `%s` is for those of `--weights=file`",
+                     flags.verify ? "--verify" : "--weights");
   switch (flags.verb) {
     case Verb::Run: return run_verb(tool, flags);
     case Verb::Test: return test_verb(tool, flags);

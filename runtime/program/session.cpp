@@ -22,12 +22,19 @@ cameo_value tensor_value(const Array& array, int64_t* shape) {
 
 }  // namespace
 
+const char* path_of_weights(Tool& tool, const Flags& flags) {
+  Text path(tool.arena);
+  path.add(flags.weights);
+  return flags.weights.empty() ? nullptr : path.c_str();
+}
+
 cameo_options options_of(Tool& tool, const Flags& flags) {
   cameo_options options = {};
   options.struct_size = sizeof options;
   tool.api->options_init(&options);
   options.num_threads = flags.threads;
   options.device = flags.device;
+  options.weights_path = path_of_weights(tool, flags);
   options.user = &tool;
   options.log = [](void* user, int32_t level, const char* message) {
     if (level) static_cast<Tool*>(user)->note("note: %s", message);

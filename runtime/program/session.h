@@ -33,6 +33,7 @@ class Session {
   uint64_t load_ns_ = 0, run_ns_ = 0;
 };
 
-cameo_options options_of(Tool& tool, const Flags& flags);  // warnings go to stderr
+const char* path_of_weights(Tool& tool, const Flags& flags);  // null: where the artifact looks by itself
+cameo_options options_of(Tool& tool, const Flags& flags);     // warnings go to stderr
 
 }  // namespace rt::program

@@ -19,7 +19,7 @@ if(TARGET cameo)
   embed_test(c COMMAND ${embed_source}/c/check ${embed_build}/c MODEL=${embed_model} PICTURE=${embed_picture}
     SIZED=${embed_sized})
   set_tests_properties(embed.c PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT PKG_CONFIG_PATH=${embed_prefix}/lib/pkgconfig
-    PASS_REGULAR_EXPRESSION "digit is a 3.*refused: input 0.*digit is a 3.*refused: input 0.*x: batch 1 to 4.*refused: input 0")
+    PASS_REGULAR_EXPRESSION "digit is a 3.*refused: input 0.*digit is a 3.*refused: input 0.*x: batch 1 to 4.*refused: input 0.*refused: cannot open the weights")
 
   # C++ through CMake.
   embed_test(cpp COMMAND ${CMAKE_CTEST_COMMAND} --build-and-test ${embed_source}/cpp ${embed_build}/cpp
