@@ -2,8 +2,8 @@
 // parallel.
 #pragma once
 #include "codegen/sources.h"
-#include "frontend/ir/bind_dims.h"
 #include "codegen/weights_file.h"
+#include "frontend/ir/bind_dims.h"
 #include "optimizer/plan/plan.h"
 
 namespace cameo {

@@ -474,7 +474,7 @@ double seconds_so_far() {
 }
 /// In this process, without workers.
 void walk(const Module& m, Road road) {
-  const BuildOptions here{.jobs = 0, .progress = {}};
+  const BuildOptions here{.jobs = 0, .weights = {}, .progress = {}};
   if (road == Road::Ptx)
     EXPECT_FALSE(ptx_of_module(m, here).empty());
   else if (road == Road::Artifact)
