@@ -96,6 +96,7 @@ class ProgramPrinter {
       w_.line(fmt::format("const WeightsFile weights_file = {{{}, {:#018x}ul, &weights_reader}};",
                           string_literal(file->name), file->hash));
     print_goldens(w_, goldens_, parts_.table);
+    node_names_.print(w_, "char* const", "node_names");
     nodes_.print(w_, "Node", "nodes");
     text_.print(w_);
     w_.line("}  // namespace");
@@ -297,6 +298,7 @@ class ProgramPrinter {
     field("inputs", "rt::inputs"), field("input_count", io.inputs.size());
     field("outputs", "rt::outputs"), field("output_count", io.outputs.size());
     field("nodes", "rt::nodes"), field("node_count", nodes_.size());
+    field("node_names", "rt::node_names");
     field("text", "rt::text");
     field("images", "rt::images"), field("image_count", module_.plans.size());
     if (module_.weights.bytes && !parts_.weights) field("weights", "cameo_weights");
@@ -345,24 +347,19 @@ class ProgramPrinter {
     return node_of(s.provenance, kernel, s.kind == StepKind::Kernel ? p.kernels[s.kernel].cost : KernelCost());
   }
   size_t node_of(const Provenance& provenance, const std::string& kernel, const KernelCost& cost) {
-    auto [names, fresh] = names_.try_emplace(provenance);
-    if (fresh) names->second = print_names(provenance);
-    return nodes_.add_once({fmt::format("{{{}, {}, {}ul, {}ul}}", names->second, text_.place_of(kernel),
-                                        static_cast<uint64_t>(cost.flops), static_cast<uint64_t>(cost.bytes))});
+    const std::vector<std::string> names = names_of(provenance);
+    return nodes_.add_once(
+        {fmt::format("{{{}, {}, {}, {}ul, {}ul}}", node_names_.add_once(names), names.size(), text_.place_of(kernel),
+                     static_cast<uint64_t>(cost.flops), static_cast<uint64_t>(cost.bytes))});
   }
-  /// An array of the nodes' names; what a Node says of it.
-  std::string print_names(const Provenance& provenance) {
+  /// As literals.
+  std::vector<std::string> names_of(const Provenance& provenance) const {
     const Sources& sources = *module_.sources;
-    std::string names;
-    size_t count = 0;
-    for (uint32_t o : provenance) {
-      if (o >= sources.size()) continue;
-      names += string_literal(sources[o].name.empty() ? sources[o].output : sources[o].name) + ", ";
-      ++count;
-    }
-    if (!count) return "nullptr, 0";
-    w_.line(fmt::format("const char* const names{}[] = {{{}}};", names_.size(), names));
-    return fmt::format("names{}, {}", names_.size(), count);
+    std::vector<std::string> names;
+    for (uint32_t o : provenance)
+      if (o < sources.size())
+        names.push_back(string_literal(sources[o].name.empty() ? sources[o].output : sources[o].name));
+    return names;
   }
 
   const Module& module_;
@@ -370,9 +367,8 @@ class ProgramPrinter {
   const std::vector<GoldenCase>& goldens_;
   const std::vector<MadeUpTensor> made_up_;
   Writer w_;
-  RowTable nodes_, requirements_;
+  RowTable nodes_, node_names_, requirements_;
   TextTable text_;
-  std::map<Provenance, std::string> names_;
 };
 
 }  // namespace

@@ -58,9 +58,12 @@ cameo_status describe_node(const Program& program, int32_t index, cameo_node* no
   if (!node || node->struct_size < sizeof node->struct_size) return CAMEO_INVALID_ARGUMENT;
   if (index < 0 || static_cast<uint32_t>(index) >= program.node_count) return CAMEO_NOT_FOUND;
   const Node& from = program.nodes[index];
-  const cameo_node described = {sizeof described, static_cast<int32_t>(from.name_count),
-                                from.names,       program.text + from.kernel,
-                                from.flops,       from.bytes};
+  const cameo_node described = {sizeof described,
+                                static_cast<int32_t>(from.name_count),
+                                program.node_names + from.names,
+                                program.text + from.kernel,
+                                from.flops,
+                                from.bytes};
   give(described, node);
   return CAMEO_OK;
 }

@@ -92,8 +92,8 @@ struct Io {
 
 // `text` below: a name's place in Program::text. Each pointer in a table costs a relocation of 24 bytes.
 
-struct Node {  // one step; what profile, tap and faults speak of
-  const char* const* names = nullptr;
+struct Node {          // one step; what profile, tap and faults speak of
+  uint32_t names = 0;  // the first's place in Program::node_names
   uint32_t name_count = 0;
   uint32_t kernel = 0;  // text
   uint64_t flops = 0, bytes = 0;
@@ -217,6 +217,7 @@ struct Program {
   uint32_t output_count = 0;
   const Node* nodes = nullptr;  // of all images
   uint32_t node_count = 0;
+  const char* const* node_names = nullptr;
   const char* text = "";
   const Image* images = nullptr;
   uint32_t image_count = 0;

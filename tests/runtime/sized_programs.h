@@ -114,7 +114,7 @@ inline const void* const kSizedIn[] = {kSizedX, kSizedBias, kSizedMask};
 inline const void* const kSizedOut[] = {kSizedY, kSizedFlat, kSizedColumns, &kSizedRowCount};
 inline const rt::Golden kSizedGoldens[] = {{"case_0", kSizedIn, kSizedOut, nullptr, kSizedSizes}};
 inline const char* const kSizedNodeNames[] = {"/Gemm"};
-inline const rt::Node kSizedNodes[] = {{kSizedNodeNames, 1, 0, 0, 0}};
+inline const rt::Node kSizedNodes[] = {{0, 1, 0, 0, 0}};
 
 template <bool kIsOpen>
 inline const Program kSized = {
@@ -127,6 +127,7 @@ inline const Program kSized = {
     .output_count = 4,
     .nodes = kSizedNodes,
     .node_count = 1,
+    .node_names = kSizedNodeNames,
     .text = "k000\0/values",
     .images = kSizedImages<kIsOpen>,
     .image_count = 1,
