@@ -85,6 +85,8 @@ class Printer final : public KernelPrinter {
     if (is_symbolic(e) && is_size(e) && e.type() == DType::i64) return parameter(e);
     if (e.op() == Op::Var) return var_names_.at(e.var_number());
     if (e.op() == Op::Acc) return "acc";
+    if (is_symbolic(e) && e.type() == DType::i64)
+      if (const Expr sum = by_strides(e); sum != e) return name(sum);
     size_t at = home(e);
     if (auto it = scopes_[at].names.find(e); it != scopes_[at].names.end()) return it->second;
     std::string value = e.op() == Op::Fold ? print_fold(e, at) : call(e);
@@ -100,6 +102,38 @@ class Printer final : public KernelPrinter {
     const auto number = known - parameters_.begin();
     if (known == parameters_.end()) parameters_.push_back(size);
     return fmt::format("p{}", number);
+  }
+
+  /// The same sum, with one stride for each thing that varies, a number or a parameter, and what varies in outer scopes
+  /// first: (p0 + i * p1) + j.
+  Expr by_strides(Expr e) {
+    if (auto it = by_strides_.find(e); it != by_strides_.end()) return it->second;
+    struct Part {
+      Expr stride, varying;
+      size_t home;
+    };
+    std::vector<Part> parts;
+    Expr sum = integer(0);
+    const Affine a = affine(e);
+    for (const Affine::Term& t : a.terms) {
+      std::vector<Expr> factors = factors_of(t.term);
+      const auto sizes = std::ranges::stable_partition(factors, [](Expr f) { return !is_size(f); });
+      const Expr stride = product_of({sizes.begin(), sizes.end()}) * integer(t.coefficient);
+      factors.erase(sizes.begin(), sizes.end());
+      const Expr varying = product_of(std::move(factors));
+      const auto known = std::ranges::find(parts, varying, &Part::varying);
+      if (known == parts.end())
+        parts.push_back({stride, varying, home(varying)});
+      else
+        known->stride = known->stride + stride;
+    }
+    std::ranges::stable_sort(parts, {}, [](const Part& p) { return std::pair(p.home, p.varying.id()); });
+    for (const Part& p : parts)
+      if (p.varying.is_const()) sum = sum + p.stride;
+    sum = simplify_index(sum + integer(a.constant));
+    for (const Part& p : parts)
+      if (!p.varying.is_const()) sum = sum + p.varying * simplify_index(p.stride);
+    return by_strides_[e] = sum;
   }
 
   struct Scope {
@@ -195,6 +229,7 @@ class Printer final : public KernelPrinter {
   std::unordered_map<Expr, std::set<uint64_t>, ExprHash> free_;
   std::map<uint64_t, std::string> var_names_;
   std::vector<Expr> parameters_;
+  std::unordered_map<Expr, Expr, ExprHash> by_strides_;
   int temporaries_ = 0, folds_ = 0;
 };
 

@@ -136,7 +136,7 @@ struct Attention {
   RT_FN void score(i64 r, i64 keys, const f32* k, i64 k_stride) const {
     const f32* const q = part(at.q) + r * shape.size;
     if constexpr (InPanels) {
-      const TileSplit across = split_tiles(panels_of(keys), NV);
+      const TileSplit across = split_columns<NV>(keys);
       RT_ROLLED
       for (i64 p = 0; p < across.parts; ++p)
         each_size<NV, i64>(across, p, [&](auto size) __attribute__((always_inline)) {

@@ -61,13 +61,15 @@ struct Contraction {
   B b;
   Epilogue& epilogue;
 
-  // H rows from `row` on, of which the first `known` were computed before.
-  template <int H, int W, class P>
-  RT_FN void tile(const i64* index, P panels, i64 row, i64 known, i64 panel) const {
+  // Whether a tile's sums go from registers into copies of the epilogue, one for each vector: those of tiles that most
+  // of the output has. Others leave them in memory, where one loop over them serves all heights.
+  template <int H, int W>
+  static constexpr bool kWritten = InRegisters && (kIsConstant<M> || H == MR) && (kIsConstant<N> || W == NV);
+  // H rows from `row` on, of which the first `known` were computed before. The number of rows that it leaves in
+  // `totals`.
+  template <int H, int W, class V, class P>
+  RT_FN i64 tile(V* totals, const i64* index, P panels, i64 row, i64 known, i64 panel) const {
     const auto* const from = a.base + a.outer.at(index) + row * a.row_stride;
-    const auto emit = [&](auto sum, int i, auto col) __attribute__((always_inline)) {
-      if (i >= known) store_element<R>(epilogue, index, sum, row + i, col);
-    };
     using Sums = Accumulators<H, W, Splits>;
     Sums acc;
     acc.clear();
@@ -76,9 +78,20 @@ struct Contraction {
         acc.add_products(p, a.row_stride, panels, k);
         panels.at += k * panels.k_step;
       });
-      acc.each(n, panel * kPanel, emit);
+      if constexpr (kWritten<H, W>) {
+        const auto emit = [&](auto sum, int i, auto col) __attribute__((always_inline)) {
+          if (i >= known) store_element<R>(epilogue, index, sum, row + i, col);
+        };
+        if constexpr (kIsConstant<N>) {
+          acc.each(n, panel * kPanel, emit);
+          return 0;
+        } else if ((panel + W) * kPanel <= n) {
+          acc.each(c<W * kPanel>, panel * kPanel, emit);
+          return 0;
+        }
+      }
+      acc.put(totals);
     } else {
-      typename Sums::V totals[Sums::kSums];
       acc.clear_totals(totals);
       i64 terms = 0, left = points_of<S>(segments) * k;
       each_segment<0, S>(segments, a.segment, from, [&](auto* p) __attribute__((always_inline)) {
@@ -94,47 +107,53 @@ struct Contraction {
           terms = 0;
         }
       });
-      acc.each_total(totals, n, panel * kPanel, emit);
     }
+    return H;
+  }
+  // The rows of `totals` from `known` on.
+  template <int W, class V>
+  RT_FN void store_totals(const V* totals, const i64* index, i64 row, i64 known, i64 rows_left, i64 panel) const {
+    using Sums = Accumulators<1, W, 1>;
+    RT_ROLLED
+    for (i64 i = known; i < rows_left; ++i)
+      Sums::each_total(totals + i * Sums::kSums, n, panel * kPanel,
+                       [&](auto sum, int, auto col)
+                           __attribute__((always_inline)) { store_element<R>(epilogue, index, sum, row + i, col); });
   }
 
-  template <int W>
-  RT_FN void dot_rows(const i64* index, i64 row, i64 end, i64 panel) const {
+  // `count` parts of rows from `part` on times the columns of `width` panels, as B stands.
+  RT_FN void dot_rows(const i64* index, i64 part, i64 count, i64 panel, i64 width) const {
     if constexpr (S == 0 && B::kDots) {
+      const i64 end = rows.begin(part + count) < m ? rows.begin(part + count) : i64(m);
       RT_ROLLED
-      for (; row < end; ++row) RT_ROLLED
-      for (i64 p = panel; p < panel + W; ++p) {
+      for (i64 row = rows.begin(part); row < end; ++row) RT_ROLLED
+      for (i64 p = panel; p < panel + width; ++p) {
         f32 sums[kPanel] = {};
         b.dot(sums, a.base + a.outer.at(index) + row * a.row_stride, index, p, n, k);
-        for (int part = 0; part < kPanel; part += kPart)
-          emit(load(sums, Lanes<kPart>{part}), p * kPanel + part, n,
+        for (int at = 0; at < kPanel; at += kPart)
+          emit(load(sums, Lanes<kPart>{at}), p * kPanel + at, n,
                [&](auto sum, auto col)
                    __attribute__((always_inline)) { store_element<R>(epilogue, index, sum, row, col); });
       }
     }
   }
 
-  // Tiles of the panels [panel, panel + W): `count` of them from unit `first` on, a unit being a point and a row part.
-  template <int W>
-  RT_FN void column(i64 panel, i64 first, i64 count) const {
-    i64 index[R == 0 ? 1 : R];
-    index_of<R>(first / rows.parts, outer, index);
-    i64 part = first % rows.parts;
-    auto panels = b.template panels<W>(call, index, panel, m, n, points_of<S>(segments) * k);
+  // Tiles of the panels [panel, panel + W): `count` of them from a point's `part` on.
+  template <int W, class P>
+  RT_FN void column(P panels, i64* index, i64 part, i64 count, i64 panel) const {
+    typename Accumulators<MR, W, Splits>::V totals[Accumulators<MR, W, Splits>::kSums];
     RT_ROLLED
     while (true) {
-      if (S == 0 && b.dots(m)) {
-        dot_rows<W>(index, rows.begin(part), rows.begin(part + 1) < m ? rows.begin(part + 1) : i64(m), panel);
-      } else {
-        each_rows<MR>(m, rows, part, [&](auto height, i64 row, i64 known) __attribute__((always_inline)) {
-          tile<height.value, W>(index, panels, row, known, panel);
-        });
-      }
+      i64 first = 0, known = 0, left = 0;
+      each_rows<MR>(m, rows, part, [&](auto height, i64 row, i64 computed) __attribute__((always_inline)) {
+        left = tile<height.value, W>(totals, index, panels, row, computed, panel);
+        first = row, known = computed;
+      });
+      store_totals<W>(totals, index, first, known, left, panel);
       if (--count == 0) return;
       if (++part == rows.parts) {
         part = 0;
         advance<R>(outer, index);
-        if (!b.shared()) panels = b.template panels<W>(call, index, panel, m, n, points_of<S>(segments) * k);
       }
     }
   }
@@ -148,12 +167,20 @@ struct Contraction {
     const i64 end = tiles * (call.chunk + 1) / call.chunks;
     RT_ROLLED
     while (u < end) {
-      const i64 part = u / length % columns.parts;
+      const i64 part = u / length % columns.parts, panel = columns.begin(part);
       const i64 first = u % length + (b.shared() ? 0 : u / length / columns.parts * rows.parts);
       const i64 count = length - u % length < end - u ? length - u % length : end - u;
-      each_size<NV, PanelTotal>(columns, part, [&](auto width) __attribute__((always_inline)) {
-        column<width.value>(columns.begin(part), first, count);
-      });
+      i64 index[R == 0 ? 1 : R];
+      index_of<R>(first / rows.parts, outer, index);
+      if (S == 0 && b.dots(m)) {
+        dot_rows(index, first % rows.parts, count, panel, columns.begin(part + 1) - panel);
+      } else {
+        const auto panels =
+            b.panels(call, index, panel, columns.begin(part + 1) - panel, m, n, points_of<S>(segments) * k);
+        each_size<NV, PanelTotal>(columns, part, [&](auto width) __attribute__((always_inline)) {
+          column<width.value>(panels, index, first % rows.parts, count, panel);
+        });
+      }
       u += count;
     }
   }
@@ -174,7 +201,7 @@ RT_FN void contract(const Call& call, Extents<R> outer, Extents<S> segments, M m
                                                                  a,     b,        epilogue}
       .run(call);
 #else
-  const TileSplit rows = detail::split_rows<MR>(m), columns = split_tiles(panels_of(n), NV);
+  const TileSplit rows = detail::split_rows<MR>(m), columns = detail::split_columns<NV>(n);
   detail::Contraction<MR, NV, InRegisters, Splits, R, S, M, N, A, B, Epilogue>{call, outer,   segments, m, n,       k,
                                                                                rows, columns, a,        b, epilogue}
       .run();

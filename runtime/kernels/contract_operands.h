@@ -53,8 +53,7 @@ struct PackedB {  // panels, `outer` elements apart for each outer axis
   RT_FN auto at(const i64* index, i64 k, i64 col, i64 k_total) const {
     return load(address(index, k, col, k_total), 0);
   }
-  template <int W>
-  RT_FN Panels<T> panels(const Call&, const i64* index, i64 panel, i64, i64, i64 k_total) const {
+  RT_FN Panels<T> panels(const Call&, const i64* index, i64 panel, i64, i64, i64, i64 k_total) const {
     return {base + outer.at(index) + panel * k_total * kPanel, k_total * kPanel, kPanel};
   }
 };
@@ -145,15 +144,13 @@ struct StridedB {  // (i.., k, col) at base + i * outer + k * k_stride + col * n
   }
 #if !defined(RT_KERNEL)
   // Rows of B that are contiguous can be read where they stand.
-  template <int W>
-  RT_FN Panels<f32> panels(const Call& call, const i64* index, i64 panel, i64 m, i64 n, i64 k_total) const {
-    if (dots(m)) return {};
+  RT_FN Panels<f32> panels(const Call& call, const i64* index, i64 panel, i64 width, i64 m, i64 n, i64 k_total) const {
     const T* const from = base + outer.at(index) + panel * kPanel * n_stride;
-    if (n_stride == 1 && m < pack_from && (n % kPanel == 0 || (panel + W) * kPanel <= n))
+    if (n_stride == 1 && m < pack_from && (n % kPanel == 0 || (panel + width) * kPanel <= n))
       return {from, kPanel, k_stride};
     f32* const to = static_cast<f32*>(call.scratch);
     RT_ROLLED
-    for (i64 p = 0; p < W; ++p)
+    for (i64 p = 0; p < width; ++p)
       pack_panel(to + p * k_total * kPanel, from + p * kPanel * n_stride, n - (panel + p) * kPanel, k_total);
     return {to, k_total * kPanel, kPanel};
   }

@@ -103,6 +103,16 @@ constexpr bool occurs(int limit, int size) {
     return true;
   }
 }
+// Panels of a number of columns fall into tiles of two widths, of an unknown number into whole tiles and single panels.
+template <int N, class Columns>
+RT_FN constexpr TileSplit split_columns(Columns n) {
+  const i64 panels = panels_of(n);
+  if constexpr (kIsConstant<Columns>) {
+    return split_tiles(panels, N);
+  } else {
+    return {panels / N + panels % N, panels / N, N, 1};
+  }
+}
 template <class Total>
 constexpr int largest_part(int limit) {
   return occurs<Total>(limit, limit) ? limit : occurs<Total>(limit, limit - 1) ? limit - 1 : 1;
@@ -113,7 +123,7 @@ RT_FN void each_size(const TileSplit& split, i64 part, F f) {
   if constexpr (occurs<Total>(N, N)) {
     if (part < split.full) return f(Size<N>{});
   }
-  if constexpr (N > 2 && occurs<Total>(N, N - 1)) {
+  if constexpr (N > 2 && kIsConstant<Total> && occurs<Total>(N, N - 1)) {
     if (split.rest == N - 1) return f(Size<N - 1>{});
   }
   if constexpr (N > 1 && occurs<Total>(N, 1)) f(Size<1>{});
@@ -275,6 +285,14 @@ struct Accumulators {
     join();
     (..., (totals[I] += sum[I]));
     clear();
+  }
+
+  /// The sums in memory, for a loop over them.
+  RT_FN void put(V* totals) { put(indices<kSums>{}, totals); }
+  template <int... I>
+  RT_FN void put(Indices<int, I...>, V* totals) {
+    join();
+    (..., (totals[I] = sum[I]));
   }
 
   template <class N, class F>

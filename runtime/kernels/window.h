@@ -125,7 +125,12 @@ struct Windows {
         i64 col = 0;
         RT_ROLLED
         for (; col + kPart <= n; col += kPart) tile<H>(indices<H>{}, index, row, known, Lanes<kPart>{col});
-        tail<H, kPart / 2>(index, row, known, col);
+        if constexpr (kIsConstant<N>) {
+          tail<H, kPart / 2>(index, row, known, col);
+        } else {  // a rest may have every width: a row at a time
+          RT_ROLLED
+          for (i64 each = known; each < H; ++each) tail<1, kPart / 2>(index, row + each, 0, col);
+        }
       });
     }
   }

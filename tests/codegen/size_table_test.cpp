@@ -41,5 +41,18 @@ TEST(SizeTable, IsFilledInByAFunctionBesideThePlans) {
   EXPECT_NE(text.kernels[0][0].text.find("rt::size_at(call, 2)"), std::string::npos);
 }
 
+TEST(Sizes, AnIndexHasOneStrideForEachAxis) {
+  Graph g;
+  g.add_input("sizes", Type(DType::f32, {Dim(kRows), Dim(kColumns)}));
+  const ValueId x = g.add_input("x", Type(DType::f32, {Dim(kRows), Dim(kColumns) + 2, 20}));
+  const Attrs attrs{{"perm", std::vector<int64_t>{1, 0, 2}}};
+  g.add_output("y", g.add(get_operator("Transpose"), {x}, attrs)[0]);
+  const EmittedModule text = print_module(plan_graph(g, "model", *find_target("x86-64-v3")), 1);
+  const std::string& kernel = text.kernels[0][0].text;
+  size_t products = 0;
+  for (size_t at = 0; (at = kernel.find("rt::mul(", at)) != std::string::npos; ++at) ++products;
+  EXPECT_EQ(products, 4u) << kernel;  // two outer axes of two operands, though one stride is 20 * columns + 40
+}
+
 }  // namespace
 }  // namespace cameo::test

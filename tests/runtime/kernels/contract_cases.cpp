@@ -59,13 +59,19 @@ __attribute__((noinline)) std::string compare(const Shape& shape) {
   const One one(shape);
   const auto b = rt::packed_b(one.packed.data(), rt::strides());
   for (int chunks : {1, 3}) {
-    Floats got(one.want.size(), -5.f);
-    in_chunks(chunks, nullptr, [&](const rt::Call& call) {
-      rt::contract<MR, NV, false, Splits>(call, rt::extents(), rt::extents(shape.segments), shape.m, shape.n, shape.k,
-                                          one.operand_a(), b, one.epilogue(got.data()));
-    });
     const std::string tile = " tile=" + std::to_string(MR) + "x" + std::to_string(NV) + " chunks=";
-    if (auto d = difference(one.want, got, shape.text() + tile + std::to_string(chunks)); !d.empty()) return d;
+    const auto run = [&](auto in_registers) {
+      Floats got(one.want.size(), -5.f);
+      in_chunks(chunks, nullptr, [&](const rt::Call& call) {
+        rt::contract<MR, NV, in_registers.value, Splits>(call, rt::extents(), rt::extents(shape.segments), shape.m,
+                                                         shape.n, shape.k, one.operand_a(), b,
+                                                         one.epilogue(got.data()));
+      });
+      return difference(one.want, got, shape.text() + tile + std::to_string(chunks));
+    };
+    if (auto d = run(rt::c<0>); !d.empty()) return d;
+    if (shape.segments * shape.k > rt::kSumBlock) continue;
+    if (auto d = run(rt::c<1>); !d.empty()) return d + " in registers";
   }
   Floats got(one.want.size(), -5.f);
   in_chunks(2, nullptr, [&](const rt::Call& call) {
@@ -281,25 +287,29 @@ std::string window_one() {
     const auto b = rt::load(weights.data(), rt::add((ky * kTaps + kx) * kColumns, col));
     return K == rt::FoldKind::Sum ? rt::fma(a, b, acc) : rt::max(acc, rt::add(a, b));
   };
-  const auto run = [&](int chunks, bool naive) {
+  enum class Form { Naive, OfConstants, OfSizes };
+  const auto run = [&](int chunks, Form form) {
     Floats y(kHeight * kRows * kPitch, 0.5f);
     const auto keep = [&](auto acc, i64 i, i64 row, auto col) __attribute__((always_inline)) {
       const auto at = rt::add((i * kRows + row) * kPitch, col);
       rt::store(y.data(), at, rt::add(acc, rt::load(y.data(), at)));
     };
     in_chunks(chunks, nullptr, [&](const rt::Call& call) {
-      if (naive)
-        rt::window_naive<K>(call, rt::extents(kHeight), rt::extents(i64{3}), kRows, kColumns, kTaps, step, keep);
+      const auto height = rt::extents(kHeight), taps = rt::extents(i64{3});
+      if (form == Form::Naive)
+        rt::window_naive<K>(call, height, taps, kRows, kColumns, kTaps, step, keep);
+      else if (form == Form::OfConstants)
+        rt::window<MR, K, Written>(call, height, taps, rt::c<kRows>, rt::c<kColumns>, rt::c<kTaps>, step, keep);
       else
-        rt::window<MR, K, Written>(call, rt::extents(kHeight), rt::extents(i64{3}), rt::c<kRows>, rt::c<kColumns>,
-                                   rt::c<kTaps>, step, keep);
+        rt::window<MR, K, Written>(call, height, taps, kRows, kColumns, rt::c<kTaps>, step, keep);
     });
     return y;
   };
   const std::string what = "window of " + std::to_string(kRows) + " rows, " + std::to_string(kColumns) + " columns";
-  const Floats want = run(1, true);
+  const Floats want = run(1, Form::Naive);
   for (int chunks : {1, 3})
-    if (auto d = difference(want, run(chunks, false), what); !d.empty()) return d;
+    for (Form form : {Form::OfConstants, Form::OfSizes})
+      if (auto d = difference(want, run(chunks, form), what); !d.empty()) return d;
   return "";
 }
 std::string windows() {
