@@ -218,6 +218,8 @@ class CommandLine {
                     "object, so or "
                     "exe; texts go to stdout")
         ->type_name("WHAT");
+    add_list(sub, "--bucket", build_.buckets, "NAME=N,N..",
+             "plans of their own for these sizes of dims that have a range; all combinations of NAME=N,N..,NAME=N..");
     sub->add_option(
            "--weights", build_.weights,
            "embed (default); file: in OUT.weights, which the artifact maps and shares; random:SEED: large ones "

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "cli/buckets.h"
 #include "cli/describe.h"
 #include "cli/golden_cases.h"
 #include "cli/interrupt.h"
@@ -177,6 +178,28 @@ std::string name_of(const CompileOptions& options) {
                                                                                 : options.output.string());
 }
 
+namespace {
+/// For each target the plan that it would have if there were no other sizes.
+void plan_bucket(const Model& model, const DimBinding& sizes, const CompileOptions& options, Planned& planned,
+                 Console& console, Diagnostics& diagnostics) {
+  console.begin(fmt::format("plan {}", to_string(sizes)));
+  PassContext shared = pass_context(options);
+  const Graph common = optimize_for_all(graph_of_bucket(model, sizes), shared);
+  for (Plan& plan : planned.module.plans) {
+    PassContext context = shared;
+    context.target = plan.target;
+    const Graph g = optimize_for_target(common, context);
+    Diagnostics found;
+    Plan made = make_plan(g, plan.target, planned.module.weights, found, options.on_host, context.claims);
+    if (found.has_errors()) {
+      for (const Diagnostic& d : found.all()) diagnostics.add(d);
+      return;
+    }
+    add_bucket(plan, std::move(made), sizes);
+  }
+}
+}  // namespace
+
 Planned plan_model(const Model& model, const CompileOptions& options, Console& console, Diagnostics& diagnostics) {
   Planned p;
   Module& m = p.module;
@@ -206,6 +229,8 @@ Planned plan_model(const Model& model, const CompileOptions& options, Console& c
         for (const Diagnostic& d : found.all()) diagnostics.add(d);
     }
   }
+  if (!diagnostics.has_errors() && !m.plans.empty())
+    for (const DimBinding& sizes : options.buckets) plan_bucket(model, sizes, options, p, console, diagnostics);
   console.end();
   for (const Plan& plan : m.plans)
     if (const size_t unused = unused_rows(plan))

@@ -22,6 +22,7 @@ struct CompileOptions {
   std::vector<std::string> words;  // the command as it was typed
   std::string word;                // of which one names the model
   ImportOptions import;
+  std::vector<DimBinding> buckets;  // --bucket
   std::vector<Target> targets{native_target()};
   bool reduce_overhead = false;          // --mode
   std::vector<std::string> on_host;      // nodes

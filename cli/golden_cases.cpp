@@ -86,6 +86,13 @@ GoldenCase measured(const Model& model, std::string name, std::vector<Tensor> in
   } catch (const CompileError& e) { throw Failure(kAccuracy, e.what()); }
 }
 
+GoldenCase random_case(const Model& model, uint64_t number, std::string name, const DimBinding& sizes) {
+  const Model bound = at_sizes(model, sizes);
+  GoldenCase c = measured(bound, std::move(name), random_inputs(interface_of(bound.graph), number), nullptr);
+  c.sizes = sizes;
+  return c;
+}
+
 GoldenCase case_of_data(const Model& model, DataSet data, bool reference, bool has_tolerance) {
   const auto missing = std::ranges::find(data.outputs, DType::undefined, &Tensor::dtype);
   const bool complete = missing == data.outputs.end();
@@ -106,12 +113,13 @@ std::vector<GoldenCase> golden_cases(const Model& model, const CompileOptions& o
   const Interface io = interface_of(model.graph);
   if (options.golden.starts_with("random:")) {
     const auto [count, seed] = parse_random(options.golden);
-    for (uint64_t i = seed; i < seed + count; ++i) {
-      const DimBinding sizes = sizes_of_case(io, i);
-      const Model bound = at_sizes(model, sizes);
-      const std::vector<Tensor> inputs = random_inputs(interface_of(bound.graph), i);
-      cases.push_back(measured(bound, fmt::format("random:{}", i), inputs, nullptr));
-      cases.back().sizes = sizes;
+    for (uint64_t i = seed; i < seed + count; ++i)
+      cases.push_back(random_case(model, i, fmt::format("random:{}", i), sizes_of_case(io, i)));
+    for (const DimBinding& bucket : options.buckets) {
+      DimBinding sizes = sizes_of_case(io, cases.size());
+      for (const auto& [name, size] : bucket) sizes[name] = size;
+      const uint64_t number = seed + cases.size();
+      cases.push_back(random_case(model, number, fmt::format("random:{} at {}", number, to_string(bucket)), sizes));
     }
   } else {
     const std::vector<std::filesystem::path> sets = find_data_sets(options.golden);

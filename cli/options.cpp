@@ -11,6 +11,7 @@
 #include <sstream>
 #include <thread>
 
+#include "cli/buckets.h"
 #include "cli/console.h"
 #include "cli/piped_model.h"
 #include "codegen/print_program.h"
@@ -305,6 +306,7 @@ void read_weights(const std::string& text, CompileOptions& options) {
 
 void read_build_flags(const BuildFlags& flags, CompileOptions& options) {
   options.output = flags.output;
+  options.buckets = read_buckets(flags.buckets);
   if (!flags.emit.empty())
     read_emit(flags, options);
   else

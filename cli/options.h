@@ -22,6 +22,7 @@ struct ModelFlags {
 
 struct BuildFlags {
   std::string output, emit, golden, print_after, weights;
+  std::vector<std::string> buckets;
   bool no_program = false, time = false, reference = false;
   double tolerance = -1;
 };

@@ -57,6 +57,12 @@ SourceFile print_host_kernels(const Module& m, const Plan& p, OfPlan& parameters
   return {fmt::format("kernels_{}_host.cpp", image_name(p)), w.take()};
 }
 
+nlohmann::ordered_json sizes_json(const DimBinding& sizes) {
+  nlohmann::ordered_json j;
+  for (const auto& [name, size] : sizes) j[printable(name)] = size;
+  return j;
+}
+
 std::string manifest_of(const Module& m, const SizeTable& table, const WeightsFile* weights) {
   nlohmann::ordered_json j;
   j["schema"] = "cameo.manifest/1";
@@ -89,6 +95,9 @@ std::string manifest_of(const Module& m, const SizeTable& table, const WeightsFi
                             {"arena_bytes", p.arena_bytes},
                             {"kernels", p.kernels.size()},
                             {"steps", p.steps.size()}});
+    for (const Bucket& b : p.buckets)
+      j["targets"].back()["buckets"].push_back(
+          {{"sizes", sizes_json(b.sizes)}, {"arena_bytes", b.arena_bytes}, {"steps", b.steps.size()}});
     if (!p.target.is_gpu()) continue;
     j["targets"].back()["architectures"] = p.target.architectures;
     j["targets"].back()["mode"] = m.reduce_overhead ? "reduce-overhead" : "default";
@@ -113,7 +122,7 @@ EmittedModule print_module(const Module& m, int files, const std::vector<GoldenC
     const size_t n = std::clamp<size_t>(p.kernels.size(), 1, static_cast<size_t>(files));
     std::vector<SourceFile>& sources = out.kernels.emplace_back();
     for (size_t f = 0; f < n; ++f) sources.push_back(print_kernels(m, p, f, n, of_plan));
-    if (steps_on_host(p)) out.host.push_back(print_host_kernels(m, p, of_plan));
+    if (std::ranges::any_of(p.kernels, &Kernel::on_host)) out.host.push_back(print_host_kernels(m, p, of_plan));
   }
   const SizeTable table(m, parameters);
   if (computes_sizes(table)) out.host.push_back(print_sizes(table, m));

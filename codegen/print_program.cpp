@@ -74,7 +74,13 @@ class RowTable {
 class ProgramPrinter {
  public:
   ProgramPrinter(const Module& m, const ProgramParts& parts)
-      : module_(m), parts_(parts), goldens_(parts.goldens), made_up_(made_up_tensors(m)) {}
+      : module_(m), parts_(parts), goldens_(parts.goldens), made_up_(made_up_tensors(m)) {
+    for (size_t p = 0; p < m.plans.size(); ++p) {
+      schedules_.push_back({&m.plans[p], &m.plans[p], fmt::format("{}", p)});
+      for (size_t b = 0; b < m.plans[p].buckets.size(); ++b)
+        schedules_.push_back({&m.plans[p], &m.plans[p].buckets[b], fmt::format("{}_{}", p, b)});
+    }
+  }
 
   std::string print() {
     w_.line(fmt::format("// Program tables of {}.", comment_safe(module_.name)));
@@ -87,8 +93,9 @@ class ProgramPrinter {
     print_symbols();
     print_ios("input", module_.io.inputs);
     print_ios("output", module_.io.outputs);
-    for (size_t i = 0; i < module_.plans.size(); ++i)
-      if (first_like(i) == i) print_schedule(module_.plans[i], i);
+    for (const Placed& s : schedules_)
+      if (&first_like(*s.schedule) == &s) print_schedule(s);
+    print_buckets();
     print_images();
     print_requirements();
     print_made_up();
@@ -165,60 +172,71 @@ class ProgramPrinter {
     if (symbols.size()) symbols.print(w_, "Symbol", "symbols");
   }
 
+  /// A schedule, the plan that it is one of, and what its arrays are called by.
+  struct Placed {
+    const Plan* plan;
+    const Schedule* schedule;
+    std::string name;
+  };
   /// Threads have the more of the two; of sizes that only a run knows there is one.
-  static bool share_scratch(const Plan& a, const Plan& b) {
+  static bool share_scratch(const Schedule& a, const Schedule& b) {
     return a.scratch_bytes == b.scratch_bytes || (a.scratch_bytes.is_static() && b.scratch_bytes.is_static());
   }
-  /// The number of the first plan with the same rows: targets that differ in their kernels only share a schedule.
-  size_t first_like(size_t plan) const {
-    const Plan& p = module_.plans[plan];
-    size_t i = 0;
-    while (i < plan && !(module_.plans[i].steps == p.steps && module_.plans[i].groups == p.groups &&
-                         parts_.parameters[i] == parts_.parameters[plan] && module_.plans[i].taps == p.taps &&
-                         module_.plans[i].arena_bytes == p.arena_bytes && module_.plans[i].blocks == p.blocks &&
-                         module_.plans[i].host_bytes == p.host_bytes && share_scratch(module_.plans[i], p)))
-      ++i;
-    return i;
+  bool are_alike(const Placed& a, const Placed& b) const {
+    const Schedule &one = *a.schedule, &other = *b.schedule;
+    return one.steps == other.steps && one.groups == other.groups && parameters_of(*a.plan) == parameters_of(*b.plan) &&
+           one.taps == other.taps && one.arena_bytes == other.arena_bytes && one.blocks == other.blocks &&
+           one.host_bytes == other.host_bytes && share_scratch(one, other);
   }
-  void print_schedule(const Plan& p, size_t number) {
+  /// The first one with the same rows: targets that differ in their kernels only share a schedule.
+  const Placed& first_like(const Schedule& schedule) const {
+    const auto placed = std::ranges::find(schedules_, &schedule, &Placed::schedule);
+    return *std::ranges::find_if(schedules_, [&](const Placed& other) { return are_alike(other, *placed); });
+  }
+  void print_schedule(const Placed& placed) {
+    const auto& [plan, schedule, name] = placed;
+    const Plan& p = *plan;
     RowTable rows, refs, taps, axes;
-    add_steps(p, rows, refs);
-    add_taps(p, taps, axes, refs);
-    rows.print(w_, "Row", fmt::format("rows{}", number));
-    refs.print(w_, "Ref", fmt::format("refs{}", number));
-    taps.print(w_, "Tap", fmt::format("taps{}", number));
-    axes.print(w_, "TapAxis", fmt::format("tap_axes{}", number));
-    print_blocks(p, number);
+    add_steps(p, *schedule, rows, refs);
+    add_taps(p, *schedule, taps, axes, refs);
+    rows.print(w_, "Row", "rows" + name);
+    refs.print(w_, "Ref", "refs" + name);
+    taps.print(w_, "Tap", "taps" + name);
+    axes.print(w_, "TapAxis", "tap_axes" + name);
+    print_blocks(placed);
     Dim scratch = 0;
-    for (size_t i = number; i < module_.plans.size(); ++i)
-      if (first_like(i) == number) scratch = larger(scratch, module_.plans[i].scratch_bytes);
+    for (const Placed& other : schedules_)
+      if (are_alike(other, placed)) scratch = larger(scratch, other.schedule->scratch_bytes);
     w_.line(fmt::format(
         "const Schedule schedule{0} = {{.rows = rows{0}, .row_count = {1}, .refs = refs{0}, .taps = "
         "taps{0}, .tap_count = {2}, .tap_axes = tap_axes{0}, .base_count = {3}, .loop_count = {4}, "
         ".arena_bytes = {5}, .scratch_bytes = {6}{7}}};",
-        number, rows.size(), p.taps.size(), block_base(p, 0) + p.blocks.size(), p.loops, p.arena_bytes,
-        scratch.is_static() ? scratch.value() : 0,
-        (p.host_bytes ? fmt::format(", .host_bytes = {}, .host_base = {}", p.host_bytes, host_base(p)) : "") +
+        name, rows.size(), schedule->taps.size(), block_base(p, 0) + schedule->blocks.size(), schedule->loops,
+        schedule->arena_bytes, scratch.is_static() ? scratch.value() : 0,
+        (has_host(p) ? fmt::format(", .host_bytes = {}, .host_base = {}", schedule->host_bytes, host_base(p)) : "") +
             (parts_.table.empty() ? "" : fmt::format(", .sizes_base = {}", sizes_base(p))) +
-            (p.blocks.empty() ? "" : fmt::format(", .blocks = blocks{}, .block_count = {}", number, p.blocks.size())) +
+            (schedule->blocks.empty()
+                 ? ""
+                 : fmt::format(", .blocks = blocks{}, .block_count = {}", name, schedule->blocks.size())) +
             (scratch.is_static() ? "" : fmt::format(", .scratch_size = {}", asked(scratch.extent())))));
   }
-  void print_blocks(const Plan& p, size_t number) {
+  void print_blocks(const Placed& placed) {
     RowTable blocks;
-    for (uint32_t i = 0; i < p.blocks.size(); ++i)
-      blocks.add(fmt::format("{{{}, {}}}", block_base(p, i), parts_.table.place_of(p.blocks[i])));
-    if (blocks.size()) blocks.print(w_, "Block", fmt::format("blocks{}", number));
+    for (uint32_t i = 0; i < placed.schedule->blocks.size(); ++i)
+      blocks.add(
+          fmt::format("{{{}, {}}}", block_base(*placed.plan, i), parts_.table.place_of(placed.schedule->blocks[i])));
+    if (blocks.size()) blocks.print(w_, "Block", "blocks" + placed.name);
   }
   /// What a row's `b` says of a size: one more than its place.
   size_t asked(Expr size) const { return parts_.table.place_of(size) + 1; }
-  void add_steps(const Plan& p, RowTable& rows, RowTable& refs) {
-    for (int i = 0; i < std::ssize(p.steps); ++i) {
-      const Step& s = p.steps[i];
+  void add_steps(const Plan& p, const Schedule& schedule, RowTable& rows, RowTable& refs) {
+    for (int i = 0; i < std::ssize(schedule.steps); ++i) {
+      const Step& s = schedule.steps[i];
       const uint64_t a = s.kind == StepKind::LoopBegin ? s.a : slot_base(s.a);
       const uint64_t b = s.size ? asked(s.size) : s.kind == StepKind::Swap ? slot_base(s.b) : s.b;
       rows.add(fmt::format("{{RowKind::{}, {:d}, {}, {}, {}, {}, {}, {}ul, {}, {}}}", kind_name(s.kind),
-                           group_of(p, i).begin == i, s.chunks, s.kernel, refs.size(), node_of(p, s), s.jump, s.bytes,
-                           a, b));
+                           group_of(schedule, i).begin == i, s.chunks, s.kernel, refs.size(), node_of(p, s), s.jump,
+                           s.bytes, a, b));
       for (const Ref& r : s.refs) refs.add(ref_text(p, r));
       if (s.kind == StepKind::Kernel)
         for (Expr size : parameters_of(p)[s.kernel])
@@ -227,13 +245,17 @@ class ProgramPrinter {
     rows.add("{RowKind::End, 1, 1, 0, 0, 0, -1, 0, 0, 0}");
   }
   /// Their refs go behind those of the steps.
-  void add_taps(const Plan& p, RowTable& taps, RowTable& axes, RowTable& refs) {
-    for (const Tap& t : p.taps) {
+  void add_taps(const Plan& p, const Schedule& schedule, RowTable& taps, RowTable& axes, RowTable& refs) {
+    for (const Tap& t : schedule.taps) {
       std::vector<std::string> of_tap;
       for (size_t d = 0; d < t.dims.size(); ++d) of_tap.push_back(fmt::format("{{{}, {}}}", t.dims[d], t.pitch[d]));
       taps.add(fmt::format("{{{}, {}, {}, {}, {}, {}}}", t.step, refs.add(ref_text(p, t.at)), text_.place_of(t.name),
                            static_cast<int>(t.dtype), t.dims.size(), axes.add_once(of_tap)));
     }
+  }
+  /// Whether the processor's memory is asked for by a plan for GPUs.
+  static bool has_host(const Plan& p) {
+    return p.host_bytes || std::ranges::any_of(p.buckets, [](const Bucket& b) { return b.host_bytes > 0; });
   }
   static bool runs_on_host(const Plan& p, const Kernel& k) { return !p.target.is_gpu() || k.on_host; }
   void print_kernels(const Plan& p) {
@@ -241,16 +263,39 @@ class ProgramPrinter {
     for (const Kernel& k : p.kernels) kernels.add(runs_on_host(p, k) ? external_name(k, p) : "nullptr");
     kernels.print(w_, "Kernel", "kernels_" + image_name(p));
   }
+  /// Of each bucket its sizes, in the order of the symbols; -1 where it takes any.
+  void print_buckets() {
+    RowTable buckets;
+    for (const Bucket& b : module_.plans[0].buckets) {
+      std::string sizes;
+      for (size_t i = 0; i < parts_.table.symbols(); ++i) {
+        const auto size = b.sizes.find(std::string(symbol_name(parts_.table.sizes()[i])));
+        sizes += fmt::format("{}{}", i ? ", " : "", size == b.sizes.end() ? -1 : size->second);
+      }
+      w_.line(fmt::format("const int64_t bucket{}_sizes[] = {{{}}};", buckets.size(), sizes));
+      buckets.add(fmt::format("{{{}, bucket{}_sizes}}", string_literal(to_string(b.sizes)), buckets.size()));
+    }
+    if (buckets.size()) buckets.print(w_, "Bucket", "buckets");
+  }
+  /// The array of a plan's schedules of buckets.
+  std::string print_bucket_schedules(const Plan& p) {
+    RowTable schedules;
+    for (const Bucket& b : p.buckets) schedules.add("&schedule" + first_like(b).name);
+    if (!schedules.size()) return "";
+    schedules.print(w_, "Schedule* const", "buckets_" + image_name(p));
+    return ", buckets_" + image_name(p);
+  }
   void print_images() {
     RowTable images;
-    for (size_t i = 0; i < module_.plans.size(); ++i) {
-      const Plan& p = module_.plans[i];
+    for (const Plan& p : module_.plans) {
       const std::string name = image_name(p);
-      const bool gpu = p.target.is_gpu(), host = !gpu || p.host_bytes;
+      const bool gpu = p.target.is_gpu(), host = !gpu || has_host(p);
       if (gpu) print_device(p);
       if (host) print_kernels(p);
-      images.add(fmt::format("{{\"{}\", {}, {}, &schedule{}, {}}}", p.target.name, p.target.features,
-                             host ? "kernels_" + name : "nullptr", first_like(i), gpu ? "&device_" + name : "nullptr"));
+      const std::string buckets = print_bucket_schedules(p);
+      images.add(fmt::format("{{\"{}\", {}, {}, &schedule{}, {}{}}}", p.target.name, p.target.features,
+                             host ? "kernels_" + name : "nullptr", first_like(p).name,
+                             gpu ? "&device_" + name : "nullptr", buckets));
     }
     images.print(w_, "Image", "images");
   }
@@ -310,6 +355,8 @@ class ProgramPrinter {
     if (const SizeTable& t = parts_.table; !t.empty()) {
       field("symbols", "rt::symbols"), field("symbol_count", t.symbols()), field("size_count", t.sizes().size());
       if (computes_sizes(t)) field("sizes", kSizesSymbol);
+      if (const size_t count = module_.plans[0].buckets.size())
+        field("buckets", "rt::buckets"), field("bucket_count", count);
       if (requirements_.size())
         field("requirements", "rt::requirements"), field("requirement_count", requirements_.size());
     }
@@ -331,8 +378,13 @@ class ProgramPrinter {
     return 0;
   }
   uint64_t slot_base(uint32_t slot) const { return 2 + module_.io.inputs.size() + module_.io.outputs.size() + slot; }
-  uint64_t host_base(const Plan& p) const { return slot_base(p.slots); }  // behind the slots
-  uint64_t sizes_base(const Plan& p) const { return host_base(p) + (p.host_bytes > 0); }
+  /// A plan and its buckets number their bases alike: behind the slots, the host's memory, the sizes, blocks.
+  uint64_t host_base(const Plan& p) const {
+    uint32_t slots = p.slots;
+    for (const Bucket& b : p.buckets) slots = std::max(slots, b.slots);
+    return slot_base(slots);
+  }
+  uint64_t sizes_base(const Plan& p) const { return host_base(p) + has_host(p); }
   uint64_t block_base(const Plan& p, uint32_t block) const { return sizes_base(p) + !parts_.table.empty() + block; }
   const Parameters::value_type& parameters_of(const Plan& p) const {
     return parts_.parameters[static_cast<size_t>(&p - module_.plans.data())];
@@ -366,6 +418,7 @@ class ProgramPrinter {
   const ProgramParts& parts_;
   const std::vector<GoldenCase>& goldens_;
   const std::vector<MadeUpTensor> made_up_;
+  std::vector<Placed> schedules_;
   Writer w_;
   RowTable nodes_, node_names_, requirements_;
   TextTable text_;

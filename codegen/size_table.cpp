@@ -24,15 +24,20 @@ SizeTable::SizeTable(const Module& m, const Parameters& parameters) {
       for (const Dim& d : io.type.shape)
         if (!d.is_static()) add(d.extent());
   for (const Plan& p : m.plans) {
-    std::ranges::for_each(p.blocks, [&](Expr bytes) { add(bytes); });
-    if (!p.scratch_bytes.is_static()) add(p.scratch_bytes.extent());
     for (const Requirement& r : p.requirements) add(condition_as_size(r));
-    for (const Step& s : p.steps)
-      if (s.size) add(s.size);
+    add(p);
+    for (const Bucket& b : p.buckets) add(b);
   }
   for (const auto& plan : parameters)
     for (const std::vector<Expr>& of_kernel : plan)
       for (Expr size : of_kernel) add(size);
+}
+
+void SizeTable::add(const Schedule& schedule) {
+  std::ranges::for_each(schedule.blocks, [&](Expr bytes) { add(bytes); });
+  if (!schedule.scratch_bytes.is_static()) add(schedule.scratch_bytes.extent());
+  for (const Step& s : schedule.steps)
+    if (s.size) add(s.size);
 }
 
 void SizeTable::add(Expr size) {

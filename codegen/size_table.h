@@ -25,6 +25,7 @@ class SizeTable {
 
  private:
   void add(Expr size);
+  void add(const Schedule& schedule);
   std::vector<Expr> sizes_;
   std::unordered_map<Expr, size_t, ExprHash> places_;
   size_t symbols_ = 0;

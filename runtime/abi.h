@@ -11,6 +11,7 @@ namespace rt {
 
 cameo_status describe_io(const Program& program, bool is_output, int32_t index, cameo_io* io);
 cameo_status describe_node(const Program& program, int32_t index, cameo_node* node);
+cameo_status describe_plan(const Program& program, const cameo_context* context, int32_t index, cameo_plan* plan);
 cameo_status describe_outputs(const cameo_model* model, const cameo_value* in, int32_t in_count, cameo_io* out,
                               int32_t count, cameo_error* error);
 cameo_status measure_workspace(const cameo_model* model, const cameo_value* in, int32_t in_count, size_t* bytes,
@@ -66,6 +67,10 @@ constexpr cameo_api make_api() {
                     cameo_error* error) { return selftest(kProgram, options, report, user, error); };
   api.status_string = status_string;
   api.synchronize = synchronize;
+  api.plan_count = [] { return static_cast<int32_t>(plan_count(kProgram)); };
+  api.plan_get = [](const cameo_context* context, int32_t index, cameo_plan* plan) {
+    return describe_plan(kProgram, context, index, plan);
+  };
   return api;
 }
 

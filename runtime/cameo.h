@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 #define CAMEO_ABI_MAJOR 1u
-#define CAMEO_ABI_MINOR 3u
+#define CAMEO_ABI_MINOR 4u
 
 /* Status numbers never change; those up to 16 are gRPC's and Abseil's. */
 typedef int32_t cameo_status;
@@ -181,6 +181,14 @@ typedef struct cameo_check {
   double expected, got; /* there */
 } cameo_check;
 
+/* One of the ways in which the model computes. Since minor version 4. */
+typedef struct cameo_plan {
+  uint32_t struct_size;
+  uint32_t reserved;
+  const char* name; /* the sizes that it was made for, `batch=1, seq=64`; of the one for all others "" */
+  uint64_t runs;    /* of the context, that ended well */
+} cameo_plan;
+
 typedef struct cameo_api {
   uint32_t struct_size;
   uint32_t abi_major, abi_minor;
@@ -248,6 +256,12 @@ typedef struct cameo_api {
   /* Since minor version 1. */
   /* Waits for the run that CAMEO_RUN_ASYNC left queued, if there is one, and answers what became of it. */
   cameo_status (*synchronize)(cameo_context* context, cameo_error* error);
+
+  /* Since minor version 4. */
+  /* Any thread. Plan 0 takes all sizes, the others those that the library was built for with `--bucket`, which they
+   * take exactly: no run is padded. `context` may be null; else `runs` says how often it took which plan. */
+  int32_t (*plan_count)(void);
+  cameo_status (*plan_get)(const cameo_context* context, int32_t index, cameo_plan* plan);
 } cameo_api;
 
 typedef const cameo_api* (*cameo_get_api)(uint32_t abi_major); /* null: another major version */

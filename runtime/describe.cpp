@@ -68,6 +68,14 @@ cameo_status describe_node(const Program& program, int32_t index, cameo_node* no
   return CAMEO_OK;
 }
 
+cameo_status describe_plan(const Program& program, const cameo_context* context, int32_t index, cameo_plan* plan) {
+  if (!plan || plan->struct_size < sizeof plan->struct_size) return CAMEO_INVALID_ARGUMENT;
+  if (index < 0 || static_cast<uint32_t>(index) >= plan_count(program)) return CAMEO_NOT_FOUND;
+  const uint64_t runs = context ? __atomic_load_n(&context->plan_runs[index], __ATOMIC_RELAXED) : 0;
+  give(cameo_plan{sizeof(cameo_plan), 0, index ? program.buckets[index - 1].name : "", runs}, plan);
+  return CAMEO_OK;
+}
+
 cameo_status describe_outputs(const cameo_model* model, const cameo_value* in, int32_t in_count, cameo_io* out,
                               int32_t count, cameo_error* error) {
   if (!model || !out)

@@ -95,12 +95,18 @@ bool is_parallel(const Schedule& schedule) {
   return false;
 }
 
+bool is_parallel(const cameo_model& model) {
+  for (uint32_t i = 0; i < plan_count(*model.program); ++i)
+    if (is_parallel(schedule_of_plan(*model.image, i))) return true;
+  return false;
+}
+
 cameo_status start_threads(cameo_model* model, cameo_error* error) {
   const cameo_options& options = model->options;
   model->threads = options.num_threads       ? options.num_threads
                    : model->program->threads ? model->program->threads
                                              : usable_threads();
-  if (model->image->device || !is_parallel(*model->image->schedule)) model->threads = 1;
+  if (model->image->device || !is_parallel(*model)) model->threads = 1;
   if (model->threads == 1 || options.parallel_for) return CAMEO_OK;
   void* memory = allocate(options, Pool::bytes(model->threads));
   model->pool = memory ? Pool::create(memory, model->threads) : nullptr;
@@ -187,22 +193,28 @@ void set_up_execution(cameo_context* context) {
   const cameo_model& model = *context->model;
   Execution& run = context->run;
   run.program = model.program;
-  run.schedule = model.image->schedule;
   run.kernels = model.image->kernels;
   run.sizes = context->sizes;
   run.bases = part<void*>(context, context->layout.bases);
   run.loops = part<LoopState>(context, context->layout.loops);
-  run.scratch = part<char>(context, context->layout.scratch);
-  run.scratch_stride = context->layout.scratch_stride;
   run.threads = model.threads;
   run.parallel_for = model.options.parallel_for;
   run.parallel_user = model.options.user;
   run.bases[kWeights] = const_cast<void*>(model.weights);
   run.bases[kArena] = part<char>(context, context->layout.arena);
-  if (const uint32_t base = run.schedule->sizes_base) run.bases[base] = context->sizes;
+  use_plan(context, 0);
+  if (const uint32_t base = run.schedule->sizes_base) run.bases[base] = context->sizes;  // of all plans
 }
 
 }  // namespace
+
+void use_plan(cameo_context* context, uint32_t plan) {
+  Execution& run = context->run;
+  context->plan = plan;
+  run.schedule = &schedule_of_plan(*context->model->image, plan);
+  run.scratch = part<char>(context, context->layout.scratch);
+  run.scratch_stride = context->layout.scratch_stride;
+}
 
 const Image* choose_image(const Program& program, uint64_t host) {
   for (uint32_t i = 0; i < program.image_count; ++i)
@@ -230,26 +242,26 @@ void deallocate(const cameo_options& options, void* memory, uint64_t bytes) {
 namespace {
 
 // What a GPU's run asks for is taken when its context is opened.
-cameo_status check_bounds(const Program& program, const Schedule& schedule, cameo_error* error) {
+cameo_status check_bounds(const cameo_model& model, cameo_error* error) {
+  const Program& program = *model.program;
   for (uint32_t i = 0; i < program.symbol_count; ++i)
     if (program.symbols[i].high < 0)
       return fail(error, CAMEO_UNIMPLEMENTED, -1, -1,
                   "on a GPU sizes need an upper bound, and %s has none; build with one, as in `--dim %s=%ld..64`",
                   Quoted(program.symbols[i].name).text, Quoted(program.symbols[i].name).bare().text,
                   program.symbols[i].low);
-  if (!schedule.block_count) return CAMEO_OK;
+  if (!most(model, &Schedule::block_count)) return CAMEO_OK;
   return fail(error, CAMEO_UNIMPLEMENTED, -1, -1, "on a GPU the values between steps need an upper bound");
 }
 
 cameo_status open_image(const Program& program, const Image& image, const cameo_options& options, cameo_model** out,
                         cameo_error* error) {
-  if (image.device && program.size_count)
-    if (cameo_status status = check_bounds(program, *image.schedule, error)) return status;
   cameo_model* model = static_cast<cameo_model*>(allocate(options, sizeof *model));
   if (!model) return fail(error, CAMEO_OUT_OF_MEMORY, -1, -1, "cannot allocate a model");
   *model = {&program, &image, options, nullptr, nullptr, nullptr, nullptr, 1, 1, nullptr};
   model->options.device.device_type = image.device ? CAMEO_CUDA : CAMEO_CPU;
-  cameo_status status = load_weights(model, error);
+  cameo_status status = image.device && program.size_count ? check_bounds(*model, error) : CAMEO_OK;
+  if (!status) status = load_weights(model, error);
   if (!status) status = start_threads(model, error);
   if (!status && image.device) status = image.device->driver->open_model(model, error);
   if (status) return destroy_model(model), status;
@@ -298,7 +310,6 @@ void release_model(cameo_model* model) {
 
 Layout plan_context(const cameo_model& model) {
   const Program& program = *model.program;
-  const Schedule& schedule = *model.image->schedule;
   const bool here = !model.image->device;  // what kernels write is in this block
   Layout layout = {};
   const bool has_symbols = program.size_count;
@@ -306,8 +317,8 @@ Layout plan_context(const cameo_model& model) {
   uint64_t outputs = 0;
   for (uint32_t i = 0; i < program.output_count; ++i) outputs += most_in_place(program.outputs[i]);
   take(layout, sizeof(cameo_context));
-  layout.bases = take(layout, schedule.base_count * sizeof(void*));
-  layout.loops = take(layout, schedule.loop_count * sizeof(LoopState));
+  layout.bases = take(layout, most(model, &Schedule::base_count) * sizeof(void*));
+  layout.loops = take(layout, most(model, &Schedule::loop_count) * sizeof(LoopState));
   layout.owned = take(layout, program.output_count * sizeof(void*));
   layout.shapes = take(layout, align_up(program.output_count * sizeof(void*)) + dims * sizeof(int64_t));
   layout.staging = take(layout, program.input_count * sizeof(Grown));
@@ -316,10 +327,11 @@ Layout plan_context(const cameo_model& model) {
   layout.ios = take(layout, has_symbols ? (program.input_count + program.output_count) * sizeof(Io) : 0);
   layout.input_dims = take(layout, has_symbols ? dim_count(program.inputs, program.input_count) * sizeof(int64_t) : 0);
   layout.open_outputs = take(layout, has_symbols ? program.output_count * sizeof(Grown) : 0);
-  layout.blocks = take(layout, (schedule.block_count + 1) * sizeof(Grown));
-  layout.scratch_stride = align_up(schedule.scratch_bytes);
+  layout.blocks = take(layout, (most(model, &Schedule::block_count) + 1) * sizeof(Grown));
+  layout.plan_runs = take(layout, plan_count(program) * sizeof(uint64_t));
+  layout.scratch_stride = align_up(most(model, &Schedule::scratch_bytes));
   layout.scratch = take(layout, layout.scratch_stride * static_cast<uint64_t>(model.threads));
-  layout.arena = take(layout, here ? schedule.arena_bytes : 0);
+  layout.arena = take(layout, here ? most(model, &Schedule::arena_bytes) : 0);
   layout.outputs = take(layout, here ? outputs : 0);
   return layout;
 }
@@ -341,6 +353,7 @@ cameo_status create_context(cameo_model* model, cameo_context** out, cameo_error
   context->sizes = part<int64_t>(context, layout.sizes);
   context->open_outputs = part<Grown>(context, layout.open_outputs);
   context->blocks = part<Grown>(context, layout.blocks);
+  context->plan_runs = part<uint64_t>(context, layout.plan_runs);
   context->inputs = model->program->inputs;
   context->outputs = model->program->outputs;
   set_up_execution(context);
@@ -365,7 +378,7 @@ void release_context(cameo_context* context) {
   };
   release(context->staging, model->program->input_count);
   release(context->open_outputs, model->program->size_count ? model->program->output_count : 0);
-  release(context->blocks, context->run.schedule->block_count + 1);
+  release(context->blocks, static_cast<uint32_t>(most(*model, &Schedule::block_count) + 1));
   release(&context->tap_memory, 1);
   for (const Binding* b = context->bindings; b < context->bindings + context->binding_count; ++b) {
     if (driver) driver->close_state(context, *b);

@@ -33,7 +33,7 @@ struct Binding {  // an output that is the next run's input
 
 struct Layout {  // offsets in a context's block
   uint64_t bases, loops, owned, shapes, staging, bindings, sizes, ios, input_dims, open_outputs, blocks, scratch,
-      scratch_stride, arena, outputs, bytes;
+      scratch_stride, plan_runs, arena, outputs, bytes;
 };
 
 }  // namespace rt
@@ -50,7 +50,9 @@ struct cameo_context {
   int64_t** shapes;         // what `shape` of a context-owned output points to
   rt::Grown* staging;       // one an input: where one that is not compact is copied to
   rt::Grown* open_outputs;  // one an output: `owned` of those without an upper bound
-  rt::Grown* blocks;        // one for each of the schedule's, and one for scratch of a size
+  rt::Grown* blocks;        // one for scratch of a size, and one for each block of the schedule that has the most
+  uint64_t* plan_runs;      // of each plan
+  uint32_t plan;            // of the run: 0 for all sizes, else one more than its bucket
   rt::Binding* bindings;    // binding_count of them, at most one an output
   int32_t binding_count;
   uint32_t busy;
@@ -67,6 +69,19 @@ inline uint64_t align_up(uint64_t bytes) { return (bytes + kAlign - 1) / kAlign 
 inline uint32_t input_base(uint32_t i) { return kFirstIo + i; }
 inline uint32_t output_base(const Program& program, uint32_t i) { return kFirstIo + program.input_count + i; }
 
+inline uint32_t plan_count(const Program& program) { return program.bucket_count + 1; }
+inline const Schedule& schedule_of_plan(const Image& image, uint32_t plan) {
+  return plan ? *image.bucket_schedules[plan - 1] : *image.schedule;
+}
+/// Of all plans of the model's image.
+template <class T>
+uint64_t most(const cameo_model& model, T Schedule::* of) {
+  uint64_t value = 0;
+  for (uint32_t i = 0; i < plan_count(*model.program); ++i)
+    if (const uint64_t more = schedule_of_plan(*model.image, i).*of; more > value) value = more;
+  return value;
+}
+
 /// Null where the CPU runs the model.
 inline const DeviceDriver* driver_of(const cameo_model& model) {
   return model.image->device ? model.image->device->driver : nullptr;
@@ -82,6 +97,7 @@ const Image* choose_image(const Program& program, uint64_t host);
 Layout plan_context(const cameo_model& model);
 cameo_status create_context(cameo_model* model, cameo_context** out, cameo_error* error);
 void release_context(cameo_context* context);
+void use_plan(cameo_context* context, uint32_t plan);  // from the next run on
 
 cameo_status bind_state(cameo_context* context, int32_t output, int32_t input, cameo_error* error);
 cameo_status prepare(cameo_context* context, const cameo_value* in, int32_t count, cameo_error* error);

@@ -169,12 +169,20 @@ struct Device {  // of an image whose kernels run on a GPU
   Mode mode = Mode::Default;
 };
 
+// Sizes that images have schedules of their own for.
+struct Bucket {
+  const char* name = nullptr;      // `batch=1, seq=64`
+  const int64_t* sizes = nullptr;  // of each of the program's symbols; -1: any
+};
+
 struct Image {  // a plan for one machine, and its code; a program lists the best first
   const char* name = nullptr;
   uint64_t cpu_features = 0;
   const Kernel* kernels = nullptr;     // of a GPU's plan: those that run on the host, null for the others; or no array
   const Schedule* schedule = nullptr;  // equal ones are one
   const Device* device = nullptr;      // null: the CPU runs it
+  const Schedule* const* bucket_schedules =
+      nullptr;  // one for each of the program's buckets; the others' sizes: `schedule`
 };
 
 struct Golden {  // compact tensors of the program's own types and dims
@@ -233,6 +241,8 @@ struct Program {
   uint32_t symbol_count = 0;
   uint32_t size_count = 0;  // of the table, symbols included
   Kernel sizes = nullptr;   // fills in the sizes behind the symbols: its one operand is the table; null: there are none
+  const Bucket* buckets = nullptr;  // a run takes the first one that has its sizes
+  uint32_t bucket_count = 0;
   const Requirement* requirements = nullptr;
   uint32_t requirement_count = 0;
   const WeightsFile* weights_file = nullptr;

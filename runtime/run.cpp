@@ -273,6 +273,7 @@ cameo_status run(cameo_context* context, const cameo_value* in, int32_t in_count
   if (!status) status = check_run_options(context, options, out, error);
   if (!status) status = walk(context, out, options, error);
   if (!status) return_outputs(context, out);
+  if (!status) __atomic_fetch_add(&context->plan_runs[context->plan], 1, __ATOMIC_RELAXED);
   leave(context);
   return status;
 }
@@ -292,6 +293,7 @@ cameo_status prepare(cameo_context* context, const cameo_value* in, int32_t coun
   if (!in && count == 0 && !has_sizes) return CAMEO_OK;  // nothing depends on the values
   if (!enter(context)) return in_use(error);
   cameo_status status = check_count(in, count, program.input_count, "input", error);
+  if (!status && has_sizes) status = finish_walk(context, error);  // of a plan that may not be this one's
   if (!status && has_sizes) status = fit_context(context, in, error);
   for (int32_t i = 0; !status && i < count; ++i) status = prepare_input(context, i, value_at(in, i), error);
   for (int32_t i = 0; !status && i < static_cast<int32_t>(program.output_count); ++i)

@@ -112,8 +112,21 @@ void set_dims(const Io* declared, const Io* ios, uint32_t count, const int64_t* 
       const_cast<int64_t*>(ios[i].dims)[d] = dim_of(declared[i], d, table);
 }
 
-void set_dims(cameo_context* context) {
+/// The first bucket that has these sizes, else the plan for all.
+uint32_t plan_at(const Program& program, const int64_t* symbols) {
+  for (uint32_t i = 0; i < program.bucket_count; ++i) {
+    const int64_t* sizes = program.buckets[i].sizes;
+    uint32_t d = 0;
+    while (d < program.symbol_count && (sizes[d] < 0 || sizes[d] == symbols[d])) ++d;
+    if (d == program.symbol_count) return i + 1;
+  }
+  return 0;
+}
+
+// The dims of inputs and outputs, and the plan, at the context's sizes.
+void apply_sizes(cameo_context* context) {
   const Program& program = *context->model->program;
+  use_plan(context, plan_at(program, context->sizes));
   set_dims(program.inputs, context->inputs, program.input_count, context->sizes);
   set_dims(program.outputs, context->outputs, program.output_count, context->sizes);
 }
@@ -167,7 +180,7 @@ cameo_status fit_context(cameo_context* context, const cameo_value* in, cameo_er
   cameo_status status = set_symbols(program, in, context->sizes, &changes, error);
   if (!status && changes) status = compute_sizes(program, context->sizes, error);
   if (!status) status = check_computed(program, in, context->sizes, error);
-  if (!status && changes) set_dims(context);
+  if (!status && changes) apply_sizes(context);
   context->has_sizes = !status;
   return status;
 }
@@ -177,7 +190,7 @@ cameo_status fit_to_symbols(cameo_context* context, const int64_t* symbols, came
   context->has_sizes = false;
   for (uint32_t i = 0; i < program.symbol_count; ++i) context->sizes[i] = symbols[i];
   const cameo_status status = compute_sizes(program, context->sizes, error);
-  if (!status) set_dims(context);
+  if (!status) apply_sizes(context);
   return status;
 }
 
@@ -204,7 +217,7 @@ namespace {
 /// Of all threads.
 cameo_status reserve_scratch(cameo_context* context, cameo_error* error) {
   const Schedule& schedule = *context->run.schedule;
-  Grown& memory = context->blocks[schedule.block_count];
+  Grown& memory = context->blocks[0];
   const uint64_t stride = align_up(scratch_bytes(schedule, context->sizes));
   const uint64_t bytes = stride * static_cast<uint64_t>(context->model->threads);
   if (!grow(context->model->options, &memory, bytes))
@@ -219,9 +232,10 @@ cameo_status reserve_blocks(cameo_context* context, cameo_error* error) {
   const Schedule& schedule = *context->run.schedule;
   for (uint32_t i = 0; i < schedule.block_count; ++i) {
     const uint64_t bytes = block_bytes(schedule.blocks[i], context->sizes);
-    if (!grow(context->model->options, &context->blocks[i], bytes))
+    Grown& memory = context->blocks[i + 1];
+    if (!grow(context->model->options, &memory, bytes))
       return fail(error, CAMEO_OUT_OF_MEMORY, -1, -1, "cannot allocate %lu bytes for values between the steps", bytes);
-    context->run.bases[schedule.blocks[i].base] = context->blocks[i].memory;
+    context->run.bases[schedule.blocks[i].base] = memory.memory;
   }
   return schedule.scratch_size ? reserve_scratch(context, error) : CAMEO_OK;
 }
@@ -229,11 +243,11 @@ cameo_status reserve_blocks(cameo_context* context, cameo_error* error) {
 bool is_bounded(const cameo_model& model) {
   for (uint32_t i = 0; i < model.program->output_count; ++i)
     if (is_open(model.program->outputs[i])) return false;
-  return model.image->schedule->block_count == 0 && !model.image->schedule->scratch_size;
+  return !most(model, &Schedule::block_count) && !most(model, &Schedule::scratch_size);
 }
 
 uint64_t grown_bytes(const cameo_model& model, const int64_t* table) {
-  const Schedule& schedule = *model.image->schedule;
+  const Schedule& schedule = schedule_of_plan(*model.image, plan_at(*model.program, table));
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < model.program->output_count; ++i)
     if (const Io& io = model.program->outputs[i]; is_open(io))

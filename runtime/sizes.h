@@ -29,7 +29,7 @@ cameo_status find_sizes(const Program& program, const cameo_value* in, int64_t* 
 /// What stands behind the symbols, and whether tensors may be as large as it makes them.
 cameo_status compute_sizes(const Program& program, int64_t* table, cameo_error* error);
 
-/// The context's table, and the dims of its inputs and outputs.
+/// The context's table, the dims of its inputs and outputs, and the plan for them.
 cameo_status fit_context(cameo_context* context, const cameo_value* in, cameo_error* error);
 cameo_status fit_to_symbols(cameo_context* context, const int64_t* symbols, cameo_error* error);
 

@@ -81,8 +81,7 @@ cameo_status reserve_tap(cameo_context* context, cameo_error* error) {
 cameo_status set_tap(cameo_context* context, void (*callback)(void*, const cameo_tap*), void* user,
                      cameo_error* error) {
   if (!context) return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "tap: `context` is null");
-  const Schedule& schedule = *context->run.schedule;
-  if (callback && !schedule.tap_count)
+  if (callback && !most(*context->model, &Schedule::tap_count))
     return fail(error, CAMEO_NOT_FOUND, -1, -1, "the library was built without the layouts of intermediate values");
   if (__atomic_exchange_n(&context->busy, 1, __ATOMIC_ACQUIRE))
     return fail(error, CAMEO_FAILED_PRECONDITION, -1, -1, "the context is in use by another call");

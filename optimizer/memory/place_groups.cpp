@@ -44,8 +44,8 @@ void wait_for_memory(Plan& plan) {
 
 }  // namespace
 
-const Group& group_of(const Plan& plan, int step) {
-  return *std::ranges::upper_bound(plan.groups, step, {}, &Group::end);
+const Group& group_of(const Schedule& schedule, int step) {
+  return *std::ranges::upper_bound(schedule.groups, step, {}, &Group::end);
 }
 
 void place_groups(Plan& plan) {

@@ -10,15 +10,6 @@
 namespace cameo {
 namespace {
 
-std::string symbol_of(size_t number, std::string_view title) {
-  std::string s = fmt::format("k{:03}_", number);
-  for (char ch : title.substr(0, 48)) {
-    if (ch == ' ') continue;
-    s += ch == '+' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(ch)));
-  }
-  return s;
-}
-
 /// A canonical text of a kernel: variables and nodes numbered in order of appearance.
 std::string text_of(const Kernel& k, bool with_numbers) {
   std::string s = fmt::format("{} {} {}|", k.choice.text(), k.on_host, k.optimize_for_size);
@@ -56,16 +47,28 @@ std::string text_of(const Kernel& k, bool with_numbers) {
 std::string kernel_text(const Kernel& k) { return text_of(k, true); }
 std::string shape_text(const Kernel& k) { return text_of(k, false); }
 
+std::string symbol_of(size_t number, std::string_view title) {
+  std::string s = fmt::format("k{:03}_", number);
+  for (char ch : title.substr(0, 48)) {
+    if (ch == ' ') continue;
+    s += ch == '+' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(ch)));
+  }
+  return s;
+}
+
+void add_origins(Kernel& k, const Kernel& equal) {
+  k.provenance = merge(k.provenance, equal.provenance);
+  for (const std::string& problem : equal.problems)
+    if (std::ranges::find(k.problems, problem) == k.problems.end()) k.problems.push_back(problem);
+}
+
 uint32_t KernelTable::intern(Kernel k) {
   auto [it, fresh] = numbers_.try_emplace(text_of(k, true), static_cast<uint32_t>(kernels_.size()));
   if (fresh) {
     k.symbol = symbol_of(kernels_.size(), k.title);
     kernels_.push_back(std::move(k));
   } else {
-    Kernel& same = kernels_[it->second];
-    same.provenance = merge(same.provenance, k.provenance);
-    for (const std::string& problem : k.problems)
-      if (std::ranges::find(same.problems, problem) == same.problems.end()) same.problems.push_back(problem);
+    add_origins(kernels_[it->second], k);
   }
   return it->second;
 }

@@ -19,6 +19,10 @@ class KernelTable {
   std::map<std::string, uint32_t> numbers_;  // by text
 };
 
+/// What the kernel of that number is called: k003_conv_relu.
+std::string symbol_of(size_t number, std::string_view title);
+/// An equal kernel's provenance and problems are this one's too.
+void add_origins(Kernel& k, const Kernel& equal);
 /// All of a kernel but its name and provenance: variables and nodes numbered in order of appearance.
 std::string kernel_text(const Kernel& k);
 /// The text of a kernel without its f32 and f64 numbers: kernels of one text differ in those alone.

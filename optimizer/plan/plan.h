@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "frontend/ir/graph.h"
+#include "frontend/ir/bind_dims.h"
 #include "optimizer/choose/choice.h"
 #include "optimizer/target.h"
 
@@ -152,21 +152,36 @@ struct Tap {
   bool operator==(const Tap&) const = default;
 };
 
-struct Plan {
-  Target target;
-  std::vector<Kernel> kernels;
+/// What a run walks, over the kernels of a plan, and the memory that it asks for.
+struct Schedule {
   std::vector<Step> steps;
   std::vector<Group> groups;  // of all steps, in their order
   std::vector<Buffer> buffers;
   std::vector<Tap> taps;  // by step
-  std::vector<Claim> claims;
-  std::vector<Requirement> requirements;
   int64_t arena_bytes = 0;
   Dim scratch_bytes = 0;     // of each thread: what any kernel needs
   std::vector<Expr> blocks;  // bytes of memory of open sizes, which a run takes before its first step
   int64_t host_bytes = 0;    // of the processor's memory in which a GPU's plan has steps on it work, one after another
   uint32_t slots = 0, loops = 0;
 };
+
+/// The schedule of runs at these sizes, made as if there were no others; what it does not name keeps its range.
+struct Bucket : Schedule {
+  DimBinding sizes;
+};
+
+struct Plan : Schedule {
+  Target target;
+  std::vector<Kernel> kernels;  // of the buckets too
+  std::vector<Claim> claims;
+  std::vector<Requirement> requirements;
+  std::vector<Bucket> buckets;  // a run takes the first one that has its sizes, else the plan's own schedule
+};
+/// A bucket by itself.
+Plan plan_of_bucket(const Plan& plan, const Bucket& bucket);
+/// `made` is the plan of the same target for the graph at these sizes. Its kernels become those of `plan` that are
+/// equal, or new ones of it.
+void add_bucket(Plan& plan, Plan made, DimBinding sizes);
 
 struct Module {
   std::string name;
@@ -178,6 +193,8 @@ struct Module {
   std::shared_ptr<const Sources> sources;
 };
 
+/// `batch=1, seq=64`
+std::string to_string(const DimBinding& sizes);
 std::string to_string(const Plan& plan, const Sources& sources, bool with_bodies = false);
 /// A line for each thing that a kernel computes.
 std::string body_text(const Kernel& k);
@@ -215,9 +232,9 @@ void find_groups(Plan& plan);
 /// What has no step that several threads share is run by one of them, without a barrier: its steps are groups each.
 void keep_shared_groups(Plan& plan);
 /// The one that a step is in.
-const Group& group_of(const Plan& plan, int step);
-inline std::span<const Step> steps_of(const Plan& plan, const Group& g) {
-  return std::span(plan.steps).subspan(static_cast<size_t>(g.begin), static_cast<size_t>(g.end - g.begin));
+const Group& group_of(const Schedule& schedule, int step);
+inline std::span<const Step> steps_of(const Schedule& schedule, const Group& g) {
+  return std::span(schedule.steps).subspan(static_cast<size_t>(g.begin), static_cast<size_t>(g.end - g.begin));
 }
 
 /// The larger of two, where a run knows which.

@@ -57,6 +57,39 @@ int64_t steps_on_host(const Plan& plan) {
       plan.steps, [&](const Step& s) { return s.kind == StepKind::Kernel && plan.kernels[s.kernel].on_host; });
 }
 
+namespace {
+std::string schedule_text(const Plan& plan, const Schedule& schedule, const Sources& sources) {
+  std::string s;
+  for (int i = 0; i < std::ssize(schedule.steps); ++i) {
+    const Step& t = schedule.steps[i];
+    s += fmt::format("{:4} {}", i,
+                     t.kind == StepKind::Kernel ? plan.kernels[t.kernel].symbol : std::string(name(t.kind)));
+    if (!t.refs.empty()) s += fmt::format(" ({})", join(t.refs, [](const Ref& r) { return to_string(r); }));
+    if (t.chunks > 1) s += fmt::format(" chunks {}", t.chunks);
+    if (group_of(schedule, i).begin != i) s += fmt::format(" beside {}", i - 1);
+    if (t.jump >= 0) s += fmt::format(" -> {}", t.jump);
+    if (t.kind == StepKind::Swap) s += fmt::format(" slot{} slot{}", t.a, t.b);
+    if (t.kind == StepKind::SetBase || t.kind == StepKind::Advance) s += fmt::format(" slot{}", t.a);
+    if (t.bytes) s += fmt::format(" {} bytes", t.bytes);
+    if (std::string at = where(sources, t.provenance); !at.empty()) s += fmt::format("   <- {}", at);
+    s += "\n";
+  }
+  for (const Buffer& b : schedule.buffers)
+    s += fmt::format("buffer {}..{} {} of {} bytes `{}`\n", b.first, b.last,
+                     b.size ? fmt::format("in block{}", b.block) : fmt::format("at {}", b.offset),
+                     b.size ? to_string(b.size) : fmt::format("{}", b.bytes), printable(b.held));
+  for (size_t i = 0; i < schedule.blocks.size(); ++i)
+    s += fmt::format("block{} of {} bytes\n", i, to_string(schedule.blocks[i]));
+  return s;
+}
+}  // namespace
+
+std::string to_string(const DimBinding& sizes) {
+  std::string s;
+  for (const auto& [name, size] : sizes) s += fmt::format("{}{}={}", s.empty() ? "" : ", ", printable(name), size);
+  return s;
+}
+
 std::string to_string(const Plan& plan, const Sources& sources, bool with_bodies) {
   const std::string architectures =
       !plan.target.architectures.empty() ? fmt::format(" for {}", fmt::join(plan.target.architectures, ", ")) : "";
@@ -72,26 +105,10 @@ std::string to_string(const Plan& plan, const Sources& sources, bool with_bodies
     if (with_bodies) s += body_text(k);
   }
   for (const Claim& c : plan.claims) s += fmt::format("claim {}   <- {}\n", to_string(c), where(sources, c.provenance));
-  for (int i = 0; i < std::ssize(plan.steps); ++i) {
-    const Step& t = plan.steps[i];
-    s += fmt::format("{:4} {}", i,
-                     t.kind == StepKind::Kernel ? plan.kernels[t.kernel].symbol : std::string(name(t.kind)));
-    if (!t.refs.empty()) s += fmt::format(" ({})", join(t.refs, [](const Ref& r) { return to_string(r); }));
-    if (t.chunks > 1) s += fmt::format(" chunks {}", t.chunks);
-    if (group_of(plan, i).begin != i) s += fmt::format(" beside {}", i - 1);
-    if (t.jump >= 0) s += fmt::format(" -> {}", t.jump);
-    if (t.kind == StepKind::Swap) s += fmt::format(" slot{} slot{}", t.a, t.b);
-    if (t.kind == StepKind::SetBase || t.kind == StepKind::Advance) s += fmt::format(" slot{}", t.a);
-    if (t.bytes) s += fmt::format(" {} bytes", t.bytes);
-    if (std::string at = where(sources, t.provenance); !at.empty()) s += fmt::format("   <- {}", at);
-    s += "\n";
-  }
-  for (const Buffer& b : plan.buffers)
-    s += fmt::format("buffer {}..{} {} of {} bytes `{}`\n", b.first, b.last,
-                     b.size ? fmt::format("in block{}", b.block) : fmt::format("at {}", b.offset),
-                     b.size ? to_string(b.size) : fmt::format("{}", b.bytes), printable(b.held));
-  for (size_t i = 0; i < plan.blocks.size(); ++i)
-    s += fmt::format("block{} of {} bytes\n", i, to_string(plan.blocks[i]));
+  s += schedule_text(plan, plan, sources);
+  for (const Bucket& b : plan.buckets)
+    s +=
+        fmt::format("bucket {}\narena {} bytes\n", to_string(b.sizes), b.arena_bytes) + schedule_text(plan, b, sources);
   return s;
 }
 

@@ -10,6 +10,8 @@ struct Places {
   uint64_t faults = 0, word = 0, end = 0;
 };
 
+uint64_t most_fault_bytes(const cameo_model& model) { return most(model, &Schedule::row_count) * sizeof(Fault); }
+
 // `inputs` and `outputs` may be null.
 Places plan_places(const cameo_model& model, uint64_t* inputs, uint64_t* outputs) {
   const Program& program = *model.program;
@@ -23,7 +25,7 @@ Places plan_places(const cameo_model& model, uint64_t* inputs, uint64_t* outputs
     if (const uint64_t place = take(most_bytes(program.inputs[i])); inputs) inputs[i] = place;
   for (uint32_t i = 0; i < program.output_count; ++i)
     if (const uint64_t place = take(most_bytes(program.outputs[i])); outputs) outputs[i] = place;
-  p.faults = take(fault_bytes(*model.image->schedule));
+  p.faults = take(most_fault_bytes(model));
   p.word = take(kWordBytes);
   return p;
 }
@@ -73,7 +75,7 @@ void set_bases(cameo_context* owner, const Context& c, const Places& places) {
 }  // namespace
 
 uint64_t context_bytes(const cameo_model& model) {
-  return plan_places(model, nullptr, nullptr).end + align_up(model.image->schedule->arena_bytes);
+  return plan_places(model, nullptr, nullptr).end + align_up(most(model, &Schedule::arena_bytes));
 }
 
 cameo_status open_context(cameo_context* owner, cameo_error* error) {
@@ -85,7 +87,7 @@ cameo_status open_context(cameo_context* owner, cameo_error* error) {
   Calls calls(driver, error);
   const Current current(*c->model, calls);
   void *host = nullptr, *device = nullptr;
-  calls(driver.cuMemHostAlloc, &host, places.end + align_up(owner->run.schedule->host_bytes), 0u);
+  calls(driver.cuMemHostAlloc, &host, places.end + align_up(most(*owner->model, &Schedule::host_bytes)), 0u);
   c->host = static_cast<char*>(host);
   cameo_status status = calls.status();
   if (!status) status = take_memory(*c->model, &device, context_bytes(*owner->model), error);
@@ -94,7 +96,7 @@ cameo_status open_context(cameo_context* owner, cameo_error* error) {
   calls(driver.cuStreamCreate, &c->own_stream, 0u);  // 0: in order with the legacy default stream
   calls(driver.cuEventCreate, &c->begun, 0u);
   calls(driver.cuEventCreate, &c->ended, 0u);
-  calls(driver.cuMemsetD8Async, c->device + c->faults, uint8_t{0}, fault_bytes(*owner->run.schedule), c->own_stream);
+  calls(driver.cuMemsetD8Async, c->device + c->faults, uint8_t{0}, most_fault_bytes(*owner->model), c->own_stream);
   set_bases(owner, *c, places);
   open_graphs(owner, calls);
   calls(driver.cuStreamSynchronize, c->own_stream);

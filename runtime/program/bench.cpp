@@ -135,12 +135,21 @@ struct Quantile {
 constexpr Quantile kQuantiles[] = {
     {"p50", "median", 0.5}, {"p90", "P90", 0.9}, {"p95", "P95", 0.95}, {"p99", "P99", 0.99}, {"p999", "P99.9", 0.999}};
 
+void print_plan(const Session& session, Text* to) {
+  to->add("plan for "), to->plain(*session.plan() ? session.plan() : "all sizes");
+}
+void print_plan_json(const Tool& tool, const Session& session, Text* to) {
+  if (tool.program->bucket_count) to->add(",\"plan\":"), to->json(Slice(session.plan()));
+}
+
 void print_text(Tool& tool, const Session& session, const Series& s) {
   Text& out = tool.out;
   out.plain(tool.program->name);
   out.format(" on %s, %d thread%s, ", session.image(), session.threads(), session.threads() == 1 ? "" : "s");
   print_sizes(tool, &out);
-  out.add(tool.program->symbol_count ? ", clock CLOCK_MONOTONIC\n" : "clock CLOCK_MONOTONIC\n");
+  if (tool.program->symbol_count) out.add(", ");
+  if (tool.program->bucket_count) print_plan(session, &out), out.add(", ");
+  out.add("clock CLOCK_MONOTONIC\n");
   print_time(&out, "load", real(session.load_ns()));
   print_time(&out, "first run", real(s.first_ns));
   out.format("  %-12s %lu runs, not counted\n  %-12s %lu runs\n", "warm-up", s.warmup_runs, "timed", s.count);
@@ -193,7 +202,7 @@ void print_json(Tool& tool, const Session& session, const Series& s, const Work&
   out.add("{\"schema\":\"cameo.bench\",\"version\":1,\"cases\":[{\"name\":");
   out.json(Slice(tool.program->name));
   out.add(",\"target\":"), out.json(Slice(session.image()));
-  print_sizes_json(tool, &out);
+  print_sizes_json(tool, &out), print_plan_json(tool, session, &out);
   out.format(",\"threads\":%d,\"clock\":\"CLOCK_MONOTONIC\",\"load_ns\":%lu,\"first_run_ns\":%lu,\"warmup_runs\":%lu",
              session.threads(), session.load_ns(), s.first_ns, s.warmup_runs);
   out.format(",\"runs\":%lu,\"latency_ns\":{\"min\":%lu,", s.count, s.sorted[0]);
@@ -233,12 +242,12 @@ void print_known(Text* out, const char* format, double number) {
 }
 double larger(double a, double b) { return a > b ? a : b; }
 
-void print_profile(Tool& tool, const Share* shares, int32_t count, uint64_t total, uint64_t runs, const Peak& peak,
-                   bool as_json) {
+void print_profile(Tool& tool, const Session& session, const Share* shares, int32_t count, uint64_t total,
+                   uint64_t runs, const Peak& peak, bool as_json) {
   Text& out = tool.out;
   if (as_json)
     out.format("{\"schema\":\"cameo.profile\",\"version\":1,\"runs\":%lu,\"total_ns\":%lu", runs, total / runs),
-        print_sizes_json(tool, &out), out.add(",\"peak\":{");
+        print_sizes_json(tool, &out), print_plan_json(tool, session, &out), out.add(",\"peak\":{");
   else
     out.format("%10s %6s %8s %8s%s  %-24s %s\n", "us a run", "%", "GFLOP/s", "GB/s", peak.bytes > 0 ? "  of peak" : "",
                "kernel", "ONNX nodes");
@@ -269,7 +278,9 @@ void print_profile(Tool& tool, const Share* shares, int32_t count, uint64_t tota
   if (as_json)
     out.add("]}\n");
   else
-    out.format("%10.2f %6.1f  all, over %lu runs\n", real(total) / real(runs) / 1e3, 100.0, runs);
+    out.format("%10.2f %6.1f  all, over %lu runs", real(total) / real(runs) / 1e3, 100.0, runs);
+  if (!as_json && tool.program->bucket_count) out.add(", "), print_plan(session, &out);
+  if (!as_json) out.add('\n');
 }
 
 }  // namespace
@@ -303,7 +314,7 @@ bool profile_verb(Tool& tool, const Flags& flags) {
     total += ns[i];
   }
   const Peak peak = measure_peak(tool, session.model());
-  print_profile(tool, shares, count, total, series.count + series.warmup_runs + 1, peak, flags.json);
+  print_profile(tool, session, shares, count, total, series.count + series.warmup_runs + 1, peak, flags.json);
   return tool.code == kOk;
 }
 

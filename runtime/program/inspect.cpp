@@ -198,6 +198,8 @@ void inspect_json(Tool& tool, const Weights& weights) {
     if (i) out.add(",");
     list_target_json(tool, image_at(p, i));
   }
+  for (uint32_t i = 0; i < p.bucket_count; ++i)
+    out.add(i ? "," : "],\"buckets\":["), out.json(Slice(p.buckets[i].name));
   out.format("],\"weights_bytes\":%lu,\"arena_bytes\":%lu,\"scratch_bytes\":%lu,\"steps\":%u,\"goldens\":%u",
              p.weights_bytes, schedule.arena_bytes, schedule.scratch_bytes, schedule.row_count, p.golden_count);
   print_weights_json(tool, weights);
@@ -322,6 +324,8 @@ bool inspect_verb(Tool& tool, const Flags& flags) {
   print_values(tool, p.outputs, p.output_count);
   out.add("targets\n");
   for (uint32_t i = 0; i < p.image_count; ++i) list_target(tool, image_at(p, i));
+  if (p.bucket_count) out.add("plans of their own for\n");
+  for (uint32_t i = 0; i < p.bucket_count; ++i) out.add("  "), out.plain(p.buckets[i].name), out.add('\n');
   print_bytes(&out, "weights", p.weights_bytes);
   if (p.weights_file && weights.error.code) out.format("  in no file that fits: %s\n", weights.error.message);
   if (p.weights_file && !weights.error.code)

@@ -86,6 +86,7 @@ Values Session::outputs() {
 }
 
 const char* Session::image() const { return model_->image->name; }
+const char* Session::plan() const { return context_->plan ? tool_.program->buckets[context_->plan - 1].name : ""; }
 int32_t Session::threads() const { return model_->threads; }
 
 }  // namespace rt::program

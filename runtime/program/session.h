@@ -22,6 +22,7 @@ class Session {
   uint64_t run_ns() const { return run_ns_; }  // of the last run
   const cameo_model& model() const { return *model_; }
   const char* image() const;
+  const char* plan() const;  // the sizes that the last run's was made for; of the one for all sizes ""
   int32_t threads() const;
 
  private:
