@@ -480,6 +480,18 @@ class Context {
   /// On a GPU, runs are queued on this CUstream of its primary context; null: on the context's own.
   void set_stream(void* stream) noexcept { stream_ = stream; }
 
+  /// How many runs of this context each plan had: the sizes that it was built for with `--bucket`, as `seq=64`; of the
+  /// plan for all others "".
+  std::vector<std::pair<std::string, uint64_t>> runs_of_plans() const {
+    require_handle();
+    std::vector<std::pair<std::string, uint64_t>> runs;
+    if (api().abi_minor < 4) return runs;
+    cameo_plan plan{};
+    plan.struct_size = sizeof plan;
+    for (int32_t i = 0; api().plan_get(handle_, i, &plan) == CAMEO_OK; ++i) runs.emplace_back(plan.name, plan.runs);
+    return runs;
+  }
+
   /// From the next run on, an empty Input at `input` reads what `output` held; zeros at first.
   void bind_state(const std::string& output, const std::string& input) {
     require_handle();

@@ -111,6 +111,10 @@ _Status, _Handle, _Values, _ErrorPtr = c.c_int32, c.c_void_p, c.POINTER(_Value),
 _Report = c.CFUNCTYPE(None, c.c_void_p, c.POINTER(_Check))
 
 
+class _Plan(c.Structure):
+    _fields_ = [("struct_size", c.c_uint32), ("reserved", c.c_uint32), ("name", c.c_char_p), ("runs", c.c_uint64)]
+
+
 class _Api(c.Structure):
     """The table as far as this module calls it; what is not called stands as a pointer."""
     _fields_ = [
@@ -132,7 +136,8 @@ class _Api(c.Structure):
         ("weights_get", c.c_void_p), ("weights_set", c.c_void_p), ("weights_commit", c.c_void_p),
         ("node_count", c.c_void_p), ("node_get", c.c_void_p), ("tap", c.c_void_p), ("profile", c.c_void_p),
         ("selftest", c.CFUNCTYPE(_Status, c.POINTER(_Options), _Report, c.c_void_p, _ErrorPtr)),
-        ("status_string", c.c_void_p)]
+        ("status_string", c.c_void_p), ("synchronize", c.c_void_p), ("plan_count", c.CFUNCTYPE(c.c_int32)),
+        ("plan_get", c.CFUNCTYPE(_Status, _Handle, c.c_int32, c.POINTER(_Plan)))]
 
 
 _BF16 = 4  # DLPack's code
@@ -358,6 +363,16 @@ class Session:
             given[i] = array
         results = self._run(given)
         return results[0] if len(results) == 1 else tuple(results)
+
+    def runs_of_plans(self):
+        """How many runs of this session each plan had, by the sizes that it was built for with `--bucket`, `seq=64`;
+        the one for all others is ""."""
+        context = self._open()
+        api, plan, runs = context.loaded.api, _Plan(struct_size=c.sizeof(_Plan)), {}
+        for i in range(api.plan_count() if api.abi_minor >= 4 else 0):
+            api.plan_get(context.handle, i, c.byref(plan))
+            runs[_text(plan.name)] = plan.runs
+        return runs
 
     def close(self):
         self._context = None

@@ -63,6 +63,21 @@ TEST_F(Device, ReduceOverheadIsTheArtifactsOwn) {
   EXPECT_TRUE(has(cpu.err, "no target is one")) << cpu.err;
 }
 
+TEST_F(Device, BucketsRunOnTheGpu) {
+  const std::string model = write("small.onnx", small_model());
+  for (const std::string more : {"--mode=default", "--mode=reduce-overhead", "--on-host=shift"}) {
+    ASSERT_EQ(cameo({"build", model, "-o", "gpu.so", "--target=cuda:host", "--dim=n=1..40", "--bucket=n=4,33",
+                     "--golden=random:3", more})
+                  .code,
+              0);
+    const Ended e = on_mock("gpu.so", {"test"});
+    EXPECT_EQ(e.code, 0) << more << e.out << e.err;
+    EXPECT_TRUE(has(e.out, "in 5 cases passed"));
+    for (const auto& [n, plan] : {std::pair<std::string, std::string>{"33", "n=33"}, {"34", ""}})
+      EXPECT_EQ(on_mock("gpu.so", {"bench", "--dim", "n=" + n, "--runs=2", "--json"}).json()["cases"][0]["plan"], plan);
+  }
+}
+
 TEST_F(Device, NodesRunOnTheProcessorWhereAsked) {
   for (const std::string mode : {"default", "reduce-overhead"}) {
     ASSERT_EQ(

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -43,6 +44,8 @@ void check_runs(cameo::Context& context) {
   require(flat[5] == 37, "with a shape");
   require(context.output_shapes({{x.data(), {3, 1}}, {b.data(), 1}}) == std::vector<Shape>{{3, 1}, {3}},
           "without a run");
+  using Runs = std::vector<std::pair<std::string, uint64_t>>;
+  require(context.runs_of_plans() == Runs{{"", 2}, {"batch=2, n=3", 1}}, "a plan of its own for two rows of 3");
 }
 
 void check_refusals(cameo::Context& context) {

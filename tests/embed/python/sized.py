@@ -41,6 +41,11 @@ def main(library):
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(lambda i: check_run(model, 1 + i % 4, 1 + i % 5), range(200)))
 
+    session = model.session()
+    for batch, n in ((2, 3), (4, 5), (2, 3)):
+        check_run(session, batch, n)
+    assert session.runs_of_plans() == {"": 1, "batch=2, n=3": 2}, session.runs_of_plans()
+
     x, b, expected = values(3, 4)
     out = np.zeros((3, 4), np.float32)
     assert model.run({"x": x, "b": b}, out={"y": out})["y"] is out and (out == expected).all()

@@ -1,0 +1,97 @@
+// `--bucket`: plans of their own for some sizes; what an artifact says of them, and what is refused.
+#include "tests/cli/program.h"
+
+namespace cameo {
+namespace {
+
+class Buckets : public CliTest {
+ protected:
+  const std::string model_ = write("small.onnx", small_model());
+  Ended build(Words more) {
+    more.insert(more.begin(), {"build", model_, "-o", "a.so"});
+    return cameo(more);
+  }
+  /// The plan that a run of `n` rows takes, as `bench` says.
+  std::string plan_at(int n) {
+    const Ended e = run(path("a.so"), {"bench", "--dim", "n=" + std::to_string(n), "--runs=3", "--json"});
+    EXPECT_EQ(e.code, 0) << e.err;
+    return e.json()["cases"][0].value("plan", "none");
+  }
+  void expect_refused(const Words& flags, int code, const std::string& sentence) {
+    const Ended e = build(flags);
+    EXPECT_EQ(e.code, code) << e.out;
+    EXPECT_TRUE(has(e.err, sentence));
+    EXPECT_FALSE(fs::exists(path("a.so")));
+  }
+};
+
+TEST_F(Buckets, AreTakenByRunsOfExactlyTheirSizes) {
+  ASSERT_EQ(build({"--dim=n=1..20", "--bucket=n=4,16", "--golden=random:2"}).code, 0);
+  EXPECT_EQ(plan_at(4), "n=4");
+  EXPECT_EQ(plan_at(16), "n=16");
+  for (int between : {1, 3, 5, 15, 20}) EXPECT_EQ(plan_at(between), "") << between;
+  for (const char* input :
+       {"[[1,2,3]]", "[[1,2,3],[1,2,3],[1,2,3],[4,5,6]]", "[[4,5,6],[1,2,3],[1,2,3],[1,2,3],[1,2,3]]"})
+    EXPECT_TRUE(has(run(path("a.so"), {"run", "-i", input, "-o", "text"}).out, "10")) << input;
+  EXPECT_EQ(run(path("a.so"), {"run", "--dim", "n=21", "-i", "rand"}).code, 2);
+}
+
+TEST_F(Buckets, EachHasAGoldenCase) {
+  ASSERT_EQ(build({"--dim=n=2..20", "--bucket=n=4,16", "--golden=random:2"}).code, 0);
+  const Ended e = run(path("a.so"), {"test"});
+  EXPECT_EQ(e.code, 0) << e.err;
+  EXPECT_TRUE(has(e.out, "random:2 at n=4"));
+  EXPECT_TRUE(has(e.out, "f32[4,3]"));
+  EXPECT_TRUE(has(e.out, "f32[16,3]"));
+  EXPECT_TRUE(has(e.out, "in 4 cases passed"));
+}
+
+TEST_F(Buckets, AreSaidByInspectBenchAndProfile) {
+  ASSERT_EQ(build({"--bucket=n=4,16"}).code, 0) << "a dim that nothing binds is open";
+  const Ended text = run(path("a.so"), {"inspect"});
+  EXPECT_TRUE(has(text.out, "plans of their own for\n  n=4\n  n=16\n"));
+  const nlohmann::json json = run(path("a.so"), {"inspect", "--json"}).json();
+  EXPECT_EQ(json["buckets"], (nlohmann::json{"n=4", "n=16"}));
+  const nlohmann::json bucket = json["manifest"]["targets"][0]["buckets"][1];
+  EXPECT_EQ(bucket["sizes"]["n"], 16);
+  EXPECT_TRUE(has(run(path("a.so"), {"bench", "--dim", "n=16", "--runs=3"}).out, ", plan for n=16, clock"));
+  EXPECT_TRUE(has(run(path("a.so"), {"bench", "--dim", "n=17", "--runs=3"}).out, ", plan for all sizes, clock"));
+  EXPECT_TRUE(has(run(path("a.so"), {"profile", "--dim", "n=4", "--runs=3"}).out, "runs, plan for n=4\n"));
+  EXPECT_EQ(run(path("a.so"), {"profile", "--dim", "n=4", "--runs=3", "--json"}).json()["plan"], "n=4");
+}
+
+TEST_F(Buckets, AreInSourcesToo) {
+  const Ended e = cameo({"build", model_, "--dim=n=1..8", "--bucket=n=4", "--emit=sources"});
+  EXPECT_EQ(e.code, 0) << e.err;
+  EXPECT_TRUE(has(e.out, "const int64_t bucket0_sizes[] = {4};"));
+  EXPECT_TRUE(has(cameo({"build", model_, "--dim=n=1..8", "--bucket=n=4", "--emit=plan"}).out, "bucket n=4\n"));
+}
+
+TEST_F(Buckets, OfGpusAreBuiltIn) {
+  EXPECT_EQ(build({"--dim=n=1..20", "--bucket=n=4", "--target=cuda:ptx,cpu:x86-64-v3"}).code, 0);
+  EXPECT_EQ(plan_at(4), "n=4") << "on the processor, where there is no GPU";
+}
+
+TEST_F(Buckets, ThatCannotBeAreRefused) {
+  expect_refused({"--dim=n=1..8", "--bucket=n=9"}, 2, "`--bucket n=9`: 9 is not within 1..8");
+  expect_refused({"--dim=n=1..8", "--bucket=m=4"}, 2, "`--bucket m=4`: no input has a dim `m` that only a run knows");
+  expect_refused({"--dim=n=4", "--bucket=n=4"}, 2, "--dim n=1..512 gives a dim a range");
+  expect_refused({"--bucket=4"}, 2, "`4` is not NAME=N,N..");
+  expect_refused({"--bucket=n="}, 2, "`` is no size");
+  expect_refused({"--bucket=n=4,x"}, 2, "`x` is no size");
+  expect_refused({"--bucket=n=4,"}, 2, "`` is no size");
+  expect_refused({"--bucket==4"}, 2, "a dim's name is missing");
+  expect_refused({"--bucket=n=4,n=5"}, 2, "it names a dim twice");
+  expect_refused({"--bucket=n=1,2,3,4,5,6,7,8,m=1,2,3,4,5"}, 2, "32 plans of single sizes at most");
+  Words many;
+  for (int i = 1; i < 34; ++i) many.push_back("--bucket=n=" + std::to_string(i));
+  expect_refused(many, 2, "more than 32 plans of single sizes");
+}
+
+TEST_F(Buckets, ThatAreNamedTwiceAreOne) {
+  ASSERT_EQ(build({"--dim=n=1..8", "--bucket=n=4,4", "--bucket=n=4"}).code, 0);
+  EXPECT_EQ(run(path("a.so"), {"inspect", "--json"}).json()["buckets"].size(), 1u);
+}
+
+}  // namespace
+}  // namespace cameo
