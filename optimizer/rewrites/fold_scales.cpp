@@ -17,7 +17,7 @@ class ScaleFolder {
   ScaleFolder(const Graph& g, PassContext& context) : g_(g), context_(context), uses_(g.values().size()) {
     for (const Node& n : g.nodes())
       for (ValueId v : n.inputs)
-        if (v) ++uses_[v.index];
+        if (v && n.op->name != "Shape" && n.op->name != "Size") ++uses_[v.index];  // those read sizes alone
     for (const Port& p : g.outputs()) uses_[p.value.index] += 2;
   }
 
