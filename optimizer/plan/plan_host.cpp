@@ -23,8 +23,8 @@ bool Planner::runs_on_host(const Graph& g, const Cluster& c) const {
 namespace {
 bool writes_all(const Kernel& k, uint32_t operand, const Layout& layout) {
   const auto is_whole = [&](const Store& s) {
-    return s.operand == operand && s.guard.is_const(1) && is_static(layout.pitch) &&
-           points_of(k.axes) == layout.elements.upper();
+    return s.operand == operand && s.guard.is_const(1) && is_static(layout.pitch) && layout.elements.is_static() &&
+           points_of(k.axes) == layout.elements.value();
   };
   return k.family->writes_once() && std::ranges::any_of(k.stores, is_whole);
 }
@@ -33,15 +33,15 @@ bool writes_all(const Kernel& k, uint32_t operand, const Layout& layout) {
 void Planner::push_host_kernel(const Graph& g, Kernel k, const std::vector<Operand>& operands,
                                const std::vector<Place>& at, const std::vector<ValueId>& written) {
   std::vector<Place> down;
-  std::vector<int64_t> bytes;
+  std::vector<Dim> bytes;
   int64_t end = 0;
   for (size_t i = 0; i < operands.size(); ++i) {
     const Operand& o = operands[i];
     const Value& value = g[o.value];
     const int64_t size = byte_size(value.type.dtype);
-    bytes.push_back(size * (o.packing ? o.packing->elements() : o.layout.elements.upper()));
+    bytes.push_back((o.packing ? Dim(o.packing->elements()) : o.layout.elements) * size);
     down.push_back({{Base::Host, 0, end}, {}});
-    end += rt::round_up_div(bytes[i], 64) * 64;
+    end += rt::round_up_div(bytes[i].upper(), 64) * 64;
     if (!writes_all(k, static_cast<uint32_t>(i), o.layout)) copy(down[i], at[i], bytes[i], k.provenance);
   }
   plan_.host_bytes = std::max(plan_.host_bytes, end);

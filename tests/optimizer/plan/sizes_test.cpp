@@ -216,6 +216,18 @@ TEST(Sizes, HeadsBesideABatch) {
          "b = Transpose(a) perm=[0, 2, 1, 3]", "y = Relu(b)", "output y"},
         tokens, {"nest"});
 }
+TEST(Sizes, StepsOnTheProcessorBesideAGpu) {
+  const Graph fixed =
+      parse_model({"input x f32[2x12]", "a = Exp(x)", "b = Softmax(a)", "y = Relu(b)", "output y"}).graph;
+  const Graph g = with_axes(fixed, kBatch.axes, kBatch.bounds, false);
+  const Module m = plan_graph(g, "", gpu_target({"ptx"}), {"b"});
+  EXPECT_GT(steps_on_host(m.plans[0]), 0);
+  for (const DimBinding& size : kBatch.tried) {
+    const Graph bound = bind_dims(g, size);
+    const std::vector<Tensor> inputs = inputs_of(bound);
+    EXPECT_EQ(differences(run_at(m, size, inputs), interpret(bound, inputs)), "") << to_string(m.plans[0], *m.sources);
+  }
+}
 
 }  // namespace
 }  // namespace cameo::test
