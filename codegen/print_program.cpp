@@ -159,7 +159,7 @@ class ProgramPrinter {
     w_.line(fmt::format("const int64_t {0}_min[] = {{{1}}}, {0}_max[] = {{{2}}};", io, low, high));
     w_.line(fmt::format("const char* const {}_names[] = {{{}}};", io, names));
     w_.line(fmt::format("const int32_t {}_sizes[] = {{{}}};", io, sizes));
-    return fmt::format(", .dim_min = {0}_min, .dim_max = {0}_max, .dim_names = {0}_names, .dim_sizes = {0}_sizes", io);
+    return fmt::format(", .dim_min = {0}_min, .dim_max = {0}_max, .dim_sizes = {0}_sizes, .dim_names = {0}_names", io);
   }
   void print_symbols() {
     RowTable symbols;

@@ -73,13 +73,17 @@ inline uint32_t plan_count(const Program& program) { return program.bucket_count
 inline const Schedule& schedule_of_plan(const Image& image, uint32_t plan) {
   return plan ? *image.bucket_schedules[plan - 1] : *image.schedule;
 }
-/// Of all plans of the model's image.
+/// Of all plans of the image.
+template <class T>
+uint64_t most(const Program& program, const Image& image, T Schedule::* of) {
+  uint64_t value = 0;
+  for (uint32_t i = 0; i < plan_count(program); ++i)
+    if (const uint64_t more = schedule_of_plan(image, i).*of; more > value) value = more;
+  return value;
+}
 template <class T>
 uint64_t most(const cameo_model& model, T Schedule::* of) {
-  uint64_t value = 0;
-  for (uint32_t i = 0; i < plan_count(*model.program); ++i)
-    if (const uint64_t more = schedule_of_plan(*model.image, i).*of; more > value) value = more;
-  return value;
+  return most(*model.program, *model.image, of);
 }
 
 /// Null where the CPU runs the model.

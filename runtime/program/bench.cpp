@@ -307,14 +307,16 @@ bool profile_verb(Tool& tool, const Flags& flags) {
   if (!open_with_inputs(tool, flags, &session) || !warm_up(session, flags, &series)) return false;
   const uint64_t* ns = observe(tool, session);
   if (!ns || !measure(tool, session, flags, &series)) return false;
+  int32_t shown = 0;
   for (int32_t i = 0; i < count; ++i) {
-    int32_t at = i;  // insertion sort, the slowest first
+    if (tool.program->bucket_count && !ns[count + i]) continue;  // of another plan
+    int32_t at = shown++;                                        // insertion sort, the slowest first
     for (; at > 0 && shares[at - 1].ns < ns[i]; --at) shares[at] = shares[at - 1];
     shares[at] = {ns[i], ns[count + i], i};
     total += ns[i];
   }
-  const Peak peak = measure_peak(tool, session.model());
-  print_profile(tool, session, shares, count, total, series.count + series.warmup_runs + 1, peak, flags.json);
+  const Peak peak = measure_peak(tool, *session.context());
+  print_profile(tool, session, shares, shown, total, series.count + series.warmup_runs + 1, peak, flags.json);
   return tool.code == kOk;
 }
 

@@ -103,7 +103,7 @@ void list_target(Tool& tool, const Image& image) {
   if (device.mode != Mode::Default)
     tool.out.format(", %u steps in %u graph%s and %u others", graphs.steps, graphs.count, graphs.count == 1 ? "" : "s",
                     graphs.others);
-  tool.out.format("; arena %lu bytes\n", image.schedule->arena_bytes);
+  tool.out.format("; arena %lu bytes\n", most(*tool.program, image, &Schedule::arena_bytes));
   list_gpus(tool, device);
 }
 
@@ -128,7 +128,7 @@ void list_target_json(Tool& tool, const Image& image) {
   if (const Device* device = image.device) {
     const Graphs graphs = device->driver->graphs(image);
     tool.out.format(",\"arena_bytes\":%lu,\"mode\":\"%s\",\"graphs\":%u,\"steps_in_graphs\":%u,\"architectures\":[",
-                    image.schedule->arena_bytes, mode_name(*device), graphs.count, graphs.steps);
+                    most(*tool.program, image, &Schedule::arena_bytes), mode_name(*device), graphs.count, graphs.steps);
     for (uint32_t i = 0; i < device->code_count; ++i)
       tool.out.format(i ? ",\"%s\"" : "\"%s\"", device->codes[i].architecture);
     tool.out.add(']');
@@ -146,12 +146,17 @@ const Image& image_at(const Program& p, uint32_t number) {
   return p.images[(gpus + number) % p.image_count];
 }
 
-// Of the image that runs here, or would on a better processor.
-const Schedule& schedule_of(const Program& p) {
-  static constexpr Schedule kNone;
+// What a context's plans ask for, of the image that runs here, or would on a better processor.
+struct Needs {
+  uint64_t arena = 0, scratch = 0;
+  uint32_t steps = 0;  // of the plan for all sizes
+};
+Needs needs_of(const Program& p) {
   const Image* image = choose_image(p, host_cpu_features());
   if (!image && p.image_count) image = &p.images[p.image_count - 1];
-  return image ? *image->schedule : kNone;
+  if (!image) return {};
+  return {most(p, *image, &Schedule::arena_bytes), most(p, *image, &Schedule::scratch_bytes),
+          image->schedule->row_count};
 }
 
 // The file of weights, and what is wrong with it.
@@ -188,7 +193,7 @@ void print_weights_json(Tool& tool, const Weights& weights) {
 
 void inspect_json(Tool& tool, const Weights& weights) {
   const Program& p = *tool.program;
-  const Schedule& schedule = schedule_of(p);
+  const Needs needs = needs_of(p);
   Text& out = tool.out;
   out.add("{\"schema\":\"cameo.inspect\",\"version\":1,\"name\":"), out.json(Slice(p.name));
   out.add(",\"inputs\":["), print_ios_json(tool, p.inputs, p.input_count);
@@ -201,7 +206,7 @@ void inspect_json(Tool& tool, const Weights& weights) {
   for (uint32_t i = 0; i < p.bucket_count; ++i)
     out.add(i ? "," : "],\"buckets\":["), out.json(Slice(p.buckets[i].name));
   out.format("],\"weights_bytes\":%lu,\"arena_bytes\":%lu,\"scratch_bytes\":%lu,\"steps\":%u,\"goldens\":%u",
-             p.weights_bytes, schedule.arena_bytes, schedule.scratch_bytes, schedule.row_count, p.golden_count);
+             p.weights_bytes, needs.arena, needs.scratch, needs.steps, p.golden_count);
   print_weights_json(tool, weights);
   out.add(",\"dependencies\":[\"libc.so.6\"],\"manifest\":");
   out.add(p.manifest_bytes ? Slice(p.manifest, p.manifest_bytes) : Slice("null"));
@@ -312,7 +317,7 @@ void print_help(Tool& tool, Verb verb) {
 
 bool inspect_verb(Tool& tool, const Flags& flags) {
   const Program& p = *tool.program;
-  const Schedule& schedule = schedule_of(p);
+  const Needs needs = needs_of(p);
   Text& out = tool.out;
   Weights weights;
   if (p.weights_file) weights.look(tool, flags);
@@ -330,10 +335,10 @@ bool inspect_verb(Tool& tool, const Flags& flags) {
   if (p.weights_file && weights.error.code) out.format("  in no file that fits: %s\n", weights.error.message);
   if (p.weights_file && !weights.error.code)
     out.format("  in %s, %s\n", Quoted(weights.file.path).text, flags.verify ? "undamaged" : "which fits");
-  print_bytes(&out, "arena", schedule.arena_bytes);
-  print_bytes(&out, "scratch", schedule.scratch_bytes);
+  print_bytes(&out, "arena", needs.arena);
+  print_bytes(&out, "scratch", needs.scratch);
   out.format("%-14s %u, of %u kinds of ONNX origin\n%-14s %u\n%-14s libc.so.6 (glibc 2.34 or newer)\n", "steps",
-             schedule.row_count ? schedule.row_count - 1 : 0, p.node_count, "golden cases", p.golden_count, "needs");
+             needs.steps ? needs.steps - 1 : 0, p.node_count, "golden cases", p.golden_count, "needs");
   return true;
 }
 

@@ -73,11 +73,12 @@ double rate_of(const cameo_model& model, Walk& walk) {
 
 }  // namespace
 
-Peak measure_peak(Tool& tool, const cameo_model& model) {
+Peak measure_peak(Tool& tool, const cameo_context& context) {
+  const cameo_model& model = *context.model;
   const Image& image = *model.image;
   if (image.device || !(image.cpu_features & kFma) || (model.pool && !model.pool->try_acquire())) return {};
   const int64_t vector = image.cpu_features & kAvx512f ? 64 : 32, round = kSums * vector;
-  const int64_t used = static_cast<int64_t>(model.program->weights_bytes + image.schedule->arena_bytes);
+  const int64_t used = static_cast<int64_t>(model.program->weights_bytes + context.run.schedule->arena_bytes);
   const int64_t rounds = (used < kLargest ? used : kLargest) / model.threads / round + 1;
   const uint64_t bytes = static_cast<uint64_t>(model.threads * rounds * round);
   Walk walk = {static_cast<char*>(tool.arena.take(bytes)), vector, 0, 1 << 19, 1};

@@ -12,6 +12,6 @@ struct Peak {
 };
 
 // NaN where a GPU runs the model, or code without multiply-adds.
-Peak measure_peak(Tool& tool, const cameo_model& model);
+Peak measure_peak(Tool& tool, const cameo_context& context);
 
 }  // namespace rt::program

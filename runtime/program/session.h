@@ -20,7 +20,6 @@ class Session {
   cameo_context* context() { return context_; }
   uint64_t load_ns() const { return load_ns_; }
   uint64_t run_ns() const { return run_ns_; }  // of the last run
-  const cameo_model& model() const { return *model_; }
   const char* image() const;
   const char* plan() const;  // the sizes that the last run's was made for; of the one for all sizes ""
   int32_t threads() const;

@@ -57,7 +57,9 @@ TEST_F(Buckets, AreSaidByInspectBenchAndProfile) {
   EXPECT_TRUE(has(run(path("a.so"), {"bench", "--dim", "n=16", "--runs=3"}).out, ", plan for n=16, clock"));
   EXPECT_TRUE(has(run(path("a.so"), {"bench", "--dim", "n=17", "--runs=3"}).out, ", plan for all sizes, clock"));
   EXPECT_TRUE(has(run(path("a.so"), {"profile", "--dim", "n=4", "--runs=3"}).out, "runs, plan for n=4\n"));
-  EXPECT_EQ(run(path("a.so"), {"profile", "--dim", "n=4", "--runs=3", "--json"}).json()["plan"], "n=4");
+  const nlohmann::json profile = run(path("a.so"), {"profile", "--dim", "n=4", "--runs=3", "--json"}).json();
+  EXPECT_EQ(profile["plan"], "n=4");
+  EXPECT_EQ(profile["nodes"].size(), 1u) << "no steps of other plans";
 }
 
 TEST_F(Buckets, AreInSourcesToo) {
@@ -65,6 +67,17 @@ TEST_F(Buckets, AreInSourcesToo) {
   EXPECT_EQ(e.code, 0) << e.err;
   EXPECT_TRUE(has(e.out, "const int64_t bucket0_sizes[] = {4};"));
   EXPECT_TRUE(has(cameo({"build", model_, "--dim=n=1..8", "--bucket=n=4", "--emit=plan"}).out, "bucket n=4\n"));
+}
+
+TEST_F(Buckets, SourcesOfThemBuildWithoutCameo) {
+  if (run_program("g++", {"--version"}).code || run_program("make", {"--version"}).code)
+    GTEST_SKIP() << "there is no g++ or no make";
+  ASSERT_EQ(cameo({"build", model_, "--dim=n=1..8", "--bucket=n=4", "--golden=random:2", "-o", path("sources/")}).code,
+            0);
+  const Ended made = run("make", {"-s", "-j2", "-C", "sources", "CXX=g++", "CXXFLAGS=-O0", "sources.so"});
+  ASSERT_EQ(made.code, 0) << made.err;
+  const Ended e = run(path("sources/sources.so"), {"test"});
+  EXPECT_TRUE(has(e.out, "in 3 cases passed")) << e.err;
 }
 
 TEST_F(Buckets, OfGpusAreBuiltIn) {
