@@ -26,7 +26,7 @@ Dim trips(Infer& n) {
   if (!n.has(0)) return n.fresh();
   auto count = n.content(0);
   if (!count) return n.fresh();
-  Dim d((*count)[0].is_const() ? integer(std::max<int64_t>((*count)[0].int_value(), 0)) : max((*count)[0], integer(0)));
+  const Dim d(simplify_index(max((*count)[0], integer(0))));
   return always_continues(n) ? d : n.fresh(d.upper());
 }
 

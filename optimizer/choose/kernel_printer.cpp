@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <numeric>
+
 namespace cameo {
 namespace {
 
@@ -15,7 +17,11 @@ std::string join(KernelPrinter& printer, std::span<const Expr> variables, auto s
 }  // namespace
 
 std::string constant_of(KernelPrinter& printer, Expr extent) {
-  return extent.is_const() ? fmt::format("rt::c<{}>", extent.int_value()) : printer.name(extent);
+  if (extent.is_const()) return fmt::format("rt::c<{}>", extent.int_value());
+  const Affine sum = affine(extent);
+  int64_t divisor = sum.constant;
+  for (const Affine::Term& t : sum.terms) divisor = std::gcd(divisor, t.coefficient);
+  return divisor > 1 ? fmt::format("rt::multiple_of<{}>({})", divisor, printer.name(extent)) : printer.name(extent);
 }
 
 std::string rows_of(KernelPrinter& printer, Expr extent) {

@@ -80,14 +80,13 @@ struct Contraction {
       });
       if constexpr (kWritten<H, W>) {
         const auto emit = [&](auto sum, int i, auto col) __attribute__((always_inline)) {
-          if (i >= known) store_element<R>(epilogue, index, sum, row + i, col);
+          if (!kIsConstant<M> || i >= known) store_element<R>(epilogue, index, sum, row + i, col);
         };
-        if constexpr (kIsConstant<N>) {
-          acc.each(n, panel * kPanel, emit);
-          return 0;
-        } else if ((panel + W) * kPanel <= n) {
-          acc.each(c<W * kPanel>, panel * kPanel, emit);
-          return 0;
+        const bool all_rows = kIsConstant<M> || known == 0;
+        if constexpr (kIsConstant<N> || kIsMultiple<N, kPanel>) {
+          if (all_rows) return acc.each(n, panel * kPanel, emit), 0;
+        } else {
+          if (all_rows && (panel + W) * kPanel <= n) return acc.each(c<W * kPanel>, panel * kPanel, emit), 0;
         }
       }
       acc.put(totals);

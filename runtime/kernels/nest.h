@@ -33,6 +33,16 @@ template <i64 N>
 RT_FN constexpr AtLeast<N> at_least(i64 value) {
   return {value};
 }
+// One that only the run knows, and that N divides.
+template <i64 N>
+struct MultipleOf {
+  i64 value;
+  constexpr operator i64() const { return value; }
+};
+template <i64 N>
+RT_FN constexpr MultipleOf<N> multiple_of(i64 value) {
+  return {value};
+}
 
 namespace detail {
 template <class N>
@@ -50,6 +60,8 @@ template <class N, int W>
 inline constexpr bool kIsMultiple = false;
 template <i64 N, int W>
 inline constexpr bool kIsMultiple<Constant<N>, W> = N % W == 0;
+template <i64 N, int W>
+inline constexpr bool kIsMultiple<MultipleOf<N>, W> = N % W == 0;
 }  // namespace detail
 
 template <int R>

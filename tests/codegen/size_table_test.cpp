@@ -54,5 +54,10 @@ TEST(Sizes, AnIndexHasOneStrideForEachAxis) {
   EXPECT_EQ(products, 4u) << kernel;  // two outer axes of two operands, though one stride is 20 * columns + 40
 }
 
+TEST(Sizes, WhatANumberDividesIsKnownToTheKernel) {
+  const EmittedModule text = print_module(module_over_sizes(), 1);
+  EXPECT_NE(text.kernels[0][0].text.find("rt::multiple_of<3>("), std::string::npos) << text.kernels[0][0].text;
+}
+
 }  // namespace
 }  // namespace cameo::test
