@@ -72,7 +72,7 @@ std::vector<DimBinding> read_buckets(const std::vector<std::string>& flags) {
   return buckets;
 }
 
-Graph graph_of_bucket(const Model& model, const DimBinding& bucket) {
+void require_bucket(const Model& model, const DimBinding& bucket) {
   const std::vector<DimBinding> ends = ends_of_sizes(interface_of(model.graph));
   const std::string called = fmt::format("`--bucket {}`", to_string(bucket));
   for (const auto& [name, size] : bucket) {
@@ -84,12 +84,6 @@ Graph graph_of_bucket(const Model& model, const DimBinding& bucket) {
     const Interval range{low->second, ends.back().at(name)};
     if (size < range.low || size > range.high)
       throw CompileError(Code::E0503, fmt::format("{}: {} is not within {}", called, size, range_text(range)));
-  }
-  try {
-    return bind_dims(model.graph, bucket);
-  } catch (CompileError& e) {
-    e.diagnostic.message = fmt::format("{}: {}", called, e.diagnostic.message);
-    throw;
   }
 }
 

@@ -12,7 +12,7 @@ namespace cameo {
 /// come first, as a run takes the first one that fits. Throws Failure.
 std::vector<DimBinding> read_buckets(const std::vector<std::string>& flags);
 
-/// The model's graph at the bucket's sizes. Throws CompileError where it has none of that name, or not of that size.
-Graph graph_of_bucket(const Model& model, const DimBinding& bucket);
+/// Throws CompileError where the model has no size of such a name, or not one so large or small.
+void require_bucket(const Model& model, const DimBinding& bucket);
 
 }  // namespace cameo

@@ -180,22 +180,30 @@ std::string name_of(const CompileOptions& options) {
 
 namespace {
 /// For each target the plan that it would have if there were no other sizes.
-void plan_bucket(const Model& model, const DimBinding& sizes, const CompileOptions& options, Planned& planned,
-                 Console& console, Diagnostics& diagnostics) {
-  console.begin(fmt::format("plan {}", to_string(sizes)));
+void add_plans_of_bucket(const Model& model, const DimBinding& sizes, const CompileOptions& options, Module& module,
+                         Diagnostics& found) {
   PassContext shared = pass_context(options);
-  const Graph common = optimize_for_all(graph_of_bucket(model, sizes), shared);
-  for (Plan& plan : planned.module.plans) {
+  const Graph common = optimize_for_all(bind_dims(model.graph, sizes), shared);
+  for (Plan& plan : module.plans) {
     PassContext context = shared;
     context.target = plan.target;
     const Graph g = optimize_for_target(common, context);
-    Diagnostics found;
-    Plan made = make_plan(g, plan.target, planned.module.weights, found, options.on_host, context.claims);
-    if (found.has_errors()) {
-      for (const Diagnostic& d : found.all()) diagnostics.add(d);
-      return;
-    }
+    Plan made = make_plan(g, plan.target, module.weights, found, options.on_host, context.claims);
+    if (found.has_errors()) return;
     add_bucket(plan, std::move(made), sizes);
+  }
+}
+/// What is wrong at those sizes alone says so.
+void plan_bucket(const Model& model, const DimBinding& sizes, const CompileOptions& options, Module& module,
+                 Diagnostics& diagnostics) {
+  Diagnostics found;
+  try {
+    add_plans_of_bucket(model, sizes, options, module, found);
+  } catch (const CompileError& e) { found.add(e.diagnostic); }
+  for (Diagnostic d : found.all()) {
+    if (is_warning(d.code)) continue;  // the plan for all sizes has said them
+    d.notes.push_back(fmt::format("at the sizes of `--bucket {}`", to_string(sizes)));
+    diagnostics.add(d);
   }
 }
 }  // namespace
@@ -209,6 +217,7 @@ Planned plan_model(const Model& model, const CompileOptions& options, Console& c
   m.made_up_seed = options.made_up_seed;
   m.reduce_overhead = options.reduce_overhead;
   check_on_host(options, *m.sources, diagnostics);
+  for (const DimBinding& sizes : options.buckets) require_bucket(model, sizes);
   PassContext shared = pass_context(options);
   watch_passes(shared, options, console);
   const Graph common = optimize_for_all(model.graph, shared);
@@ -230,7 +239,10 @@ Planned plan_model(const Model& model, const CompileOptions& options, Console& c
     }
   }
   if (!diagnostics.has_errors() && !m.plans.empty())
-    for (const DimBinding& sizes : options.buckets) plan_bucket(model, sizes, options, p, console, diagnostics);
+    for (const DimBinding& sizes : options.buckets) {
+      console.begin(fmt::format("plan {}", to_string(sizes)));
+      plan_bucket(model, sizes, options, m, diagnostics);
+    }
   console.end();
   for (const Plan& plan : m.plans)
     if (const size_t unused = unused_rows(plan))

@@ -1,5 +1,6 @@
 // `--bucket`: plans of their own for some sizes; what an artifact says of them, and what is refused.
 #include "tests/cli/program.h"
+#include "tests/frontend/import/onnx_writer.h"
 
 namespace cameo {
 namespace {
@@ -99,6 +100,22 @@ TEST_F(Buckets, ThatCannotBeAreRefused) {
   Words many;
   for (int i = 1; i < 34; ++i) many.push_back("--bucket=n=" + std::to_string(i));
   expect_refused(many, 2, "more than 32 plans of single sizes");
+}
+
+TEST_F(Buckets, AtWhichANodeHasNoMeaningAreRefused) {
+  using namespace onnx_text;
+  GraphText g;
+  g.inputs = {value("x", 1, {1, 1, "n"})};
+  g.outputs = {value("y", 1, {1, 1, "m"})};
+  g.initializers = {tensor<float>("w", 1, {1, 1, 3}, {1, 1, 1})};
+  g.nodes = {node("Conv", {"x", "w"}, {"y"}, {}, "", "/conv")};
+  const std::string conv = write("conv.onnx", model(g));
+  EXPECT_EQ(cameo({"build", conv, "-o", "b.so", "--dim=n=1..9", "--bucket=n=4"}).code, 0);
+  const Ended e = cameo({"build", conv, "-o", "a.so", "--dim=n=1..9", "--bucket=n=2"});
+  EXPECT_EQ(e.code, 3);
+  EXPECT_TRUE(has(e.err, "`/conv`"));
+  EXPECT_TRUE(has(e.err, "at the sizes of `--bucket n=2`"));
+  EXPECT_FALSE(fs::exists(path("a.so")));
 }
 
 TEST_F(Buckets, ThatAreNamedTwiceAreOne) {
