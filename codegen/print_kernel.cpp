@@ -275,21 +275,28 @@ void open_gpu_function(Writer& w, const Kernel& k, const std::vector<Expr>& para
 
 }  // namespace
 
-std::vector<Expr> print_kernel(Writer& w, const Kernel& k, const Sources& sources, Frame frame) {
+KernelBody print_body(const Kernel& k) {
+  Writer text;
+  text.set_indent(1);
+  Printer printer(text, k);
+  k.family->print(printer, k);
+  return {text.take(), printer.parameters()};
+}
+
+bool are_alike(const Kernel& a, const KernelBody& of_a, const Kernel& b, const KernelBody& of_b) {
+  return of_a.text == of_b.text && a.optimize_for_size == b.optimize_for_size && operand_types(a) == operand_types(b);
+}
+
+void print_kernel(Writer& w, const Kernel& k, const KernelBody& body, const Sources& sources, Frame frame) {
   std::string from;
   for (uint32_t o : k.provenance)
     if (o < sources.size() && from.size() < 400)
       from += (from.empty() ? "   <- " : ", ") +
               comment_safe(sources[o].name.empty() ? sources[o].output : sources[o].name);
   w.line(fmt::format("// {}: {}{}", k.symbol, k.title, from));
-  Writer body;
-  body.set_indent(w.indent() + 1);
-  Printer printer(body, k);
-  k.family->print(printer, k);
-  (frame == Frame::Cpu ? open_cpu_function : open_gpu_function)(w, k, printer.parameters());
-  w.append(body.take());
+  (frame == Frame::Cpu ? open_cpu_function : open_gpu_function)(w, k, body.parameters);
+  w.append(body.text);
   w.close("}");
-  return printer.parameters();
 }
 
 std::string kernel_includes(const std::vector<Kernel>& kernels) {

@@ -12,9 +12,17 @@ enum class Frame : uint8_t {
   Gpu,  // RT_KERNEL SYMBOL(T* x0, .., rt::Fault* fault): operands by value, in the row's order
 };
 
-/// One function, with a comment that names the ONNX nodes. Its parameters, sizes that only a run knows, which stand
-/// behind the operands of each of its steps.
-std::vector<Expr> print_kernel(Writer& w, const Kernel& k, const Sources& sources, Frame frame = Frame::Cpu);
+/// What a function computes, and its parameters: sizes that only a run knows, which stand behind the operands of each
+/// of its steps.
+struct KernelBody {
+  std::string text;
+  std::vector<Expr> parameters = {};
+};
+KernelBody print_body(const Kernel& k);
+/// One function, with a comment that names the ONNX nodes.
+void print_kernel(Writer& w, const Kernel& k, const KernelBody& body, const Sources& sources, Frame frame = Frame::Cpu);
+/// Whether they are one function, but for what its parameters stand for.
+bool are_alike(const Kernel& a, const KernelBody& of_a, const Kernel& b, const KernelBody& of_b);
 /// The headers of runtime/kernels that the kernels need, as #include lines.
 std::string kernel_includes(const std::vector<Kernel>& kernels);
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <unordered_map>
 
 #include "codegen/print_kernel.h"
 #include "codegen/print_program.h"
@@ -14,46 +15,68 @@
 namespace cameo {
 namespace {
 
-using OfPlan = Parameters::value_type;
+/// What is printed of a plan's kernels.
+struct Bodies {
+  explicit Bodies(const Plan& p) {
+    std::unordered_map<std::string_view, uint32_t> by_text;
+    all.reserve(p.kernels.size());
+    for (uint32_t k = 0; k < p.kernels.size(); ++k) {
+      all.push_back(print_body(p.kernels[k]));
+      code.push_back(k);
+      if (!p.target.is_gpu() && !all[k].parameters.empty()) {
+        const uint32_t first = by_text.try_emplace(all[k].text, k).first->second;
+        if (are_alike(p.kernels[first], all[first], p.kernels[k], all[k])) code[k] = first;
+      }
+      if (code[k] == k) functions.push_back(k);
+    }
+  }
+  std::vector<KernelBody> all;
+  /// By kernel: the one whose function it is; of layers that differ in sizes alone, the first.
+  std::vector<uint32_t> code;
+  std::vector<uint32_t> functions;  // kernels that have one of their own
+};
 
 /// A GPU's kernels are what the driver finds by name, a processor's what the image's table points to.
-SourceFile print_gpu_kernels(const Module& m, const Plan& p, size_t file, size_t files, OfPlan& parameters) {
+SourceFile print_gpu_kernels(const Module& m, const Plan& p, size_t file, size_t files, const Bodies& bodies) {
   Writer w;
   w.line(fmt::format("// Kernels of {}, part {} of {}, for GPUs.", comment_safe(m.name), file + 1, files));
   w.append(kernel_includes(p.kernels));
-  for (size_t k = file; k < p.kernels.size(); k += files) {
+  for (size_t i = file; i < bodies.functions.size(); i += files) {
+    const uint32_t k = bodies.functions[i];
     if (p.kernels[k].on_host) continue;
     w.blank();
-    parameters[k] = print_kernel(w, p.kernels[k], *m.sources, Frame::Gpu);
+    print_kernel(w, p.kernels[k], bodies.all[k], *m.sources, Frame::Gpu);
   }
   return {fmt::format("kernels_{}_{}.cu", image_name(p), file), w.take()};
 }
 
 constexpr std::string_view kHidden = "__attribute__((visibility(\"hidden\")))";
 
-void print_cpu_kernel(Writer& w, const Module& m, const Plan& p, size_t number, OfPlan& parameters) {
+void print_cpu_kernel(Writer& w, const Module& m, const Plan& p, uint32_t number, const Bodies& bodies) {
   const Kernel& kernel = p.kernels[number];
   w.blank();
-  parameters[number] = print_kernel(w, kernel, *m.sources);
+  for (uint32_t k = number + 1; k < p.kernels.size(); ++k)
+    if (bodies.code[k] == number) w.line(fmt::format("// {} with other sizes is:", p.kernels[k].symbol));
+  print_kernel(w, kernel, bodies.all[number], *m.sources);
   w.line(fmt::format("extern \"C\" {} void {}(const rt::RowCall& call) {{ {}(call); }}", kHidden,
                      external_name(kernel, p), kernel.symbol));
 }
 
-SourceFile print_kernels(const Module& m, const Plan& p, size_t file, size_t files, OfPlan& parameters) {
-  if (p.target.is_gpu()) return print_gpu_kernels(m, p, file, files, parameters);
+SourceFile print_kernels(const Module& m, const Plan& p, size_t file, size_t files, const Bodies& bodies) {
+  if (p.target.is_gpu()) return print_gpu_kernels(m, p, file, files, bodies);
   Writer w;
   w.line(fmt::format("// Kernels of {}, part {} of {}, for {}.", comment_safe(m.name), file + 1, files, p.target.name));
   w.append(kernel_includes(p.kernels));
-  for (size_t k = file; k < p.kernels.size(); k += files) print_cpu_kernel(w, m, p, k, parameters);
+  for (size_t i = file; i < bodies.functions.size(); i += files) print_cpu_kernel(w, m, p, bodies.functions[i], bodies);
   return {fmt::format("kernels_{}_{}.cpp", image_name(p), file), w.take()};
 }
 
-SourceFile print_host_kernels(const Module& m, const Plan& p, OfPlan& parameters) {
+SourceFile print_host_kernels(const Module& m, const Plan& p, const Bodies& bodies) {
   Writer w;
   w.line(fmt::format("// What the processor runs of {}'s plan for GPUs.", comment_safe(m.name)));
   w.append(kernel_includes(p.kernels));
-  for (size_t k = 0; k < p.kernels.size(); ++k)
-    if (p.kernels[k].on_host) print_cpu_kernel(w, m, p, k, parameters);
+  for (uint32_t k : bodies.functions)
+    if (p.kernels[k].on_host) print_cpu_kernel(w, m, p, k, bodies);
   return {fmt::format("kernels_{}_host.cpp", image_name(p)), w.take()};
 }
 
@@ -117,17 +140,21 @@ EmittedModule print_module(const Module& m, int files, const std::vector<GoldenC
   CAMEO_CHECK(!m.plans.empty() && goldens.size() < 1000, "a module with a plan");
   EmittedModule out;
   Parameters parameters;
+  std::vector<std::vector<uint32_t>> code;
   for (const Plan& p : m.plans) {
-    OfPlan& of_plan = parameters.emplace_back(p.kernels.size());
-    const size_t n = std::clamp<size_t>(p.kernels.size(), 1, static_cast<size_t>(files));
+    const Bodies bodies(p);
+    code.push_back(bodies.code);
+    for (auto& of_plan = parameters.emplace_back(); const KernelBody& body : bodies.all)
+      of_plan.push_back(body.parameters);
+    const size_t n = std::clamp<size_t>(bodies.functions.size(), 1, static_cast<size_t>(files));
     std::vector<SourceFile>& sources = out.kernels.emplace_back();
-    for (size_t f = 0; f < n; ++f) sources.push_back(print_kernels(m, p, f, n, of_plan));
-    if (std::ranges::any_of(p.kernels, &Kernel::on_host)) out.host.push_back(print_host_kernels(m, p, of_plan));
+    for (size_t f = 0; f < n; ++f) sources.push_back(print_kernels(m, p, f, n, bodies));
+    if (std::ranges::any_of(p.kernels, &Kernel::on_host)) out.host.push_back(print_host_kernels(m, p, bodies));
   }
   const SizeTable table(m, parameters);
   if (computes_sizes(table)) out.host.push_back(print_sizes(table, m));
   out.program = {"program.cpp",
-                 print_program(m, {goldens, manifest_of(m, table, weights), table, parameters, weights})};
+                 print_program(m, {goldens, manifest_of(m, table, weights), table, parameters, code, weights})};
   return out;
 }
 

@@ -116,10 +116,10 @@ class ProgramPrinter {
   void print_declarations() {
     w_.line("extern \"C\" {");
     for (const Plan& p : module_.plans)
-      for (const Kernel& k : p.kernels)
-        if (runs_on_host(p, k))
+      for (uint32_t k = 0; k < p.kernels.size(); ++k)
+        if (code_of(p)[k] == k && runs_on_host(p, p.kernels[k]))
           w_.line(fmt::format("__attribute__((visibility(\"hidden\"))) void {}(const rt::RowCall& call);",
-                              external_name(k, p)));
+                              external_name(p.kernels[k], p)));
     if (computes_sizes(parts_.table))
       w_.line(fmt::format("__attribute__((visibility(\"hidden\"))) void {}(const rt::RowCall& call);", kSizesSymbol));
     w_.line("const struct cameo_api* cameo_program_api(rt::uint32_t abi_major);");
@@ -260,7 +260,8 @@ class ProgramPrinter {
   static bool runs_on_host(const Plan& p, const Kernel& k) { return !p.target.is_gpu() || k.on_host; }
   void print_kernels(const Plan& p) {
     RowTable kernels;
-    for (const Kernel& k : p.kernels) kernels.add(runs_on_host(p, k) ? external_name(k, p) : "nullptr");
+    for (uint32_t k : code_of(p))
+      kernels.add(runs_on_host(p, p.kernels[k]) ? external_name(p.kernels[k], p) : "nullptr");
     kernels.print(w_, "Kernel", "kernels_" + image_name(p));
   }
   /// Of each bucket its sizes, in the order of the symbols; -1 where it takes any.
@@ -386,9 +387,9 @@ class ProgramPrinter {
   }
   uint64_t sizes_base(const Plan& p) const { return host_base(p) + has_host(p); }
   uint64_t block_base(const Plan& p, uint32_t block) const { return sizes_base(p) + !parts_.table.empty() + block; }
-  const Parameters::value_type& parameters_of(const Plan& p) const {
-    return parts_.parameters[static_cast<size_t>(&p - module_.plans.data())];
-  }
+  size_t number_of(const Plan& p) const { return static_cast<size_t>(&p - module_.plans.data()); }
+  const Parameters::value_type& parameters_of(const Plan& p) const { return parts_.parameters[number_of(p)]; }
+  const std::vector<uint32_t>& code_of(const Plan& p) const { return parts_.code[number_of(p)]; }
   std::string ref_text(const Plan& p, const Ref& r) const {
     return fmt::format("{{{}, 0, {}ul}}", base_of(p, r), r.offset);
   }

@@ -11,8 +11,9 @@ struct ProgramParts {
   const std::vector<GoldenCase>& goldens;
   std::string manifest;
   const SizeTable& table;
-  const Parameters& parameters;  // of all plans' kernels
-  const WeightsFile* weights;    // null: they are in the artifact
+  const Parameters& parameters;                    // of all plans' kernels
+  const std::vector<std::vector<uint32_t>>& code;  // by plan and kernel: the kernel whose function it calls
+  const WeightsFile* weights;                      // null: they are in the artifact
 };
 /// Defines rt::Program cameo_program and the symbol NAME_api.
 std::string print_program(const Module& m, const ProgramParts& parts);

@@ -78,7 +78,7 @@ SourceFile print_sizes(const SizeTable& table, const Module& m) {
     w.line(fmt::format("// {}: {}", i, comment_safe(to_string(Dim(table.sizes()[i])))));
   w.append(kernel_includes({k}));
   w.blank();
-  print_kernel(w, k, *m.sources);
+  print_kernel(w, k, print_body(k), *m.sources);
   w.line(fmt::format(
       "extern \"C\" __attribute__((visibility(\"hidden\"))) void {}(const rt::RowCall& call) {{ {}(call); }}",
       kSizesSymbol, k.symbol));

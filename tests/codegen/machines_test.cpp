@@ -36,7 +36,7 @@ Module for_gpu(const Graph& g) { return plan_graph(g, "model", gpu_target({"ptx"
 
 std::string printed(const Module& m, Frame frame) {
   Writer w;
-  for (const Kernel& k : m.plans[0].kernels) print_kernel(w, k, *m.sources, frame);
+  for (const Kernel& k : m.plans[0].kernels) print_kernel(w, k, print_body(k), *m.sources, frame);
   return w.take();
 }
 

@@ -59,5 +59,22 @@ TEST(Sizes, WhatANumberDividesIsKnownToTheKernel) {
   EXPECT_NE(text.kernels[0][0].text.find("rt::multiple_of<3>("), std::string::npos) << text.kernels[0][0].text;
 }
 
+TEST(Sizes, LayersThatDifferInThemAloneAreOneFunction) {
+  Graph g;
+  for (const Expr size : {kRows, kColumns}) {
+    const std::string name(symbol_name(size));
+    const ValueId x = g.add_input(name, Type(DType::f32, {Dim(size), 3}));
+    g.add_output("of_" + name, g.add(get_operator("Relu"), {x})[0]);
+  }
+  const Module m = plan_graph(g, "model", *find_target("x86-64-v3"));
+  ASSERT_EQ(m.plans[0].kernels.size(), 2u);
+  const EmittedModule text = print_module(m, 4);
+  ASSERT_EQ(text.kernels[0].size(), 1u);
+  const std::string first = m.plans[0].kernels[0].symbol, second = m.plans[0].kernels[1].symbol;
+  EXPECT_NE(text.kernels[0][0].text.find("static void " + first), std::string::npos);
+  EXPECT_EQ(text.kernels[0][0].text.find("static void " + second), std::string::npos);
+  EXPECT_EQ(text.program.text.find(second + "_x86_64_v3"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace cameo::test
