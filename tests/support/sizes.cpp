@@ -51,6 +51,15 @@ std::string check_size(const Module& m, const Graph& g, std::span<const Tensor> 
   return differs(got, want);
 }
 
+/// The plan of a bucket that names one of several sizes, in place of the module's.
+std::string check_bucket(const Module& m, const Graph& g, std::span<const Tensor> inputs, const DimBinding& size) {
+  if (size.size() < 2 || !runs_at(m.plans[0], size)) return "";
+  const Module bucket = plan_graph(bind_dims(g, DimBinding{*size.begin()}), "model", m.plans[0].target);
+  if (!runs_at(bucket.plans[0], size)) return "its bucket requires more than the plan for all sizes";
+  const std::string what = check_size(bucket, g, inputs, size);
+  return what.empty() ? "" : "its bucket: " + what;
+}
+
 constexpr int64_t kBeyond = 3;  // the upper bound of a size, counted from the input's own extent
 std::string name_of(int64_t extent) { return fmt::format("N{}", extent); }
 
@@ -139,6 +148,8 @@ std::string check_sizes(const Graph& g, std::span<const Tensor> inputs, std::spa
   for (const DimBinding& size : sizes)
     if (std::string what = check_size(m, g, inputs, size); !what.empty())
       return fmt::format("{}: {}", text_of(size), what);
+  if (std::string what = check_bucket(m, g, inputs, sizes.back()); !what.empty())
+    return fmt::format("{}: {}", text_of(sizes.back()), what);
   return "";
 }
 
