@@ -197,6 +197,7 @@ Expr simplify(Op op, DType type, std::span<const Expr> a) {
   if (a.size() == 1 && is_int_const(a[0]) && type != DType::u64) simple = simplify_number(op, type, a[0]);
   if (simple) return simple;
   if (op == Op::Cast && a[0].type() == type) return a[0];
+  if (op == Op::Pow && is_float(type) && a[1].is_const() && a[1].float_value() == 2) return a[0] * a[0];
   if (op == Op::Select) {
     if (a[0].is_const(1)) return a[1];
     if (a[0].is_const(0)) return a[2];

@@ -3,7 +3,7 @@
 // expression. A Load has an index for each axis of a graph's value; a kernel, whose operands are memory, has Reads at
 // offsets instead. Semantics are total: integers wrap, x/0 is 0, a cast saturates, and a Load out of range yields its
 // `outside`. Integer constants fold and exact integer identities apply when a node is made; floating point is kept as
-// written.
+// written, but that x to the power of 2 is x * x.
 #pragma once
 #include <cstdint>
 #include <functional>

@@ -48,5 +48,11 @@ TEST(expr_access, a_load_and_a_read_of_the_same_arguments_differ) {
   EXPECT_EQ(to_string(one_axis), "x0[i" + std::to_string(i.var_number()) + "]");
 }
 
+TEST(expr_making, a_power_of_two_is_a_product) {
+  const Expr x = load(0, DType::f32, {}, {});
+  EXPECT_EQ(apply(Op::Pow, {x, like(x, 2)}), x * x);
+  EXPECT_EQ(apply(Op::Pow, {x, like(x, 3)}).op(), Op::Pow);
+}
+
 }  // namespace
 }  // namespace cameo
