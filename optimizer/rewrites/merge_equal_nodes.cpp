@@ -1,5 +1,5 @@
 // merge_equal_nodes: two nodes with one operator, equal attributes and equal inputs are one. Constants are equal by
-// content.
+// content, and so is what is known from the sizes of a run.
 #include <fmt/format.h>
 
 #include <map>
@@ -10,12 +10,21 @@
 namespace cameo {
 namespace {
 
+constexpr size_t kSmall = 256;  // bytes of a constant that is looked into
+
+std::string text_of(const Constant& c) {
+  if (!c || c->bytes().size() > kSmall) return fmt::format("tensor {}", static_cast<const void*>(c.get()));
+  std::string s = fmt::format("{} [", name(c->dtype()));
+  for (int64_t d : c->dims()) s += fmt::format("{},", d);
+  for (std::byte b : c->bytes()) s += fmt::format(" {:02x}", std::to_integer<unsigned>(b));
+  return s;
+}
 std::string text_of(const Attr& a) {
   return std::visit(
       [](const auto& v) -> std::string {
         using T = std::decay_t<decltype(v)>;
         if constexpr (std::is_same_v<T, Constant>)
-          return fmt::format("tensor {}", static_cast<const void*>(v.get()));
+          return text_of(v);
         else if constexpr (std::is_same_v<T, std::string>)
           return v;
         else if constexpr (std::is_arithmetic_v<T>)
@@ -29,6 +38,13 @@ std::string text_of(const Attr& a) {
       a);
 }
 
+/// Of elements that are sizes; equal texts are equal values.
+std::string text_of_content(const Graph& g, ValueId v) {
+  std::string s = to_string(g.type(v));
+  for (Expr e : g[v].content) s += fmt::format(" {}", e.id());
+  return s;
+}
+
 }  // namespace
 
 Graph merge_equal_nodes(const Graph& g, PassContext& context) {
@@ -36,8 +52,11 @@ Graph merge_equal_nodes(const Graph& g, PassContext& context) {
   // its own.
   std::map<uint64_t, std::map<std::string, std::vector<ValueId>>> tables;
   std::map<uint64_t, std::vector<ValueId>> constants;
+  std::map<uint64_t, std::map<std::string, ValueId>> contents;
   auto canonical = [&](Graph& into, ValueId v) {
-    if (!v || !into[v].constant || into[v].constant->bytes().size() > 256) return v;
+    if (v && !into[v].constant && !into[v].content.empty())
+      return contents[into.serial()].try_emplace(text_of_content(into, v), v).first->second;
+    if (!v || !into[v].constant || into[v].constant->bytes().size() > kSmall) return v;
     for (ValueId c : constants[into.serial()])
       if (*into[c].constant == *into[v].constant) return c;
     constants[into.serial()].push_back(v);

@@ -2,6 +2,7 @@
 // and what each leaves is sound.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "optimizer/pipeline.h"
@@ -58,6 +59,22 @@ TEST(Pipeline, SkipsPassesAndSaysWhichRan) {
   for (const Pass& p : passes())
     if (p.name != "fold_constants") wanted.emplace_back(p.name);
   EXPECT_EQ(ran, wanted);
+}
+
+TEST(Pipeline, WhatIsMadeOfEqualSizesIsOne) {
+  Graph g;
+  const Dim n(symbol("n", {1, 8}));
+  for (const std::string name : {"x", "y"}) {
+    const ValueId in = g.add_input(name, Type(DType::f32, {n, 4}));
+    const ValueId shape = g.add(get_operator("Shape"), {in})[0];
+    const Attrs value{{"value", std::make_shared<const Tensor>(Tensor::of<float>(DType::f32, {1}, std::vector{2.f}))}};
+    const ValueId twos = g.add(get_operator("ConstantOfShape"), {shape}, value)[0];
+    g.add_output("of_" + name, g.add(get_operator("Add"), {in, twos})[0]);
+  }
+  PassContext context(*find_target("x86-64-v3"));
+  const Graph made = optimize(g, context);
+  const auto is_twos = [](const Node& node) { return node.op->name == "ConstantOfShape"; };
+  EXPECT_EQ(std::ranges::count_if(made.nodes(), is_twos), 1) << to_string(made);
 }
 
 }  // namespace
