@@ -166,10 +166,23 @@ class ProgramPrinter {
     for (size_t i = 0; i < parts_.table.symbols(); ++i) {
       const Dim symbol(parts_.table.sizes()[i]);
       const Interval bounds = range_of(symbol.extent());
-      symbols.add(fmt::format("{{{}, {}, {}}}", string_literal(symbol_name(symbol.extent())),
-                              static_cast<int64_t>(bounds.low), static_cast<int64_t>(bounds.high)));
+      const std::string name = string_literal(symbol_name(symbol.extent()));
+      if (const std::string element = element_text(symbol.extent()); !element.empty())
+        symbols.add(fmt::format("{{{}, .high = -1, {}}}", name, element));
+      else
+        symbols.add(fmt::format("{{{}, {}, {}}}", name, static_cast<int64_t>(bounds.low),
+                                static_cast<int64_t>(bounds.high)));
     }
     if (symbols.size()) symbols.print(w_, "Symbol", "symbols");
+  }
+
+  /// The fields that say which element of which input a symbol is; none for one that dims give.
+  std::string element_text(Expr symbol) const {
+    const std::vector<Interface::Io>& inputs = module_.io.inputs;
+    for (size_t i = 0; i < inputs.size(); ++i)
+      for (size_t k = 0; k < inputs[i].content.size(); ++k)
+        if (symbol_of_element(inputs[i].content[k]) == symbol) return fmt::format(".input = {}, .element = {}", i, k);
+    return {};
   }
 
   /// A schedule, the plan that it is one of, and what its arrays are called by.

@@ -11,13 +11,7 @@
 namespace cameo {
 
 SizeTable::SizeTable(const Module& m, const Parameters& parameters) {
-  for (const Interface::Io& io : m.io.inputs)
-    for (const Dim& d : io.type.shape) {
-      const std::vector<Expr> roots{d.extent()};
-      visit(roots, [&](Expr e) {
-        if (e.op() == Op::Symbol) add(e);
-      });
-    }
+  visit_symbols(m.io, [&](Expr symbol) { add(symbol); });
   symbols_ = sizes_.size();
   for (const auto* list : {&m.io.inputs, &m.io.outputs})
     for (const Interface::Io& io : *list)

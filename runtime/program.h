@@ -76,6 +76,9 @@ enum Cpu : uint64_t {
 struct Symbol {
   const char* name = nullptr;
   int64_t low = 0, high = 0;  // bounds, both included; high -1: open
+  // An element of an input, which has few of them, instead of a dim; it has no bounds.
+  int32_t input = -1;
+  uint32_t element = 0;
 };
 
 struct Io {

@@ -3,6 +3,7 @@
 
 #include "runtime/dtype.h"
 #include "runtime/errors.h"
+#include "runtime/numbers.h"
 #include "runtime/values.h"
 
 namespace rt {
@@ -54,6 +55,36 @@ cameo_status set_symbol(const Program& program, int32_t index, int32_t d, int64_
               Quoted(program.inputs[giver.io].name).text, table[place], giver.dim);
 }
 
+// Element `number` of a tensor of integers or bools, row-major.
+int64_t element_of(const cameo_tensor& tensor, uint32_t dtype, uint32_t number) {
+  int64_t place = number;
+  if (tensor.strides) {
+    int64_t left = number;
+    place = 0;
+    for (int32_t d = tensor.ndim; d-- > 0; left /= tensor.shape[d])
+      place += left % tensor.shape[d] * tensor.strides[d];
+  }
+  return integer_at(dtype, data_of(tensor), place);
+}
+
+// The symbols that are elements of an input, not sizes of its dims.
+cameo_status set_elements(const Program& program, const cameo_value* in, int64_t* table, bool* changes,
+                          cameo_error* error) {
+  for (uint32_t place = 0; place < program.symbol_count; ++place) {
+    const Symbol& symbol = program.symbols[place];
+    if (symbol.input < 0) continue;
+    const Io& io = program.inputs[symbol.input];
+    const cameo_value& value = value_at(in, symbol.input);
+    cameo_status status = check_kind(value, "input", symbol.input, io.name, error);
+    if (!status) status = check_tensor(io, value.tensor, {CAMEO_CPU, 0}, "input", symbol.input, error);
+    if (status) return status;
+    const int64_t element = element_of(value.tensor, io.dtype, symbol.element);
+    *changes |= table[place] != element;
+    table[place] = element;
+  }
+  return CAMEO_OK;
+}
+
 cameo_status set_symbols(const Program& program, const cameo_value* in, int64_t* table, bool* changes,
                          cameo_error* error) {
   for (int32_t i = 0; i < static_cast<int32_t>(program.input_count); ++i) {
@@ -67,7 +98,7 @@ cameo_status set_symbols(const Program& program, const cameo_value* in, int64_t*
         status = set_symbol(program, i, d, value.tensor.shape[d], table, changes, error);
     if (status) return status;
   }
-  return CAMEO_OK;
+  return set_elements(program, in, table, changes, error);
 }
 
 cameo_status check_computed(const Program& program, const cameo_value* in, const int64_t* table, cameo_error* error) {

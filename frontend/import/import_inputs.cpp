@@ -129,16 +129,13 @@ class InputTyper {
       return fail(Code::E0503, fmt::format("`{}` does not say enough: {}", flag, known), "give its symbols ranges");
     const std::string name(symbol_name(e.terms[0].term));
     const bool open = range.high == kOpen;
-    const Interval bounds{std::max<Wide>(0, range.low - e.constant), open ? most_of_open() : range.high - e.constant};
+    const Interval bounds{std::max<Wide>(0, range.low - e.constant), open ? most_of_open(open_sizes()) : range.high - e.constant};
     if (bounds.low > bounds.high) return fail(Code::E0503, fmt::format("`{}` leaves no size: {}", flag, known));
     bounded_[name] = symbol(name, bounds, open);
   }
-  /// The bound of open sizes, of which there are several: products of them and of the extents that models have, squared
-  /// as scores of an attention have them, fit into 64 bits.
-  int64_t most_of_open() const {
-    constexpr int64_t kMost[] = {int64_t{1} << 24, 1 << 17, 1 << 15, 1 << 12};  // by the number of open sizes
-    const auto open = std::ranges::count_if(options_.ranges, [](const auto& r) { return r.second.high == kOpen; });
-    return kMost[std::clamp<int64_t>(open, 1, std::ssize(kMost)) - 1];
+  size_t open_sizes() const {
+    return static_cast<size_t>(
+        std::ranges::count_if(options_.ranges, [](const auto& r) { return r.second.high == kOpen; }));
   }
   std::vector<Axis> symbolic_axes() const {
     std::vector<Axis> all;

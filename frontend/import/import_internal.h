@@ -171,8 +171,12 @@ Order order_nodes(const NodeList& nodes, const std::set<std::string_view>& given
 
 class Importer {
  public:
-  Importer(onnx::ModelProto& proto, std::filesystem::path folder, const ImportOptions& options);
+  /// `deciding`: inputs whose elements are symbols, for they decide shapes.
+  Importer(onnx::ModelProto& proto, std::filesystem::path folder, const ImportOptions& options,
+           std::set<std::string> deciding);
   Model run(Diagnostics& out);
+  /// After a run that failed for values whose elements have to be known: the inputs that those are made of.
+  const std::set<std::string>& deciding() const { return deciding_; }
 
  private:
   struct Seen {
@@ -228,6 +232,7 @@ class Importer {
   void import_main();
   void import_inputs(onnx::GraphProto& g, Scope& scope, const Needed* needed);
   void add_input(const Input& input, Scope& scope);
+  void find_deciding();
   void import_initializers(onnx::GraphProto& g, Scope& scope);
   void import_outputs(const onnx::GraphProto& g, Scope& scope);
   Needed needed_by_outputs(const NodeList& nodes);
@@ -298,6 +303,7 @@ class Importer {
 
   onnx::ModelProto& proto_;
   const ImportOptions& options_;
+  std::set<std::string> deciding_;
   DataFolder folder_;
   TensorReader reader_;
   Model model_;

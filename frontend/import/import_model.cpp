@@ -7,8 +7,9 @@
 
 namespace cameo::importing {
 
-Importer::Importer(onnx::ModelProto& proto, std::filesystem::path folder, const ImportOptions& options)
-    : proto_(proto), options_(options), folder_(std::move(folder)) {
+Importer::Importer(onnx::ModelProto& proto, std::filesystem::path folder, const ImportOptions& options,
+                   std::set<std::string> deciding)
+    : proto_(proto), options_(options), deciding_(std::move(deciding)), folder_(std::move(folder)) {
   reader_.folder = &folder_;
 }
 
@@ -136,11 +137,52 @@ Importer::Needed Importer::needed_by_outputs(const NodeList& nodes) {
   return needed;
 }
 
+namespace {
+
+/// A symbol for each element: a run reads it off the input's data.
+std::vector<Expr> symbols_of_elements(const Value& input) {
+  const DType t = input.type.dtype;
+  const bool is_bool = t == DType::b1;
+  const Interval all{is_bool ? 0 : range_of(lowest(t)).low, is_bool ? 1 : range_of(highest(t)).high};
+  std::vector<Expr> elements;
+  for (int64_t i = 0; i < product(input.type.shape).value(); ++i)
+    elements.push_back(cast(symbol(fmt::format("{}:{}", input.name, i), all, true), t));
+  return elements;
+}
+
+/// Whether all that a value is made of is known, given the elements of some inputs: they join `inputs`.
+bool is_made_of_inputs(const Graph& g, ValueId v, std::set<std::string>& inputs) {
+  const Value& value = g[v];
+  if (value.constant || !value.content.empty()) return true;
+  if (!value.producer) return has_few_integers(value.type) && (inputs.insert(value.name), true);
+  const Node& n = g[value.producer];
+  if (n.op->name == "Shape" || n.op->name == "Size") return true;
+  return n.bodies.empty() &&
+         std::ranges::all_of(n.inputs, [&](ValueId of) { return !of || is_made_of_inputs(g, of, inputs); });
+}
+
+}  // namespace
+
+void Importer::find_deciding() {
+  const Graph& g = model_.graph;
+  for (const Diagnostic& d : reports_) {
+    if (d.unknown.empty()) continue;
+    for (uint32_t i = 0; i < g.values().size(); ++i) {
+      std::set<std::string> inputs;
+      if (g.values()[i].name == d.unknown && is_made_of_inputs(g, ValueId{i}, inputs)) deciding_.merge(inputs);
+    }
+  }
+}
+
 /// As a constant, when an option folds it in.
 void Importer::add_input(const Input& input, Scope& scope) {
   const std::string& name = input.proto->name();
   auto constant = options_.constants.find(name);
-  if (constant == options_.constants.end()) return scope.define(name, scope.graph.add_input(name, input.type));
+  if (constant == options_.constants.end()) {
+    const ValueId v = scope.graph.add_input(name, input.type);
+    if (deciding_.contains(name)) scope.graph.set_content(v, symbols_of_elements(scope.graph[v]));
+    return scope.define(name, v);
+  }
   try {
     if (input.type.kind == Kind::Error)
       throw CompileError(Code::E0503, fmt::format("`--const {}`: the input has no usable type", printable(name)));
@@ -353,6 +395,7 @@ Model Importer::run(Diagnostics& out) {
     report(Code::E0201,
            "the model has, or its functions and bodies expand to, far more nodes than a file of this size should");
   }
+  find_deciding();
   report_tallies();
   report_constant_inputs();
   if (hidden_warnings_)
@@ -370,9 +413,18 @@ namespace cameo {
 Model import_onnx_bytes(std::span<const std::byte> bytes, const std::filesystem::path& folder,
                         const ImportOptions& options, Diagnostics& diagnostics) {
   try {
-    onnx::ModelProto proto;
-    importing::parse_message(bytes, importing::Message::Model, proto);
-    return importing::Importer(proto, folder, options).run(diagnostics);
+    for (std::set<std::string> deciding;;) {
+      onnx::ModelProto proto;
+      importing::parse_message(bytes, importing::Message::Model, proto);
+      importing::Importer importer(proto, folder, options, deciding);
+      Diagnostics found;
+      Model model = importer.run(found);
+      if (importer.deciding() == deciding) {
+        for (const Diagnostic& d : found.all()) diagnostics.add(d);
+        return model;
+      }
+      deciding = importer.deciding();  // once more, with symbols for their elements
+    }
   } catch (CompileError& e) { diagnostics.add(std::move(e.diagnostic)); }
   return Model();
 }

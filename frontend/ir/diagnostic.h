@@ -25,6 +25,7 @@ struct Diagnostic {
   std::string file, node;  // where: `model.onnx`, "node 57 `/up4/Resize`, output `x_318`"
   std::vector<std::string> notes;
   std::string help;
+  std::string unknown = {};  // the value whose elements have to be known, where that is what is wrong
 };
 /// Several lines of text: "error[E0213]: ..", "  --> where", notes and help. Names are printed with control bytes
 /// escaped.

@@ -272,6 +272,10 @@ Expr symbol(std::string_view name, Interval bounds, bool open) {
   if (added) pool().symbols.push_back({std::string(name), bounds, open});
   return make(Op::Symbol, DType::i64, {}, it->second);
 }
+std::optional<Expr> symbol_of_element(Expr element) {
+  if (element.op() == Op::Cast) element = element.arg(0);
+  return element.op() == Op::Symbol ? std::optional(element) : std::nullopt;
+}
 bool is_open(Expr e) { return e.node()->open; }
 std::string_view symbol_name(Expr s) { return pool().symbols[s.bits()].name; }
 Interval symbol_bounds(uint64_t bits) { return pool().symbols[bits].bounds; }

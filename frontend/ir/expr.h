@@ -126,6 +126,8 @@ Expr var(Expr extent);  // a fresh variable over [0, extent)
 /// it is: the same name with others is another symbol.
 /// `open`: the upper bound is there for proofs alone, far above what any run has; memory is taken when sizes are known.
 Expr symbol(std::string_view name, Interval bounds = {0, kMaxExtent}, bool open = false);
+/// The symbol that an element of a tensor is, whatever its type: see Value::content.
+std::optional<Expr> symbol_of_element(Expr element);
 std::string_view symbol_name(Expr symbol);
 Interval symbol_bounds(uint64_t bits);
 bool is_open(Expr e);

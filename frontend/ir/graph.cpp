@@ -83,17 +83,11 @@ std::vector<Expr> content_of(const Graph& g, const Node& n, const OutputExpr& ou
   return elements;
 }
 
-/// Gives the small integer outputs of a node their content, and those whose content is all numbers a constant.
-bool small_integers(const Type& t) {
-  return t.kind == Kind::Tensor && (is_integer(t.dtype) || t.dtype == DType::b1) && t.rank() <= 2 &&
-         is_static(t.shape) && product(t.shape).value() <= kContentElements && product(t.shape).value() > 0;
-}
-
 bool empty_tensor(const Type& t) { return t.kind == Kind::Tensor && is_static(t.shape) && has_no_elements(t.shape); }
 
 std::vector<Expr> infer_content(const Graph& g, const Node& n, int output) {
   const Type& type = g.type(n.outputs[output]);
-  if (!n.op->meaning || !small_integers(type)) return {};
+  if (!n.op->meaning || !has_few_integers(type)) return {};
   for (ValueId v : n.inputs)
     if (v && !has_content(g, v) && n.op->name != "Shape" && n.op->name != "Size") return {};
   const Meaning& m = meaning_of(g, n);
@@ -181,6 +175,10 @@ bool short_work(const Meaning& m, int64_t elements) {
 
 bool Type::operator==(const Type& o) const {
   return kind == o.kind && dtype == o.dtype && shape == o.shape && (of == o.of || (of && o.of && *of == *o.of));
+}
+bool has_few_integers(const Type& t) {
+  return t.kind == Kind::Tensor && (is_integer(t.dtype) || t.dtype == DType::b1) && t.rank() <= 2 &&
+         is_static(t.shape) && product(t.shape).value() <= kContentElements && product(t.shape).value() > 0;
 }
 std::string to_string(const Type& t) {
   switch (t.kind) {

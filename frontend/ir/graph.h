@@ -45,6 +45,8 @@ struct Type {
   bool operator==(const Type& o) const;
 };
 std::string to_string(const Type& t);  // f32[1x3x224x224]
+/// A tensor of integers or bools, as few as shapes are made of: a graph may know the elements of such a value.
+bool has_few_integers(const Type& t);
 
 /// The ONNX nodes that a node comes from: sorted numbers of rows in the graph's source list. Merging is a union.
 using Provenance = std::vector<uint32_t>;

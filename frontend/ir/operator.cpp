@@ -66,6 +66,7 @@ std::optional<std::vector<Expr>> NodeView::content(int input) const {
     return e;
   }
   if (!v.content.empty()) return v.content;
+  if (v.type.kind == Kind::Tensor && is_static(v.type.shape) && has_no_elements(v.type.shape)) return std::vector<Expr>{};
   return std::nullopt;
 }
 namespace {
@@ -84,6 +85,7 @@ namespace {
                                              where(n.graph().sources(), n.graph()[v.producer].provenance))
                                : fmt::format("`{}` is an input of the model", printable(name)));
   if (!v.producer) d.help = fmt::format("--const {}=VALUE folds it in", printable(name));
+  d.unknown = name;
   throw CompileError(d);
 }
 }  // namespace

@@ -4,16 +4,15 @@
 
 namespace cameo::ops::arg_reduce {
 
-inline std::vector<bool> folded_axis(const NodeView& n) {
-  std::vector<bool> folded(n.rank());
-  folded[NodeView::axis(n.attr_int("axis"), n.rank())] = true;
+inline std::vector<Expr> folded_axis(const NodeView& n) {
+  std::vector<Expr> folded(n.rank(), boolean(false));
+  folded[NodeView::axis(n.attr_int("axis"), n.rank())] = boolean(true);
   return folded;
 }
 inline void infer_type(Infer& n) {
-  const std::vector<bool> folded = folded_axis(n);
-  const Shape out = reduce::folded_shape(n.shape(), folded, n.attr_int("keepdims"));
-  const auto axis = std::ranges::find(folded, true) - folded.begin();
-  if (n.shape()[axis].is_static(0) && !has_no_elements(out))
+  const std::vector<Expr> folded = folded_axis(n);
+  const Shape out = reduce::folded_shape(n.shape(), folded, n.attr_int("keepdims"), 1);
+  if (n.dim(0, static_cast<int>(n.attr_int("axis"))).is_static(0) && !has_no_elements(out))
     n.fail(Code::E0302, "`data` is " + to_string(n.type(0)) + ": no extreme among no elements");
   n.output(0, DType::i64, out);
 }

@@ -6,10 +6,8 @@ namespace {
 
 void infer_constant_of_shape(Infer& n) {
   Shape out;
-  for (Expr e : elements(n, 0)) {
-    if (e.is_const() && e.int_value() < 0) n.fail(Code::E0304, "a dim of " + to_string(e) + " in the shape");
-    out.push_back(dim_of(e));
-  }
+  const std::vector<Expr> shape = elements(n, 0);
+  for (Expr e : shape) out.push_back(given_dim(n, e, shape.size(), "input"));
   if (n.has_attr("value") && n.attr_tensor("value").size() != 1)
     n.fail(Code::E0204, "`value` has " + std::to_string(n.attr_tensor("value").size()) + " elements instead of one");
   DType t = n.has_attr("value") ? n.attr_tensor("value").dtype() : DType::f32;

@@ -6,10 +6,8 @@ namespace {
 
 void infer_expand(Infer& n) {
   Shape written;
-  for (Expr e : elements(n, 1)) {
-    if (e.is_const() && e.int_value() < 0) n.fail(Code::E0304, "a dim of " + to_string(e) + " in `shape`");
-    written.push_back(dim_of(e));
-  }
+  const std::vector<Expr> shape = elements(n, 1);
+  for (Expr e : shape) written.push_back(given_dim(n, e, shape.size(), "shape"));
   Shape shapes[] = {n.shape(), written};
   n.output(0, n.dtype(), infer::broadcast_shapes(n, shapes));
 }

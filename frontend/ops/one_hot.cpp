@@ -12,7 +12,7 @@ Dim depth(const NodeView& n) {
     if (!(d >= 0 && d <= static_cast<double>(kMaxExtent))) n.fail(Code::E0304, "`depth` is " + std::to_string(d));
     return Dim(static_cast<int64_t>(d));
   }
-  return dim_of(elements(n, 1)[0]);
+  return given_dim(n, elements(n, 1)[0], 1, "depth");
 }
 
 void infer_one_hot(Infer& n) {

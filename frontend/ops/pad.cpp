@@ -24,6 +24,12 @@ std::vector<Margins> margins(const NodeView& n) {
     if (p.is_const() && (p.int_value() < -kMaxExtent || p.int_value() > kMaxExtent))
       n.fail(Code::E0304, "`pads` holds " + to_string(p) + ", not " + std::to_string(-kMaxExtent) + " to " +
                               std::to_string(kMaxExtent));
+  const Expr most = integer(most_of_open(axes.size()));
+  for (Expr& p : pads) {
+    if (!is_any(p)) continue;
+    n.require(logical_and(le(-most, p), le(p, most)));
+    p = max(min(p, most), -most);
+  }
   std::vector<Margins> m(n.rank());
   for (size_t i = 0; i < axes.size(); ++i) m[axes[i]] = {pads[i], pads[i + axes.size()]};
   return m;

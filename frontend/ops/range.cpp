@@ -34,7 +34,7 @@ Dim integer_count(const NodeView& n) {
     return Dim(std::max<int64_t>(static_cast<int64_t>(count), 0));
   }
   Expr count = -floor_div(start - limit, delta);  // rounds up
-  return dim_of(max(delta.is_const(1) ? limit - start : count, integer(0)));
+  return given_dim(n, max(delta.is_const(1) ? limit - start : count, integer(0)), 1, "limit");
 }
 
 Meaning range_meaning(const MeaningView& n) {

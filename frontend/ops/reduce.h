@@ -1,50 +1,52 @@
 // The Reduce family shares its axes (an attribute that became an input), its shape rule, and its meaning: Folds, one an
 // axis, nested in the order of the axes, with scalar steps before and after.
 #pragma once
-#include "frontend/ops/operands.h"
+#include "frontend/ops/named_axes.h"
 
 namespace cameo::ops::reduce {
 
 /// Which axes are folded: none given means all of them, unless `noop_with_empty_axes`.
-inline std::vector<bool> folded_axes(const NodeView& n) {
-  std::vector<int64_t> given = ints_or_attr(n, 1, "axes");
-  std::vector<bool> folded(n.rank(), given.empty() && !n.attr_int("noop_with_empty_axes"));
-  for (int a : NodeView::axes(given, n.rank())) folded[a] = true;
-  return folded;
+inline std::vector<Expr> folded_axes(const NodeView& n) {
+  return named_axes(n, 1, n.rank(), !n.attr_int("noop_with_empty_axes"));
 }
 
-inline Shape folded_shape(const Shape& shape, const std::vector<bool>& folded, bool keepdims) {
+/// `count` axes are folded.
+inline Shape folded_shape(const Shape& shape, const std::vector<Expr>& folded, bool keepdims, size_t count) {
+  if (!keepdims) return kept_shape(shape, folded, count);
   Shape out;
-  for (size_t d = 0; d < shape.size(); ++d) {
-    if (!folded[d])
-      out.push_back(shape[d]);
-    else if (keepdims)
-      out.push_back(1);
-  }
+  for (size_t d = 0; d < shape.size(); ++d) out.push_back(dim_of(select(folded[d], integer(1), shape[d].extent())));
   return out;
 }
 
 inline void infer_type(Infer& n) {
-  n.output(0, n.dtype(), folded_shape(n.shape(), folded_axes(n), n.attr_int("keepdims")));
+  const std::vector<Expr> folded = folded_axes(n);
+  n.output(0, n.dtype(), folded_shape(n.shape(), folded, n.attr_int("keepdims"), count_named(n, 1, folded)));
 }
 
-/// The variables of one reduction: those of the output, and one for each folded axis.
+/// The variables of one reduction: those of the output, and one for each axis that is, or may be, folded. An axis that
+/// turns out not to be has a fold of one term.
 struct Nest {
   std::vector<Expr> index, at, vars;  // of the output; of the input; of the folds, outermost first
   Dim count = 1;                      // elements that each output element is made of
 };
-inline Nest nest(const MeaningView& n, const std::vector<bool>& folded) {
+inline Nest nest(const MeaningView& n, const std::vector<Expr>& folded) {
   Nest s;
   s.index = n.index();
-  bool keepdims = n.attr_int("keepdims");
-  size_t next = 0;
+  const bool keepdims = n.attr_int("keepdims");
+  const std::vector<Expr> places = places_of_kept(folded);
   for (int d = 0; d < n.rank(); ++d) {
-    if (folded[d]) {
-      s.vars.push_back(var(n.shape()[d].extent()));
-      s.count = s.count * n.shape()[d];
-      next += keepdims;
+    Expr term, own;
+    if (!folded[d].is_const(0)) {
+      const Dim terms = dim_of(select(folded[d], n.shape()[d].extent(), integer(1)));
+      s.vars.push_back(var(terms.extent()));
+      s.count = s.count * terms;
+      term = s.vars.back();
     }
-    s.at.push_back(folded[d] ? s.vars.back() : s.index[next++]);
+    for (size_t k = s.index.size(); k-- > 0 && !keepdims;)
+      own = own ? select(eq(places[d], integer(static_cast<int64_t>(k))), s.index[k], own) : s.index[k];
+    if (places[d].is_const() && !keepdims && !folded[d].is_const(1)) own = s.index[places[d].int_value()];
+    if (keepdims) own = s.index[d];
+    s.at.push_back(folded[d].is_const(1) || !own ? term : term ? select(folded[d], term, own) : own);
   }
   return s;
 }

@@ -5,7 +5,7 @@ namespace cameo::ops {
 namespace {
 
 Meaning reduce_log_sum_exp_meaning(const MeaningView& n) {
-  std::vector<bool> folded = reduce::folded_axes(n);
+  std::vector<Expr> folded = reduce::folded_axes(n);
   reduce::Nest s = reduce::nest(n, folded);
   DType t = reduce::computing(n.dtype(), true);
   Expr x = cast(n.load(0, s.at), t);

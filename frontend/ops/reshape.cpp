@@ -45,8 +45,23 @@ Expr remaining(const NodeView& n, const Shape& shape, const Shape& parts) {
   return floor_div(quotient, divisor);
 }
 
-Dim written_dim(const NodeView& n, Expr e, int place) {
-  if (!e.is_const()) return dim_of(e);
+/// A dim of a shape that only a run knows: 0 copies one, and -1 is what remains beside `others`.
+Dim dim_of_run(const NodeView& n, const std::vector<Expr>& written, size_t place) {
+  const Expr e = written[place], copied = integer(0), inferred = integer(-1);
+  const auto own = [&](size_t i) {
+    const Expr whole = i < n.shape().size() ? n.shape()[i].extent() : integer(0);
+    return n.attr_int("allowzero") ? written[i] : select(eq(written[i], copied), whole, written[i]);
+  };
+  Expr others = integer(1);
+  for (size_t i = 0; i < written.size(); ++i)
+    if (i != place) others = others * max(own(i), integer(1));
+  const Expr remains = floor_div(product(n.shape()).extent(), others);
+  return given_dim(n, select(eq(e, inferred), remains, own(place)), written.size(), "shape");
+}
+
+Dim written_dim(const NodeView& n, const std::vector<Expr>& written, int place) {
+  const Expr e = written[place];
+  if (!e.is_const()) return is_any(e) ? dim_of_run(n, written, place) : dim_of(e);
   if (e.int_value() < 0) n.fail(Code::E0304, "a dim of " + to_string(e) + " in `shape`");
   if (e.int_value() > 0 || n.attr_int("allowzero")) return Dim(e.int_value());
   if (place >= n.rank())
@@ -65,7 +80,7 @@ Shape target_shape(const NodeView& n) {
       inferred = i;
       out.push_back(1);
     } else {
-      out.push_back(written_dim(n, written[i], i));
+      out.push_back(written_dim(n, written, i));
       known.push_back(out.back());
     }
   }

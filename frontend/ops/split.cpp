@@ -43,8 +43,9 @@ std::vector<Dim> parts_of(const NodeView& n, int outputs) {
     for (int64_t s : n.attr_ints("split")) sizes.push_back(integer(s));
   check_count(n, static_cast<int64_t>(sizes.size()), outputs);
   for (Expr s : sizes) {
-    parts.push_back(dim_of(s));
-    sum = sum + parts.back();
+    parts.push_back(is_any(s) ? dim_of(max(min(s, whole.extent()), integer(0))) : dim_of(s));
+    sum = sum + dim_of(s);
+    if (!s.is_const()) n.require(le(integer(0), s));
     if (s.is_const() && s.int_value() < 0) n.fail(Code::E0304, "a part of size " + to_string(s));
   }
   if (!n.agree(sum, whole))

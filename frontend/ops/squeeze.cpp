@@ -1,5 +1,5 @@
 // Squeeze: a View without the given axes of extent 1, or without all such axes.
-#include "frontend/ops/operands.h"
+#include "frontend/ops/named_axes.h"
 
 namespace cameo::ops {
 namespace {
@@ -8,17 +8,14 @@ void infer_squeeze(Infer& n) {
   bool all = !n.has(1) && !n.has_attr("axes");
   if (all && !is_static(n.shape()))
     n.fail(Code::E0404, "data is " + to_string(n.type(0)) + ": without axes, all extents must be known when compiling");
-  std::vector<bool> gone(n.rank());
-  for (int d = 0; d < n.rank(); ++d) gone[d] = all && n.shape()[d].is_static(1);
-  for (int a : NodeView::axes(ints_or_attr(n, 1, "axes"), n.rank())) {
-    const Dim& d = n.shape()[a];
-    if (!n.agree(d, 1)) n.fail(Code::E0302, "axis " + std::to_string(a) + " of " + to_string(n.type(0)) + " is not 1");
-    gone[a] = true;
+  std::vector<Expr> gone = named_axes(n, 1, n.rank(), false);
+  for (int d = 0; d < n.rank(); ++d) {
+    const Dim& dim = n.shape()[d];
+    if (all) gone[d] = boolean(dim.is_static(1));
+    if (!n.may_hold(logical_or(logical_not(gone[d]), eq(dim.extent(), integer(1)))))
+      n.fail(Code::E0302, "axis " + std::to_string(d) + " of " + to_string(n.type(0)) + " is not 1");
   }
-  Shape out;
-  for (int d = 0; d < n.rank(); ++d)
-    if (!gone[d]) out.push_back(n.shape()[d]);
-  n.output(0, n.dtype(), out);
+  n.output(0, n.dtype(), kept_shape(n.shape(), gone, count_named(n, 1, gone)));
 }
 
 }  // namespace

@@ -10,9 +10,7 @@ void infer_tile(Infer& n) {
     n.fail(Code::E0302, "`repeats` has " + std::to_string(repeats.size()) + " elements for " + to_string(n.type(0)));
   Shape out;
   for (int d = 0; d < n.rank(); ++d) {
-    if (repeats[d].is_const() && repeats[d].int_value() < 0)
-      n.fail(Code::E0304, "`repeats` has " + to_string(repeats[d]));
-    out.push_back(n.shape()[d] * dim_of(repeats[d]));
+    out.push_back(n.shape()[d] * given_dim(n, repeats[d], repeats.size(), "repeats"));
   }
   n.output(0, n.dtype(), out);
 }

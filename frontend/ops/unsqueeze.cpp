@@ -1,20 +1,23 @@
 // Unsqueeze: a View with axes of extent 1 put in at the given places of the output.
-#include "frontend/ops/operands.h"
+#include "frontend/ops/named_axes.h"
 
 namespace cameo::ops {
 namespace {
 
 void infer_unsqueeze(Infer& n) {
-  std::vector<int64_t> axes = n.has(1) ? n.ints(1) : n.attr_ints("axes");
-  if (axes.size() > kMaxRank)
-    n.fail(Code::E0405,
-           "`axes` has " + std::to_string(axes.size()) + " entries, the most is " + std::to_string(kMaxRank));
-  int rank = n.rank() + static_cast<int>(axes.size());
-  std::vector<bool> inserted(rank);
-  for (int a : NodeView::axes(axes, rank)) inserted[a] = true;
+  const bool counts = n.has(1) && is_static(n.shape(1));
+  const int64_t count = counts ? product(n.shape(1)).value() : static_cast<int64_t>(ints_or_attr(n, 1, "axes").size());
+  if (count > kMaxRank)
+    n.fail(Code::E0405, "`axes` has " + std::to_string(count) + " entries, the most is " + std::to_string(kMaxRank));
+  const int rank = n.rank() + static_cast<int>(count);
+  const std::vector<Expr> inserted = named_axes(n, 1, rank, false), places = places_of_kept(inserted);
   Shape out;
-  size_t next = 0;
-  for (int d = 0; d < rank; ++d) out.push_back(inserted[d] ? Dim(1) : n.shape()[next++]);
+  for (int d = 0; d < rank; ++d) {
+    Expr extent = integer(1);
+    for (int own = n.rank(); own-- > 0;)
+      extent = select(logical_and(logical_not(inserted[d]), eq(places[d], integer(own))), n.shape()[own].extent(), extent);
+    out.push_back(dim_of(extent));
+  }
   n.output(0, n.dtype(), out);
 }
 

@@ -20,6 +20,14 @@ void learn(Symbols& symbols, const Type& type, const Tensor& t) {
     if (Expr e = type.shape[d].extent(); e.op() == Op::Symbol) symbols[e.bits()] = t.dims()[d];
 }
 
+/// Likewise from its elements.
+void learn(Symbols& symbols, const Value& value, const Tensor& t) {
+  learn(symbols, value.type, t);
+  for (size_t i = 0; i < value.content.size(); ++i)
+    if (const auto symbol = symbol_of_element(value.content[i]))
+      symbols[symbol->bits()] = t.get_int(static_cast<int64_t>(i));
+}
+
 /// Dims of a type; one that nothing tells yet is found from the element count.
 std::vector<int64_t> bound_dims(const Type& type, const Symbols& symbols, int64_t count) {
   std::vector<int64_t> dims;
@@ -190,7 +198,7 @@ std::vector<Dual> GraphRun::run(std::vector<Dual> inputs, const Observer& observ
   CAMEO_CHECK(inputs.size() == graph_.inputs().size(), "a tensor for each input of the graph");
   values_.assign(graph_.values().size(), {});
   for (size_t i = 0; i < inputs.size(); ++i) {
-    learn(symbols_, graph_.type(graph_.inputs()[i]), inputs[i].rounded);
+    learn(symbols_, graph_[graph_.inputs()[i]], inputs[i].rounded);
     values_[graph_.inputs()[i].index] = std::move(inputs[i]);
   }
   for (size_t i = 0; i < nodes_.size(); ++i) run_node(i, observe);

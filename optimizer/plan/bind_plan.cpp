@@ -74,7 +74,10 @@ Plan bind_plan(const Plan& plan, const DimBinding& sizes) {
 
 Interface bind_interface(Interface io, const DimBinding& sizes) {
   for (auto* list : {&io.inputs, &io.outputs})
-    for (Interface::Io& each : *list) each.type = bind_symbols(each.type, sizes);
+    for (Interface::Io& each : *list) {
+      each.type = bind_symbols(each.type, sizes);
+      for (Expr& e : each.content) e = bind_symbols(e, sizes);
+    }
   return io;
 }
 
@@ -87,13 +90,10 @@ Module bind_module(const Module& m, const DimBinding& sizes) {
 
 std::vector<DimBinding> ends_of_sizes(const Interface& io) {
   DimBinding low, high;
-  for (const Interface::Io& input : io.inputs)
-    for (const Dim& d : input.type.shape)
-      visit(std::vector{d.extent()}, [&](Expr e) {
-        if (e.op() != Op::Symbol) return;
-        low[std::string(symbol_name(e))] = static_cast<int64_t>(range_of(e).low);
-        high[std::string(symbol_name(e))] = static_cast<int64_t>(range_of(e).high);
-      });
+  visit_symbols(io, [&](Expr symbol) {
+    low[std::string(symbol_name(symbol))] = static_cast<int64_t>(range_of(symbol).low);
+    high[std::string(symbol_name(symbol))] = static_cast<int64_t>(range_of(symbol).high);
+  });
   return low == high ? std::vector{low} : std::vector{low, high};
 }
 

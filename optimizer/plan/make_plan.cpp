@@ -88,9 +88,9 @@ void Planner::plan_root(const Graph& g) {
   for (uint32_t i = 0; i < g.inputs().size(); ++i) inputs.push_back({{Base::Input, i, 0}, {}});
   for (uint32_t i = 0; i < g.outputs().size(); ++i) outputs.push_back({{Base::Output, i, 0}, {}});
   root_ = &g;
-  for (ValueId v : g.inputs())
-    for (const Dim& d : g.type(v).shape)
-      if (d.extent().op() == Op::Symbol && range_of(d.extent()).high < kMaxExtent) sizes_.insert(d.extent());
+  visit_symbols(interface_of(g), [&](Expr symbol) {
+    if (is_open(symbol) || range_of(symbol).high < kMaxExtent) sizes_.insert(symbol);
+  });
   plan_graph(g, inputs, outputs);
   if (diagnostics_.has_errors()) return;
   share_kernels(plan_, weights_);
@@ -288,9 +288,19 @@ Plan make_plan(const Graph& g, const Target& target, WeightPool& weights, Diagno
   return plan;
 }
 
+void visit_symbols(const Interface& io, const std::function<void(Expr)>& f) {
+  std::vector<Expr> sizes;
+  for (const Interface::Io& input : io.inputs)
+    for (const Dim& d : input.type.shape) sizes.push_back(d.extent());
+  for (const Interface::Io& input : io.inputs) sizes.insert(sizes.end(), input.content.begin(), input.content.end());
+  visit(sizes, [&](Expr e) {
+    if (e.op() == Op::Symbol) f(e);
+  });
+}
+
 Interface interface_of(const Graph& g) {
   Interface io;
-  for (ValueId v : g.inputs()) io.inputs.push_back({g[v].name, g.type(v)});
+  for (ValueId v : g.inputs()) io.inputs.push_back({g[v].name, g.type(v), g[v].content});
   for (const Port& p : g.outputs()) io.outputs.push_back({p.name, g.type(p.value)});
   return io;
 }

@@ -127,9 +127,12 @@ struct Interface {
   struct Io {
     std::string name;
     Type type;
+    std::vector<Expr> content = {};  // of an input whose elements decide sizes: symbols
   };
   std::vector<Io> inputs, outputs;
 };
+/// Calls `f` once for each symbol of the inputs, those of their dims first. A run reads them off its inputs.
+void visit_symbols(const Interface& io, const std::function<void(Expr)>& f);
 
 /// Constant bytes that ship with the artifact, each stored once.
 struct WeightPool {
