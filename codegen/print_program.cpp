@@ -170,8 +170,8 @@ class ProgramPrinter {
       if (const std::string element = element_text(symbol.extent()); !element.empty())
         symbols.add(fmt::format("{{{}, .high = -1, {}}}", name, element));
       else
-        symbols.add(fmt::format("{{{}, {}, {}}}", name, static_cast<int64_t>(bounds.low),
-                                static_cast<int64_t>(bounds.high)));
+        symbols.add(
+            fmt::format("{{{}, {}, {}}}", name, static_cast<int64_t>(bounds.low), static_cast<int64_t>(bounds.high)));
     }
     if (symbols.size()) symbols.print(w_, "Symbol", "symbols");
   }

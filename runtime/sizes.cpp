@@ -61,8 +61,7 @@ int64_t element_of(const cameo_tensor& tensor, uint32_t dtype, uint32_t number) 
   if (tensor.strides) {
     int64_t left = number;
     place = 0;
-    for (int32_t d = tensor.ndim; d-- > 0; left /= tensor.shape[d])
-      place += left % tensor.shape[d] * tensor.strides[d];
+    for (int32_t d = tensor.ndim; d-- > 0; left /= tensor.shape[d]) place += left % tensor.shape[d] * tensor.strides[d];
   }
   return integer_at(dtype, data_of(tensor), place);
 }

@@ -129,7 +129,8 @@ class InputTyper {
       return fail(Code::E0503, fmt::format("`{}` does not say enough: {}", flag, known), "give its symbols ranges");
     const std::string name(symbol_name(e.terms[0].term));
     const bool open = range.high == kOpen;
-    const Interval bounds{std::max<Wide>(0, range.low - e.constant), open ? most_of_open(open_sizes()) : range.high - e.constant};
+    const Interval bounds{std::max<Wide>(0, range.low - e.constant),
+                          open ? most_of_open(open_sizes()) : range.high - e.constant};
     if (bounds.low > bounds.high) return fail(Code::E0503, fmt::format("`{}` leaves no size: {}", flag, known));
     bounded_[name] = symbol(name, bounds, open);
   }

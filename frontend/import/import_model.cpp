@@ -139,17 +139,6 @@ Importer::Needed Importer::needed_by_outputs(const NodeList& nodes) {
 
 namespace {
 
-/// A symbol for each element: a run reads it off the input's data.
-std::vector<Expr> symbols_of_elements(const Value& input) {
-  const DType t = input.type.dtype;
-  const bool is_bool = t == DType::b1;
-  const Interval all{is_bool ? 0 : range_of(lowest(t)).low, is_bool ? 1 : range_of(highest(t)).high};
-  std::vector<Expr> elements;
-  for (int64_t i = 0; i < product(input.type.shape).value(); ++i)
-    elements.push_back(cast(symbol(fmt::format("{}:{}", input.name, i), all, true), t));
-  return elements;
-}
-
 /// Whether all that a value is made of is known, given the elements of some inputs: they join `inputs`.
 bool is_made_of_inputs(const Graph& g, ValueId v, std::set<std::string>& inputs) {
   const Value& value = g[v];

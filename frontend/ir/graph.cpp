@@ -344,6 +344,21 @@ std::string where(const Sources& sources, const Provenance& provenance) {
                      printable(s.op_type));
 }
 
+std::vector<Expr> symbols_of_elements(const Value& input) {
+  const DType t = input.type.dtype;
+  const bool is_bool = t == DType::b1;
+  const Interval all{is_bool ? 0 : range_of(lowest(t)).low, is_bool ? 1 : range_of(highest(t)).high};
+  std::vector<Expr> elements;
+  for (int64_t i = 0; i < product(input.type.shape).value(); ++i)
+    elements.push_back(cast(symbol(fmt::format("{}:{}", input.name, i), all, true), t));
+  return elements;
+}
+
+CompileError misfit(const Sources& sources, const Requirement& r) {
+  Diagnostic d{Code::E0304, "the node does not fit the sizes of this run", {}, where(sources, r.provenance), {}, {}};
+  return CompileError(std::move(d));
+}
+
 std::string to_string(const Graph& g) {
   auto value = [&](ValueId v) { return v ? fmt::format("%{}", v.index) : std::string("-"); };
   std::string s;

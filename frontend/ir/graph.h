@@ -72,6 +72,9 @@ struct Value {
   std::vector<Expr> content;  // elements of a small integer tensor, row-major; empty when not known (or of size 0)
 };
 
+/// For an input of few integers that decides shapes, a symbol for each element: a run reads it off the input's data.
+std::vector<Expr> symbols_of_elements(const Value& input);
+
 struct Node {
   const Operator* op = nullptr;
   int version = 0;  // the operator's since-version in force
@@ -88,6 +91,9 @@ struct Requirement {
   Expr condition;
   Provenance provenance;
 };
+
+/// E0304: the sizes of a run, or the data that they are made of, do not meet it.
+CompileError misfit(const Sources& sources, const Requirement& r);
 
 struct Port {
   std::string name;

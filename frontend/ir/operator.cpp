@@ -66,7 +66,8 @@ std::optional<std::vector<Expr>> NodeView::content(int input) const {
     return e;
   }
   if (!v.content.empty()) return v.content;
-  if (v.type.kind == Kind::Tensor && is_static(v.type.shape) && has_no_elements(v.type.shape)) return std::vector<Expr>{};
+  if (v.type.kind == Kind::Tensor && is_static(v.type.shape) && has_no_elements(v.type.shape))
+    return std::vector<Expr>{};
   return std::nullopt;
 }
 namespace {

@@ -18,7 +18,7 @@ void infer_center_crop_pad(Infer& n) {
     n.fail(Code::E0302,
            "`shape` has " + std::to_string(extents.size()) + " elements for " + std::to_string(axes.size()) + " axes");
   Shape out = n.shape();
-  for (size_t i = 0; i < axes.size(); ++i) out[axes[i]] = dim_of(extents[i]);
+  for (size_t i = 0; i < axes.size(); ++i) out[axes[i]] = given_dim(n, extents[i], axes.size(), "shape");
   n.output(0, n.dtype(), out);
 }
 

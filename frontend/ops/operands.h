@@ -44,7 +44,7 @@ inline Dim dim_of(Expr extent) { return Dim(simplify_index(extent)); }
 
 /// Whether it may be any number: an element of data, not a size.
 inline bool is_any(Expr element) {
-  return range_of(element).low < -kMaxStep || range_of(element).high > kMaxExtent;
+  return !element.is_const() && (range_of(element).low < -kMaxStep || range_of(element).high > kMaxExtent);
 }
 
 /// A dim that an element of an operand gives, one of `count` such; E0304 when it is negative. What only a run knows has

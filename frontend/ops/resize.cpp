@@ -58,7 +58,7 @@ void read_sizes(const NodeView& n, std::vector<ResizeAxis>& axes) {
     Expr size = (*sizes)[i];
     if (size.is_const() && (size.int_value() < 0 || size.int_value() > kMaxExtent))
       n.fail(Code::E0304, fmt::format("`sizes` holds {}, not 0 to {}", size.int_value(), kMaxExtent));
-    a.out = size == a.in.extent() ? a.in : Dim(size);
+    a.out = size == a.in.extent() ? a.in : given_dim(n, size, sizes->size(), "sizes");
     a.exact = true;
     const bool known = a.in.is_static() && a.out.is_static();
     if (known && a.in.value() > 0) a.scale = static_cast<float>(a.out.value()) / static_cast<float>(a.in.value());

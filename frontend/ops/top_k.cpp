@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "frontend/ir/operator.h"
+#include "frontend/ops/operands.h"
 
 namespace cameo::ops {
 namespace {
@@ -17,9 +17,10 @@ Dim count(Infer& n, const Dim& along) {
   if (!n.has(1)) n.fail(Code::E0203, "`TopK` has no `K`");
   if (n.rank(1) != 1 || !n.agree(n.shape(1)[0], 1))
     n.fail(Code::E0302, fmt::format("`K` is {}, it must hold one element", to_string(n.type(1))));
-  auto k = n.content(1);
-  if (!k) return n.fresh(along.upper());
-  return Dim((*k)[0]);
+  const Expr k = elements(n, 1)[0];
+  if (!n.fits(0, Dim(k)) || !n.fits(Dim(k), along))
+    n.fail(Code::E0304, fmt::format("the top {} of {} elements", to_string(Dim(k)), to_string(along)));
+  return is_any(k) ? dim_of(max(min(k, along.extent()), integer(0))) : Dim(k);
 }
 
 void infer_top_k(Infer& n) {

@@ -15,7 +15,8 @@ void infer_unsqueeze(Infer& n) {
   for (int d = 0; d < rank; ++d) {
     Expr extent = integer(1);
     for (int own = n.rank(); own-- > 0;)
-      extent = select(logical_and(logical_not(inserted[d]), eq(places[d], integer(own))), n.shape()[own].extent(), extent);
+      extent =
+          select(logical_and(logical_not(inserted[d]), eq(places[d], integer(own))), n.shape()[own].extent(), extent);
     out.push_back(dim_of(extent));
   }
   n.output(0, n.dtype(), out);

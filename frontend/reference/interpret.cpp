@@ -28,6 +28,12 @@ void learn(Symbols& symbols, const Value& value, const Tensor& t) {
       symbols[symbol->bits()] = t.get_int(static_cast<int64_t>(i));
 }
 
+/// What sizes of the inputs decide already.
+void check_requirements(const Graph& g, const Symbols& symbols) {
+  for (const Requirement& r : g.requirements())
+    if (simplify_index(bind_symbols(r.condition, symbols)).is_const(0)) throw misfit(g.sources(), r);
+}
+
 /// Dims of a type; one that nothing tells yet is found from the element count.
 std::vector<int64_t> bound_dims(const Type& type, const Symbols& symbols, int64_t count) {
   std::vector<int64_t> dims;
@@ -201,6 +207,7 @@ std::vector<Dual> GraphRun::run(std::vector<Dual> inputs, const Observer& observ
     learn(symbols_, graph_[graph_.inputs()[i]], inputs[i].rounded);
     values_[graph_.inputs()[i].index] = std::move(inputs[i]);
   }
+  check_requirements(graph_, symbols_);
   for (size_t i = 0; i < nodes_.size(); ++i) run_node(i, observe);
   std::vector<Dual> out;
   for (const Port& p : graph_.outputs()) out.push_back(value(p.value));

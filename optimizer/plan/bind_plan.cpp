@@ -88,6 +88,20 @@ Module bind_module(const Module& m, const DimBinding& sizes) {
   return bound;
 }
 
+DimBinding sizes_of_run(const Interface& io, std::span<const Tensor> inputs) {
+  DimBinding sizes;
+  const auto keep = [&](Expr e, int64_t value) {
+    if (const auto symbol = symbol_of_element(e)) sizes.emplace(symbol_name(*symbol), value);
+  };
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Interface::Io& input = io.inputs[i];
+    for (size_t d = 0; d < input.type.shape.size(); ++d) keep(input.type.shape[d].extent(), inputs[i].dims()[d]);
+    for (size_t k = 0; k < input.content.size(); ++k)
+      keep(input.content[k], inputs[i].get_int(static_cast<int64_t>(k)));
+  }
+  return sizes;
+}
+
 std::vector<DimBinding> ends_of_sizes(const Interface& io) {
   DimBinding low, high;
   visit_symbols(io, [&](Expr symbol) {

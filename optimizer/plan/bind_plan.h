@@ -12,6 +12,8 @@ Plan bind_plan(const Plan& plan, const DimBinding& sizes);
 /// The module with all of its plans, and its interface, at these sizes.
 Interface bind_interface(Interface io, const DimBinding& sizes);
 Module bind_module(const Module& m, const DimBinding& sizes);
+/// What inputs of a run give its symbols.
+DimBinding sizes_of_run(const Interface& io, std::span<const Tensor> inputs);
 /// All sizes of the inputs at their lowest, and all at their highest; nothing bound where there are none.
 std::vector<DimBinding> ends_of_sizes(const Interface& io);
 

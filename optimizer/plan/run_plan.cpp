@@ -12,6 +12,7 @@
 #include "frontend/ir/check.h"
 #include "frontend/reference/interpret_tape.h"
 #include "optimizer/choose/family.h"
+#include "optimizer/plan/bind_plan.h"
 #include "runtime/program.h"
 
 namespace cameo {
@@ -278,7 +279,13 @@ class PlanRun {
 
 std::vector<Tensor> run_plan(const Module& m, const Plan& p, std::span<const Tensor> inputs) {
   CAMEO_CHECK(inputs.size() == m.io.inputs.size(), "a tensor for each input");
-  return PlanRun(m, p, inputs).run();
+  const DimBinding sizes = sizes_of_run(m.io, inputs);
+  if (sizes.empty()) return PlanRun(m, p, inputs).run();
+  for (const Requirement& r : p.requirements)
+    if (simplify_index(bind_symbols(r.condition, sizes)).is_const(0)) throw misfit(*m.sources, r);
+  Module bound = m;
+  bound.io = bind_interface(m.io, sizes);
+  return PlanRun(bound, bind_plan(p, sizes), inputs).run();
 }
 
 }  // namespace cameo

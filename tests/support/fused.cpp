@@ -4,6 +4,7 @@
 
 #include "frontend/reference/interpret_run.h"
 #include "optimizer/clusters/clusters.h"
+#include "optimizer/plan/bind_plan.h"
 
 namespace cameo::test {
 namespace {
@@ -58,7 +59,8 @@ class Run {
 
 }  // namespace
 
-Interpretation interpret_fused(const Graph& g, std::span<const Tensor> inputs) {
+Interpretation interpret_fused(const Graph& graph, std::span<const Tensor> inputs) {
+  const Graph g = bind_dims(graph, sizes_of_run(interface_of(graph), inputs));
   Run run(g);
   for (size_t i = 0; i < inputs.size(); ++i) run.set(g.inputs()[i], inputs[i]);
   for (const Cluster& c : form_clusters(g, *find_target("x86-64-v3"))) run.run(c);
