@@ -168,7 +168,7 @@ class ProgramPrinter {
       const Interval bounds = range_of(symbol.extent());
       const std::string name = string_literal(symbol_name(symbol.extent()));
       if (const std::string element = element_text(symbol.extent()); !element.empty())
-        symbols.add(fmt::format("{{{}, .high = -1, {}}}", name, element));
+        symbols.add(fmt::format("{{{}, 0, -1, {}}}", name, element));
       else
         symbols.add(
             fmt::format("{{{}, {}, {}}}", name, static_cast<int64_t>(bounds.low), static_cast<int64_t>(bounds.high)));
@@ -181,7 +181,7 @@ class ProgramPrinter {
     const std::vector<Interface::Io>& inputs = module_.io.inputs;
     for (size_t i = 0; i < inputs.size(); ++i)
       for (size_t k = 0; k < inputs[i].content.size(); ++k)
-        if (symbol_of_element(inputs[i].content[k]) == symbol) return fmt::format(".input = {}, .element = {}", i, k);
+        if (symbol_of_element(inputs[i].content[k]) == symbol) return fmt::format("{}, {}", i, k);
     return {};
   }
 

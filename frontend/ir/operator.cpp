@@ -139,6 +139,12 @@ bool NodeView::fits(Dim a, Dim most) const { return may_hold(le(a.extent(), most
 bool NodeView::divides(int64_t parts, Dim whole) const {
   return may_hold(eq(mod(whole.extent(), integer(parts)), integer(0)));
 }
+Dim NodeView::bounded(Dim extent, size_t count) const {
+  if (!is_any(extent.extent())) return extent;
+  const Expr most = integer(most_of_open(count));
+  require(logical_and(le(integer(0), extent.extent()), le(extent.extent(), most)));
+  return Dim(simplify_index(max(min(extent.extent(), most), integer(0))));
+}
 void NodeView::fail(Code code, std::string message, std::string help) const {
   throw CompileError(code, std::move(message), std::move(help));
 }

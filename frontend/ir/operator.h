@@ -103,6 +103,9 @@ class NodeView {
   bool agree(Dim a, Dim b) const;                // whether extents may be equal
   bool fits(Dim a, Dim most) const;              // whether one may be at most the other
   bool divides(int64_t parts, Dim whole) const;  // whether one may be a multiple of the other
+  /// The extent; one that may be any number, one of `count` such in its shape, gets a bound for proofs, which a run is
+  /// held to.
+  Dim bounded(Dim extent, size_t count) const;
 
   [[noreturn]] void fail(Code code, std::string message, std::string help = {}) const;
 
@@ -112,6 +115,11 @@ class NodeView {
   std::vector<Expr>* required_ = nullptr;
   const Attr* find_attr(std::string_view name) const;
 };
+
+/// Whether it may be any number: an element of data, not a size.
+inline bool is_any(Expr element) {
+  return !element.is_const() && (range_of(element).low < -kMaxStep || range_of(element).high > kMaxExtent);
+}
 
 /// For shape rules: sets the outputs' types.
 class Infer : public NodeView {

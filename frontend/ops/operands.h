@@ -42,21 +42,12 @@ inline std::vector<int64_t> ints_or_attr(const NodeView& n, int input, std::stri
 /// A dim of a computed extent.
 inline Dim dim_of(Expr extent) { return Dim(simplify_index(extent)); }
 
-/// Whether it may be any number: an element of data, not a size.
-inline bool is_any(Expr element) {
-  return !element.is_const() && (range_of(element).low < -kMaxStep || range_of(element).high > kMaxExtent);
-}
-
-/// A dim that an element of an operand gives, one of `count` such; E0304 when it is negative. What only a run knows has
-/// a bound for proofs, which a run is held to.
+/// A dim that an element of an operand gives, one of `count` such; E0304 when it is negative.
 inline Dim given_dim(const NodeView& n, Expr element, size_t count, std::string_view what) {
   element = simplify_index(element);
   if (element.is_const() && element.int_value() < 0)
     n.fail(Code::E0304, "a dim of " + to_string(element) + " in `" + std::string(what) + "`");
-  if (!is_any(element)) return Dim(element);
-  const Expr most = integer(most_of_open(count));
-  n.require(logical_and(le(integer(0), element), le(element, most)));
-  return dim_of(max(min(element, most), integer(0)));
+  return n.bounded(Dim(element), count);
 }
 
 /// A dim that two sources describe: the static one if there is one; E0302 when both are and they differ.
