@@ -241,8 +241,6 @@ void Graph::type_outputs(Node& node, int output_count) {
   node.op->infer(infer);
   for (auto& t : infer.types) {
     CAMEO_CHECK(t.has_value(), "a shape rule that types every output");
-    const auto any = std::ranges::count_if(t->shape, [](const Dim& d) { return is_any(d.extent()); });
-    for (Dim& d : t->shape) d = infer.bounded(d, static_cast<size_t>(any));
     check_size(*node.op, *t);
     if (t->kind == Kind::Tensor)
       for (const Dim& d : t->shape) infer.require(le(integer(0), d.extent()));

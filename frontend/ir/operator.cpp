@@ -150,6 +150,8 @@ void NodeView::fail(Code code, std::string message, std::string help) const {
 }
 
 void Infer::output(int i, Type t) {
+  const auto any = std::ranges::count_if(t.shape, [](const Dim& d) { return is_any(d.extent()); });
+  for (Dim& d : t.shape) d = bounded(d, static_cast<size_t>(any));
   if (i < static_cast<int>(types.size())) types[i] = std::move(t);
 }
 Dim Infer::fresh(int64_t upper) {

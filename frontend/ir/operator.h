@@ -116,9 +116,10 @@ class NodeView {
   const Attr* find_attr(std::string_view name) const;
 };
 
-/// Whether it may be any number: an element of data, not a size.
+/// Whether it may be any number, as an element of data may: a size is not negative, and products of sizes stay below.
 inline bool is_any(Expr element) {
-  return !element.is_const() && (range_of(element).low < -kMaxStep || range_of(element).high > kMaxExtent);
+  constexpr Wide kMostOfSizes = Wide{1} << 60;
+  return !element.is_const() && (range_of(element).low < -kMaxStep || range_of(element).high > kMostOfSizes);
 }
 
 /// For shape rules: sets the outputs' types.
