@@ -119,7 +119,7 @@ class NodeView {
 /// Whether it may be any number, as an element of data may: a size is not negative, and products of sizes stay below.
 inline bool is_any(Expr element) {
   constexpr Wide kMostOfSizes = Wide{1} << 60;
-  return !element.is_const() && (range_of(element).low < -kMaxStep || range_of(element).high > kMostOfSizes);
+  return is_open(element) && (range_of(element).low < -kMaxStep || range_of(element).high > kMostOfSizes);
 }
 
 /// For shape rules: sets the outputs' types.
