@@ -13,7 +13,8 @@ using Parameters = std::vector<std::vector<std::vector<Expr>>>;
 /// 1 where it holds, else 0.
 inline Expr condition_as_size(const Requirement& r) { return cast(r.condition, DType::i64); }
 
-/// The symbols in the order in which the inputs' dims and elements have them, then what else outputs and kernels ask for.
+/// The symbols in the order in which the inputs' dims and elements have them, then what else outputs and kernels ask
+/// for.
 class SizeTable {
  public:
   SizeTable() = default;
