@@ -42,6 +42,7 @@ class KeyText {
     add(values.size());
     for (const auto& [name, value] : values) add(name), add(value);
   }
+  void add(const Interval& range) { add_all(static_cast<int64_t>(range.low), static_cast<int64_t>(range.high)); }
   // A member that is added to one of these structs does not compile before it is named here.
   void add(const Target& target) {
     const auto& [name, cpu, features, vector_bytes, vector_registers, machine, card, measured, architectures,
@@ -65,8 +66,7 @@ class KeyText {
     // which inputs `open` and `fed` keep, the model's constant inputs say
     [[maybe_unused]] const auto& [dims, ranges, shapes, constants, outputs, open, fed, lenient] = options;
     add_all(dims, shapes, constants, outputs, lenient);
-    for (const auto& [name, range] : ranges)
-      add_all(name, static_cast<int64_t>(range.low), static_cast<int64_t>(range.high));
+    for (const auto& [name, range] : ranges) add(name), add(range);
   }
   void add(const CompileOptions& options) {
     [[maybe_unused]] const auto& [model, output, called, words, word, import, buckets, targets, reduce_overhead,

@@ -163,7 +163,8 @@ class CommandLine {
   void add_model(CLI::App* sub, const std::string& what) {
     sub->add_option("MODEL", model_.model, what + "; `-` reads it from a pipe")->required()->type_name("");
     add_list(sub, "--dim", model_.dims, "NAME=N|LOW..HIGH", "bind a symbolic dim, or give it a range");
-    add_list(sub, "--shape", model_.shapes, "INPUT=AxBxC", "bind the dims of an input");
+    add_list(sub, "--shape", model_.shapes, "INPUT=AxBxC",
+             "bind the dims of an input, or give them ranges: 1..8,3,32..,32..");
     add_list(sub, "--const", model_.constants, "INPUT=VALUE", "fold an input in: 16000, [[1,2],[3,4]]");
     add_list(sub, "--outputs", model_.outputs, "A,B", "cut the graph: these values are its outputs");
     sub->add_flag("--lenient", model_.lenient, "go on where a model breaks a rule of ONNX, but its meaning is clear");

@@ -45,6 +45,7 @@ void suggest_name(Diagnostic& d, const Model& model, const ImportOptions& flags)
   std::vector<std::string> dims;
   for (const UnboundDim& u : model.unbound) dims.push_back(u.dim);
   for (const auto& [name, value] : flags.dims) suggest(name, dims);
+  for (const auto& [name, range] : flags.ranges) suggest(name, dims);
   for (const auto& [name, value] : flags.shapes) suggest(name, names_of(model.graph, true));
   for (const auto& [name, value] : flags.constants) suggest(name, names_of(model.graph, true));
   for (const std::string& name : flags.outputs) suggest(name, names_of(model.graph, false));
@@ -76,7 +77,8 @@ bool bind_from_data(std::optional<Model>& model, CompileOptions& options, const 
                     Diagnostics& diagnostics) {
   if (!model || model->unbound.empty() || shapes.empty()) return model.has_value();
   const auto told = dims_from_data(*model, shapes);
-  options.import.dims.insert(told.begin(), told.end());
+  for (const UnboundDim& u : model->unbound)  // not those that a flag gives a range
+    if (const auto size = told.find(u.dim); size != told.end()) options.import.dims.insert(*size);
   model = load_model(options, console, diagnostics);
   return model.has_value();
 }
@@ -97,32 +99,31 @@ std::string command_with(const CompileOptions& options, std::string_view verb, c
 
 namespace {
 
-/// What is said of unbound dims: `said` behind how many there are, and the line that binds them.
-Diagnostic on_unbound(const Model& model, const CompileOptions& options, std::string_view verb, Code code,
-                      std::string_view said_of_one, std::string_view said_of_several) {
+/// Which dims are open, and the line that binds them to sizes at which the model runs.
+Diagnostic on_open(const Model& model, const CompileOptions& options, std::string_view verb) {
+  Diagnostic d{Code::W0008, "", {}, {}, {}, command_with(options, verb, dim_flags(model))};
   std::set<std::string> dims;
-  Diagnostic d{code, "", {}, {}, {}, command_with(options, verb, dim_flags(model))};
   for (const UnboundDim& u : model.unbound)
-    if (dims.insert(u.dim).second || code == Code::E0501)
+    if (dims.insert(u.dim).second)
       d.notes.push_back(fmt::format("axis {} of input `{}` is `{}`", u.axis, printable(u.input), printable(u.dim)));
-  d.message = fmt::format("{} of the model's dims {}", dims.size(), dims.size() == 1 ? said_of_one : said_of_several);
+  const bool one = dims.size() == 1;
+  d.message = fmt::format("{} of the model's dims {} left open: {} at any size, and {} memory as {}. Bound, {} faster",
+                          dims.size(), one ? "is" : "are", one ? "it runs" : "they run", one ? "takes" : "take",
+                          one ? "it runs" : "they run", one ? "it is" : "they are");
   return d;
-}
-
-/// Dims that nothing binds stay open, so that one artifact runs at any size.
-void leave_open(const Model& model, CompileOptions& options, Diagnostics& diagnostics) {
-  diagnostics.add(
-      on_unbound(model, options, "build", Code::W0008,
-                 "is left open: it runs at any size, and takes memory as it runs. Bound, it is faster",
-                 "are left open: they run at any size, and take memory as they run. Bound, they are faster"));
-  for (const UnboundDim& u : model.unbound) options.import.ranges[u.dim] = {1, kOpen};
 }
 
 }  // namespace
 
-void require_bound(const Model& model, const CompileOptions& options, std::string_view verb, Diagnostics& diagnostics) {
-  if (!model.unbound.empty())
-    diagnostics.add(on_unbound(model, options, verb, Code::E0501, "has no value", "have no value"));
+void leave_open(std::optional<Model>& model, CompileOptions& options, std::string_view verb, Console& console,
+                Diagnostics& diagnostics) {
+  if (!model || model->unbound.empty()) return;
+  const Model unbound = std::move(*model);
+  const CompileOptions given = options;
+  for (const UnboundDim& u : unbound.unbound) options.import.ranges[u.dim] = {1, kOpen};
+  model = load_model(options, console, diagnostics);
+  if (model) model->unbound = unbound.unbound;
+  diagnostics.add(on_open(model ? *model : unbound, given, verb));
 }
 
 namespace {
@@ -317,10 +318,7 @@ Compiled compile(const CompileOptions& given, Console& console, Diagnostics& dia
   std::optional<Model> model = load_model(options, console, diagnostics);
   if (!model) return {};
   if (options.stop == Stop::Graph) return console.print(to_string(model->graph)), Compiled{true};
-  if (!model->unbound.empty()) {
-    leave_open(*model, options, diagnostics);
-    model = load_model(options, console, diagnostics);
-  }
+  leave_open(model, options, "build", console, diagnostics);
   if (!model || diagnostics.has_errors()) return {};
   Planned planned = plan_model(*model, options, console, diagnostics);
   if (diagnostics.has_errors()) return {};

@@ -47,7 +47,7 @@ inline constexpr size_t kLongestName = 200;  // NAME.h and its like are names of
 std::string identifier_of(const std::filesystem::path& file);
 
 /// Imports, and reports what is wrong with the model. Null when there were errors. While dims are unbound, sizes that
-/// are not known count as no error: they may follow; so `require_bound` comes before anything is computed.
+/// are not known count as no error: they may follow; so `leave_open` comes before anything is computed.
 std::optional<Model> load_model(const CompileOptions& options, Console& console, Diagnostics& diagnostics);
 
 /// Binds what no flag did by the shapes of data, and imports again. False: errors.
@@ -57,10 +57,14 @@ bool bind_from_data(std::optional<Model>& model, CompileOptions& options, const 
 /// The command that was typed, as one of another verb, with more flags behind its model: a line to paste.
 std::string command_with(const CompileOptions& options, std::string_view verb, const std::string& flags);
 
-/// E0501 for the dims that nothing binds, with the line to paste.
-void require_bound(const Model& model, const CompileOptions& options, std::string_view verb, Diagnostics& diagnostics);
+/// Imports again with the dims that nothing binds as sizes that only a run knows, so that one artifact runs at any of
+/// them; W0008 says so, with the line to paste. They stay `unbound` dims of the model. Nothing to do where there are
+/// none.
+void leave_open(std::optional<Model>& model, CompileOptions& options, std::string_view verb, Console& console,
+                Diagnostics& diagnostics);
 
-/// For each target its graph and its plan, of a model whose dims are all bound. Problems are added to `diagnostics`.
+/// For each target its graph and its plan, of a model whose dims all have values or ranges. Problems are added to
+/// `diagnostics`.
 struct Planned {
   std::vector<Graph> graphs;
   Module module;

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "cli/console.h"
+#include "cli/sizes.h"
 #include "runtime/program/file.h"
 #include "runtime/program/image.h"
 #include "runtime/program/input.h"
@@ -66,8 +67,16 @@ size_t place_of(const NamedTensor& t, const NumberedFile& file, size_t count, st
 
 std::string dims_text(const std::vector<int64_t>& dims) { return fmt::format("{}", fmt::join(dims, "x")); }
 
+/// Whether a tensor has a type whose dims are numbers, or sizes that only a run knows.
+bool fits(const Tensor& t, const Type& type) {
+  bool same = t.dtype() == type.dtype && t.rank() == type.rank();
+  for (size_t d = 0; same && d < type.shape.size(); ++d)
+    same = !type.shape[d].is_static() || type.shape[d].is_static(t.dims()[d]);
+  return same;
+}
+
 void require_fit(const Tensor& t, const Interface::Io& io, const fs::path& file) {
-  if (t.dtype() == io.type.dtype && t.dims() == extents(io.type.shape)) return;
+  if (fits(t, io.type)) return;
   throw Failure(kBadData,
                 fmt::format("`{}`: the model takes {}, `{}` holds {}[{}]", printable(io.name), to_string(io.type),
                             printable(file.string()), name(t.dtype()), dims_text(t.dims())));
@@ -276,11 +285,19 @@ DataSet read_data_set(const fs::path& folder, const Interface& io) {
   DataSet data;
   data.name = folder.has_filename() ? folder.filename() : folder.parent_path().filename();
   read_values(folder, "input_", "input", io.inputs, data.inputs);
-  read_values(folder, "output_", "output", io.outputs, data.outputs);
+  const std::string what = fmt::format("`{}`", printable(folder.string()));
   for (size_t i = 0; i < io.inputs.size(); ++i)
     if (data.inputs[i].dtype() == DType::undefined)
-      throw Failure(kBadData, fmt::format("`{}` has no input_{}.pb for input `{}`", printable(folder.string()), i,
-                                          printable(io.inputs[i].name)));
+      throw Failure(kBadData,
+                    fmt::format("{} has no input_{}.pb for input `{}`", what, i, printable(io.inputs[i].name)));
+  data.sizes = sizes_of_data(io, data.inputs, what);
+  const Interface bound = data.sizes.empty() ? io : bind_interface(io, data.sizes);
+  for (size_t i = 0; i < io.inputs.size(); ++i)
+    if (!fits(data.inputs[i], bound.inputs[i].type))
+      throw Failure(kBadData, fmt::format("{}: input `{}` has {}, where the model takes {} at {}", what,
+                                          printable(io.inputs[i].name), dims_text(data.inputs[i].dims()),
+                                          to_string(bound.inputs[i].type), to_string(data.sizes)));
+  read_values(folder, "output_", "output", bound.outputs, data.outputs);
   return data;
 }
 

@@ -14,11 +14,12 @@ namespace cameo {
 struct DataSet {
   std::string name;                     // of its folder
   std::vector<Tensor> inputs, outputs;  // one each of the interface; an output that has no file is empty
+  DimBinding sizes;                     // what the inputs say of those that only a run knows
 };
 
 /// The folder itself, or the test_data_set_N inside of it. Throws Failure when there are none.
 std::vector<std::filesystem::path> find_data_sets(const std::filesystem::path& folder);
-/// Throws Failure when a file does not fit, or an input is missing.
+/// Throws Failure when a file does not fit, an input is missing, or a size is not within its bounds.
 DataSet read_data_set(const std::filesystem::path& folder, const Interface& io);
 
 using InputShapes = std::map<std::string, std::vector<int64_t>>;

@@ -226,7 +226,7 @@ int explain_verb(Console& console, const ModelFlags& flags, const std::string& n
   Json document{{"model", flags.model}};
   try {
     std::optional<Model> model = load_model(options, console, diagnostics);
-    if (model) require_bound(*model, options, "explain", diagnostics);
+    leave_open(model, options, "explain", console, diagnostics);
     if (!diagnostics.has_errors()) {
       const Planned planned = plan_model(*model, options, console, diagnostics);
       Explainer explainer(console, planned);

@@ -7,6 +7,7 @@
 
 #include "cli/artifact.h"
 #include "cli/describe.h"
+#include "cli/sizes.h"
 #include "cli/verbs.h"
 #include "codegen/goldens.h"
 
@@ -61,11 +62,14 @@ void describe_graph(Console& console, const Model& model, Json& body) {
 
 void describe_plan(Console& console, const Planned& planned, Json& body) {
   const Plan& p = planned.module.plans.at(0);
-  const double operations = estimate_operations(planned.graphs.at(0));
-  console.print(fmt::format("plan for {}\n  {} steps of {} kernels, some {:.3g} GFLOP a run\n  weights {}, arena {}\n",
-                            p.target.name, p.steps.size(), p.kernels.size(), operations / 1e9,
-                            human_bytes(static_cast<uint64_t>(planned.module.weights.bytes)),
-                            human_bytes(static_cast<uint64_t>(p.arena_bytes))));
+  const Graph& g = planned.graphs.at(0);
+  const DimBinding sizes = likely_sizes(g);
+  const double operations = estimate_operations(sizes.empty() ? g : bind_dims(g, sizes));
+  console.print(fmt::format(
+      "plan for {}\n  {} steps of {} kernels, some {:.3g} GFLOP a run{}{}\n  weights {}, arena {}{}\n", p.target.name,
+      p.steps.size(), p.kernels.size(), operations / 1e9, sizes.empty() ? "" : " at ", to_string(sizes),
+      human_bytes(static_cast<uint64_t>(planned.module.weights.bytes)),
+      human_bytes(static_cast<uint64_t>(p.arena_bytes)), p.blocks.empty() ? "" : ", and what a run's sizes need"));
   body["plan"] = {{"target", p.target.name},      {"steps", p.steps.size()},
                   {"kernels", p.kernels.size()},  {"weights_bytes", planned.module.weights.bytes},
                   {"arena_bytes", p.arena_bytes}, {"operations", operations}};
@@ -82,18 +86,15 @@ int inspect_verb(Console& console, const ModelFlags& flags) {
   Diagnostics diagnostics;
   Json body{{"model", flags.model}};
   try {
-    if (const std::optional<Model> model = load_model(options, console, diagnostics)) {
+    std::optional<Model> model = load_model(options, console, diagnostics);
+    leave_open(model, options, "inspect", console, diagnostics);
+    if (model) {
       body.update(describe_model(*model));
       console.print(fmt::format("{}: {}\n{}", printable(flags.model), model_line(*model), io_lines(model->graph)));
       if (!model->producer.empty()) console.print(fmt::format("made by {}\n", printable(model->producer)));
       describe_graph(console, *model, body);
-      if (model->unbound.empty()) {
-        const Planned planned = plan_model(*model, options, console, diagnostics);
-        if (!diagnostics.has_errors()) describe_plan(console, planned, body);
-      } else {
-        console.print(fmt::format("unbound dims; bound, its plan can be told: {}\n",
-                                  command_with(options, "inspect", dim_flags(*model))));
-      }
+      const Planned planned = plan_model(*model, options, console, diagnostics);
+      if (!diagnostics.has_errors()) describe_plan(console, planned, body);
     }
   } catch (const CompileError& e) { diagnostics.add(e.diagnostic); }
   console.end();

@@ -59,15 +59,15 @@ void read_dim(const std::string& text, ImportOptions& into) {
 }
 
 void read_shape(const std::string& text, ImportOptions& into) {
-  const Pair p = split("--shape", text, "INPUT=AxBxC");
-  std::vector<int64_t> dims;
+  const Pair p = split("--shape", text, "INPUT=AxBxC or INPUT=LOW..HIGH,B,C");
+  std::vector<SizeRange> dims;
   for (size_t at = 0; at <= p.value.size();) {
-    const size_t end = std::min(p.value.find('x', at), p.value.size());
-    int64_t n = 0;
-    if (!parse(std::string_view(p.value).substr(at, end - at), n))
-      throw Failure(
-          kUsage, fmt::format("`--shape {}`: `{}` are no dims like 1x3x224x224", printable(text), printable(p.value)));
-    dims.push_back(n);
+    const size_t end = std::min(p.value.find_first_of("x,", at), p.value.size());
+    const std::optional<Interval> range = parse_range(std::string_view(p.value).substr(at, end - at));
+    if (!range)
+      throw Failure(kUsage, fmt::format("`--shape {}`: `{}` are no dims like 1x3x224x224 or 1..8,3,32..,32..",
+                                        printable(text), printable(p.value)));
+    dims.emplace_back(*range);
     at = end + 1;
   }
   into.shapes[p.name] = dims;

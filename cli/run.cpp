@@ -4,38 +4,65 @@
 
 #include "cli/artifact.h"
 #include "cli/data.h"
+#include "cli/sizes.h"
 #include "cli/verbs.h"
 
 namespace cameo {
 namespace {
 
-void refuse_model_flags(const ModelFlags& f) {
-  const bool given = !f.dims.empty() || !f.shapes.empty() || !f.constants.empty() || !f.outputs.empty() ||
-                     !f.targets.empty() || f.lenient || !f.skip.empty() || !f.name.empty() || !f.verify.empty() ||
-                     f.rewrite_limit != INT64_MAX;
+/// Of an artifact's own verbs, all but `test` take sizes.
+void refuse_model_flags(const ModelFlags& f, const std::string& verb) {
+  const bool given = (!f.dims.empty() && verb == "test") || !f.shapes.empty() || !f.constants.empty() ||
+                     !f.outputs.empty() || !f.targets.empty() || f.lenient || !f.skip.empty() || !f.name.empty() ||
+                     !f.verify.empty() || f.rewrite_limit != INT64_MAX;
   if (given)
-    throw Failure(kUsage, fmt::format("`{}` is built already: --dim, --shape, --const, --outputs, --lenient, --target, "
+    throw Failure(kUsage, fmt::format("`{}` is built already: {}--shape, --const, --outputs, --lenient, --target, "
                                       "--name, --skip, --verify and "
                                       "--rewrite-limit are for models",
-                                      printable(f.model)));
+                                      printable(f.model), verb == "test" ? "--dim, " : ""));
+}
+
+/// `--dim` as an artifact takes it.
+void pass_dim(std::vector<std::string>& arguments, const std::string& flag) {
+  arguments.insert(arguments.end(), {"--dim", flag});
+}
+
+/// A dim that has a range and a number: the model is built for the range, and runs at the number.
+void pass_sizes(ImportOptions& flags, std::vector<std::string>& arguments) {
+  for (const auto& [name, range] : flags.ranges)
+    if (const auto size = flags.dims.extract(name)) pass_dim(arguments, fmt::format("{}={}", name, size.mapped()));
+}
+
+/// Where nothing says sizes, a run has the least of their ranges. If the model does not run at those, at others.
+void pass_least(const Graph& g, std::vector<std::string>& arguments, Console& console) {
+  const DimBinding lowest = lowest_sizes(g), least = least_sizes(g);
+  if (least == lowest) return;
+  for (const auto& [name, size] : least) pass_dim(arguments, fmt::format("{}={}", name, size));
+  console.note(
+      fmt::format("note: {}, the least that were found to fit; `--dim NAME=N` says other sizes", to_string(least)));
 }
 
 }  // namespace
 
 int run_verb(Console& console, const std::string& verb, const ModelFlags& flags, const RunFlags& run) {
   if (is_artifact(flags.model)) {
-    refuse_model_flags(flags);
-    become_artifact(flags.model, verb, run.passed_on);
+    refuse_model_flags(flags, verb);
+    std::vector<std::string> arguments = run.passed_on;
+    for (const std::string& dim : flags.dims) pass_dim(arguments, dim);
+    become_artifact(flags.model, verb, arguments);
   }
   CompileOptions options = read_model_flags(flags);
+  std::vector<std::string> arguments = run.passed_on;
+  pass_sizes(options.import, arguments);
   for (const std::string& value : run.inputs) options.import.fed.push_back(value.substr(0, value.find('=')));
   Diagnostics diagnostics;
   FileDescriptor artifact;
   try {
     std::optional<Model> model = load_model(options, console, diagnostics);
-    if (model && !run.inputs.empty())
-      bind_from_data(model, options, shapes_of_values(run.inputs, model->graph), console, diagnostics);
-    if (model) require_bound(*model, options, verb, diagnostics);
+    const InputShapes shapes = model ? shapes_of_values(run.inputs, model->graph) : InputShapes();
+    bind_from_data(model, options, shapes, console, diagnostics);
+    leave_open(model, options, verb, console, diagnostics);
+    if (model && shapes.empty() && arguments == run.passed_on) pass_least(model->graph, arguments, console);
     if (!diagnostics.has_errors()) artifact = cached_artifact(*model, options, console, diagnostics);
   } catch (const CompileError& e) { diagnostics.add(e.diagnostic); }
   console.end();
@@ -45,7 +72,7 @@ int run_verb(Console& console, const std::string& verb, const ModelFlags& flags,
     if (console.json) console.document({{"model", flags.model}, {"ok", false}}, code);
     return code;
   }
-  become_artifact(artifact, identifier_of(options.called), verb, run.passed_on);
+  become_artifact(artifact, identifier_of(options.called), verb, arguments);
 }
 
 }  // namespace cameo

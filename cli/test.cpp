@@ -13,6 +13,7 @@
 #include "cli/data.h"
 #include "cli/interrupt.h"
 #include "cli/loaded_model.h"
+#include "cli/sizes.h"
 #include "cli/verbs.h"
 #include "codegen/goldens.h"
 #include "frontend/reference/compare.h"
@@ -25,10 +26,9 @@ enum Verdict { kPass, kFail, kWrongData, kVerdicts };
 constexpr std::string_view kVerdictWords[] = {"PASS", "FAIL", "DATA"};
 constexpr std::string_view kVerdictNames[] = {"pass", "fail", "wrong_data"};
 
-/// A model with all dims bound, and its artifact.
+/// A model whose dims all have values or ranges, and its artifact.
 struct Built {
-  Model model;
-  Interface io;
+  std::shared_ptr<const Graph> graph;
   FileDescriptor artifact;
   CompileOptions options;
 };
@@ -36,6 +36,8 @@ struct Built {
 struct Case {
   DataSet data;
   const Built* built;
+  std::shared_ptr<const Graph> graph;  // at the sizes of its data
+  Interface io;
   bool has_outputs;  // else the interpreter's are what is expected
 };
 
@@ -97,7 +99,7 @@ class Tester {
     return {};
   }
 
-  /// For the dims of a data set; models of equal dims are built once.
+  /// For the dims of a data set that have no range; models of equal dims are built once.
   const Built* build(const Model& unbound, const fs::path& set, Diagnostics& diagnostics) {
     CompileOptions options = options_;
     std::optional<Model> model = unbound;
@@ -107,35 +109,43 @@ class Tester {
       if (b->options.import.dims == options.import.dims) return b.get();
     auto b = std::make_unique<Built>();
     b->options = options;
-    require_bound(*model, options, "test", diagnostics);
-    if (diagnostics.has_errors()) return nullptr;
-    b->model = std::move(*model);
-    b->io = interface_of(b->model.graph);
-    b->artifact = cached_artifact(b->model, options, console_, diagnostics);
+    leave_open(model, options, "test", console_, diagnostics);
+    if (!model) return nullptr;
+    b->artifact = cached_artifact(*model, options, console_, diagnostics);
     if (!b->artifact.valid()) return nullptr;
+    b->graph = std::make_shared<const Graph>(std::move(model->graph));
     return built_.emplace_back(std::move(b)).get();
   }
 
+  static std::shared_ptr<const Graph> graph_at(const Built& built, const DimBinding& sizes, const std::string& what) {
+    return sizes.empty() ? built.graph : std::make_shared<const Graph>(at_sizes(*built.graph, sizes, what));
+  }
   void add_case(const fs::path& set, const Built& built) {
-    Case c{read_data_set(set, built.io), &built, false};
-    for (const Tensor& t : c.data.outputs) c.has_outputs |= t.dtype() != DType::undefined;
-    c.data.name = set.string();
-    cases_.push_back(std::move(c));
+    DataSet data = read_data_set(set, interface_of(*built.graph));
+    data.name = set.string();
+    const auto graph = graph_at(built, data.sizes, fmt::format("`{}`", printable(data.name)));
+    const bool has_outputs =
+        std::ranges::any_of(data.outputs, [](const Tensor& t) { return t.dtype() != DType::undefined; });
+    cases_.push_back({std::move(data), &built, graph, interface_of(*graph), has_outputs});
   }
   void add_random_cases(const Built& built) {
     constexpr uint64_t kCases = 3;
-    for (uint64_t seed = 0; seed < kCases; ++seed)
-      cases_.push_back({{fmt::format("random:{}", seed), random_inputs(built.io, seed),
-                         std::vector<Tensor>(built.io.outputs.size())},
-                        &built,
-                        false});
+    for (uint64_t seed = 0; seed < kCases; ++seed) {
+      const DimBinding sizes = sizes_of_case(*built.graph, seed);
+      const std::string at = sizes.empty() ? "" : " at " + to_string(sizes),
+                        name = fmt::format("random:{}{}", seed, at);
+      const auto graph = graph_at(built, sizes, name);
+      const Interface io = interface_of(*graph);
+      DataSet data{name, random_inputs(io, seed), std::vector<Tensor>(io.outputs.size()), sizes};
+      cases_.push_back({std::move(data), &built, graph, io, false});
+    }
   }
 
   // ---- one case -----------------------------------------------------------------------------------------------------
   bool wants_reference(const Case& c) {
     if (run_.tolerance >= 0 && c.has_outputs) return false;
     if (run_.reference || run_.per_node || !c.has_outputs) return true;
-    const double operations = estimate_operations(c.built->model.graph);
+    const double operations = estimate_operations(*c.graph);
     if (operations <= kMostOperations) return true;
     console_.note(fmt::format(
         "note: {:.1f} GFLOP a run; the golden data alone say what is right, to {:g} of each output's largest magnitude "
@@ -147,11 +157,11 @@ class Tester {
   Json run_case(const Case& c) {
     console_.begin("run");
     LoadedModel model(fmt::format("/proc/self/fd/{}", c.built->artifact.get()), run_.threads);
-    const std::vector<Tensor> got = model.run(c.data.inputs, c.built->io);
+    const std::vector<Tensor> got = model.run(c.data.inputs, c.io);
     std::optional<Interpretation> reference;
     if (wants_reference(c)) {
       console_.begin("reference");
-      reference = interpret(c.built->model.graph, c.data.inputs);
+      reference = interpret(*c.graph, c.data.inputs);
     }
     console_.end();
     console_.print(printable(c.data.name) + "\n");
@@ -164,7 +174,7 @@ class Tester {
       const Check check =
           reference ? check_by_rule(got[i], reference->rounded[i], reference->unrounded[i], given ? &wanted : nullptr)
                     : check_by_share(got[i], wanted);
-      outputs.push_back(record(c.built->io.outputs[i], check));
+      outputs.push_back(record(c.io.outputs[i], check));
     }
     Json j{{"name", c.data.name}, {"outputs", outputs}};
     if (run_.per_node) j["first_divergence"] = blame(c, model, counts_[kFail] > before);
@@ -172,7 +182,7 @@ class Tester {
   }
 
   Json blame(const Case& c, LoadedModel& model, bool failed) {
-    const Blame b = find_divergence(c.built->model.graph, c.built->io, model, c.data.inputs);
+    const Blame b = find_divergence(*c.graph, c.io, model, c.data.inputs);
     console_.print("  " + b.sentence + "\n");
     if (!b.found && failed)
       console_.print(

@@ -151,9 +151,9 @@ class ProgramPrinter {
   std::string print_dims(std::string_view io, const Shape& shape) {
     std::string low, high, names, sizes;
     for (const Dim& d : shape) {
-      low += fmt::format("{}, ", static_cast<int64_t>(range_of(d.extent()).low));
+      low += fmt::format("{}, ", std::max<int64_t>(0, static_cast<int64_t>(range_of(d.extent()).low)));
       high += fmt::format("{}, ", d.upper() == kOpen ? -1 : d.upper());
-      names += d.is_static() ? "nullptr, " : string_literal(to_string(d)) + ", ";
+      names += (title_of(d).empty() ? "nullptr" : string_literal(title_of(d))) + ", ";
       sizes += fmt::format("{}, ", d.is_static() ? -1 : static_cast<int64_t>(parts_.table.place_of(d.extent())));
     }
     w_.line(fmt::format("const int64_t {0}_min[] = {{{1}}}, {0}_max[] = {{{2}}};", io, low, high));

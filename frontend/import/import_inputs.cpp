@@ -83,6 +83,15 @@ class InputTyper {
     return a;
   }
 
+  /// Of an input whose rank a flag gives.
+  static void declare_axes(Declared& d, size_t rank) {
+    d.axes.emplace();
+    for (size_t k = 0; k < rank; ++k) {
+      const std::string position = fmt::format("{}[{}]", d.proto->name(), k);
+      d.axes->push_back({position, position, symbol(position)});
+    }
+  }
+
   /// `INPUT[AXIS]=N` and a whole expression `past + 1=N` say the same as their symbol.
   void bind_positions() {
     for (Declared& d : declared_)
@@ -120,23 +129,33 @@ class InputTyper {
     }
   }
 
-  /// What a range of `--dim` says of the one symbol of an axis.
-  void bind_range(const Axis& a, Interval range, const std::string& flag) {
+  /// What a flag's range says of the one symbol of an axis.
+  struct RangeClaim {
+    Axis axis;
+    Interval range;
+    std::string flag;
+  };
+  /// `open_sizes`: how many sizes have no end.
+  void bind_range(const RangeClaim& claim, size_t open_sizes) {
+    const auto& [a, range, flag] = claim;
     const Affine e = affine(bind_symbols(a.extent, dims_));
-    const std::string known = fmt::format("axis `{}` is `{}`", printable(a.position), printable(a.text));
-    if (e.terms.empty()) return fail(Code::E0503, fmt::format("`{}` does not fit: {}, {}", flag, known, e.constant));
+    const std::string axis = fmt::format("axis `{}` is", printable(a.position)), text = printable(a.text);
+    if (e.terms.empty()) {
+      const std::string by_name = text.empty() ? "" : fmt::format(" `{}`,", text);
+      return fail(Code::E0503, fmt::format("`{}` does not fit: {}{} {}", flag, axis, by_name, e.constant));
+    }
     if (e.terms.size() > 1 || e.terms[0].term.op() != Op::Symbol || e.terms[0].coefficient != 1)
-      return fail(Code::E0503, fmt::format("`{}` does not say enough: {}", flag, known), "give its symbols ranges");
+      return fail(Code::E0503, fmt::format("`{}` does not say enough: {} `{}`", flag, axis, text),
+                  "give its symbols ranges");
     const std::string name(symbol_name(e.terms[0].term));
     const bool open = range.high == kOpen;
     const Interval bounds{std::max<Wide>(0, range.low - e.constant),
-                          open ? most_of_open(open_sizes()) : range.high - e.constant};
-    if (bounds.low > bounds.high) return fail(Code::E0503, fmt::format("`{}` leaves no size: {}", flag, known));
-    bounded_[name] = symbol(name, bounds, open);
-  }
-  size_t open_sizes() const {
-    return static_cast<size_t>(
-        std::ranges::count_if(options_.ranges, [](const auto& r) { return r.second.high == kOpen; }));
+                          open ? most_of_open(open_sizes) : range.high - e.constant};
+    if (bounds.low > bounds.high)
+      return fail(Code::E0503, fmt::format("`{}` leaves no size: {} `{}`", flag, axis, text));
+    const Expr size = symbol(name, bounds, open);
+    if (const auto [known, fresh] = bounded_.try_emplace(name, size); !fresh && known->second != size)
+      fail(Code::E0503, fmt::format("`{}` gives `{}` another range than a flag before it", flag, printable(name)));
   }
   std::vector<Axis> symbolic_axes() const {
     std::vector<Axis> all;
@@ -144,6 +163,12 @@ class InputTyper {
       for (const Axis& a : d.axes.value_or(std::vector<Axis>{}))
         if (!a.extent.is_const()) all.push_back(a);
     return all;
+  }
+  void claim_range(const Axis& axis, Interval range, const std::string& flag) {
+    if (range.low < 0 || range.low > range.high || (range.high > kMaxExtent && range.high != kOpen))
+      fail(Code::E0503, fmt::format("`{}`: sizes go up from 0 to {} at most", flag, kMaxExtent));
+    else
+      ranged_.push_back({axis, range, flag});
   }
   void bind_ranges() {
     for (const auto& [name, range] : options_.ranges) {
@@ -153,11 +178,13 @@ class InputTyper {
       std::erase_if(named, [&](const Axis& a) { return a.position != name && a.text != name; });
       if (named.empty() && is_symbol) named.push_back({name, name, symbol(name)});
       if (!named.empty()) used_.insert(name);
-      if (range.low < 0 || range.low > range.high || (range.high > kMaxExtent && range.high != kOpen))
-        fail(Code::E0503, fmt::format("`{}`: sizes go up from 0 to {} at most", flag, kMaxExtent));
-      else
-        for (const Axis& a : named) bind_range(a, range, flag);
+      for (const Axis& a : named) claim_range(a, range, flag);
     }
+    std::set<std::string> open;
+    for (const RangeClaim& c : ranged_)
+      if (c.range.high == kOpen)
+        for (std::string& name : symbols_of(c.axis.extent)) open.insert(std::move(name));
+    for (const RangeClaim& c : ranged_) bind_range(c, open.size());
     stand_plainly();
   }
   /// A run reads symbols off the dims of its inputs: where there are only sums of one, such a sum becomes the symbol.
@@ -185,7 +212,7 @@ class InputTyper {
     });
   }
 
-  const std::vector<int64_t>* shape_for(size_t i) {
+  const std::vector<SizeRange>* shape_for(size_t i) {
     for (const std::string& key : {declared_[i].proto->name(), std::to_string(i)})
       if (auto it = options_.shapes.find(key); it != options_.shapes.end()) {
         used_shapes_.insert(key);
@@ -194,22 +221,40 @@ class InputTyper {
     return nullptr;
   }
 
+  /// 2x3, or 1..8,3 where there are ranges.
+  static std::string shape_text(const std::vector<SizeRange>& shape) {
+    const bool numbers = std::ranges::all_of(shape, &SizeRange::is_number);
+    std::string text;
+    for (const SizeRange& n : shape)
+      text += (text.empty() ? ""
+               : numbers    ? "x"
+                            : ",") +
+              (n.is_number() ? fmt::format("{}", static_cast<int64_t>(n.low)) : range_text(n));
+    return text;
+  }
+  static bool is_possible(const std::vector<SizeRange>& shape) {
+    std::vector<int64_t> numbers;
+    for (const SizeRange& n : shape)
+      if (n.is_number()) numbers.push_back(static_cast<int64_t>(n.low));
+    return std::ranges::none_of(numbers, [](int64_t n) { return n < 0; }) && element_count(numbers);
+  }
   void bind_shapes() {
     for (size_t i = 0; i < declared_.size(); ++i) {
       Declared& d = declared_[i];
-      const std::vector<int64_t>* shape = shape_for(i);
+      const std::vector<SizeRange>* shape = shape_for(i);
       if (!shape) continue;
-      std::string flag = fmt::format("--shape {}={}", d.title(), fmt::join(*shape, "x"));
-      if (std::ranges::any_of(*shape, [](int64_t n) { return n < 0; }) || !element_count(*shape)) {
+      const std::string flag = fmt::format("--shape {}={}", d.title(), shape_text(*shape));
+      if (!is_possible(*shape)) {
         fail(Code::E0503, fmt::format("`{}`: no tensor has these dims", flag));
         d.ok = false;
-      } else if (!d.axes) {
-        d.axes.emplace();
-        for (int64_t n : *shape) d.axes->push_back({{}, {}, integer(n)});
-      } else if (d.axes->size() != shape->size()) {
+      } else if (d.axes && d.axes->size() != shape->size()) {
         fail(Code::E0503, fmt::format("`{}` has {} dims, the input has {}", flag, shape->size(), d.axes->size()));
       } else {
-        for (size_t k = 0; k < shape->size(); ++k) claim((*d.axes)[k], (*shape)[k], flag);
+        if (!d.axes) declare_axes(d, shape->size());
+        for (size_t k = 0; k < shape->size(); ++k) {
+          const SizeRange& n = (*shape)[k];
+          n.is_number() ? claim((*d.axes)[k], static_cast<int64_t>(n.low), flag) : claim_range((*d.axes)[k], n, flag);
+        }
       }
     }
     for (auto& [name, shape] : options_.shapes)
@@ -244,7 +289,7 @@ class InputTyper {
     if (!d.ok) return Type::error();
     if (!d.axes) {
       fail(Code::E0501, fmt::format("input `{}` has no declared shape", d.title()),
-           fmt::format("--shape {}=AxBxC gives it one", d.title()));
+           fmt::format("--shape {}=AxBxC gives it one; an extent may be a range, 1..8", d.title()));
       return Type::error();
     }
     Shape shape;
@@ -279,6 +324,7 @@ class InputTyper {
   std::vector<Declared> declared_;
   std::vector<DimClaim> claims_;  // of flags, and for each the axis and the flag
   std::vector<std::pair<Axis, std::string>> claimed_;
+  std::vector<RangeClaim> ranged_;
   std::set<std::string> used_, used_shapes_;
 };
 

@@ -16,15 +16,22 @@
 
 namespace cameo {
 
+/// What a flag says of an extent: a number, or a range of those that a run may have.
+struct SizeRange : Interval {
+  SizeRange(int64_t number) : Interval{number, number} {}  // NOLINT: a number is a range
+  explicit SizeRange(Interval range) : Interval(range) {}
+  bool is_number() const { return low == high; }
+};
+
 struct ImportOptions {
-  std::map<std::string, int64_t> dims = {};                 // by name, or `INPUT[AXIS]`
-  std::map<std::string, Interval> ranges = {};              // likewise, of dims that only a run knows
-  std::map<std::string, std::vector<int64_t>> shapes = {};  // by name of an input, or by its number
-  std::map<std::string, std::string> constants = {};        // inputs folded in: `16000`, `[[1,2],[3,4]]`
-  std::vector<std::string> outputs = {};                    // values that become the outputs; empty: the model's own
-  std::vector<std::string> open = {};                       // inputs that stay inputs, though they have an initializer
-  std::vector<std::string> fed = {};  // likewise, if there are inputs of these names: data comes for them
-  bool lenient = false;               // goes on where a model breaks a rule, but its meaning is clear
+  std::map<std::string, int64_t> dims = {};                   // by name, or `INPUT[AXIS]`
+  std::map<std::string, Interval> ranges = {};                // likewise, of dims that only a run knows
+  std::map<std::string, std::vector<SizeRange>> shapes = {};  // by name of an input, or by its number
+  std::map<std::string, std::string> constants = {};          // inputs folded in: `16000`, `[[1,2],[3,4]]`
+  std::vector<std::string> outputs = {};                      // values that become the outputs; empty: the model's own
+  std::vector<std::string> open = {};  // inputs that stay inputs, though they have an initializer
+  std::vector<std::string> fed = {};   // likewise, if there are inputs of these names: data comes for them
+  bool lenient = false;                // goes on where a model breaks a rule, but its meaning is clear
 };
 
 /// `1..32`, or `1..` where the end is open.

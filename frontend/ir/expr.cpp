@@ -474,6 +474,20 @@ Dim operator*(Dim a, Dim b) {
 }
 Dim operator/(Dim a, Dim b) { return Dim(simplify_index(floor_div(a.extent(), b.extent()))); }
 std::string to_string(Dim d) { return to_string(d.extent()); }
+std::string title_of(Dim d) {
+  constexpr size_t kMost = 24;
+  const Expr e = d.extent();
+  if (e.is_const()) return {};
+  if (e.op() == Op::Symbol) return std::string(symbol_name(e));
+  std::string text = to_string(e);
+  size_t end = 0;  // of what the first parenthesis opens
+  for (int depth = 0; end < text.size(); ++end) {
+    depth += (text[end] == '(') - (text[end] == ')');
+    if (depth == 0) break;
+  }
+  if (text.size() > 2 && end + 1 == text.size()) text = text.substr(1, text.size() - 2);
+  return text.size() > kMost ? "" : text;
+}
 
 bool is_static(const Shape& shape) {
   return std::all_of(shape.begin(), shape.end(), [](const Dim& d) { return d.is_static(); });

@@ -268,6 +268,8 @@ Dim operator-(Dim a, Dim b);
 Dim operator*(Dim a, Dim b);
 Dim operator/(Dim a, Dim b);  // toward minus infinity
 std::string to_string(Dim d);
+/// As users are told of it: `batch`, `past + 1`; empty where its expression is too long to be read, and of a number.
+std::string title_of(Dim d);
 
 using Shape = std::vector<Dim>;
 bool is_static(const Shape& shape);

@@ -314,12 +314,22 @@ bool add_inputs(Tool& tool, const Flags& flags, Values* inputs) {
   return true;
 }
 
+namespace {
+// Whether its elements decide shapes.
+bool decides(const Program& p, int32_t input) {
+  for (uint32_t i = 0; i < p.symbol_count; ++i)
+    if (p.symbols[i].input == input) return true;
+  return false;
+}
+}  // namespace
+
 bool require_inputs(Tool& tool, const Values& inputs) {
   for (int32_t i = 0; i < inputs.count; ++i) {
     const Io& io = tool.program->inputs[i];
     if (!inputs.items[i].data)
-      return tool.fail(kUsage, "input %s, %s, has no value; give one like `-i '%s=rand'`. Values are %s",
-                       Quoted(io.name).text, TypeText(io).text, Quoted(io.name).bare().text, kKinds);
+      return tool.fail(kUsage, "input %s, %s, has no value; give one like `-i '%s=%s'`. Values are %s",
+                       Quoted(io.name).text, TypeText(io).text, Quoted(io.name).bare().text,
+                       decides(*tool.program, i) ? "[..]" : "rand", kKinds);
   }
   return true;
 }
@@ -328,6 +338,9 @@ bool fill_inputs(Tool& tool, Values* inputs) {
   for (int32_t i = 0; i < inputs->count; ++i) {
     const Io& io = tool.program->inputs[i];
     if (inputs->items[i].data) continue;
+    if (decides(*tool.program, i))
+      return tool.fail(kUsage, "the elements of input %s, %s, decide shapes: give them like `-i '%s=[..]'`",
+                       Quoted(io.name).text, TypeText(io).text, Quoted(io.name).bare().text);
     const char* spec = is_float(io.dtype) ? "rand" : "zeros";
     tool.note("note: input %s is filled with `%s`", Quoted(io.name).text, spec);
     if (!set_input(tool, i, spec, inputs)) return false;

@@ -313,7 +313,7 @@ TEST_F(Build, UnboundDimsStayOpenAndANoteHasTheLineThatBindsThem) {
   EXPECT_EQ(cameo({"build", model, "-o", "a.so", "--dim", "n=4"}).code, 0);
   EXPECT_EQ(cameo({"build", model, "-o", "a.so", "--shape", "x=4x3"}).code, 0);
   EXPECT_EQ(cameo({"build", model, "-o", "a.so", "--shape", "0=4x3"}).code, 0);
-  EXPECT_TRUE(has(cameo({"check", model}).out, "--dim n=1"));
+  EXPECT_TRUE(has(cameo({"check", model}).err, "--dim n=1"));
 }
 
 TEST_F(Build, DimsTakeRanges) {

@@ -8,8 +8,8 @@ using Explain = CliTest;
 
 TEST_F(Explain, EveryCodeHasATitleAndAText) {
   const Ended e = cameo({"explain", "E0501"});
-  EXPECT_TRUE(has(e.out, "E0501: unbound dim"));
-  EXPECT_TRUE(has(e.out, "--dim"));
+  EXPECT_TRUE(has(e.out, "E0501: input without a shape"));
+  EXPECT_TRUE(has(e.out, "--shape"));
   EXPECT_EQ(cameo({"explain", "W0003"}).code, 0);
   EXPECT_EQ(cameo({"explain", "E9999"}).code, 2);
 }
@@ -52,10 +52,14 @@ TEST_F(Explain, InspectCountsOperatorsAndBytes) {
   EXPECT_LT(operations, 260e3);
 }
 
-TEST_F(Explain, InspectOfAModelWithSymbolicDimsAsksForThem) {
-  const Ended e = cameo({"inspect", write("small.onnx", small_model())});
+TEST_F(Explain, SymbolicDimsAreTakenAsBuildTakesThem) {
+  const std::string model = write("small.onnx", small_model());
+  const Ended e = cameo({"inspect", model});
   EXPECT_EQ(e.code, 0) << e.err;
-  EXPECT_TRUE(has(e.out, "--dim n=1"));
+  EXPECT_TRUE(has(e.err, "cameo inspect " + model + " --dim n=1"));
+  EXPECT_TRUE(has(e.out, "input   x  f32[n=1..,3]"));
+  EXPECT_TRUE(has(e.out, "GFLOP a run at n=1024"));
+  EXPECT_EQ(cameo({"explain", model}).code, 0);
 }
 
 }  // namespace

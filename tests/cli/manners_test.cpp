@@ -232,9 +232,9 @@ TEST_F(Manners, LinesToPasteKeepTheFlagsThatWereGiven) {
                   "cameo build --name=n " + file + " --dim 'a b=1' --dim batch=1 -o a.so --target=x86-64-v3\n"));
   EXPECT_TRUE(has(cameo({"explain", file, "y", "--dim", "batch=1"}).err,
                   "cameo explain " + file + " --dim 'a b=1' y --dim batch=1"));
-  EXPECT_TRUE(has(cameo({"check", file, "--dim=batch=1"}).out, "cameo build " + file + " --dim 'a b=1' --dim=batch=1"));
+  EXPECT_TRUE(has(cameo({"check", file, "--dim=batch=1"}).err, "cameo build " + file + " --dim 'a b=1' --dim=batch=1"));
   EXPECT_TRUE(
-      has(cameo({"inspect", file, "--dim=batch=1"}).out, "cameo inspect " + file + " --dim 'a b=1' --dim=batch=1"));
+      has(cameo({"inspect", file, "--dim=batch=1"}).err, "cameo inspect " + file + " --dim 'a b=1' --dim=batch=1"));
   EXPECT_TRUE(has(cameo({"bench", file, "--runs", "3", "--dim=batch=1"}).err,
                   "cameo bench " + file + " --dim 'a b=1' --runs 3 --dim=batch=1"));
 }

@@ -48,10 +48,12 @@ TEST_F(Run, DimsComeFromTheData) {
   EXPECT_EQ(cameo({"run", small_, "-i", "@" + data_set("set", {1, 2, 3}, {2, 0, 10})}).code, 0);
 }
 
-TEST_F(Run, WhatNoDataTellsIsAskedFor) {
+TEST_F(Run, WhatNoDataTellsIsOpenAndANoteHasTheSizeOfTheRun) {
   const Ended e = cameo({"run", small_, "-i", "rand"});
-  EXPECT_EQ(e.code, 2);
+  EXPECT_EQ(e.code, 0) << e.err;
+  EXPECT_TRUE(has(e.err, "warning[W0008]"));
   EXPECT_TRUE(has(e.err, "cameo run " + small_ + " --dim n=1"));
+  EXPECT_TRUE(has(e.err, "note: n=1, the least"));
   EXPECT_EQ(cameo({"run", small_, "-i", "rand", "--dim", "n=1"}).code, 0);
   const Ended misfit = cameo({"run", small_, "-i", "[[1,2],[3,4]]"});
   EXPECT_EQ(misfit.code, 3);

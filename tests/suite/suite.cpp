@@ -212,7 +212,10 @@ bool nearer(const Tensor& got, const Tensor& want, const Tensor& exact, const To
 /// Imports with the data's shapes, runs, compares; the inputs of a test are the model's in order.
 Verdict run_data(const Case& c, const Engine& engine, DataSet data) {
   ImportOptions options;
-  for (size_t i = 0; i < data.inputs.size(); ++i) options.shapes[std::to_string(i)] = data.inputs[i].tensor.dims();
+  for (size_t i = 0; i < data.inputs.size(); ++i) {
+    const auto dims = data.inputs[i].tensor.dims();
+    options.shapes[std::to_string(i)].assign(dims.begin(), dims.end());
+  }
   Diagnostics diagnostics;
   Model model = import_case(c, options, diagnostics);
   if (diagnostics.has_errors()) return {Verdict::Unsupported, problems(diagnostics)};
@@ -278,7 +281,10 @@ Outcome outcome_of(const std::function<std::vector<Tensor>()>& run) {
 
 Verdict run_extreme(const Case& c, const Engine& engine, std::span<const NamedTensor> data) {
   ImportOptions options;
-  for (size_t i = 0; i < data.size(); ++i) options.shapes[std::to_string(i)] = data[i].tensor.dims();
+  for (size_t i = 0; i < data.size(); ++i) {
+    const auto dims = data[i].tensor.dims();
+    options.shapes[std::to_string(i)].assign(dims.begin(), dims.end());
+  }
   Diagnostics diagnostics;
   Model model = import_case(c, options, diagnostics);
   if (diagnostics.has_errors()) return {Verdict::Unsupported, problems(diagnostics)};
