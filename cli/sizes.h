@@ -8,7 +8,7 @@
 
 namespace cameo {
 
-/// Whether all that its nodes require of these sizes holds.
+/// Whether all that its nodes, and those of their bodies, require of these sizes holds.
 bool runs_at(const Graph& g, const DimBinding& sizes);
 /// The lower bounds of its inputs' dims.
 DimBinding lowest_sizes(const Graph& g);
@@ -18,8 +18,8 @@ DimBinding least_sizes(const Graph& g);
 /// The highest sizes of its inputs' dims, and of open ones what prices take them for; the least if the nodes do not fit
 /// each other at those. Nothing where an input's elements decide shapes.
 DimBinding likely_sizes(const Graph& g);
-/// What random cases take in turn: the least sizes, the highest, where that is no more than an open dim is tried with,
-/// and ones between. Throws Failure where elements of an input decide shapes, which random ones cannot.
+/// What random cases take in turn: the least sizes; the highest, or lower ones where those would take the interpreter
+/// long; and ones between. Throws Failure where elements of an input decide shapes, which random ones cannot.
 DimBinding sizes_of_case(const Graph& g, uint64_t number);
 /// What inputs say, each within its bounds. Throws Failure; `what` they are begins its sentence.
 DimBinding sizes_of_data(const Interface& io, std::span<const Tensor> inputs, const std::string& what);

@@ -34,6 +34,14 @@ class Sizes : public CliTest {
     write(name + "/output_0.pb", tensor<float>("y", 1, {rows, columns}, std::vector<float>(rows * columns, 2)));
     return path(name);
   }
+  /// Of n rows and n + 1 rows.
+  std::string concatenating() {
+    GraphText g;
+    g.inputs = {value("x", 1, {"n", 3}), value("mask", 1, {"n + 1", 3})};
+    g.outputs = {value("y", 1, {"m", 3})};
+    g.nodes = {node("Concat", {"x", "mask"}, {"y"}, {attr("axis", int64_t{0})})};
+    return write("concat.onnx", model(g));
+  }
   size_t cached() const {
     size_t count = 0;
     for (const auto& e : fs::recursive_directory_iterator(folder_ / "cache")) count += e.is_regular_file();
@@ -141,13 +149,20 @@ TEST_F(Sizes, ShapesGiveAnInputWithoutARankOneWithRanges) {
   expect({"inspect", "a.so"}, 0, "f32[x[0]=1..8,2]");
 }
 
+TEST_F(Sizes, SumsOfThemFollowFromTheData) {
+  const std::string concat = concatenating();
+  const auto data = [&](int64_t n, int64_t mask) {
+    write("data/input_0.pb", tensor<float>("x", 1, {n, 3}, std::vector<float>(n * 3, 1)));
+    write("data/input_1.pb", tensor<float>("mask", 1, {mask, 3}, std::vector<float>(mask * 3, 1)));
+    return path("data");
+  };
+  expect({"test", concat, data(4, 5), "--dim=n=1..8"}, 0, "f32[9x3]");
+  expect({"test", concat, data(4, 4), "--dim=n=1..8"}, 7, "`mask` has 4x3, where the model takes f32[5x3] at n=4");
+  expect({"bench", concat, "--dim=n=1..8", "--dim=n=4", "--runs=3"}, 0, ", n=4, clock");
+}
+
 TEST_F(Sizes, InspectNamesThemAsAnArtifactDoes) {
-  GraphText g;
-  g.inputs = {value("x", 1, {"n", 3}), value("mask", 1, {"n + 1", 3})};
-  g.outputs = {value("y", 1, {"m", 3})};
-  g.nodes = {node("Concat", {"x", "mask"}, {"y"}, {attr("axis", int64_t{0})})};
-  const std::string concat = write("concat.onnx", model(g));
-  const Words flags = {"--dim", "n=1..8"};
+  const std::string concat = concatenating();
   const Ended of_model = cameo({"inspect", concat, "--dim=n=1..8"});
   ASSERT_EQ(cameo({"build", concat, "-o", "a.so", "--dim=n=1..8"}).code, 0);
   const Ended of_artifact = cameo({"inspect", "a.so"});
