@@ -5,11 +5,16 @@
 
 namespace cameo::ops {
 
+/// Whether an element, which may count from the end, names the axis.
+inline Expr names_axis(Expr element, int axis, int rank) {
+  return logical_or(eq(element, integer(axis)), eq(element, integer(axis - rank)));
+}
+
 /// Whether each of `rank` axes is among those that an input, or an attribute of older versions, names. Without both, or
 /// where they name none: `none_named`. What only a run knows must name each axis once.
 inline std::vector<Expr> named_axes(const NodeView& n, int input, int rank, bool none_named) {
   const auto content = n.has(input) ? n.content(input) : std::nullopt;
-  if (!content || std::ranges::all_of(*content, [](Expr e) { return e.is_const(); })) {
+  if (!content || are_known(*content)) {
     const std::vector<int64_t> given = ints_or_attr(n, input, "axes");
     std::vector<Expr> named(rank, boolean(given.empty() && none_named));
     for (int axis : NodeView::axes(given, rank)) named[axis] = boolean(true);
@@ -20,8 +25,7 @@ inline std::vector<Expr> named_axes(const NodeView& n, int input, int rank, bool
   for (Expr axis : *content) {
     axis = cast(axis, DType::i64);
     n.require(logical_and(le(integer(-rank), axis), lt(axis, integer(rank))));
-    for (int d = 0; d < rank; ++d)
-      named[d] = logical_or(named[d], logical_or(eq(axis, integer(d)), eq(axis, integer(d - rank))));
+    for (int d = 0; d < rank; ++d) named[d] = logical_or(named[d], names_axis(axis, d, rank));
   }
   for (const Expr& each : named) count = count + cast(each, DType::i64);
   n.require(eq(count, integer(static_cast<int64_t>(content->size()))));
@@ -52,7 +56,7 @@ inline Shape kept_shape(const Shape& shape, const std::vector<Expr>& dropped, si
 
 /// How many are named: known, though which they are may not be.
 inline size_t count_named(const NodeView& n, int input, const std::vector<Expr>& named) {
-  if (std::ranges::all_of(named, [](Expr e) { return e.is_const(); }))
+  if (are_known(named))
     return static_cast<size_t>(std::ranges::count_if(named, [](Expr e) { return e.is_const(1); }));
   return n.content(input)->size();
 }

@@ -24,6 +24,10 @@ inline std::vector<Expr> elements(const NodeView& n, int input, int64_t most = 2
   return v;
 }
 
+inline bool are_known(const std::vector<Expr>& elements) {
+  return std::ranges::all_of(elements, [](Expr e) { return e.is_const(); });
+}
+
 /// An attribute that counts what stands along an axis: extents, steps, heads.
 inline int64_t count_attr(const NodeView& n, std::string_view attr, int64_t least = 1) {
   int64_t count = n.attr_int(attr);

@@ -1,6 +1,6 @@
 // Pad: elements in front of and behind each axis, or taken away where a pad is negative. `constant` is a Load's outside
 // value; `reflect`, `edge` and `wrap` are index maps, also for pads longer than the axis.
-#include "frontend/ops/operands.h"
+#include "frontend/ops/named_axes.h"
 
 namespace cameo::ops {
 namespace {
@@ -14,9 +14,12 @@ std::vector<Margins> margins(const NodeView& n) {
     pads = elements(n, 1);
   else
     for (int64_t p : n.attr_ints("pads")) pads.push_back(integer(p));
-  std::vector<int> axes;
-  for (int d = 0; d < n.rank(); ++d) axes.push_back(d);
-  if (n.has(3)) axes = NodeView::axes(n.ints(3), n.rank());
+  std::vector<Expr> axes;
+  for (int d = 0; d < n.rank(); ++d) axes.push_back(integer(d));
+  if (n.has(3)) {
+    axes = elements(n, 3);
+    named_axes(n, 3, n.rank(), false);  // each of them once
+  }
   if (pads.size() != 2 * axes.size())
     n.fail(Code::E0302,
            "`pads` has " + std::to_string(pads.size()) + " elements for " + std::to_string(axes.size()) + " axes");
@@ -31,7 +34,12 @@ std::vector<Margins> margins(const NodeView& n) {
     p = max(min(p, most), -most);
   }
   std::vector<Margins> m(n.rank());
-  for (size_t i = 0; i < axes.size(); ++i) m[axes[i]] = {pads[i], pads[i + axes.size()]};
+  for (int d = 0; d < n.rank(); ++d) {
+    for (size_t i = 0; i < axes.size(); ++i) {
+      const Expr here = names_axis(axes[i], d, n.rank());
+      m[d] = {select(here, pads[i], m[d].begin), select(here, pads[i + axes.size()], m[d].end)};
+    }
+  }
   return m;
 }
 

@@ -57,10 +57,6 @@ Cut cut_by(const NodeView& n, Dim whole, Expr start, Expr end, Expr step) {
   return c;
 }
 
-bool is_known(const std::vector<Expr>& v) {
-  return std::ranges::all_of(v, [](Expr e) { return e.is_const(); });
-}
-
 /// Axes or steps that only a run knows: each axis has the bounds that name it, or it is whole.
 std::vector<Cut> cuts_of_run(const NodeView& n, const std::vector<Expr>& starts, const std::vector<Expr>& ends) {
   std::vector<Expr> axes, steps(starts.size(), integer(1));
@@ -74,7 +70,7 @@ std::vector<Cut> cuts_of_run(const NodeView& n, const std::vector<Expr>& starts,
   for (int d = 0; d < n.rank(); ++d) {
     Expr start = integer(0), end = integer(INT64_MAX), step = integer(1);
     for (size_t i = 0; i < axes.size(); ++i) {
-      const Expr here = logical_or(eq(axes[i], integer(d)), eq(axes[i], integer(d - n.rank())));
+      const Expr here = names_axis(axes[i], d, n.rank());
       start = select(here, starts[i], start);
       end = select(here, ends[i], end);
       step = select(here, steps[i], step);
@@ -88,7 +84,7 @@ std::vector<Cut> cuts(const NodeView& n) {
   std::vector<Cut> all(n.rank());
   for (int d = 0; d < n.rank(); ++d) all[d].extent = n.shape()[d];
   std::vector<Expr> starts = bounds(n, 1, "starts"), ends = bounds(n, 2, "ends");
-  if ((n.has(3) && !is_known(elements(n, 3))) || (n.has(4) && !is_known(elements(n, 4))))
+  if ((n.has(3) && !are_known(elements(n, 3))) || (n.has(4) && !are_known(elements(n, 4))))
     return cuts_of_run(n, starts, ends);
   std::vector<int64_t> axes = ints_or_attr(n, 3, "axes"), steps(starts.size(), 1);
   if (axes.empty() && !n.has(3))
