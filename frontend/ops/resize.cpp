@@ -34,17 +34,32 @@ void read_scales(const NodeView& n, int input, std::vector<ResizeAxis>& axes) {
   }
 }
 
+/// The extent that is nearest to `scale` times the axis'. `most_scale` is not less than any run's scale.
+Dim rounded_extent(const NodeView& n, const ResizeAxis& a, Expr scale, double most_scale, bool larger, size_t count) {
+  if (scale.is_const() && a.in.is_static())
+    return whole_extent(std::floor(static_cast<float>(scale.float_value()) * static_cast<float>(a.in.value()) + 0.5f));
+  const Expr rounded = cast(floor(scale * cast(a.in.extent(), DType::f32) + 0.5), DType::i64);
+  if (!larger) return Dim(min(max(rounded, integer(0)), a.out.extent()));
+  if (is_open(rounded)) return n.bounded(Dim(rounded), count);
+  const double most = std::ceil(most_scale * static_cast<double>(a.in.upper()) + 1);
+  return Dim(min(max(rounded, integer(0)), integer(whole_extent(static_cast<float>(most)))));
+}
+
 /// One scale for all axes, so that no extent is larger (or smaller) than asked for.
 void keep_aspect_ratio(const NodeView& n, std::vector<ResizeAxis>& axes, bool larger) {
-  float scale = axes[0].scale;
-  for (ResizeAxis& a : axes) {
-    if (!a.in.is_static() || !a.out.is_static())
-      n.fail(Code::E0404, fmt::format("`keep_aspect_ratio_policy` for {} of unknown extents", to_string(n.type(0))));
-    scale = larger ? std::max(scale, a.scale) : std::min(scale, a.scale);
+  Expr scale = axes[0].scale;
+  double most_scale = 1;
+  for (const ResizeAxis& a : axes) {
+    const auto least = static_cast<double>(std::max<Wide>(range_of(a.in.extent()).low, 1));
+    most_scale = std::max(most_scale, static_cast<double>(a.out.upper()) / least);
+    if (!scale.is_const() || !a.scale.is_const())
+      scale = larger ? max(scale, a.scale) : min(scale, a.scale);
+    else if (larger ? scale.float_value() < a.scale.float_value() : scale.float_value() > a.scale.float_value())
+      scale = a.scale;
   }
   for (ResizeAxis& a : axes) {
     a.scale = scale;
-    a.out = whole_extent(std::floor(scale * static_cast<float>(a.in.value()) + 0.5f));
+    a.out = rounded_extent(n, a, scale, most_scale, larger, axes.size());
     a.exact = is_quotient(a.in, a.out, scale);
   }
 }
@@ -59,11 +74,8 @@ void read_sizes(const NodeView& n, std::vector<ResizeAxis>& axes) {
     if (size.is_const() && (size.int_value() < 0 || size.int_value() > kMaxExtent))
       n.fail(Code::E0304, fmt::format("`sizes` holds {}, not 0 to {}", size.int_value(), kMaxExtent));
     a.out = size == a.in.extent() ? a.in : given_dim(n, size, sizes->size(), "sizes");
-    a.exact = true;
-    const bool known = a.in.is_static() && a.out.is_static();
-    if (known && a.in.value() > 0) a.scale = static_cast<float>(a.out.value()) / static_cast<float>(a.in.value());
-    if (!known && a.in != a.out && n.attr_int("antialias"))
-      n.fail(Code::E0404, fmt::format("`antialias` for {} of unknown extents", to_string(n.type(0))));
+    a.exact = boolean(true);
+    a.scale = quotient(a.in, a.out);
   }
   std::string policy = n.attr_string("keep_aspect_ratio_policy");
   if (policy == "stretch" || axes.empty()) return;
@@ -74,11 +86,26 @@ void read_sizes(const NodeView& n, std::vector<ResizeAxis>& axes) {
 
 void read_roi(const NodeView& n, std::vector<ResizeAxis>& axes) {
   if (!given(n, kRoi)) n.fail(Code::E0302, "`Resize` with `tf_crop_and_resize` needs `roi`");
-  std::vector<double> roi = n.floats(kRoi);
-  check_count(n, "roi", roi.size(), 2 * axes.size());
-  for (size_t i = 0; i < axes.size(); ++i) {
-    axes[i].roi_begin = static_cast<float>(roi[i]);
-    axes[i].roi_end = static_cast<float>(roi[axes.size() + i]);
+  const int64_t count = static_cast<int64_t>(axes.size());
+  if (n.rank(kRoi) != 1 || !n.agree(n.shape(kRoi)[0], 2 * count))
+    n.fail(Code::E0302,
+           fmt::format("`roi` is {} for {} axes of {}", to_string(n.type(kRoi)), count, to_string(n.type(0))));
+  const Tensor* known = n.constant(kRoi);
+  for (int64_t i = 0; i < count; ++i) {
+    ResizeAxis& a = axes[i];
+    if (known) {
+      const float begin = static_cast<float>(known->get(i)), end = static_cast<float>(known->get(count + i));
+      a.roi_begin = constant(DType::f32, begin);
+      a.roi_length = constant(DType::f32, end - begin);
+      a.roi_middle = constant(DType::f32, 0.5 * (begin + end));
+    } else {
+      const auto element = [&](int64_t at) {
+        return cast(load(kRoi, n.dtype(kRoi), std::vector{integer(at)}, zero(n.dtype(kRoi))), DType::f32);
+      };
+      a.roi_begin = element(i);
+      a.roi_length = element(count + i) - a.roi_begin;
+      a.roi_middle = (a.roi_begin + element(count + i)) * 0.5;
+    }
   }
 }
 
@@ -121,8 +148,9 @@ ResizeForm form_of(const NodeView& n) {
     n.fail(Code::E0203, "`Resize` has neither `scales` nor `sizes`");
   bool crop = f.transformation == "tf_crop_and_resize";
   if (crop) read_roi(n, f.axes);
-  std::erase_if(f.axes,
-                [](const ResizeAxis& a) { return a.exact && a.in == a.out && a.roi_begin == 0 && a.roi_end == 1; });
+  std::erase_if(f.axes, [](const ResizeAxis& a) {
+    return a.exact.is_const(1) && a.in == a.out && is_number(a.roi_begin, 0) && is_number(a.roi_length, 1);
+  });
   check_form(n, f);
   return f;
 }

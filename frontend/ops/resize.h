@@ -15,12 +15,13 @@
 
 namespace cameo::ops {
 
+/// Numbers are f32: constants where they are known, else of sizes or of data.
 struct ResizeAxis {
   int axis = 0;
-  float scale = 1;
-  bool exact = false;  // the scale is out / in
+  Expr scale = one(DType::f32);
+  Expr exact = boolean(false);  // whether the scale is out / in
   Dim in, out;
-  float roi_begin = 0, roi_end = 1;
+  Expr roi_begin = zero(DType::f32), roi_length = one(DType::f32), roi_middle = constant(DType::f32, 0.5);
 };
 
 struct ResizeForm {
@@ -31,17 +32,20 @@ struct ResizeForm {
   bool exclude_outside = false, antialias = false;
 };
 
-inline float checked_scale(const NodeView& n, double scale) {
+inline bool is_number(Expr e, double v) { return e.is_const() && e.float_value() == v; }
+
+inline Expr checked_scale(const NodeView& n, double scale) {
   if (!(scale > 0 && scale <= kMaxStep))
     n.fail(Code::E0304, fmt::format("`scales` holds {}, not a number above 0 and up to {}", scale, kMaxStep));
-  return static_cast<float>(scale);
+  return constant(DType::f32, scale);
 }
 
 /// A rounded extent as an integer; what is too large stays so, and is refused where its tensor is made.
 inline int64_t whole_extent(float extent) { return static_cast<int64_t>(std::min(extent, 2.f * kMaxExtent)); }
 
 /// The output's extent for a scale, as onnx's own shape rule computes it: in f32.
-inline Dim scaled_extent(const Dim& in, float scale) {
+inline Dim scaled_extent(const Dim& in, Expr factor) {
+  const float scale = static_cast<float>(factor.float_value());
   if (in.is_static()) return whole_extent(std::floor(static_cast<float>(in.value()) * scale));
   if (scale == std::floor(scale)) return in * Dim(static_cast<int64_t>(scale));
   const int64_t upper =
@@ -50,11 +54,25 @@ inline Dim scaled_extent(const Dim& in, float scale) {
   return Dim(min(max(scaled, integer(0)), integer(upper)));  // says what no range says of floating numbers
 }
 
-inline bool is_quotient(const Dim& in, const Dim& out, float scale) {
-  if (in == out && scale == 1) return true;
+/// out / in, and 1 of an axis without elements.
+inline Expr quotient(const Dim& in, const Dim& out) {
+  if (in == out) return one(DType::f32);
+  if (!in.is_static() || !out.is_static()) {
+    const Expr f32_in = cast(in.extent(), DType::f32), f32_out = cast(out.extent(), DType::f32);
+    return select(simplify_index(lt(integer(0), in.extent())), f32_out / f32_in, one(DType::f32));
+  }
+  const float over = static_cast<float>(in.value());
+  return over > 0 ? constant(DType::f32, static_cast<float>(out.value()) / over) : one(DType::f32);
+}
+
+inline Expr is_quotient(const Dim& in, const Dim& out, Expr scale) {
+  const Expr has_elements = lt(integer(0), in.extent());
+  if (!scale.is_const()) return logical_and(has_elements, eq(quotient(in, out), scale));
+  const double number = scale.float_value();
+  if (in == out && number == 1) return boolean(true);
   if (in.is_static() && out.is_static())
-    return in.value() > 0 && static_cast<float>(out.value()) / static_cast<float>(in.value()) == scale;
-  return scale == std::floor(scale) && in * Dim(static_cast<int64_t>(scale)) == out;
+    return logical_and(has_elements, boolean(quotient(in, out).float_value() == number));
+  return boolean(number == std::floor(number) && in * Dim(static_cast<int64_t>(number)) == out);
 }
 
 /// What an interpolation writes out, and the positions along an axis, counted in quarters of an element, have limits.
@@ -74,11 +92,16 @@ class Transformation {
  public:
   Transformation(const ResizeForm& form, const ResizeAxis& axis, Expr o, DType t)
       : form_(form), a_(axis), o_(o), type_(t) {
-    nearest_ = form.nearest != "simple" ? form.nearest : axis.scale < 1 ? "ceil" : "floor";
+    nearest_ = form.nearest;
+    if (nearest_ == "simple") nearest_ = axis.scale.float_value() < 1 ? "ceil" : "floor";
   }
 
   Coordinate coordinate() const {
-    return a_.exact && form_.transformation != "tf_crop_and_resize" ? fraction() : floating();
+    if (a_.exact.is_const(0) || form_.transformation == "tf_crop_and_resize") return floating();
+    if (a_.exact.is_const(1)) return fraction();
+    const Coordinate f = fraction(), x = floating();
+    const auto either = [&](Expr yes, Expr no) { return select(a_.exact, yes, no); };
+    return {either(f.floor, x.floor), either(f.fraction, x.fraction), either(f.nearest, x.nearest), {}};
   }
 
  private:
@@ -138,15 +161,15 @@ class Transformation {
   Expr original(Expr o) const {
     const std::string& t = form_.transformation;
     Expr in = cast(a_.in.extent(), DType::f32), out = cast(a_.out.extent(), DType::f32);
-    Expr length = a_.exact ? out : in * a_.scale;  // not a whole number where the scale is not out / in
+    Expr length = select(a_.exact, out, in * a_.scale);  // not a whole number where the scale is not out / in
     Expr single = le(a_.out.extent(), integer(1));
     if (t == "align_corners") return select(single, like(o, 0), o * (in - 1.) / (length - 1.));
     if (t == "asymmetric") return o / a_.scale;
     if (t == "tf_half_pixel_for_nn") return (o + 0.5) / a_.scale;
     if (t == "tf_crop_and_resize") {
       Expr first = (in - 1.) * a_.roi_begin;
-      Expr step = (in - 1.) * (a_.roi_end - a_.roi_begin) / (length - 1.);
-      return select(single, (in - 1.) * (0.5 * (a_.roi_begin + a_.roi_end)), first + o * step);
+      Expr step = (in - 1.) * a_.roi_length / (length - 1.);
+      return select(single, (in - 1.) * a_.roi_middle, first + o * step);
     }
     Expr half_pixel = (o + 0.5) / a_.scale - 0.5;
     if (t == "half_pixel_symmetric") return in * 0.5 * (1. - out / length) + half_pixel;
@@ -184,7 +207,7 @@ class Interpolation {
     Expr y;
     if (form_.mode == "nearest")
       y = tap(k, c.nearest);
-    else if (form_.antialias && a.scale < 1)
+    else if (form_.antialias && !(a.scale.is_const() && a.scale.float_value() >= 1))
       y = stretched(k, c);
     else
       y = few_taps(k, c, weights(c.fraction));
@@ -219,20 +242,31 @@ class Interpolation {
     }
     return form_.exclude_outside ? sum / total : sum;
   }
+  /// Where a filter begins that is as much wider as the image gets smaller: of `reach` elements to each side at
+  /// scale 1.
+  static Expr start_of(const ResizeAxis& a, Expr shrunk, int reach) {
+    if (!shrunk.is_const()) {
+      const Expr least = simplify_index(integer(-reach) * max(a.in.extent(), integer(1)));
+      return max(cast(floor(constant(DType::f32, -reach) / shrunk), DType::i64), least) + integer(1);
+    }
+    const float least = std::max(-reach / static_cast<float>(shrunk.float_value()), -4.f * kMaxExtent);
+    return integer(static_cast<int64_t>(std::floor(least)) + 1);
+  }
   /// Shrinking with antialias: the filter is as much wider as the image gets smaller, its weights made to add up to 1.
   Expr stretched(size_t k, const Coordinate& c) {
     const ResizeAxis& a = form_.axes[k];
-    float least = std::max((form_.mode == "linear" ? -1.f : -2.f) / a.scale, -4.f * kMaxExtent);
-    int64_t start = static_cast<int64_t>(std::floor(least)) + 1;
+    const Expr shrunk = a.scale.is_const() ? a.scale : min(a.scale, one(DType::f32));
+    const Expr start = start_of(a, shrunk, form_.mode == "linear" ? 1 : 2);
+    const Expr factor = shrunk.is_const() ? constant(type_, shrunk.float_value()) : cast(shrunk, type_);
     auto weight = [&](Expr r) {
-      Expr d = abs((cast(r + integer(start), type_) - c.fraction) * a.scale);
+      Expr d = abs((cast(r + start, type_) - c.fraction) * factor);
       Expr w = form_.mode == "linear"
                    ? max(1. - d, zero(type_))
                    : select(le(d, one(type_)), cubic_near(d), select(lt(d, like(d, 2)), cubic_far(d), zero(type_)));
-      return form_.exclude_outside ? select(inside(c.floor + r + integer(start), a.in), w, zero(type_)) : w;
+      return form_.exclude_outside ? select(inside(c.floor + r + start, a.in), w, zero(type_)) : w;
     };
-    Expr r = var(integer(2 - 2 * start)), s = var(integer(2 - 2 * start));
-    return fold(FoldKind::Sum, r, tap(k, c.floor + r + integer(start)) * weight(r)) / fold(FoldKind::Sum, s, weight(s));
+    const Expr count = simplify_index(integer(2) - integer(2) * start), r = var(count), s = var(count);
+    return fold(FoldKind::Sum, r, tap(k, c.floor + r + start) * weight(r)) / fold(FoldKind::Sum, s, weight(s));
   }
 
   const MeaningView& n_;

@@ -22,9 +22,9 @@ ResizeForm upsample_form(const NodeView& n) {
   if (static_cast<int>(scales.size()) != n.rank())
     n.fail(Code::E0302, fmt::format("`scales` has {} entries for {}", scales.size(), to_string(n.type(0))));
   for (int a = 0; a < n.rank(); ++a) {
-    float scale = checked_scale(n, scales[a]);
+    Expr scale = checked_scale(n, scales[a]);
     Dim in = n.shape()[a], out = scaled_extent(in, scale);
-    if (scale != 1) f.axes.push_back({a, scale, is_quotient(in, out, scale), in, out});
+    if (!is_number(scale, 1)) f.axes.push_back({a, scale, is_quotient(in, out, scale), in, out});
   }
   check_form(n, f);
   return f;
