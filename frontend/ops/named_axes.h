@@ -56,8 +56,7 @@ inline Shape kept_shape(const Shape& shape, const std::vector<Expr>& dropped, si
 
 /// How many are named: known, though which they are may not be.
 inline size_t count_named(const NodeView& n, int input, const std::vector<Expr>& named) {
-  if (are_known(named))
-    return static_cast<size_t>(std::ranges::count_if(named, [](Expr e) { return e.is_const(1); }));
+  if (are_known(named)) return static_cast<size_t>(std::ranges::count_if(named, [](Expr e) { return e.is_const(1); }));
   return n.content(input)->size();
 }
 
