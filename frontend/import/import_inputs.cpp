@@ -339,12 +339,6 @@ std::vector<Input> type_inputs(const std::vector<const onnx::ValueInfoProto*>& i
 
 namespace cameo {
 
-std::string range_text(Interval sizes) {
-  const auto low = static_cast<int64_t>(sizes.low);
-  return sizes.high >= kMaxExtent ? fmt::format("{}..", low)
-                                  : fmt::format("{}..{}", low, static_cast<int64_t>(sizes.high));
-}
-
 std::map<std::string, int64_t> dims_from_data(const Model& model,
                                               const std::map<std::string, std::vector<int64_t>>& shapes) {
   std::map<std::string, int64_t> dims;

@@ -34,9 +34,6 @@ struct ImportOptions {
   bool lenient = false;                // goes on where a model breaks a rule, but its meaning is clear
 };
 
-/// `1..32`, or `1..` where the end is open.
-std::string range_text(Interval sizes);
-
 /// An axis of an input whose extent nothing gives yet.
 struct UnboundDim {
   std::string input;

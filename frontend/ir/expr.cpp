@@ -488,6 +488,11 @@ std::string title_of(Dim d) {
   if (text.size() > 2 && end + 1 == text.size()) text = text.substr(1, text.size() - 2);
   return text.size() > kMost ? "" : text;
 }
+std::string range_text(Interval sizes) {
+  const auto low = static_cast<int64_t>(sizes.low);
+  return sizes.high >= kMaxExtent ? fmt::format("{}..", low)
+                                  : fmt::format("{}..{}", low, static_cast<int64_t>(sizes.high));
+}
 
 bool is_static(const Shape& shape) {
   return std::all_of(shape.begin(), shape.end(), [](const Dim& d) { return d.is_static(); });

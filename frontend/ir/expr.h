@@ -270,6 +270,8 @@ Dim operator/(Dim a, Dim b);  // toward minus infinity
 std::string to_string(Dim d);
 /// As users are told of it: `batch`, `past + 1`; empty where its expression is too long to be read, and of a number.
 std::string title_of(Dim d);
+/// `1..32`, or `1..` where the end is open.
+std::string range_text(Interval sizes);
 
 using Shape = std::vector<Dim>;
 bool is_static(const Shape& shape);

@@ -39,6 +39,14 @@ std::string text_of(const Attr& attribute) {
       attribute);
 }
 
+/// 64x1..8, without blanks; 1 where there are none.
+std::string extents_text(const Shape& shape) {
+  std::string s;
+  for (const Dim& d : shape)
+    s += (s.empty() ? "" : "x") + (d.is_static() ? to_string(d) : range_text({range_of(d.extent()).low, d.upper()}));
+  return s.empty() ? "1" : s;
+}
+
 }  // namespace
 
 ChoiceLock::ChoiceLock(std::string_view text) {
@@ -76,9 +84,9 @@ std::string ChoiceLock::text() const {
 }
 
 std::string problem_of(const Kernel& nest) {
-  std::string axes;
-  for (Expr axis : nest.axes) axes += (axes.empty() ? "" : "x") + to_string(axis.extent());
-  return fmt::format("{:016x} {}", hash_of(kernel_text(nest)), axes.empty() ? "1" : axes);
+  Shape axes;
+  for (Expr axis : nest.axes) axes.emplace_back(axis.extent());
+  return fmt::format("{:016x} {}", hash_of(problem_text(nest)), extents_text(axes));
 }
 
 std::string problem_of(const Graph& alone) {
@@ -89,9 +97,7 @@ std::string problem_of(const Graph& alone) {
   for (const auto* list : {&n.inputs, &n.outputs})
     for (ValueId v : *list)
       text += v ? fmt::format(" {}{}", to_string(alone.type(v)), alone[v].constant ? "!" : "") : " -";
-  std::string extents;
-  for (const Dim& d : alone.type(n.outputs[0]).shape) extents += (extents.empty() ? "" : "x") + to_string(d.extent());
-  return fmt::format("{:016x} {}", hash_of(text), extents.empty() ? "1" : extents);
+  return fmt::format("{:016x} {}", hash_of(text), extents_text(alone.type(n.outputs[0]).shape));
 }
 
 std::string choices_text(const Plan& plan) {

@@ -10,12 +10,29 @@
 namespace cameo {
 namespace {
 
+/// What of a kernel its text leaves out.
+struct Without {
+  bool numbers = false, names_of_sizes = false;
+};
+/// Sizes that only a run knows, as they appear in a text: with their bounds, whatever they are called.
+class NumberedSizes {
+ public:
+  std::string text(Expr symbol) {
+    const size_t number = numbers_.try_emplace(symbol.bits(), numbers_.size()).first->second;
+    return fmt::format("{}={}{}", number, range_text(range_of(symbol)), is_open(symbol) ? " open" : "");
+  }
+
+ private:
+  std::map<uint64_t, size_t> numbers_;
+};
+
 /// A canonical text of a kernel: variables and nodes numbered in order of appearance.
-std::string text_of(const Kernel& k, bool with_numbers) {
+std::string text_of(const Kernel& k, Without without) {
   std::string s = fmt::format("{} {} {}|", k.choice.text(), k.on_host, k.optimize_for_size);
   if (k.family) s += fmt::format("{} {}|", k.family->name(), k.family->text(k));
   for (DType t : k.operands) s += fmt::format("{},", name(t));
   std::map<uint64_t, size_t> vars;
+  NumberedSizes sizes;
   std::map<uint32_t, size_t> nodes;
   std::vector<Expr> roots(k.axes.begin(), k.axes.end());
   for (const Store& st : k.stores) {
@@ -24,11 +41,12 @@ std::string text_of(const Kernel& k, bool with_numbers) {
   }
   if (k.accumulated) roots.push_back(k.accumulated);
   visit(roots, [&](Expr e) {
-    const bool hidden = !with_numbers && e.is_const() && (e.type() == DType::f32 || e.type() == DType::f64);
+    const bool hidden = without.numbers && e.is_const() && (e.type() == DType::f32 || e.type() == DType::f64);
     uint64_t bits = e.op() == Op::Var ? vars.try_emplace(e.var_number(), vars.size()).first->second
                     : hidden          ? 0
                                       : e.bits();
-    s += fmt::format(";{}:{}:{:x}", static_cast<int>(e.op()), static_cast<int>(e.type()), bits);
+    s += fmt::format(";{}:{}:", static_cast<int>(e.op()), static_cast<int>(e.type()));
+    s += e.op() == Op::Symbol && without.names_of_sizes ? sizes.text(e) : fmt::format("{:x}", bits);
     for (Expr a : e.args()) s += fmt::format(" {}", nodes.at(a.id()));
     nodes.emplace(e.id(), nodes.size());
   });
@@ -44,8 +62,9 @@ std::string text_of(const Kernel& k, bool with_numbers) {
 
 }  // namespace
 
-std::string kernel_text(const Kernel& k) { return text_of(k, true); }
-std::string shape_text(const Kernel& k) { return text_of(k, false); }
+std::string kernel_text(const Kernel& k) { return text_of(k, {}); }
+std::string shape_text(const Kernel& k) { return text_of(k, {.numbers = true}); }
+std::string problem_text(const Kernel& k) { return text_of(k, {.names_of_sizes = true}); }
 
 std::string symbol_of(size_t number, std::string_view title) {
   std::string s = fmt::format("k{:03}_", number);
@@ -63,7 +82,7 @@ void add_origins(Kernel& k, const Kernel& equal) {
 }
 
 uint32_t KernelTable::intern(Kernel k) {
-  auto [it, fresh] = numbers_.try_emplace(text_of(k, true), static_cast<uint32_t>(kernels_.size()));
+  auto [it, fresh] = numbers_.try_emplace(kernel_text(k), static_cast<uint32_t>(kernels_.size()));
   if (fresh) {
     k.symbol = symbol_of(kernels_.size(), k.title);
     kernels_.push_back(std::move(k));

@@ -25,6 +25,8 @@ std::string symbol_of(size_t number, std::string_view title);
 void add_origins(Kernel& k, const Kernel& equal);
 /// All of a kernel but its name and provenance: variables and nodes numbered in order of appearance.
 std::string kernel_text(const Kernel& k);
+/// The same in any build of any model: sizes that only a run knows are their bounds, in order of appearance.
+std::string problem_text(const Kernel& k);
 /// The text of a kernel without its f32 and f64 numbers: kernels of one text differ in those alone.
 std::string shape_text(const Kernel& k);
 

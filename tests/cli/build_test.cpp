@@ -61,6 +61,38 @@ TEST_F(Build, ALockChoosesTheKernels) {
   EXPECT_TRUE(has(with({"-o", "locked.so"}).err, "cannot read the lock"));
 }
 
+TEST_F(Build, ALockHoldsKernelsOverSizesThatOnlyARunKnows) {
+  using namespace onnx_text;
+  GraphText g;
+  g.inputs = {value("x", 1, {"a b", "k"}), value("w", 1, {"k", 24})};
+  g.outputs = {value("y", 1, {"a b", 24})};
+  g.nodes = {node("MatMul", {"x", "w"}, {"m"}), node("Relu", {"m"}, {"r"}), node("Softmax", {"r"}, {"y"})};
+  const std::string file = write("sized.onnx", model(g));
+  for (const Words& flags : {Words{"--dim=a b=1..40"}, Words{"--dim=a b=2..9", "--dim=k=64"}, Words{}}) {
+    const auto with = [&](Words more) {
+      Words words = {"build", file, "--target=cpu:x86-64-v3"};
+      words.insert(words.end(), flags.begin(), flags.end());
+      words.insert(words.end(), more.begin(), more.end());
+      return cameo(words);
+    };
+    const std::string rows = with({"--emit=choices"}).out;
+    EXPECT_GE(std::ranges::count(rows, '\n'), 2) << rows;
+    std::ofstream(folder_ / "choices") << rows;
+    const Ended again = with({"--emit=choices", "--tune-lock=choices"});
+    EXPECT_EQ(again.out, rows);
+    EXPECT_FALSE(again.err.find("fit no kernel") != again.err.npos) << again.err;
+    EXPECT_TRUE(with({"--emit=sources"}).out == with({"--emit=sources", "--tune-lock=choices"}).out);
+  }
+  const auto rows_of = [&](const std::string& dim) {
+    GraphText relu;
+    relu.inputs = {value("x", 1, {dim.c_str(), 3})};
+    relu.outputs = {value("y", 1, {dim.c_str(), 3})};
+    relu.nodes = {node("Relu", {"x"}, {"y"})};
+    return cameo({"build", write("relu.onnx", model(relu)), "--emit=choices", "--dim=" + dim + "=1..8"}).out;
+  };
+  EXPECT_EQ(rows_of("n"), rows_of("rows")) << "a size is its bounds, whatever it is called";
+}
+
 TEST_F(Build, SeveralTargetsStandInOneArtifactWidestFirst) {
   ASSERT_EQ(cameo({"build", digits_, "-o", "a.so", "--target=cpu:x86-64-v2,x86-64-v4", "--target=x86-64-v3"}).code, 0);
   const auto j = run(path("a.so"), {"inspect", "--json"}).json();
