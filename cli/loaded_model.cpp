@@ -22,12 +22,12 @@ cameo_error new_error() {
 /// Tensors as the ABI takes them; the dims live here.
 class Values {
  public:
-  explicit Values(size_t count) : values_(count), shapes_(count) {}
+  explicit Values(size_t count) : values_(count), shapes_(count) {
+    for (cameo_value& v : values_) v.struct_size = sizeof v, v.kind = CAMEO_KIND_TENSOR;
+  }
   void set(size_t i, const Tensor& t, void* data) {
     shapes_[i] = t.dims();
     cameo_value& v = values_[i];
-    v.struct_size = sizeof v;
-    v.kind = CAMEO_KIND_TENSOR;
     v.tensor = {
         data, {CAMEO_CPU, 0}, t.rank(), rt::to_dlpack(static_cast<uint32_t>(t.dtype())), shapes_[i].data(), nullptr, 0};
   }
@@ -39,12 +39,15 @@ class Values {
   std::vector<std::vector<int64_t>> shapes_;
 };
 
-void keep_tap(void* user, const cameo_tap* tap) {
-  const cameo_tensor& t = *tap->tensor;
+Tensor copy_of(const cameo_tensor& t) {
   const std::vector<int64_t> dims(t.shape, t.shape + t.ndim);
   Tensor copy(static_cast<DType>(rt::from_dlpack(t.dtype)), dims);
   if (copy.size()) std::memcpy(copy.mutable_bytes().data(), t.data, copy.bytes().size());
-  (*static_cast<std::map<std::string, Tensor>*>(user))[tap->name] = std::move(copy);
+  return copy;
+}
+
+void keep_tap(void* user, const cameo_tap* tap) {
+  (*static_cast<std::map<std::string, Tensor>*>(user))[tap->name] = copy_of(*tap->tensor);
 }
 
 }  // namespace
@@ -80,16 +83,19 @@ void LoadedModel::close() {
 }
 
 std::vector<Tensor> LoadedModel::run(std::span<const Tensor> inputs, const Interface& io) {
-  std::vector<Tensor> outputs;
+  std::vector<Tensor> outputs(io.outputs.size());
   Values in(inputs.size()), out(io.outputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) in.set(i, inputs[i], const_cast<std::byte*>(inputs[i].bytes().data()));
   for (size_t i = 0; i < io.outputs.size(); ++i) {
-    outputs.emplace_back(io.outputs[i].type.dtype, extents(io.outputs[i].type.shape));
+    if (!is_static(io.outputs[i].type.shape)) continue;  // the context's own
+    outputs[i] = Tensor(io.outputs[i].type.dtype, extents(io.outputs[i].type.shape));
     out.set(i, outputs[i], outputs[i].mutable_bytes().data());
   }
   cameo_error error = new_error();
   if (const cameo_status status = api_->run(context_, in.data(), in.size(), out.data(), out.size(), nullptr, &error))
     throw Failure(rt::program::exit_code(status), error.message);
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (outputs[i].dtype() == DType::undefined) outputs[i] = copy_of(out.data()[i].tensor);
   return outputs;
 }
 

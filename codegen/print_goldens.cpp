@@ -24,7 +24,13 @@ void print_pointers(Writer& w, std::string_view name, const std::vector<Tensor>&
 std::string sizes_of(const GoldenCase& golden, const SizeTable& table) {
   std::string list;
   for (Expr symbol : std::span(table.sizes()).first(table.symbols()))
-    list += fmt::format("{}, ", golden.sizes.at(std::string(symbol_name(symbol))));
+    list += fmt::format("{}, ", table.is_learned(symbol) ? 0 : golden.sizes.at(std::string(symbol_name(symbol))));
+  return list;
+}
+
+std::string dims_of(const std::vector<Tensor>& outputs) {
+  std::string list;
+  for (const Tensor& t : outputs) list += fmt::format("{}{}", fmt::join(t.dims(), ", "), t.rank() ? ", " : "");
   return list;
 }
 
@@ -54,11 +60,13 @@ void print_goldens(Writer& w, const std::vector<GoldenCase>& goldens, const Size
     w.line(fmt::format("const double golden{}_tolerances[] = {{{}-1}};", i, list));
     if (!table.empty())
       w.line(fmt::format("const int64_t golden{}_symbols[] = {{{}}};", i, sizes_of(goldens[i], table)));
+    if (table.learns()) w.line(fmt::format("const int64_t golden{}_dims[] = {{{}0}};", i, dims_of(goldens[i].outputs)));
   }
   w.open("const Golden goldens[] = {");
   for (size_t i = 0; i < goldens.size(); ++i)
-    w.line(fmt::format("{{{0}, golden{1}_inputs, golden{1}_outputs, golden{1}_tolerances{2}}},",
-                       string_literal(goldens[i].name), i, table.empty() ? "" : fmt::format(", golden{}_symbols", i)));
+    w.line(fmt::format("{{{0}, golden{1}_inputs, golden{1}_outputs, golden{1}_tolerances{2}{3}}},",
+                       string_literal(goldens[i].name), i, table.empty() ? "" : fmt::format(", golden{}_symbols", i),
+                       table.learns() ? fmt::format(", golden{}_dims", i) : ""));
   w.close("};");
 }
 

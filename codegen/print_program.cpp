@@ -17,7 +17,7 @@ namespace {
 
 std::string_view kind_name(StepKind k) {
   constexpr std::string_view names[] = {"Kernel", "Jump",    "JumpIfFalse", "LoopBegin", "LoopEnd",
-                                        "Swap",   "SetBase", "Advance",     "Copy"};
+                                        "Swap",   "SetBase", "Advance",     "Copy",      "Sizes"};
   return names[static_cast<int>(k)];
 }
 
@@ -159,7 +159,10 @@ class ProgramPrinter {
     w_.line(fmt::format("const int64_t {0}_min[] = {{{1}}}, {0}_max[] = {{{2}}};", io, low, high));
     w_.line(fmt::format("const char* const {}_names[] = {{{}}};", io, names));
     w_.line(fmt::format("const int32_t {}_sizes[] = {{{}}};", io, sizes));
-    return fmt::format(", .dim_min = {0}_min, .dim_max = {0}_max, .dim_sizes = {0}_sizes, .dim_names = {0}_names", io);
+    size_t learned = 0;
+    for (const Dim& d : shape) learned = std::max(learned, parts_.table.learned_before(d.extent()));
+    return fmt::format(", .dim_min = {0}_min, .dim_max = {0}_max, .dim_sizes = {0}_sizes, .dim_names = {0}_names", io) +
+           (learned ? fmt::format(", .learned = {}", learned) : "");
   }
   void print_symbols() {
     RowTable symbols;
@@ -167,7 +170,9 @@ class ProgramPrinter {
       const Dim symbol(parts_.table.sizes()[i]);
       const Interval bounds = range_of(symbol.extent());
       const std::string name = string_literal(symbol_name(symbol.extent()));
-      if (const std::string element = element_text(symbol.extent()); !element.empty())
+      if (parts_.table.is_learned(symbol.extent()))
+        symbols.add(fmt::format("{{{}, 0, -1, kLearned}}", name));
+      else if (const std::string element = element_text(symbol.extent()); !element.empty())
         symbols.add(fmt::format("{{{}, 0, -1, {}}}", name, element));
       else
         symbols.add(
@@ -236,8 +241,9 @@ class ProgramPrinter {
   void print_blocks(const Placed& placed) {
     RowTable blocks;
     for (uint32_t i = 0; i < placed.schedule->blocks.size(); ++i)
-      blocks.add(
-          fmt::format("{{{}, {}}}", block_base(*placed.plan, i), parts_.table.place_of(placed.schedule->blocks[i])));
+      blocks.add(fmt::format("{{{}, {}, {}}}", block_base(*placed.plan, i),
+                             parts_.table.place_of(placed.schedule->blocks[i]),
+                             parts_.table.learned_before(placed.schedule->blocks[i])));
     if (blocks.size()) blocks.print(w_, "Block", "blocks" + placed.name);
   }
   /// What a row's `b` says of a size: one more than its place.
@@ -245,11 +251,14 @@ class ProgramPrinter {
   void add_steps(const Plan& p, const Schedule& schedule, RowTable& rows, RowTable& refs) {
     for (int i = 0; i < std::ssize(schedule.steps); ++i) {
       const Step& s = schedule.steps[i];
-      const uint64_t a = s.kind == StepKind::LoopBegin ? s.a : slot_base(s.a);
+      const uint64_t a = s.kind == StepKind::LoopBegin ? s.a
+                         : s.kind == StepKind::Sizes   ? parts_.table.place_of(s.elements[0])
+                                                       : slot_base(s.a);
       const uint64_t b = s.size ? asked(s.size) : s.kind == StepKind::Swap ? slot_base(s.b) : s.b;
       rows.add(fmt::format("{{RowKind::{}, {:d}, {}, {}, {}, {}, {}, {}ul, {}, {}}}", kind_name(s.kind),
-                           group_of(schedule, i).begin == i, s.chunks, s.kernel, refs.size(), node_of(p, s), s.jump,
-                           s.bytes, a, b));
+                           group_of(schedule, i).begin == i, s.chunks,
+                           s.kind == StepKind::Sizes ? static_cast<uint32_t>(s.dtype) : s.kernel, refs.size(),
+                           node_of(p, s), s.jump, s.bytes, a, b));
       for (const Ref& r : s.refs) refs.add(ref_text(p, r));
       if (s.kind == StepKind::Kernel)
         for (Expr size : parameters_of(p)[s.kernel])
@@ -316,8 +325,9 @@ class ProgramPrinter {
   void print_requirements() {
     for (const Plan& p : module_.plans)
       for (const Requirement& r : p.requirements)
-        requirements_.add_once({fmt::format("{{{}, {}}}", parts_.table.place_of(condition_as_size(r)),
-                                            node_of(r.provenance, "", KernelCost()))});
+        requirements_.add_once(
+            {fmt::format("{{{}, {}, {}}}", parts_.table.place_of(condition_as_size(r)),
+                         node_of(r.provenance, "", KernelCost()), parts_.table.learned_before(r.condition))});
     if (requirements_.size()) requirements_.print(w_, "Requirement", "requirements");
   }
   void print_made_up() {

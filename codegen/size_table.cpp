@@ -12,6 +12,11 @@ namespace cameo {
 
 SizeTable::SizeTable(const Module& m, const Parameters& parameters) {
   visit_symbols(m.io, [&](Expr symbol) { add(symbol); });
+  given_ = sizes_.size();
+  for (const Plan& p : m.plans) {
+    std::ranges::for_each(learned_symbols(p), [&](Expr symbol) { add(symbol); });
+    for (const Bucket& b : p.buckets) std::ranges::for_each(learned_symbols(b), [&](Expr symbol) { add(symbol); });
+  }
   symbols_ = sizes_.size();
   for (const auto* list : {&m.io.inputs, &m.io.outputs})
     for (const Interface::Io& io : *list)
@@ -36,6 +41,14 @@ void SizeTable::add(const Schedule& schedule) {
 
 void SizeTable::add(Expr size) {
   if (places_.try_emplace(size, sizes_.size()).second) sizes_.push_back(size);
+}
+
+size_t SizeTable::learned_before(Expr size) const {
+  size_t place = 0;
+  visit(std::vector{size}, [&](Expr e) {
+    if (e.op() == Op::Symbol && is_learned(e)) place = std::max(place, place_of(e) + 1);
+  });
+  return place;
 }
 
 bool computes_sizes(const SizeTable& table) { return table.symbols() < table.sizes().size(); }

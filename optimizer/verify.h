@@ -11,7 +11,7 @@ namespace cameo {
 enum class Waypoint : uint8_t {
   Imported,  // values are made before they are used; types are what shape rules say; every node comes from the model's
   Replayed,  // and every node is needed by an output: a replay leaves no other
-  Expanded,  // and every node is a Compute, View, Scatter, Compact, Control or Opaque
+  Expanded,  // and every node is a Compute, View, Scatter, Control or Opaque
 };
 
 /// Empty when all of it holds.

@@ -53,11 +53,6 @@ struct Counter {
     roots.push_back(m.update);
     return work_of(m.start) + work_of(m.over, roots);
   }
-  double operator()(const Compact& m) const {
-    std::vector<Expr> roots = m.row;
-    roots.push_back(m.keep);
-    return work_of(m.over, roots);
-  }
   double operator()(const Composite& m) const { return of(*m.definition); }
   double operator()(const Control& m) const {
     double work = 0;

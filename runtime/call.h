@@ -30,7 +30,12 @@ enum : uint32_t { kWeights = 0, kArena = 1, kFirstIo = 2 };
 // Bytes that a GPU's thread moves at once. Weights, arena, inputs and outputs begin at a multiple of it.
 inline constexpr int64_t kAlignment = 16;
 
-enum : int32_t { kNoFault = 0, kIndexFault = 1 /* an index outside a dim of `limit` */, kValueFault = 2 };
+enum : int32_t {
+  kNoFault = 0,
+  kIndexFault = 1 /* an index outside a dim of `limit` */,
+  kValueFault = 2,
+  kSizeFault = 3 /* symbols from place `index` up to `limit` that the model does not run at */
+};
 
 struct Fault {
   int32_t code;

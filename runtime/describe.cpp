@@ -33,7 +33,7 @@ cameo_status give_io(const Io& io, int32_t index, const int64_t* table, uint32_t
                      cameo_error* error) {
   cameo_io described = io_of(io);
   if (room >= sizeof *out) described.run_dims = out->run_dims, described.run_dim_count = out->run_dim_count;
-  if (table && has_sizes(io) && described.run_dims) {
+  if (table && has_sizes(io) && !io.learned && described.run_dims) {
     if (described.run_dim_count < io.rank)
       return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "output %d %s has %d dims, run_dims has room for %d", index,
                   Quoted(io.name).text, io.rank, described.run_dim_count);

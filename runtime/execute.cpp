@@ -126,6 +126,10 @@ void advance_base(Execution& run, const Row& row) {  // through integers: one pa
     case RowKind::SetBase: run.bases[row.a] = at(run, refs[0]); break;
     case RowKind::Advance: advance_base(run, row); break;
     case RowKind::Copy: copy(run, at(run, refs[0]), at(run, refs[1]), bytes_of(run, row)); break;
+    case RowKind::Sizes:
+      run.fault.row = index;
+      run.learn(run, row);
+      break;
     case RowKind::End: break;
   }
   return index + 1;

@@ -34,7 +34,8 @@ struct Execution {
   const Schedule* schedule = nullptr;
   const Kernel* kernels = nullptr;
   void** bases = nullptr;
-  const int64_t* sizes = nullptr;  // the table of this run
+  const int64_t* sizes = nullptr;                           // the table of this run
+  void (*learn)(Execution& run, const Row& row) = nullptr;  // a Sizes row
   LoopState* loops = nullptr;
   char* scratch = nullptr;  // one piece a thread
   uint64_t scratch_stride = 0;

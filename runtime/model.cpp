@@ -195,6 +195,9 @@ void set_up_execution(cameo_context* context) {
   run.program = model.program;
   run.kernels = model.image->kernels;
   run.sizes = context->sizes;
+  run.learn = [](Execution& of_run, const Row& row) {
+    learn_sizes(reinterpret_cast<cameo_context*>(reinterpret_cast<char*>(&of_run) - offsetof(cameo_context, run)), row);
+  };
   run.bases = part<void*>(context, context->layout.bases);
   run.loops = part<LoopState>(context, context->layout.loops);
   run.threads = model.threads;

@@ -17,6 +17,7 @@ enum class RowKind : uint8_t {
   SetBase,    // bases[a] = address of ref 0
   Advance,    // bases[a] += bytes, which may be negative
   Copy,       // ref 0 <- ref 1, `bytes` of them, not overlapping
+  Sizes,      // the symbols from place `a` on are the elements of ref 0: `bytes` of them, of type `kernel`
   End,
 };
 
@@ -71,12 +72,15 @@ enum Cpu : uint64_t {
   kX86V4 = kX86V3 | kAvx512f | kAvx512bw | kAvx512cd | kAvx512dq | kAvx512vl,
 };
 
+inline constexpr int32_t kLearned = -2;
+
 // Sizes that only a run knows stand in a table of i64 that each context has: the program's symbols first, which the
 // dims of the inputs give, then what Program::sizes computes of them. A size is named by its place there.
 struct Symbol {
   const char* name = nullptr;
   int64_t low = 0, high = 0;  // bounds, both included; high -1: open
-  // An element of an input, which has few of them, instead of a dim; it has no bounds.
+  // An element of an input, which has few of them, instead of a dim; it has no bounds. Likewise kLearned: of a value
+  // that a run computes, known after a Sizes row.
   int32_t input = -1;
   uint32_t element = 0;
 };
@@ -91,6 +95,7 @@ struct Io {
   const int64_t* dim_max = nullptr;        // -1: open. Both null: as dims
   const int32_t* dim_sizes = nullptr;      // where the size of each dim stands; -1: it is a number. Null: all are
   const char* const* dim_names = nullptr;  // may be null, and so may its entries
+  uint32_t learned = 0;                    // one past the last learned symbol that dims are made of; 0: none
 };
 
 // `text` below: a name's place in Program::text. Each pointer in a table costs a relocation of 24 bytes.
@@ -118,6 +123,7 @@ struct Tap {  // after row `row` the value stands at refs[ref]; sorted by row
 // Memory without a bound: bases[base] has as many bytes as the table of sizes says at `size`, before rows run.
 struct Block {
   uint32_t base = 0, size = 0;
+  uint32_t learned = 0;  // as of an Io: it is taken once that is known
 };
 
 // A plan: its rows, and the memory they ask for.
@@ -194,6 +200,7 @@ struct Golden {  // compact tensors of the program's own types and dims
   const void* const* outputs = nullptr;
   const double* tolerances = nullptr;  // absolute, one an output; null or negative: the default rule
   const int64_t* symbols = nullptr;    // the size of each of the program's symbols; null where it has none
+  const int64_t* dims = nullptr;       // of all outputs; null where they follow from the symbols that inputs give
 };
 
 struct MadeUp {                    // weights that the file does not hold
@@ -207,6 +214,7 @@ inline constexpr uint32_t kProgramVersion = 1;
 // A condition on sizes, 0 in the table where it does not hold: the node has no meaning then.
 struct Requirement {
   uint32_t size = 0, node = 0;
+  uint32_t learned = 0;  // as of an Io: it is asked once that is known
 };
 
 struct WeightsReader;  // mapped_weights.h; linked where a table names it

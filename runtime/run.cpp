@@ -71,6 +71,13 @@ cameo_status bind_output(cameo_context* context, int32_t index, cameo_value& val
   base = binding ? binding->blocks[1] : context->owned[index];
   if (value.kind != CAMEO_KIND_NONE)
     if (cameo_status status = check_kind(value, "output", index, io.name, error)) return status;
+  if (io.learned) {  // the run takes memory for it when it knows its size
+    if (value.tensor.data == context->owned[index]) value.tensor.data = nullptr;
+    if (is_owned(value)) return CAMEO_OK;
+    return fail(error, CAMEO_INVALID_ARGUMENT, index, -1,
+                "output %d %s has a size that the run computes: leave its memory to the context", index,
+                Quoted(io.name).text);
+  }
   if (is_open(io)) {
     // What the run before handed out is given again: it may be too small for this one.
     if (value.tensor.data == context->owned[index]) value.tensor.data = nullptr;
@@ -150,10 +157,14 @@ cameo_status check_run_options(const cameo_context* context, const cameo_run_opt
   return CAMEO_OK;
 }
 
-cameo_status report_fault(const cameo_context* context, cameo_error* error) {
+cameo_status report_fault(cameo_context* context, cameo_error* error) {
   const Program& program = *context->model->program;
   const Fault& fault = context->run.fault;
   if (fault.code == kDeviceFault) return driver_of(*context->model)->report(context, error);
+  if (fault.code == kSizeFault)  // the same once more, with words
+    if (const cameo_status status =
+            fit_learned(context, {static_cast<uint32_t>(fault.index), static_cast<uint32_t>(fault.limit)}, error))
+      return status;
   const uint32_t node = context->run.schedule->rows[fault.row].node;
   const Quoted name(name_of_node(program, node));
   if (fault.code == kIndexFault && fault.index != kNoIndex)
@@ -297,7 +308,7 @@ cameo_status prepare(cameo_context* context, const cameo_value* in, int32_t coun
   if (!status && has_sizes) status = fit_context(context, in, error);
   for (int32_t i = 0; !status && i < count; ++i) status = prepare_input(context, i, value_at(in, i), error);
   for (int32_t i = 0; !status && i < static_cast<int32_t>(program.output_count); ++i)
-    if (is_open(context->outputs[i])) status = reserve_output(context, i, error);
+    if (is_open(context->outputs[i]) && !context->outputs[i].learned) status = reserve_output(context, i, error);
   if (!status && has_sizes) status = reserve_run(context, error);
   leave(context);
   return status;

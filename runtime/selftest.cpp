@@ -22,6 +22,13 @@ cameo_value golden_value(const Io& io, const void* data) {
   return value;
 }
 
+// Whether an output came out with the dims that are expected, which stand at `dims`: it moves on behind them.
+bool has_dims(const Io& io, const int64_t*& dims) {
+  bool same = true;
+  for (int32_t d = 0; dims && d < io.rank; ++d) same &= *dims++ == io.dims[d];
+  return same;
+}
+
 cameo_check check_output(const Io& io, const Golden& golden, uint32_t i, const void* got) {
   Tolerance tolerance;
   if (golden.tolerances) tolerance.absolute = golden.tolerances[i];
@@ -39,7 +46,12 @@ cameo_status run_case(cameo_context* context, const Golden& golden, cameo_value*
   if (!status)
     status = run(context, in, static_cast<int32_t>(program.input_count), out,
                  static_cast<int32_t>(program.output_count), nullptr, error);
+  const int64_t* dims = golden.dims;
   for (uint32_t i = 0; i < program.output_count && (!status || status == CAMEO_MISMATCH); ++i) {
+    if (!has_dims(context->outputs[i], dims))
+      return fail(error, CAMEO_MISMATCH, static_cast<int32_t>(i), -1, "case %s: output %u %s has other dims: %s",
+                  Quoted(golden.name).text, i, Quoted(program.outputs[i].name).text,
+                  TypeText(program.outputs[i].dtype, context->outputs[i].rank, context->outputs[i].dims).text);
     const cameo_check check = check_output(context->outputs[i], golden, i, out[i].tensor.data);
     if (report.call) report.call(report.user, &check);
     if (check.passed || status) continue;

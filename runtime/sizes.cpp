@@ -123,8 +123,10 @@ int64_t bytes_at(const Io& io, const int64_t* table) {
   return bytes;
 }
 
-cameo_status check_tensors(const Io* ios, uint32_t count, const char* what, const int64_t* table, cameo_error* error) {
+cameo_status check_tensors(const Io* ios, uint32_t count, const char* what, const int64_t* table, Learned news,
+                           cameo_error* error) {
   for (int32_t i = 0; i < static_cast<int32_t>(count); ++i) {
+    if (!news.decides(ios[i].learned)) continue;
     for (int32_t d = 0; d < ios[i].rank; ++d)
       if (dim_of(ios[i], d, table) < 0)
         return fail(error, CAMEO_INVALID_ARGUMENT, i, -1, "%s %d %s would have %ld in dim %d at these sizes", what, i,
@@ -181,18 +183,18 @@ uint64_t most_bytes(const Io& io) {
   return static_cast<uint64_t>(bytes);
 }
 
-cameo_status compute_sizes(const Program& program, int64_t* table, cameo_error* error) {
+cameo_status compute_sizes(const Program& program, int64_t* table, cameo_error* error, Learned news) {
   void* bases[] = {table};
   const Ref refs[] = {{0, 0, 0}};
   Fault fault = {};
   if (program.sizes) program.sizes({{&fault, nullptr, 0, 1}, bases, refs});
   if (fault.code) return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "the model does not run at these sizes");
   for (uint32_t i = 0; i < program.requirement_count; ++i)
-    if (const Requirement& r = program.requirements[i]; !table[r.size])
+    if (const Requirement& r = program.requirements[i]; news.decides(r.learned) && !table[r.size])
       return fail(error, CAMEO_INVALID_ARGUMENT, -1, static_cast<int32_t>(r.node), "node %s does not fit these sizes",
                   Quoted(name_of_node(program, r.node)).text);
-  cameo_status status = check_tensors(program.inputs, program.input_count, "input", table, error);
-  return status ? status : check_tensors(program.outputs, program.output_count, "output", table, error);
+  cameo_status status = check_tensors(program.inputs, program.input_count, "input", table, news, error);
+  return status ? status : check_tensors(program.outputs, program.output_count, "output", table, news, error);
 }
 
 cameo_status find_sizes(const Program& program, const cameo_value* in, int64_t* table, cameo_error* error) {
@@ -258,9 +260,10 @@ cameo_status reserve_scratch(cameo_context* context, cameo_error* error) {
 }
 }  // namespace
 
-cameo_status reserve_blocks(cameo_context* context, cameo_error* error) {
+cameo_status reserve_blocks(cameo_context* context, cameo_error* error, Learned news) {
   const Schedule& schedule = *context->run.schedule;
   for (uint32_t i = 0; i < schedule.block_count; ++i) {
+    if (!news.decides(schedule.blocks[i].learned)) continue;
     const uint64_t bytes = block_bytes(schedule.blocks[i], context->sizes);
     Grown& memory = context->blocks[i + 1];
     if (!grow(context->model->options, &memory, bytes))
@@ -280,11 +283,31 @@ uint64_t grown_bytes(const cameo_model& model, const int64_t* table) {
   const Schedule& schedule = schedule_of_plan(*model.image, plan_at(*model.program, table));
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < model.program->output_count; ++i)
-    if (const Io& io = model.program->outputs[i]; is_open(io))
+    if (const Io& io = model.program->outputs[i]; is_open(io) && !io.learned)
       bytes += align_up(static_cast<uint64_t>(bytes_at(io, table)));
-  for (uint32_t i = 0; i < schedule.block_count; ++i) bytes += align_up(block_bytes(schedule.blocks[i], table));
+  for (uint32_t i = 0; i < schedule.block_count; ++i)
+    if (!schedule.blocks[i].learned) bytes += align_up(block_bytes(schedule.blocks[i], table));
   if (schedule.scratch_size) bytes += align_up(scratch_bytes(schedule, table)) * static_cast<uint64_t>(model.threads);
   return bytes;
+}
+
+cameo_status fit_learned(cameo_context* context, Learned news, cameo_error* error) {
+  const Program& program = *context->model->program;
+  cameo_status status = compute_sizes(program, context->sizes, error, news);
+  set_dims(program.outputs, context->outputs, program.output_count, context->sizes);
+  for (int32_t i = 0; !status && i < static_cast<int32_t>(program.output_count); ++i)
+    if (news.decides(program.outputs[i].learned)) status = reserve_output(context, i, error);
+  return status ? status : reserve_blocks(context, error, news);
+}
+
+void learn_sizes(cameo_context* context, const Row& row) {
+  const Ref& ref = context->run.schedule->refs[row.refs];
+  const char* elements = static_cast<const char*>(context->run.bases[ref.base]) + ref.offset;
+  const auto count = static_cast<uint32_t>(row.bytes / static_cast<uint64_t>(element_bytes(row.kernel)));
+  for (uint32_t i = 0; i < count; ++i) context->sizes[row.a + i] = integer_at(row.kernel, elements, i);
+  const Learned news = {row.a, row.a + count};
+  Fault& fault = context->run.fault;
+  if (fit_learned(context, news, nullptr)) fault.code = kSizeFault, fault.index = news.from, fault.limit = news.to;
 }
 
 SizeTable::SizeTable(const cameo_model& model, bool asks)

@@ -171,11 +171,12 @@ Order order_nodes(const NodeList& nodes, const std::set<std::string_view>& given
 
 class Importer {
  public:
-  /// `deciding`: inputs whose elements are symbols, for they decide shapes.
+  /// `deciding`: inputs, and other values, whose elements are symbols, for they decide shapes.
   Importer(onnx::ModelProto& proto, std::filesystem::path folder, const ImportOptions& options,
            std::set<std::string> deciding);
   Model run(Diagnostics& out);
-  /// After a run that failed for values whose elements have to be known: the inputs that those are made of.
+  /// After a run that failed for values whose elements have to be known: the inputs that those are made of, or they
+  /// themselves.
   const std::set<std::string>& deciding() const { return deciding_; }
 
  private:

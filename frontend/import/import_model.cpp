@@ -158,7 +158,11 @@ void Importer::find_deciding() {
     if (d.unknown.empty()) continue;
     for (uint32_t i = 0; i < g.values().size(); ++i) {
       std::set<std::string> inputs;
-      if (g.values()[i].name == d.unknown && is_made_of_inputs(g, ValueId{i}, inputs)) deciding_.merge(inputs);
+      if (g.values()[i].name != d.unknown) continue;
+      if (is_made_of_inputs(g, ValueId{i}, inputs))
+        deciding_.merge(inputs);
+      else if (g.values()[i].producer && has_few_integers(g.values()[i].type))
+        deciding_.insert(d.unknown);  // known when a run has computed it
     }
   }
 }
@@ -169,7 +173,7 @@ void Importer::add_input(const Input& input, Scope& scope) {
   auto constant = options_.constants.find(name);
   if (constant == options_.constants.end()) {
     const ValueId v = scope.graph.add_input(name, input.type);
-    if (deciding_.contains(name)) scope.graph.set_content(v, symbols_of_elements(scope.graph[v]));
+    if (deciding_.contains(name)) scope.graph.decide(v);
     return scope.define(name, v);
   }
   try {

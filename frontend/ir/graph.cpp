@@ -249,6 +249,59 @@ void Graph::type_outputs(Node& node, int output_count) {
   for (Expr condition : infer.requirements) require({condition, node.provenance});
 }
 
+std::string Graph::name_of_elements(const Value& value) const {
+  std::string name = value.name.empty() ? "size" : value.name;
+  if (value.name.empty() && value.producer) {
+    const Provenance& from = nodes_[value.producer.index].provenance;
+    const SourceNode* node = !from.empty() && from[0] < sources().size() ? &sources()[from[0]] : nullptr;
+    if (node) name = fmt::format("{}@{}", node->name.empty() ? node->output : node->name, fmt::join(from, "+"));
+  }
+  const auto is_taken = [&](const Value& other) {
+    return std::ranges::any_of(other.content, [&](Expr e) {
+      const auto symbol = symbol_of_element(e);
+      return symbol && symbol_name(*symbol) == name + ":0";
+    });
+  };
+  while (std::ranges::any_of(values_, is_taken)) name += "'";
+  return name;
+}
+
+void Graph::keep_deciding(ValueId v, std::vector<Expr> symbols) {
+  Value& value = values_[v.index];
+  if (value.constant || !value.content.empty()) return;
+  value.decides = true;
+  value.content = std::move(symbols);
+}
+
+void Graph::decide(ValueId v, std::optional<Interval> bounds) {
+  Value& value = values_[v.index];
+  if (value.constant || !value.content.empty() || !has_few_integers(value.type)) return;
+  value.decides = true;
+  const std::string name = name_of_elements(value);
+  const DType t = value.type.dtype;
+  const bool is_bool = t == DType::b1;
+  const Interval all{is_bool ? 0 : range_of(lowest(t)).low, is_bool ? 1 : range_of(highest(t)).high};
+  for (int64_t i = 0; i < product(value.type.shape).value(); ++i)
+    value.content.push_back(cast(symbol(fmt::format("{}:{}", name, i), bounds.value_or(all), !bounds), t));
+}
+
+std::vector<ValueId> deciding_values(const Graph& g) {
+  std::vector<ValueId> values;
+  std::vector<Expr> known;
+  for (ValueId v : g.inputs()) known.insert(known.end(), g[v].content.begin(), g[v].content.end());
+  const auto is_known = [&](Expr e) {
+    return std::ranges::find(known, *symbol_of_element(e), [](Expr k) { return symbol_of_element(k).value_or(k); }) !=
+           known.end();
+  };
+  for (const Node& n : g.nodes())
+    for (ValueId v : n.outputs)
+      if (v && g[v].decides && !std::ranges::all_of(g[v].content, is_known)) {
+        values.push_back(v);
+        known.insert(known.end(), g[v].content.begin(), g[v].content.end());
+      }
+  return values;
+}
+
 void Graph::require(const Requirement& r) {
   const auto is_known = [&](const Requirement& other) { return other.condition == r.condition; };
   if (std::ranges::none_of(requirements_, is_known)) requirements_.push_back(r);
@@ -344,16 +397,6 @@ std::string where(const Sources& sources, const Provenance& provenance) {
                      printable(s.op_type));
 }
 
-std::vector<Expr> symbols_of_elements(const Value& input) {
-  const DType t = input.type.dtype;
-  const bool is_bool = t == DType::b1;
-  const Interval all{is_bool ? 0 : range_of(lowest(t)).low, is_bool ? 1 : range_of(highest(t)).high};
-  std::vector<Expr> elements;
-  for (int64_t i = 0; i < product(input.type.shape).value(); ++i)
-    elements.push_back(cast(symbol(fmt::format("{}:{}", input.name, i), all, true), t));
-  return elements;
-}
-
 CompileError misfit(const Sources& sources, const Requirement& r) {
   Diagnostic d{Code::E0304, "the node does not fit the sizes of this run", {}, where(sources, r.provenance), {}, {}};
   return CompileError(std::move(d));
@@ -413,8 +456,8 @@ Graph replay(const Graph& g, const Rule& rule, std::shared_ptr<const Sources> so
 class Replayer {
  public:
   /// `extra` joins the provenance of all nodes, those of bodies too: it is where an inlined graph went.
-  Replayer(Graph& into, const Graph& from, const Rule& rule, const Provenance& extra)
-      : into_(into), from_(from), rule_(rule), extra_(extra), mapped_(from.values().size()) {}
+  Replayer(Graph& into, const Graph& from, const Rule& rule, const Provenance& extra, bool inlines)
+      : into_(into), from_(from), rule_(rule), extra_(extra), inlines_(inlines), mapped_(from.values().size()) {}
   void bind(ValueId from, ValueId to) { mapped_[from.index] = to; }
   ValueId map(ValueId v) {
     if (!v) return v;
@@ -461,8 +504,17 @@ class Replayer {
     for (size_t i = 0; i < n.outputs.size(); ++i) {
       if (!n.outputs[i]) continue;
       bind(n.outputs[i], (*outputs)[i]);
-      if (ValueId v = (*outputs)[i]; v && into_[v].name.empty()) into_.set_name(v, from_[n.outputs[i]].name);
+      const ValueId v = (*outputs)[i];
+      if (v && into_[v].name.empty()) into_.set_name(v, from_[n.outputs[i]].name);
+      if (v && from_[n.outputs[i]].decides) keep_deciding(n.outputs[i], v);
     }
+  }
+  /// A graph may be inlined several times: each has symbols of its own.
+  void keep_deciding(ValueId from, ValueId to) {
+    const std::vector<Expr>& symbols = from_[from].content;
+    if (!inlines_) return into_.keep_deciding(to, symbols);
+    const Expr first = *symbol_of_element(symbols[0]);
+    into_.decide(to, is_open(first) ? std::nullopt : std::optional(range_of(first)));
   }
   std::vector<Type> captured_types(const Node& n, std::span<const ValueId> inputs) const {
     std::vector<Type> types;
@@ -473,6 +525,7 @@ class Replayer {
   const Graph& from_;
   const Rule& rule_;
   const Provenance& extra_;
+  bool inlines_;
   std::vector<ValueId> mapped_;
 };
 
@@ -480,7 +533,7 @@ Graph replay(const Graph& g, const Rule& rule, std::shared_ptr<const Sources> so
              std::span<const Type> captured) {
   Graph into(std::move(sources));
   for (const Requirement& each : g.requirements()) into.require(each);
-  Replayer r(into, g, rule, extra);
+  Replayer r(into, g, rule, extra, !extra.empty());
   const size_t own = g.inputs().size() - captured.size();
   for (size_t i = 0; i < g.inputs().size(); ++i) {
     Value input = g[g.inputs()[i]];
@@ -501,7 +554,7 @@ Graph replay(const Graph& g, const Rule& rule) { return replay(g, rule, g.shared
 std::vector<ValueId> inline_graph(Graph& into, const Graph& body, std::span<const ValueId> inputs,
                                   const Provenance& provenance, const Rule& rule) {
   CAMEO_CHECK(inputs.size() == body.inputs().size(), "a value for each input of the inlined graph");
-  Replayer r(into, body, rule, provenance);
+  Replayer r(into, body, rule, provenance, true);
   for (size_t i = 0; i < inputs.size(); ++i) r.bind(body.inputs()[i], inputs[i]);
   r.run();
   std::vector<ValueId> out;

@@ -70,10 +70,8 @@ struct Value {
   NodeId producer;            // null for inputs and constants
   Constant constant;          // weights and folded values
   std::vector<Expr> content;  // elements of a small integer tensor, row-major; empty when not known (or of size 0)
+  bool decides = false;       // its content is symbols of its own, one an element
 };
-
-/// For an input of few integers that decides shapes, a symbol for each element: a run reads it off the input's data.
-std::vector<Expr> symbols_of_elements(const Value& input);
 
 struct Node {
   const Operator* op = nullptr;
@@ -112,6 +110,11 @@ class Graph {
   /// A value of an unknown type, standing for the output of a node that could not be typed.
   ValueId error_value(std::string name = {});
   void set_content(ValueId v, std::vector<Expr> content) { values_[v.index].content = std::move(content); }
+  /// Its elements become symbols: they decide shapes, and only a run knows them. Nothing where they are known.
+  /// `bounds`: what they certainly lie within.
+  void decide(ValueId v, std::optional<Interval> bounds = {});
+  /// The same with the symbols that it has in another graph.
+  void keep_deciding(ValueId v, std::vector<Expr> symbols);
   void set_name(ValueId v, std::string name) { values_[v.index].name = std::move(name); }
   /// Where the node is the same as `like` of another graph, on operands of which as much is known, so is its meaning.
   void share_meaning(NodeId n, const Graph& other, const Node& like);
@@ -149,6 +152,7 @@ class Graph {
  private:
   friend struct GraphSurgeon;  // of the tests, to make what `add` does not
   ValueId new_value(Type type, NodeId producer);
+  std::string name_of_elements(const Value& value) const;  // of which no other symbols are called
   void become_constant(ValueId v, Tensor t);
   // The parts of `add`, of a node that is in `nodes_` when they are done.
   void type_outputs(Node& node, int output_count);
@@ -168,6 +172,9 @@ class Graph {
   bool must_run_ = false;
 };
 
+/// The values that decide shapes, but for inputs, in the order in which a run computes them; symbols that several have
+/// are the first one's.
+std::vector<ValueId> deciding_values(const Graph& g);
 /// Whether a node, or one of its bodies, must run though nothing of what it gives is wanted.
 bool must_run(const Node& n);
 /// "node 57 `/up4/Resize` (Resize)" for the first ONNX node of a provenance.

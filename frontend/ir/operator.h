@@ -33,12 +33,6 @@ struct Scatter {
   Expr update;
   enum { Assign, Add, Mul, Min, Max } combine = Assign;
 };
-/// Output rows of those points of `over` for which `keep` holds, in order; `row` are the columns.
-struct Compact {
-  std::vector<Expr> over;
-  Expr keep;
-  std::vector<Expr> row;
-};
 /// A graph of other operators, over the node's inputs that are present; a family of kernels may claim the node, else it
 /// is expanded.
 struct Composite {
@@ -54,7 +48,7 @@ struct Opaque {
   int64_t units = 1;               // of work, that a GPU's threads share: an estimate where its extents are sizes
   bool host_only = false;
 };
-struct Meaning : std::variant<Compute, View, Scatter, Compact, Composite, Control, Opaque> {
+struct Meaning : std::variant<Compute, View, Scatter, Composite, Control, Opaque> {
   using variant::variant;
 };
 

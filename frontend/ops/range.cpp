@@ -1,12 +1,17 @@
-// Range: start + i * delta up to, and without, limit. The count must be known when compiling, symbols included.
+// Range: start + i * delta up to, and without, limit. Integers say how many as elements that sizes are made of do;
+// floats that only a run knows by a count that it computes.
 #include <cmath>
 
+#include "frontend/ir/build.h"
 #include "frontend/ops/operands.h"
 
 namespace cameo::ops {
 namespace {
 
-Dim float_count(const NodeView& n) {
+bool is_known(const NodeView& n) { return !is_float(n.dtype()) || (n.constant(0) && n.constant(1) && n.constant(2)); }
+
+Dim float_count(Infer& n) {
+  if (!is_known(n)) return n.fresh();
   auto scalar = [&](int i) {
     std::vector<double> v = n.floats(i);
     if (v.size() != 1) n.fail(Code::E0302, "`Range` takes scalars, not " + to_string(n.type(i)));
@@ -37,7 +42,21 @@ Dim integer_count(const NodeView& n) {
   return given_dim(n, max(delta.is_const(1) ? limit - start : count, integer(0)), 1, "limit");
 }
 
+/// The count is computed in f64, as the one that is known is.
+Meaning counted_range(const MeaningView& n) {
+  Build b(n);
+  const auto in = [&](int i, DType t) { return b.cast(b.reshape(b.in(i), {}), t); };
+  const ValueId way = b.sub(in(1, DType::f64), in(0, DType::f64));
+  const ValueId steps = b.op("Ceil", {b.div(way, in(2, DType::f64))});
+  const ValueId count = b.cast(b.op("Max", {steps, b.scalar(DType::f64, 0)}), DType::i64);
+  b.graph().decide(count);
+  const ValueId all = b.op("Range", {b.scalar(DType::i64, 0), count, b.scalar(DType::i64, 1)});
+  const DType t = accumulator(n.dtype());
+  return b.outputs({b.cast(b.add(in(0, t), b.mul(b.cast(all, t), in(2, t))), n.dtype())});
+}
+
 Meaning range_meaning(const MeaningView& n) {
+  if (!is_known(n)) return counted_range(n);
   OutputExpr out{n.index(), {}};
   DType t = accumulator(n.dtype());
   Expr start = cast(scalar_operand(n, 0), t), delta = cast(scalar_operand(n, 2), t);

@@ -20,14 +20,6 @@ void learn(Symbols& symbols, const Type& type, const Tensor& t) {
     if (Expr e = type.shape[d].extent(); e.op() == Op::Symbol) symbols[e.bits()] = t.dims()[d];
 }
 
-/// Likewise from its elements.
-void learn(Symbols& symbols, const Value& value, const Tensor& t) {
-  learn(symbols, value.type, t);
-  for (size_t i = 0; i < value.content.size(); ++i)
-    if (const auto symbol = symbol_of_element(value.content[i]))
-      symbols[symbol->bits()] = t.get_int(static_cast<int64_t>(i));
-}
-
 /// What sizes of the inputs decide already.
 void check_requirements(const Graph& g, const Symbols& symbols) {
   for (const Requirement& r : g.requirements())
@@ -51,6 +43,13 @@ std::vector<int64_t> bound_dims(const Type& type, const Symbols& symbols, int64_
 }
 
 }  // namespace
+
+void learn(Symbols& symbols, const Value& value, const Tensor& t) {
+  learn(symbols, value.type, t);
+  for (size_t i = 0; i < value.content.size(); ++i)
+    if (const auto symbol = symbol_of_element(value.content[i]))
+      symbols[symbol->bits()] = t.get_int(static_cast<int64_t>(i));
+}
 
 NodeRun::NodeRun(const Graph& g, const Node& n, Symbols& symbols, bool shadow)
     : graph_(g), node_(n), symbols_(symbols), shadow_(shadow) {}
@@ -145,14 +144,13 @@ std::vector<Dual> NodeRun::run(std::span<const Dual> inputs) {
     std::vector<Dual> operator()(const Compute& m) { return run.run_compute(m, in); }
     std::vector<Dual> operator()(const View& m) { return run.run_view(m, in); }
     std::vector<Dual> operator()(const Scatter& m) { return run.run_scatter(m, in); }
-    std::vector<Dual> operator()(const Compact& m) { return run.run_compact(m, in); }
     std::vector<Dual> operator()(const Composite& m) { return run.run_composite(m, in); }
     std::vector<Dual> operator()(const Control& m) { return m.form == Control::If ? run.run_if(in) : run.run_loop(in); }
     std::vector<Dual> operator()(const Opaque&) { return run.run_opaque(in); }
   };
   std::vector<Dual> out = std::visit(Visitor{*this, inputs}, *meaning_);
   for (size_t i = 0; i < out.size(); ++i)
-    if (node_.outputs[i]) learn(symbols_, out_type(static_cast<int>(i)), out[i].rounded);
+    if (node_.outputs[i]) learn(symbols_, graph_[node_.outputs[i]], out[i].rounded);
   return out;
 }
 
@@ -185,6 +183,8 @@ void GraphRun::run_node(size_t i, const Observer& observe) {
     throw;
   }
   CAMEO_CHECK(out.size() == n.outputs.size(), "a tensor for every output");
+  if (std::ranges::any_of(n.outputs, [&](ValueId v) { return v && !graph_[v].content.empty(); }))
+    check_requirements(graph_, symbols_);
   if (observe) {
     std::vector<Tensor> rounded, unrounded;
     for (const Dual& d : out) {

@@ -32,7 +32,6 @@ class NodeRun {
   std::vector<Dual> run_compute(const Compute& m, std::span<const Dual> inputs);
   std::vector<Dual> run_view(const View& m, std::span<const Dual> inputs);
   std::vector<Dual> run_scatter(const Scatter& m, std::span<const Dual> inputs);
-  std::vector<Dual> run_compact(const Compact& m, std::span<const Dual> inputs);
   std::vector<Dual> run_composite(const Composite& m, std::span<const Dual> inputs);
   std::vector<Dual> run_if(std::span<const Dual> inputs);
   std::vector<Dual> run_loop(std::span<const Dual> inputs);
@@ -63,6 +62,9 @@ class GraphRun {
   std::vector<int> last_use_;  // of each value: the number of a node, or of nodes for outputs
   std::vector<Dual> values_;
 };
+
+/// Learns the symbols that are dims or elements of a value from a tensor that stands for it.
+void learn(Symbols& symbols, const Value& value, const Tensor& t);
 
 /// The tensor with its floats converted; others as they are.
 Tensor converted(const Tensor& t, DType to);

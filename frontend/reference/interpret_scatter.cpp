@@ -1,4 +1,4 @@
-// Scatter and Compact: the expressions run on a tape over blocks of points; the writes follow one by one, in order.
+// Scatter: the expressions run on a tape over blocks of points; the writes follow one by one, in order.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -85,34 +85,6 @@ std::vector<Dual> NodeRun::run_scatter(const Scatter& m, std::span<const Dual> i
   });
   std::vector<Dual> out{new_output(0, std::move(dims))};
   if (out[0].rounded.size()) store(out[0], 0, out[0].rounded.size(), column.lanes());
-  return out;
-}
-
-std::vector<Dual> NodeRun::run_compact(const Compact& m, std::span<const Dual> inputs) {
-  std::vector<Expr> roots = m.row;
-  roots.push_back(m.keep);
-  Column rows;
-  int64_t count = 0, columns = static_cast<int64_t>(m.row.size());
-  compile(0, m.over, roots, inputs).run(inputs, {.shadow = shadow_}, [&](const Tape::Block& b) {
-    const Lanes& keep = b.roots.back();
-    for (int64_t i = 0; i < b.lanes; ++i) {
-      if (!keep.ints[keep.uniform ? 0 : i]) continue;
-      for (int64_t c = 0; c < columns; ++c) rows.append(b.roots[c], i);
-      ++count;
-    }
-  });
-  const Shape& shape = out_type(0).shape;
-  bool transposed = shape.size() == 2 && shape[0].is_static() && !shape[1].is_static();  // a row of coordinates an axis
-  std::vector<int64_t> dims{count};
-  if (shape.size() == 2) dims.insert(transposed ? dims.begin() : dims.end(), columns);
-  std::vector<Dual> out{new_output(0, std::move(dims))};
-  if (transposed) {
-    Column turned;
-    for (int64_t c = 0; c < columns; ++c)
-      for (int64_t i = 0; i < count; ++i) turned.append(rows.lanes(), i * columns + c);
-    std::swap(rows, turned);
-  }
-  if (out[0].rounded.size()) store(out[0], 0, out[0].rounded.size(), rows.lanes());
   return out;
 }
 

@@ -21,7 +21,6 @@ Refusal refusal_of(const Meaning& meaning) {
     }
     Refusal operator()(const View&) { return "what moves no bytes is no part of a kernel"; }
     Refusal operator()(const Scatter&) { return "what writes where its data say is a kernel of its own"; }
-    Refusal operator()(const Compact&) { return "what makes as much as its data say is a kernel of its own"; }
     Refusal operator()(const Composite&) { return "what is made of other operators is no kernel"; }
     Refusal operator()(const Control&) { return "control flow is no part of a kernel"; }
     Refusal operator()(const Opaque&) { return "what has a function of its own is a kernel of its own"; }
@@ -91,6 +90,7 @@ JoinRules::JoinRules(const Graph& g, const Target& target)
       if (v && (readers_[v.index].empty() || readers_[v.index].back() != i)) readers_[v.index].push_back(i);
   }
   for (const Port& p : g.outputs()) is_output_[p.value.index] = true;
+  for (ValueId v : deciding_values(g)) is_output_[v.index] = true;  // the table of sizes takes it
   for (uint32_t i = 0; i < g.nodes().size(); ++i) facts_[i].widens = widens_for_products(i, target);
 }
 void JoinRules::read_meaning(uint32_t node) {

@@ -64,6 +64,7 @@ std::vector<bool> needed_values(const LoweredGraph& f) {
   };
   const auto node_runs = [&](NodeId n) { return must_run(f.g[n]); };
   for (const Port& p : f.g.outputs()) need(p.value);
+  for (ValueId v : deciding_values(f.g)) need(v);
   for (const FusedCluster& c : std::views::reverse(f.clusters)) {  // readers first
     if (c.outputs.empty())
       for (NodeId n : c.cluster.nodes) std::ranges::for_each(f.g[n].inputs, need);

@@ -1,5 +1,5 @@
-// Blocks for buffers of open sizes. What is larger is not known, so a buffer takes the first block that is free, rather
-// one of its own size than another, which then has room for both.
+// Blocks for buffers of open sizes, which a run takes once it knows them. What is larger is not known, so a buffer
+// takes the first block that is free, rather one of its own size than another, which then has room for both.
 #include <algorithm>
 #include <numeric>
 
@@ -14,16 +14,20 @@ void place_blocks(Plan& plan) {
   std::iota(order.begin(), order.end(), size_t{0});
   std::erase_if(order, [&](size_t b) { return !plan.buffers[b].size; });
   std::ranges::stable_sort(order, {}, [&](size_t b) { return plan.buffers[b].first; });
-  std::vector<int> last;  // by block: the last step that needs it so far
+  const std::vector<Expr> learned = learned_symbols(plan);
+  std::vector<int> last;       // by block: the last step that needs it so far
+  std::vector<size_t> stages;  // by block: what its sizes wait for
   for (size_t number : order) {
     Buffer& b = plan.buffers[number];
     const auto none = static_cast<uint32_t>(plan.blocks.size());
     b.block = none;
     for (uint32_t i = 0; i < none; ++i)
-      if (last[i] < b.first && (b.block == none || plan.blocks[i] == b.size)) b.block = i;
+      if (last[i] < b.first && stages[i] == waits_for(b.size, learned) && (b.block == none || plan.blocks[i] == b.size))
+        b.block = i;
     if (b.block == none) {
       plan.blocks.push_back(b.size);
       last.push_back(b.last);
+      stages.push_back(waits_for(b.size, learned));
       continue;
     }
     if (plan.blocks[b.block] != b.size) plan.blocks[b.block] = larger(Dim(plan.blocks[b.block]), Dim(b.size)).extent();

@@ -123,6 +123,8 @@ void Planner::copy(const Place& to, const Place& from, Dim bytes, const Provenan
 }
 
 Planner::Frame Planner::open_frame(const Graph& g) {
+  for (ValueId v : deciding_values(g))
+    for (Expr element : g[v].content) sizes_.insert(*symbol_of_element(element));
   require_sizes_of(g);
   std::vector<FusedCluster> clusters;
   Places places(g.values().size());
@@ -135,8 +137,8 @@ Planner::Frame Planner::open_frame(const Graph& g) {
     });
     clusters.push_back(std::move(fused));
   }
-  if (diagnostics_.has_errors()) return {{g, {}, {}, {}, {}}, {}, {}};  // unknown extents have no layout
-  Frame f{lower_graph(g, std::move(clusters), plan_.target), std::move(places), {}};
+  if (diagnostics_.has_errors()) return {{g, {}, {}, {}, {}}, {}, {}, {}};  // unknown extents have no layout
+  Frame f{lower_graph(g, std::move(clusters), plan_.target), std::move(places), {}, deciding_values(g)};
   require_sound(verify_layouts(g, f.layouts.made), "layouts");
   return f;
 }
@@ -187,6 +189,26 @@ void Planner::plan_graph(const Graph& g, const std::vector<Place>& inputs, const
 }
 
 void Planner::plan_cluster(Frame& f, size_t number) {
+  plan_kernels(f, number);
+  for (NodeId n : f.clusters[number].cluster.nodes)
+    for (ValueId v : f.g[n].outputs)
+      if (v && std::ranges::find(f.deciding, v) != f.deciding.end()) learn(f, v);
+}
+
+void Planner::learn(Frame& f, ValueId v) {
+  const Value& value = f.g[v];
+  if (plan_.target.is_gpu())
+    throw CompileError(Code::E0404,
+                       fmt::format("`{}` computes what decides shapes, which a GPU's plan does not know yet",
+                                   f.g[value.producer].op->name));
+  const Ref ref = use(place_plain(f, v));
+  Step& s = push(StepKind::Sizes, {ref}, f.g[value.producer].provenance);
+  s.dtype = value.type.dtype;
+  s.bytes = product(value.type.shape).value() * byte_size(s.dtype);
+  for (Expr element : value.content) s.elements.push_back(*symbol_of_element(element));
+}
+
+void Planner::plan_kernels(Frame& f, size_t number) {
   const FusedCluster& c = f.clusters[number];
   for (size_t i = 0; i < c.outputs.size(); ++i) plan_output(f, c, i);
   if (!c.outputs.empty()) return;
@@ -281,11 +303,29 @@ Plan make_plan(const Graph& g, const Target& target, WeightPool& weights, Diagno
   Planner(plan, weights, diagnostics, on_host).plan_root(g);
   if (diagnostics.has_errors()) return plan;
   const Interface io = interface_of(g);
-  for (const DimBinding& sizes : ends_of_sizes(io)) {
+  for (DimBinding sizes : ends_of_sizes(io)) {
+    for (Expr symbol : learned_symbols(plan)) sizes.emplace(symbol_name(symbol), 1);
     if (!runs_at(plan, sizes)) continue;
     require_sound(verify_plan(bind_plan(plan, sizes), bind_interface(io, sizes), weights.bytes), "the plan");
   }
   return plan;
+}
+
+std::vector<Expr> learned_symbols(const Schedule& schedule) {
+  std::vector<Expr> learned;
+  for (const Step& s : schedule.steps)
+    for (Expr symbol : s.elements)
+      if (std::ranges::find(learned, symbol) == learned.end()) learned.push_back(symbol);
+  return learned;
+}
+
+size_t waits_for(Expr size, const std::vector<Expr>& learned) {
+  size_t count = 0;
+  visit(std::vector{size}, [&](Expr e) {
+    const auto at = std::ranges::find(learned, e);
+    if (at != learned.end()) count = std::max(count, static_cast<size_t>(at - learned.begin()) + 1);
+  });
+  return count;
 }
 
 void visit_symbols(const Interface& io, const std::function<void(Expr)>& f) {

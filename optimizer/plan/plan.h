@@ -87,16 +87,18 @@ struct Ref {
 };
 std::string to_string(const Ref& r);
 
-enum class StepKind : uint8_t { Kernel, Jump, JumpIfFalse, LoopBegin, LoopEnd, Swap, SetBase, Advance, Copy };
+enum class StepKind : uint8_t { Kernel, Jump, JumpIfFalse, LoopBegin, LoopEnd, Swap, SetBase, Advance, Copy, Sizes };
 struct Step {
   StepKind kind = StepKind::Kernel;
   uint32_t kernel = 0;
   std::vector<Ref> refs;
   int chunks = 1;
-  int jump = -1;          // a step's number
-  int64_t bytes = 0;      // Copy, Advance; LoopBegin: trips when no ref holds them
-  uint32_t a = 0, b = 0;  // slots of Swap, SetBase, Advance; loop number and flags of LoopBegin
-  Expr size = {};         // of Copy and Advance their bytes, of a Kernel its chunks, where only a run knows them
+  int jump = -1;                    // a step's number
+  int64_t bytes = 0;                // Copy, Advance; LoopBegin: trips when no ref holds them
+  uint32_t a = 0, b = 0;            // slots of Swap, SetBase, Advance; loop number and flags of LoopBegin
+  std::vector<Expr> elements = {};  // of Sizes: the symbols that the elements of its ref are, of a type `dtype`
+  DType dtype = DType::undefined;
+  Expr size = {};  // of Copy and Advance their bytes, of a Kernel its chunks, where only a run knows them
   Provenance provenance;
   std::vector<ValueId> written;  // values of the root graph, for taps
   void move(Dim n) {             // bytes
@@ -167,6 +169,11 @@ struct Schedule {
   int64_t host_bytes = 0;    // of the processor's memory in which a GPU's plan has steps on it work, one after another
   uint32_t slots = 0, loops = 0;
 };
+
+/// The symbols that a run learns from what it computes, in the order of the steps that take them into the table.
+std::vector<Expr> learned_symbols(const Schedule& schedule);
+/// How many of them, the first ones, have to be known for a size to be.
+size_t waits_for(Expr size, const std::vector<Expr>& learned);
 
 /// The schedule of runs at these sizes, made as if there were no others; what it does not name keeps its range.
 struct Bucket : Schedule {

@@ -37,6 +37,7 @@ class Planner {
   struct Frame : LoweredGraph {
     Places places;
     std::map<std::pair<ValueId, std::string>, Place> relayouts;  // copies in another layout
+    std::vector<ValueId> deciding;                               // values that the table of sizes takes
   };
 
   // ---- steps and buffers
@@ -52,6 +53,9 @@ class Planner {
   /// Runs `work`; what it finds wrong with the model is noted, and the cluster's values get places all the same.
   void guarded(const Graph& g, const Cluster& c, Places& places, const std::function<void()>& work);
   void plan_cluster(Frame& f, size_t number);
+  void plan_kernels(Frame& f, size_t number);
+  /// A step that takes the elements of a value into the table of sizes.
+  void learn(Frame& f, ValueId v);
   void require_sizes_of(const Graph& g);
 
   // ---- where values stand

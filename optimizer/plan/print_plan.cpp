@@ -17,7 +17,7 @@ std::string to_string(const Ref& r) {
 namespace {
 std::string_view name(StepKind k) {
   constexpr std::string_view names[] = {"kernel", "jump",     "jump-if-false", "loop-begin", "loop-end",
-                                        "swap",   "set-base", "advance",       "copy"};
+                                        "swap",   "set-base", "advance",       "copy",       "sizes"};
   return names[static_cast<int>(k)];
 }
 std::string join(const auto& list, auto text) {

@@ -98,10 +98,16 @@ void store_block(const Tape::Block& b, DType t, const Region& to) {
 
 // ---- steps ----------------------------------------------------------------------------------------------------------
 
+/// Thrown by a step that learns other sizes than the plan is bound to: it has to be bound anew.
+struct LearnedSizes {
+  DimBinding sizes;
+};
+
 class PlanRun {
  public:
-  PlanRun(const Module& m, const Plan& p, std::span<const Tensor> inputs)
+  PlanRun(const Module& m, const Plan& p, std::span<const Tensor> inputs, const DimBinding& sizes)
       : plan_(p),
+        sizes_(sizes),
         arena_(DType::u8, {p.arena_bytes}),
         weights_(DType::u8, {m.weights.bytes}),
         host_(DType::u8, {p.host_bytes}),
@@ -200,6 +206,7 @@ class PlanRun {
       case StepKind::Swap: std::swap(slots_.at(s.a), slots_.at(s.b)); break;
       case StepKind::SetBase: slots_.at(s.a) = at(s.refs.at(0)); break;
       case StepKind::Advance: slots_.at(s.a) = slots_.at(s.a).after(s.bytes); break;
+      case StepKind::Sizes: learn(s); break;
       case StepKind::Copy: {
         Region to = at(s.refs.at(0), s.bytes), from = at(s.refs.at(1), s.bytes);
         if (!to.writable) throw PlanFault("copies into what is only read");
@@ -207,6 +214,16 @@ class PlanRun {
       }
     }
     return at_ + 1;
+  }
+  void learn(const Step& s) {
+    const Region from = at(s.refs.at(0), s.bytes);
+    Tensor elements(s.dtype, {std::ssize(s.elements)});
+    std::memcpy(elements.mutable_bytes().data(), from.begin, static_cast<size_t>(s.bytes));
+    LearnedSizes learned;
+    for (size_t i = 0; i < s.elements.size(); ++i)
+      learned.sizes[std::string(symbol_name(s.elements[i]))] = elements.get_int(static_cast<int64_t>(i));
+    for (const auto& [name, size] : learned.sizes)
+      if (sizes_.at(name) != size) throw learned;
   }
   int test_loop(int begin) {
     const Step& s = plan_.steps.at(begin);
@@ -267,6 +284,7 @@ class PlanRun {
   }
 
   const Plan& plan_;
+  const DimBinding& sizes_;  // that it is bound to
   Tensor arena_, weights_, host_;
   std::vector<Tensor> inputs_, outputs_;
   std::vector<Region> slots_;
@@ -279,13 +297,26 @@ class PlanRun {
 
 std::vector<Tensor> run_plan(const Module& m, const Plan& p, std::span<const Tensor> inputs) {
   CAMEO_CHECK(inputs.size() == m.io.inputs.size(), "a tensor for each input");
-  const DimBinding sizes = sizes_of_run(m.io, inputs);
-  if (sizes.empty()) return PlanRun(m, p, inputs).run();
-  for (const Requirement& r : p.requirements)
-    if (simplify_index(bind_symbols(r.condition, sizes)).is_const(0)) throw misfit(*m.sources, r);
-  Module bound = m;
-  bound.io = bind_interface(m.io, sizes);
-  return PlanRun(bound, bind_plan(p, sizes), inputs).run();
+  DimBinding sizes = sizes_of_run(m.io, inputs);
+  const std::vector<Expr> learned = learned_symbols(p);
+  for (Expr symbol : learned) sizes.emplace(symbol_name(symbol), 0);
+  if (sizes.empty()) return PlanRun(m, p, inputs, sizes).run();
+  size_t known = 0;  // of the learned ones
+  for (int round = 0; round < 1000; ++round) {
+    for (const Requirement& r : p.requirements)
+      if (waits_for(r.condition, learned) <= known && simplify_index(bind_symbols(r.condition, sizes)).is_const(0))
+        throw misfit(*m.sources, r);
+    Module bound = m;
+    bound.io = bind_interface(m.io, sizes);
+    try {
+      return PlanRun(bound, bind_plan(p, sizes), inputs, sizes).run();
+    } catch (const LearnedSizes& news) {
+      for (const auto& [name, size] : news.sizes) sizes[name] = size;
+      for (size_t i = 0; i < learned.size(); ++i)
+        if (news.sizes.contains(std::string(symbol_name(learned[i])))) known = std::max(known, i + 1);
+    }
+  }
+  throw PlanFault("learns other sizes each time");
 }
 
 }  // namespace cameo

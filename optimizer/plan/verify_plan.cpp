@@ -105,7 +105,8 @@ class PlanVerifier {
     if (s.kind == StepKind::LoopBegin && s.a >= plan_.loops)
       say(number, fmt::format("loop {} of {}", s.a, plan_.loops));
     if (s.kind == StepKind::Kernel) return check_kernel(number, s);
-    for (const Ref& r : s.refs) check_ref(number, r, s.kind == StepKind::Copy ? s.bytes : 1);
+    for (const Ref& r : s.refs)
+      check_ref(number, r, s.kind == StepKind::Copy || s.kind == StepKind::Sizes ? s.bytes : 1);
   }
   static std::vector<uint32_t> slots_of(const Step& s) {
     std::vector<uint32_t> slots;

@@ -28,9 +28,12 @@ void set_dims(Tool& tool) {
   set_dims(tool.program->outputs, tool.program->output_count, tool.sizes);
 }
 
+// Not an element of a value.
+bool is_of_dims(const Symbol& symbol) { return symbol.input == -1; }
+
 bool all_known(const Tool& tool) {
   for (uint32_t i = 0; i < tool.program->symbol_count; ++i)
-    if (tool.sizes[i] < 0) return false;
+    if (is_of_dims(tool.program->symbols[i]) && tool.sizes[i] < 0) return false;
   return true;
 }
 
@@ -57,7 +60,7 @@ bool set_by_flag(Tool& tool, Slice flag) {
   for (uint32_t i = 0; i < tool.program->symbol_count; ++i) {
     const Symbol& symbol = tool.program->symbols[i];
     known.format("%s%s", i ? ", " : "; there are ", Quoted(symbol.name).text);
-    if (!(name == symbol.name)) continue;
+    if (!(name == symbol.name) || !is_of_dims(symbol)) continue;
     if (equals < flag.size && parse_integer(flag.from(equals + 1), &size) && is_within(symbol, size))
       return tool.sizes[i] = size, true;
     Text bounds(tool.arena);
@@ -80,6 +83,12 @@ void own_dims(Tool& tool, Program* program) {
 void forget_sizes(Tool& tool) {
   for (uint32_t i = 0; i < tool.program->size_count; ++i) tool.sizes[i] = -1;
   set_dims(tool);
+}
+
+void set_output_dims(Tool& tool, const int64_t* dims) {
+  for (uint32_t i = 0; i < tool.program->output_count; ++i)
+    for (int32_t d = 0; d < tool.program->outputs[i].rank; ++d)
+      const_cast<int64_t*>(tool.program->outputs[i].dims)[d] = *dims++;
 }
 
 void set_symbols(Tool& tool, const int64_t* symbols) {
@@ -119,7 +128,7 @@ bool take_dims(Tool& tool, const Io& io, const Array& array, Slice what) {
 void settle_sizes(Tool& tool) {
   Text least(tool.arena);
   for (uint32_t i = 0; i < tool.program->symbol_count; ++i) {
-    if (tool.sizes[i] >= 0) continue;
+    if (tool.sizes[i] >= 0 || !is_of_dims(tool.program->symbols[i])) continue;
     tool.sizes[i] = tool.program->symbols[i].low;
     least.format("%s%s=%ld", least.slice().empty() ? "" : ", ", Quoted(tool.program->symbols[i].name).bare().text,
                  tool.sizes[i]);

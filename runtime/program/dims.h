@@ -10,6 +10,7 @@ namespace rt::program {
 void own_dims(Tool& tool, Program* program);  // which is the tool's from then on
 void forget_sizes(Tool& tool);
 void set_symbols(Tool& tool, const int64_t* symbols);
+void set_output_dims(Tool& tool, const int64_t* dims);  // of all outputs, one behind the other
 bool set_dim_flags(Tool& tool, const Flags& flags);
 // What a value of `io` has, which fits it where dims are numbers.
 bool take_dims(Tool& tool, const Io& io, const Array& array, Slice what);

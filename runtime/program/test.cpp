@@ -131,6 +131,12 @@ Check check_output(const Flags& flags, const Golden* golden, int32_t output, con
   return check;
 }
 
+bool have_same_dims(const Array& a, const Array& b) {
+  bool same = a.rank == b.rank;
+  for (int32_t d = 0; same && d < a.rank; ++d) same = a.dims[d] == b.dims[d];
+  return same;
+}
+
 bool test_folder(Tester& t, Session& session, Slice folder) {
   Tool& tool = t.tool;
   Values inputs = new_values(tool, tool.program->input_count), expected = new_values(tool, tool.program->output_count);
@@ -152,6 +158,9 @@ bool test_folder(Tester& t, Session& session, Slice folder) {
     const Array &got = outputs.items[i], &want = expected.items[i];
     if (!want.data)
       tool.note("note: `%.*s` has no output_%d.pb", width(folder), folder.data, i);
+    else if (!have_same_dims(got, want))
+      return tool.fail(kAccuracy, "`%.*s`: output %s came out as %s, expected is %s", width(folder), folder.data,
+                       Quoted(tool.program->outputs[i].name).text, got.type().text, want.type().text);
     else
       add_check(t, i, check_output(t.flags, golden, i, got, want));
   }
@@ -180,7 +189,9 @@ bool test_folders(Tester& t) {
 void report_golden(void* user, const cameo_check* check) {
   Tester& t = *static_cast<Tester*>(user);
   if (!check->output) {
-    if (t.tool.program->symbol_count) set_symbols(t.tool, t.tool.program->goldens[t.cases].symbols);
+    const Golden& golden = t.tool.program->goldens[t.cases];
+    if (t.tool.program->symbol_count) set_symbols(t.tool, golden.symbols);
+    if (golden.dims) set_output_dims(t.tool, golden.dims);
     begin_case(t, check->case_name);
   }
   add_check(t, check->output,

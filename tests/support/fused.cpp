@@ -26,15 +26,20 @@ class Run {
   const Dual& operator[](ValueId v) const { return values_[v.index]; }
 
   void run(const Cluster& c) {
-    if (!fusible(g_, c)) return run_node(g_[c.nodes[0]]);
+    if (!fusible(g_, c)) return run_node(g_[c.nodes[0]]);  // which learns what it decides
     std::vector<OutputExpr> meanings = fuse(g_, c);
     std::vector<Dual> out;
     for (size_t i = 0; i < meanings.size(); ++i) out.push_back(evaluate(meanings[i], g_.type(c.outputs[i]).dtype));
-    for (size_t i = 0; i < out.size(); ++i) values_[c.outputs[i].index] = std::move(out[i]);
+    for (size_t i = 0; i < out.size(); ++i) {
+      tape::learn(symbols_, g_[c.outputs[i]], out[i].rounded);
+      values_[c.outputs[i].index] = std::move(out[i]);
+    }
   }
 
  private:
-  Dual evaluate(const OutputExpr& e, DType dtype) {
+  Dual evaluate(OutputExpr e, DType dtype) {
+    for (Expr& index : e.index) index = tape::bind_symbols(index, symbols_);
+    e.value = tape::bind_symbols(e.value, symbols_);
     std::vector<std::vector<int64_t>> dims;
     for (const Dual& d : values_) dims.push_back(d.rounded.dims());
     tape::Tape tape(e.index, std::span(&e.value, 1), std::move(dims));

@@ -299,36 +299,13 @@ TEST(Interpret, ScatterAddsInOrder) {
       CompileError);
 }
 
-TEST(Interpret, CompactKeepsInOrder) {
-  auto meaning = [](const MeaningView& n) -> Meaning {
-    auto i = MeaningView::index_of(n.shape(0));
-    return Compact{i, ne(n.load(0, i), zero(DType::f32)), i};
-  };
-  Tensor x = f32({2, 3}, {0, 1, 0, 2, 0, 3});
-  Dim count(symbol("count", {0, 6}));
-  auto r = run({x}, {Type(DType::i64, {Dim(2), count})}, meaning);  // as NonZero has it
-  EXPECT_EQ(r.rounded[0].dims(), (std::vector<int64_t>{2, 3}));
-  EXPECT_EQ(ints(r.rounded[0]), (std::vector<int64_t>{0, 1, 1, 1, 0, 2}));
-  r = run({x}, {Type(DType::i64, {count, Dim(2)})}, meaning);
-  EXPECT_EQ(ints(r.rounded[0]), (std::vector<int64_t>{0, 1, 1, 0, 1, 2}));
-}
-
 TEST(Interpret, SizesFromDataReachLaterNodes) {
-  Graph g;
-  Operator compact = made_up(1, 1), copy = made_up(1, 1);
-  g_types = {Type(DType::f32, {Dim(symbol("kept", {0, 4}))})};
-  compact.meaning = [](const MeaningView& n) -> Meaning {
-    auto i = MeaningView::index_of(n.shape(0));
-    return Compact{i, gt(n.load(0, i), zero(DType::f32)), {n.load(0, i)}};
-  };
-  copy.meaning = [](const MeaningView& n) -> Meaning {
-    auto i = n.index();
-    return Compute{{{i, n.load(0, i) * 2.0}}};
-  };
-  ValueId x = g.add_input("x", type(DType::f32, {4}));
-  g.add_output("y", g.add(copy, {g.add(compact, {x})[0]})[0]);
-  auto r = interpret(g, std::vector{f32({4}, {-1, 5, 0, 7})});
-  EXPECT_EQ(values(r.rounded[0]), (std::vector<double>{10, 14}));
+  Build b;
+  const ValueId x = b.input("x", type(DType::f32, {4})), kept = b.op("NonZero", {x});
+  const Graph g = b.finish({{"y", b.add(kept, kept)}});
+  const Interpretation r = interpret(g, std::vector{f32({4}, {-1, 5, 0, 7})});
+  EXPECT_EQ(r.rounded[0].dims(), (std::vector<int64_t>{1, 3}));
+  EXPECT_EQ(ints(r.rounded[0]), (std::vector<int64_t>{0, 2, 6}));
 }
 
 /// A body that doubles its carried value and scans it: carried' = carried + captured; goes on while it is below 20.

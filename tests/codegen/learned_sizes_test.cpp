@@ -1,0 +1,131 @@
+// Sizes that a run computes: artifacts that learn them as they go, from run to run others.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "codegen/goldens.h"
+#include "frontend/ir/build.h"
+#include "runtime/dtype.h"
+#include "tests/support/artifact.h"
+#include "tests/support/child.h"
+
+namespace cameo::test {
+namespace {
+
+/// The places of x[3, 5] that are not zero as rows[n, 2], and of the rows' sums, y, those above 2: two sizes, one after
+/// the other.
+Graph sums_above_two() {
+  Build b;
+  const ValueId x = b.input("x", Type(DType::f32, {3, 5})), rows = b.transpose(b.op("NonZero", {x}), {1, 0});
+  const ValueId sums = b.reduce("ReduceSum", rows, {1}, false);
+  const ValueId high = b.squeeze(b.op("NonZero", {b.op("Greater", {sums, b.scalar(DType::i64, 2)})}), {0});
+  return b.finish({{"rows", rows}, {"y", b.gather(sums, high)}});
+}
+
+/// The first k[0] + k[1] of x[4], largest first.
+Graph largest_of_four() {
+  Build b;
+  const ValueId x = b.input("x", Type(DType::f32, {4})), k = b.input("k", Type(DType::i64, {2}));
+  const ValueId count = b.reduce("ReduceSum", k, {0});
+  b.graph().decide(count);
+  return b.finish({{"y", b.op("TopK", {x, count})}});
+}
+
+Tensor with_elements(int64_t count) {
+  Tensor t(DType::f32, {3, 5});
+  for (int64_t i = 0; i < t.size(); ++i) t.set(i, i * 7 % t.size() < count ? 1 : 0);
+  return t;
+}
+Tensor pair(int64_t a, int64_t b) {
+  Tensor t(DType::i64, {2});
+  t.set_int(0, a), t.set_int(1, b);
+  return t;
+}
+
+/// What `work` says of the graph's artifact, in a child.
+std::string with_artifact(const Graph& g, const std::function<std::string(const LoadedArtifact&)>& work,
+                          const std::vector<GoldenCase>& goldens = {}) {
+  return in_child([&] {
+    const std::filesystem::path path =
+        std::filesystem::path(testing::TempDir()) / fmt::format("cameo_learned_{}.so", getpid());
+    build_graph(g, path, {}, native_target(), goldens);
+    const LoadedArtifact artifact(path);
+    std::filesystem::remove(path);
+    return work(artifact);
+  });
+}
+
+TEST(LearnedSizes, AreThoseOfEachRun) {
+  const Graph g = sums_above_two();
+  EXPECT_EQ(with_artifact(g,
+                          [&](const LoadedArtifact& artifact) {
+                            std::string wrong;
+                            for (int64_t count : {0, 1, 15, 4, 9}) {
+                              const std::vector<Tensor> in{with_elements(count)};
+                              wrong += differences(artifact.run(in), interpret(g, in));
+                            }
+                            return wrong;
+                          }),
+            "");
+}
+
+TEST(LearnedSizes, OfOneContextFollowEachOther) {
+  EXPECT_EQ(with_artifact(sums_above_two(),
+                          [](const LoadedArtifact& artifact) {
+                            const cameo_api& api = artifact.api();
+                            cameo_model* model = nullptr;
+                            cameo_context* context = nullptr;
+                            api.model_create(nullptr, &model, nullptr);
+                            api.context_create(model, &context, nullptr);
+                            std::string dims;
+                            for (int64_t count : {9, 0, 15}) {
+                              const Tensor x = with_elements(count);
+                              cameo_value in{}, out[2]{};
+                              in.struct_size = out[0].struct_size = out[1].struct_size = sizeof in;
+                              in.kind = out[0].kind = out[1].kind = CAMEO_KIND_TENSOR;
+                              in.tensor.data = const_cast<std::byte*>(x.bytes().data());
+                              in.tensor.device = {CAMEO_CPU, 0};
+                              in.tensor.ndim = 2;
+                              in.tensor.dtype = rt::to_dlpack(static_cast<uint32_t>(DType::f32));
+                              in.tensor.shape = const_cast<int64_t*>(x.dims().data());
+                              const cameo_status status = api.run(context, &in, 1, out, 2, nullptr, nullptr);
+                              dims += fmt::format("{}: {} {}, ", static_cast<int>(status), out[0].tensor.shape[0],
+                                                  out[1].tensor.shape[0]);
+                            }
+                            api.context_release(context);
+                            api.model_release(model);
+                            return dims;
+                          }),
+            "0: 9 6, 0: 0 0, 0: 15 9, ");
+}
+
+TEST(LearnedSizes, ThatTheModelDoesNotTakeNameTheNode) {
+  EXPECT_EQ(with_artifact(largest_of_four(),
+                          [](const LoadedArtifact& artifact) -> std::string {
+                            const Tensor x(DType::f32, {4});
+                            const size_t fit = artifact.run(std::vector{x, pair(1, 2)})[0].size();
+                            try {
+                              artifact.run(std::vector{x, pair(3, 2)});
+                              return "5 of 4 elements";
+                            } catch (const std::runtime_error& e) { return fmt::format("{}, {}", fit, e.what()); }
+                          }),
+            "3, invalid argument: node `?` does not fit these sizes");
+}
+
+TEST(LearnedSizes, OfGoldenCasesAreExpectedToo) {
+  const Graph g = sums_above_two();
+  const std::vector<GoldenCase> goldens{golden_case(g, "nine", {with_elements(9)}),
+                                        golden_case(g, "none", {with_elements(0)})};
+  std::vector<GoldenCase> wrong = goldens;
+  wrong[0].inputs = wrong[1].inputs;
+  const auto selftest = [](const LoadedArtifact& artifact) -> std::string {
+    cameo_error error{sizeof error, CAMEO_OK, -1, -1, {}};
+    artifact.api().selftest(nullptr, nullptr, nullptr, &error);
+    return error.message;
+  };
+  EXPECT_EQ(with_artifact(g, selftest, goldens), "");
+  EXPECT_EQ(with_artifact(g, selftest, wrong), "case `nine`: output 0 `rows` has other dims: i64[0,2]");
+}
+
+}  // namespace
+}  // namespace cameo::test
