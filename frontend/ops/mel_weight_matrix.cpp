@@ -6,9 +6,8 @@ namespace cameo::ops {
 namespace {
 
 void infer_mel_weight_matrix(Infer& n) {
-  int64_t bands = scalar_int(n, 0), length = scalar_int(n, 1);
-  if (bands < 0 || length < 0)
-    n.fail(Code::E0304, fmt::format("{} bands over a transform of length {}", bands, length));
+  const Dim bands = given_dim(n, scalar_element(n, 0), 2, "num_mel_bins");
+  const Dim length = given_dim(n, scalar_element(n, 1), 2, "dft_length");
   for (int input : {2, 3, 4}) check_scalar(n, input);
   n.output(0, output_datatype(n), {length / 2 + 1, bands});
 }

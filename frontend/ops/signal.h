@@ -1,9 +1,11 @@
-// What the signal operators share: the discrete Fourier transform as a product with a matrix, and scalar operands.
-// A row of the matrix is an input sample and its component, a column an output bin and its component.
+// What the signal operators share: the discrete Fourier transform and scalar operands. Where its length is known the
+// transform is a product with a matrix, whose row is an input sample and its component, and whose column an output bin
+// and its component; else each factor is computed where it is needed.
 #pragma once
 #include <fmt/format.h>
 
 #include <cmath>
+#include <functional>
 #include <numbers>
 
 #include "frontend/ir/build.h"
@@ -12,12 +14,13 @@
 namespace cameo::ops {
 
 struct Transform {
-  int64_t length = 0;      // N of exp(-2 pi i k n / N)
-  int64_t samples = 0;     // rows: those of the input that count
+  Dim length;              // N of exp(-2 pi i k n / N)
+  Dim samples;             // rows: those of the input that count
   int64_t components = 1;  // of the input: real, or real and imaginary
   bool inverse = false, onesided = false;
   bool to_real() const { return inverse && onesided; }
-  int64_t bins() const { return onesided && !inverse ? length / 2 + 1 : length; }
+  bool is_known() const { return length.is_static() && samples.is_static(); }
+  Dim bins() const { return onesided && !inverse ? length / 2 + 1 : length; }
   int64_t out_components() const { return to_real() ? 1 : 2; }
 };
 
@@ -31,21 +34,46 @@ inline double cosine_of_turn(int64_t part, int64_t whole) {
 
 /// What sample n contributes to bin k: the factors of its real and imaginary part, to the real or imaginary output.
 inline double transform_factor(const Transform& t, int64_t n, int64_t component, int64_t k, int64_t out_component) {
-  int64_t turn = n * k % t.length;
-  double c = cosine_of_turn(turn, t.length),
-         s = cosine_of_turn(4 * turn + (t.inverse ? 3 : 1) * t.length, 4 * t.length);
+  const int64_t length = t.length.value(), turn = n * k % length;
+  double c = cosine_of_turn(turn, length), s = cosine_of_turn(4 * turn + (t.inverse ? 3 : 1) * length, 4 * length);
   double factor = component == out_component ? c : component == 0 ? s : -s;
   if (!t.inverse) return factor;
-  bool mirrored = t.onesided && n != 0 && 2 * n != t.length;  // the other half's sample is its conjugate
-  return factor * (mirrored ? 2 : 1) / static_cast<double>(t.length);
+  bool mirrored = t.onesided && n != 0 && 2 * n != length;  // the other half's sample is its conjugate
+  return factor * (mirrored ? 2 : 1) / static_cast<double>(length);
+}
+/// The same of a length that only a run knows, in f64. -sin(a) is cos(a + pi / 2).
+inline Expr transform_factor(const Transform& t, Expr sample, int64_t component, Expr bin, Expr out_component) {
+  const Expr length = t.length.extent(), none = zero(DType::f64);
+  const Expr to_real = eq(out_component, integer(0));
+  const Expr quarter = constant(DType::f64, (t.inverse ? -0.5 : 0.5) * std::numbers::pi);
+  const Expr phase = component == 0 ? select(to_real, none, quarter) : select(to_real, -quarter, none);
+  const Expr turn = cast(mod(sample * bin, length), DType::f64) / cast(length, DType::f64);
+  const Expr factor = cos(turn * (2 * std::numbers::pi) + phase);
+  if (!t.inverse) return factor;
+  const Expr single = logical_or(eq(sample, integer(0)), eq(sample * integer(2), length));
+  const Expr times = t.onesided ? select(single, one(DType::f64), constant(DType::f64, 2)) : one(DType::f64);
+  return factor * times / cast(length, DType::f64);
+}
+
+/// The sum over the samples; `sample_at` is the sample of a number and a component.
+inline Expr transformed(const Transform& t, DType type, Expr bin, Expr out_component,
+                        const std::function<Expr(Expr, int64_t)>& sample_at) {
+  const Expr s = var(t.samples.extent());
+  Expr sum;
+  for (int64_t c = 0; c < t.components; ++c) {
+    const Expr term = sample_at(s, c) * cast(transform_factor(t, s, c, bin, out_component), type);
+    sum = c ? sum + term : term;
+  }
+  return fold(FoldKind::Sum, s, sum);
 }
 
 inline Tensor transform_matrix(const Transform& t, DType type) {
-  Tensor m(type, {t.samples * t.components, t.bins() * t.out_components()});
+  const int64_t samples = t.samples.value(), bins = t.bins().value();
+  Tensor m(type, {samples * t.components, bins * t.out_components()});
   int64_t at = 0;
-  for (int64_t n = 0; n < t.samples; ++n)
+  for (int64_t n = 0; n < samples; ++n)
     for (int64_t c = 0; c < t.components; ++c)
-      for (int64_t k = 0; k < t.bins(); ++k)
+      for (int64_t k = 0; k < bins; ++k)
         for (int64_t o = 0; o < t.out_components(); ++o) m.set(at++, transform_factor(t, n, c, k, o));
   return m;
 }
@@ -54,8 +82,8 @@ inline Tensor transform_matrix(const Transform& t, DType type) {
 inline ValueId transformed(Build& b, ValueId x, const Transform& t) {
   std::vector<int64_t> flat(b.type(x).rank() - 2, 0);
   std::vector<int64_t> split = flat;
-  flat.push_back(t.samples * t.components);
-  split.insert(split.end(), {t.bins(), t.out_components()});
+  flat.push_back(t.samples.value() * t.components);
+  split.insert(split.end(), {t.bins().value(), t.out_components()});
   ValueId y = b.matmul(b.reshape(x, flat), b.graph().constant(transform_matrix(t, b.type(x).dtype)));
   return b.reshape(y, split);
 }
@@ -63,16 +91,17 @@ inline ValueId transformed(Build& b, ValueId x, const Transform& t) {
 constexpr int64_t kLargestTransform = int64_t{1} << 25;  // elements of its matrix
 
 inline void check_transform(const NodeView& n, const Transform& t) {
-  if (t.length < 1) n.fail(Code::E0304, fmt::format("a Fourier transform of length {}", t.length));
-  int64_t factors[] = {t.samples, t.components, t.bins(), t.out_components()};
+  if (!n.fits(1, t.length)) n.fail(Code::E0304, fmt::format("a Fourier transform of length {}", to_string(t.length)));
+  if (!t.is_known()) return;
+  int64_t factors[] = {t.samples.value(), t.components, t.bins().value(), t.out_components()};
   if (element_count(factors).value_or(INT64_MAX) > kLargestTransform)
     n.fail(Code::E0402, fmt::format("`{}` of length {}: its matrix has more than {} elements", n.node().op->name,
-                                    t.length, kLargestTransform));
+                                    t.length.value(), kLargestTransform));
 }
 
-/// The one element of an integer operand.
-inline int64_t scalar_int(const NodeView& n, int input) {
-  auto v = n.ints(input);
+/// The one element of an integer operand that decides a shape.
+inline Expr scalar_element(const NodeView& n, int input) {
+  const std::vector<Expr> v = elements(n, input);
   if (v.size() != 1)
     n.fail(Code::E0302, fmt::format("`{}` is {}, it must hold one element", n.node().op->inputs[input].name,
                                     to_string(n.type(input))));
