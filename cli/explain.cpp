@@ -86,6 +86,7 @@ class Explainer {
     console_.print(fmt::format("{}: {} ONNX nodes, {} steps of {} kernels for {}, arena {}\n", printable(model),
                                sources_.size(), plan_.steps.size(), plan_.kernels.size(), plan_.target.name,
                                human_bytes(static_cast<uint64_t>(plan_.arena_bytes))));
+    print_sizes();
     Json steps = Json::array();
     for (size_t i = 0; i < plan_.steps.size(); ++i) {
       const Step& s = plan_.steps[i];
@@ -102,6 +103,7 @@ class Explainer {
   }
 
   void explain_node(const std::string& model, const std::string& word) {
+    print_sizes();
     clusters_ = form_clusters(graph_, plan_.target, &refusals_);
     Json nodes = Json::array();
     for (uint32_t source : find_sources(sources_, word)) nodes.push_back(explain_source(source));
@@ -111,6 +113,11 @@ class Explainer {
   Json document_;
 
  private:
+  void print_sizes() {
+    if (const std::string sizes = sizes_text(plan_); !sizes.empty())
+      console_.print(fmt::format("sizes {}; prices and chunks are those of the largest\n", sizes));
+  }
+
   Json explain_source(uint32_t source) {
     const SourceNode& s = sources_[source];
     console_.print(fmt::format("node {} {} ({})\n", source, source_name(s), printable(s.op_type)));
@@ -171,8 +178,10 @@ class Explainer {
     Json j{{"step", i}, {"kernel", what}, {"nodes", names_json(s.provenance, sources_)}};
     if (kernel) {
       const Kernel& k = plan_.kernels[s.kernel];
+      const bool sized = std::ranges::any_of(k.axes, [](Expr a) { return !a.extent().is_const(); });
       std::string axes;
-      for (Expr a : k.axes) axes += (axes.empty() ? "" : "x") + to_string(a.extent());
+      for (Expr a : k.axes) axes += (axes.empty() ? "" : sized ? ", " : "x") + to_string(a.extent());
+      if (sized) axes = fmt::format("[{}]", axes);
       const std::string choice = k.choice.text();
       console_.print(fmt::format("    {} over {}{}{}, {} chunk{}\n", k.family->name(),
                                  axes.empty() ? "one point" : axes, choice.empty() ? "" : ": ", choice, s.chunks,

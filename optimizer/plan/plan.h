@@ -205,6 +205,9 @@ struct Module {
 
 /// `batch=1, seq=64`
 std::string to_string(const DimBinding& sizes);
+/// `batch=1..8, seq=1..`: the sizes that its kernels and memory are made of; empty where all are numbers. Elements of
+/// inputs have no range.
+std::string sizes_text(const Plan& plan);
 std::string to_string(const Plan& plan, const Sources& sources, bool with_bodies = false);
 /// A line for each thing that a kernel computes.
 std::string body_text(const Kernel& k);

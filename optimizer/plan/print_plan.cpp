@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "optimizer/choose/family.h"
 
@@ -90,10 +91,26 @@ std::string to_string(const DimBinding& sizes) {
   return s;
 }
 
+std::string sizes_text(const Plan& plan) {
+  std::vector<Expr> roots = plan.blocks;
+  for (const Kernel& k : plan.kernels)
+    for (Expr axis : k.axes) roots.push_back(axis.extent());
+  std::map<std::string, std::string> ranges;
+  visit(roots, [&](Expr e) {
+    if (e.op() == Op::Symbol && range_of(e).low >= 0)
+      ranges[printable(symbol_name(e))] = range_text({range_of(e).low, Dim(e).upper()});
+  });
+  std::string s;
+  for (const auto& [name, range] : ranges) s += fmt::format("{}{}={}", s.empty() ? "" : ", ", name, range);
+  return s;
+}
+
 std::string to_string(const Plan& plan, const Sources& sources, bool with_bodies) {
   const std::string architectures =
       !plan.target.architectures.empty() ? fmt::format(" for {}", fmt::join(plan.target.architectures, ", ")) : "";
   std::string s = fmt::format("target {}{}\narena {} bytes\n", plan.target.name, architectures, plan.arena_bytes);
+  if (const std::string sizes = sizes_text(plan); !sizes.empty())
+    s += fmt::format("sizes {}; prices and chunks are those of the largest\n", sizes);
   if (plan.host_bytes) s += fmt::format("host {} bytes, steps on host: {}\n", plan.host_bytes, steps_on_host(plan));
   for (const Kernel& k : plan.kernels) {
     s += fmt::format("kernel {} {} [{}] lanes {}{} operands [{}]{}{}\n", k.symbol, k.family->name(),

@@ -59,7 +59,9 @@ TEST_F(Explain, SymbolicDimsAreTakenAsBuildTakesThem) {
   EXPECT_TRUE(has(e.err, "cameo inspect " + model + " --dim n=1"));
   EXPECT_TRUE(has(e.out, "input   x  f32[n=1..,3]"));
   EXPECT_TRUE(has(e.out, "GFLOP a run at n=1024"));
-  EXPECT_EQ(cameo({"explain", model}).code, 0);
+  EXPECT_TRUE(has(cameo({"explain", model}).out, "\nsizes n=1..; prices"));
+  EXPECT_TRUE(has(cameo({"explain", model, "rectify", "--dim=n=1..8"}).out, "nest over [3, n]"));
+  EXPECT_TRUE(has(cameo({"build", model, "--emit=plan", "--dim=n=1..8"}).out, "\nsizes n=1..8; prices"));
 }
 
 }  // namespace
