@@ -15,7 +15,7 @@ bool has_range(const Dim& d) { return !d.is_static() && range_of(d.extent()).hig
 /// batch=1..32, batch=1.., ?=2..9 as artifacts say it too; a name alone where nothing is known of it.
 std::string dim_text(const Dim& d) {
   if (d.is_static()) return to_string(d);
-  const std::string title = title_of(d), name = title.empty() ? "?" : title;
+  const std::string title = title_of(d), name = title.empty() || title.starts_with('?') ? "?" : title;
   if (!has_range(d) && d.upper() == kOpen && !is_open(d.extent())) return name;
   return fmt::format("{}={}", name, range_text({std::max<Wide>(0, range_of(d.extent()).low), d.upper()}));
 }

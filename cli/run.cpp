@@ -2,6 +2,9 @@
 // process becomes the artifact.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+
 #include "cli/artifact.h"
 #include "cli/data.h"
 #include "cli/sizes.h"
@@ -28,9 +31,27 @@ void pass_dim(std::vector<std::string>& arguments, const std::string& flag) {
 }
 
 /// A dim that has a range and a number: the model is built for the range, and runs at the number.
-void pass_sizes(ImportOptions& flags, std::vector<std::string>& arguments) {
-  for (const auto& [name, range] : flags.ranges)
+void pass_sizes(ImportOptions& flags, const std::set<std::string>& ranged, std::vector<std::string>& arguments) {
+  for (const std::string& name : ranged)
     if (const auto size = flags.dims.extract(name)) pass_dim(arguments, fmt::format("{}={}", name, size.mapped()));
+}
+
+/// The dims that flags give a range. What those are called to which --shape gives one, only the model says.
+std::set<std::string> ranged_dims(const CompileOptions& options, Console& console) {
+  std::set<std::string> names;
+  for (const auto& [name, range] : options.import.ranges) names.insert(name);
+  const bool by_shape = std::ranges::any_of(options.import.shapes, [](const auto& shape) {
+    return !std::ranges::all_of(shape.second, &SizeRange::is_number);
+  });
+  if (!by_shape || options.import.dims.empty()) return names;
+  CompileOptions without = options;
+  without.import.dims.clear();
+  Diagnostics ignored;
+  const std::optional<Model> model = load_model(without, console, ignored);
+  if (!model) return names;
+  for (const auto& [name, size] : lowest_sizes(model->graph)) names.insert(name);
+  for (const UnboundDim& u : model->unbound) names.erase(u.dim);
+  return names;
 }
 
 /// Where nothing says sizes, a run has the least of their ranges. If the model does not run at those, at others.
@@ -53,7 +74,7 @@ int run_verb(Console& console, const std::string& verb, const ModelFlags& flags,
   }
   CompileOptions options = read_model_flags(flags);
   std::vector<std::string> arguments = run.passed_on;
-  pass_sizes(options.import, arguments);
+  pass_sizes(options.import, ranged_dims(options, console), arguments);
   for (const std::string& value : run.inputs) options.import.fed.push_back(value.substr(0, value.find('=')));
   Diagnostics diagnostics;
   FileDescriptor artifact;

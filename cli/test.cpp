@@ -174,7 +174,7 @@ class Tester {
       const Check check =
           reference ? check_by_rule(got[i], reference->rounded[i], reference->unrounded[i], given ? &wanted : nullptr)
                     : check_by_share(got[i], wanted);
-      outputs.push_back(record(c.io.outputs[i], check));
+      outputs.push_back(record(c.io.outputs[i].name, got[i], check));
     }
     Json j{{"name", c.data.name}, {"outputs", outputs}};
     if (run_.per_node) j["first_divergence"] = blame(c, model, counts_[kFail] > before);
@@ -240,12 +240,13 @@ class Tester {
     return c;
   }
 
-  Json record(const Interface::Io& io, const Check& c) {
+  Json record(const std::string& output, const Tensor& got, const Check& c) {
     const Verdict verdict = c.verdict();
     ++checks_;
     ++counts_[verdict];
-    std::string line = fmt::format("  {}  {} {}", kVerdictWords[verdict], printable(io.name), to_string(io.type));
-    if (is_float(io.type.dtype)) {
+    std::string line = fmt::format("  {}  {} {}", kVerdictWords[verdict], printable(output),
+                                   to_string(Type(got.dtype(), shape_of(got.dims()))));
+    if (is_float(got.dtype())) {
       line +=
           fmt::format("  max error {:.3g}  tolerance {:.3g} ({})", c.result.max_error, c.result.tolerance, c.source);
       if (c.golden) line += fmt::format("  golden data {:.3g} of {:.3g}", c.golden->max_error, c.golden->tolerance);
@@ -255,8 +256,8 @@ class Tester {
     if (c.golden && !c.golden->pass) line += "  the golden data are wrong: " + c.golden->why;
     console_.print(line + "\n");
     const auto number = [](double v) { return std::isfinite(v) ? Json(v) : Json(nullptr); };
-    Json j{{"name", printable(io.name)},
-           {"dtype", name(io.type.dtype)},
+    Json j{{"name", printable(output)},
+           {"dtype", name(got.dtype())},
            {"passed", verdict == kPass},
            {"verdict", kVerdictNames[verdict]},
            {"max_error", number(c.result.max_error)},

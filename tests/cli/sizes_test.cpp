@@ -132,6 +132,7 @@ TEST_F(Sizes, ShapesTakeRanges) {
     ASSERT_EQ(cameo({"build", small_, "-o", "a.so", "--shape", shape}).code, 0) << shape;
     EXPECT_EQ(run(path("a.so"), {"run", "--dim", "n=8", "-i", "rand"}).code, 0) << shape;
   }
+  expect({"bench", small_, "--shape", "x=1..8,3", "--dim=n=5", "--runs=3"}, 0, ", n=5, clock");
   expect({"build", small_, "--shape", "x=1..8,1..3"}, 2, "`--shape x=1..8,1..3` does not fit: axis `x[1]` is 3");
   expect({"build", small_, "--shape", "x=1..8"}, 2, "has 1 dims, the input has 2");
   expect({"build", small_, "--shape", "x=8..1,3"}, 2, "sizes go up from 0");
