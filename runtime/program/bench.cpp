@@ -147,7 +147,6 @@ void print_text(Tool& tool, const Session& session, const Series& s) {
   out.plain(tool.program->name);
   out.format(" on %s, %d thread%s, ", session.image(), session.threads(), session.threads() == 1 ? "" : "s");
   print_sizes(tool, &out);
-  if (tool.program->symbol_count) out.add(", ");
   if (tool.program->bucket_count) print_plan(session, &out), out.add(", ");
   out.add("clock CLOCK_MONOTONIC\n");
   print_time(&out, "load", real(session.load_ns()));

@@ -4,6 +4,9 @@
 #include "runtime/sizes.h"
 
 namespace rt::program {
+// Not an element of a value.
+bool is_of_dims(const Symbol& symbol) { return symbol.input == -1; }
+
 namespace {
 
 const Io* copy(Tool& tool, const Io* ios, uint32_t count) {
@@ -27,9 +30,6 @@ void set_dims(Tool& tool) {
   set_dims(tool.program->inputs, tool.program->input_count, tool.sizes);
   set_dims(tool.program->outputs, tool.program->output_count, tool.sizes);
 }
-
-// Not an element of a value.
-bool is_of_dims(const Symbol& symbol) { return symbol.input == -1; }
 
 bool all_known(const Tool& tool) {
   for (uint32_t i = 0; i < tool.program->symbol_count; ++i)
@@ -157,15 +157,20 @@ bool infer_dim(Array* array, int64_t elements) {
 
 void print_sizes(const Tool& tool, Text* to) {
   for (uint32_t i = 0; i < tool.program->symbol_count; ++i)
-    to->format("%s%s=%ld", i ? ", " : "", Quoted(tool.program->symbols[i].name).bare().text, tool.sizes[i]);
+    if (const Symbol& symbol = tool.program->symbols[i]; is_of_dims(symbol))
+      to->format("%s=%ld, ", Quoted(symbol.name).bare().text, tool.sizes[i]);
 }
 
 void print_sizes_json(const Tool& tool, Text* to) {
+  bool any = false;
   for (uint32_t i = 0; i < tool.program->symbol_count; ++i) {
-    to->add(i ? "," : ",\"sizes\":{"), to->json(Slice(tool.program->symbols[i].name));
+    const Symbol& symbol = tool.program->symbols[i];
+    if (!is_of_dims(symbol)) continue;
+    to->add(any ? "," : ",\"sizes\":{"), to->json(Slice(symbol.name));
     to->format(":%ld", tool.sizes[i]);
+    any = true;
   }
-  if (tool.program->symbol_count) to->add('}');
+  if (any) to->add('}');
 }
 
 }  // namespace rt::program

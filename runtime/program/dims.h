@@ -18,7 +18,8 @@ void settle_sizes(Tool& tool);  // what nothing has said is the least; stderr sa
 
 bool is_known(const Io& io);
 bool infer_dim(Array* array, int64_t elements);     // the one that is unknown; false where there is none that fits
-void print_sizes(const Tool& tool, Text* to);       // batch=2, n=3
+bool is_of_dims(const Symbol& symbol);              // not an element of a value
+void print_sizes(const Tool& tool, Text* to);       // batch=2, n=3, of dims alone, with a comma behind each
 void print_sizes_json(const Tool& tool, Text* to);  // ,"sizes":{"batch":2,"n":3}, or nothing
 
 }  // namespace rt::program

@@ -2,6 +2,7 @@
 #include "runtime/cpu.h"
 #include "runtime/device.h"
 #include "runtime/mapped_weights.h"
+#include "runtime/program/dims.h"
 #include "runtime/program/output.h"
 #include "runtime/program/session.h"
 #include "runtime/program/verbs.h"
@@ -245,6 +246,7 @@ void print_command(Tool& tool) {
   print_shell_word(&tool.out, name);
   tool.out.add(" run");
   for (uint32_t i = 0; i < p.symbol_count; ++i) {
+    if (!is_of_dims(p.symbols[i])) continue;
     Text word(tool.arena);
     word.format("%s=%ld", p.symbols[i].name, p.symbols[i].low);
     tool.out.add(" --dim ");

@@ -197,6 +197,13 @@ TEST_F(Sizes, ThatElementsDecideAreNotMadeUp) {
   expect({"test", reshape}, 2, why);
   expect({"build", reshape, "-o", "a.so", "--golden=random:3"}, 2, why);
   expect({"bench", reshape, "--runs=3"}, 2, "the elements of input `shape`, i64[2], decide shapes: give them like");
+  ASSERT_EQ(cameo({"build", reshape, "-o", "a.so"}).code, 0);
+  const Ended said[] = {run(path("a.so"), {"--help"}), run(path("a.so"), {"bench", "-i", "shape=[6,2]", "--runs=3"}),
+                        run(path("a.so"), {"bench", "-i", "shape=[6,2]", "--runs=3", "--json"})};
+  for (const Ended& e : said) {
+    EXPECT_EQ(e.code, 0) << e.err;
+    EXPECT_EQ((e.out + e.err).find("shape:0"), std::string::npos) << e.out << e.err;
+  }
   for (const char* verb : {"inspect", "check", "explain", "bench"})
     EXPECT_EQ((cameo({verb, reshape}).out + cameo({verb, reshape}).err).find("shape:0"), std::string::npos) << verb;
 }
