@@ -139,11 +139,13 @@ Importer::Needed Importer::needed_by_outputs(const NodeList& nodes) {
 
 namespace {
 
-/// Whether all that a value is made of is known, given the elements of some inputs: they join `inputs`.
+/// Whether all that a value is made of is known, given the elements of some inputs, which join `inputs`: a few
+/// integers, and so is all between.
 bool is_made_of_inputs(const Graph& g, ValueId v, std::set<std::string>& inputs) {
   const Value& value = g[v];
   if (value.constant || !value.content.empty()) return true;
-  if (!value.producer) return has_few_integers(value.type) && (inputs.insert(value.name), true);
+  if (!has_few_integers(value.type)) return false;
+  if (!value.producer) return inputs.insert(value.name), true;
   const Node& n = g[value.producer];
   if (n.op->name == "Shape" || n.op->name == "Size") return true;
   return n.bodies.empty() &&
@@ -154,16 +156,16 @@ bool is_made_of_inputs(const Graph& g, ValueId v, std::set<std::string>& inputs)
 
 void Importer::find_deciding() {
   const Graph& g = model_.graph;
+  const std::set<std::string> tried = deciding_;
   for (const Diagnostic& d : reports_) {
     if (d.unknown.empty()) continue;
-    for (uint32_t i = 0; i < g.values().size(); ++i) {
-      std::set<std::string> inputs;
-      if (g.values()[i].name != d.unknown) continue;
-      if (is_made_of_inputs(g, ValueId{i}, inputs))
-        deciding_.merge(inputs);
-      else if (g.values()[i].producer && has_few_integers(g.values()[i].type))
-        deciding_.insert(d.unknown);  // known when a run has computed it
-    }
+    const auto value = std::ranges::find(g.values(), d.unknown, &Value::name);
+    const ValueId v{static_cast<uint32_t>(value - g.values().begin())};
+    std::set<std::string> inputs;
+    if (value != g.values().end() && is_made_of_inputs(g, v, inputs) && !std::ranges::includes(tried, inputs))
+      deciding_.merge(inputs);
+    else
+      deciding_.insert(d.unknown);  // known when a run has computed it; it may be a body's
   }
 }
 

@@ -1,7 +1,11 @@
-// What the control operators share: the common type of two values that stand for one.
+// What the control operators share: the common type of two values that stand for one, and what is known of a body's
+// outputs outside of it.
 #pragma once
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "frontend/ir/graph.h"
 #include "frontend/ir/operator.h"
 
 namespace cameo::ops {
@@ -22,6 +26,20 @@ inline Type join(Infer& n, const Type& a, const Type& b) {
   Shape s;
   for (int i = 0; i < a.rank(); ++i) s.push_back(join(n, a.shape[i], b.shape[i]));
   return Type(a.dtype, s);
+}
+
+/// The type of a body's output where it is used: of a size that the body computes only the body knows.
+inline Type type_outside(Infer& n, const Graph& body, size_t output) {
+  std::vector<Expr> own;
+  for (ValueId v : deciding_values(body))
+    for (Expr element : body[v].content) own.push_back(*symbol_of_element(element));
+  Type t = body.type(body.outputs()[output].value);
+  for (Dim& d : t.shape) {
+    bool is_own = false;
+    visit(std::vector{d.extent()}, [&](Expr e) { is_own |= std::ranges::find(own, e) != own.end(); });
+    if (is_own) d = n.fresh(d.upper());
+  }
+  return t;
 }
 
 }  // namespace cameo::ops

@@ -8,6 +8,7 @@
 
 namespace cameo {
 namespace {
+const Type& type_of_output(const Graph& body, size_t i) { return body.type(body.outputs()[i].value); }
 bool always_true(const Graph& g, ValueId v) { return !v || (g[v].constant && g[v].constant->get_int(0) != 0); }
 /// Whether a body wants its condition for more than to hand it on as the next one.
 bool reads_condition(const Graph& body) {
@@ -129,18 +130,29 @@ void Planner::plan_loop(Frame& f, const Node& n) {
   if (loop.flag_of_round) copy(*loop.flag_of_round, loop.flag, 1, n.provenance);
   plan_graph(loop.body, loop.inputs, loop.outputs);
   end_loop(loop, begin);
-  for (size_t i = 0; i < loop.carried; ++i) {
-    const ValueId v = n.outputs[i];
-    if (v && f.places[v.index])
-      copy(*f.places[v.index], loop.finals[i], bytes_of(f.g.type(v)), n.provenance);
-    else if (v)
-      f.places[v.index] = loop.finals[i];
-  }
+  for (size_t i = 0; i < loop.carried; ++i)
+    if (n.outputs[i]) settle(f, n.outputs[i], loop.finals[i], n.provenance);
+}
+
+/// A value that has come to stand at `at` is copied to its place where it has one.
+void Planner::settle(Frame& f, ValueId v, const Place& at, const Provenance& provenance) {
+  if (f.places[v.index])
+    copy(*f.places[v.index], at, bytes_of(f.g.type(v)), provenance);
+  else
+    f.places[v.index] = at;
 }
 
 void Planner::plan_if(Frame& f, const Node& n) {
   std::vector<Place> outputs, captured;
-  for (ValueId v : n.outputs) outputs.push_back(v ? place_output(f, v) : Place{});
+  std::vector<size_t> copied;  // outputs that the branches give in different sizes: they stand where both have room
+  for (size_t i = 0; i < n.outputs.size(); ++i) {
+    const Type &yes = type_of_output(*n.bodies[0], i), &no = type_of_output(*n.bodies[1], i);
+    const bool differs = n.outputs[i] && yes.shape != no.shape;
+    if (differs) copied.push_back(i);
+    outputs.push_back(differs        ? new_buffer(larger(bytes_of(yes), bytes_of(no)), "either")
+                      : n.outputs[i] ? place_output(f, n.outputs[i])
+                                     : Place{});
+  }
   for (size_t i = 1; i < n.inputs.size(); ++i) captured.push_back(place_plain(f, n.inputs[i]));
   const int test = now();
   const Ref condition = use(place_plain(f, n.inputs[0]));
@@ -153,6 +165,7 @@ void Planner::plan_if(Frame& f, const Node& n) {
   plan_graph(*n.bodies[1], captured, outputs);
   for (const Place& p : outputs) use(p);
   plan_.steps[static_cast<size_t>(over)].jump = now();
+  for (size_t i : copied) settle(f, n.outputs[i], outputs[i], n.provenance);
 }
 
 }  // namespace cameo

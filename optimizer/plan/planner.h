@@ -88,6 +88,7 @@ class Planner {
   struct Loop;
   void plan_loop(Frame& f, const Node& n);
   void plan_if(Frame& f, const Node& n);
+  void settle(Frame& f, ValueId v, const Place& at, const Provenance& provenance);
   Loop open_loop(Frame& f, const Node& n);
   void carry(Frame& f, Loop& loop);
   void scan(Frame& f, Loop& loop);

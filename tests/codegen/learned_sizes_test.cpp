@@ -5,6 +5,7 @@
 
 #include "codegen/goldens.h"
 #include "frontend/ir/build.h"
+#include "frontend/ir/operator.h"
 #include "runtime/dtype.h"
 #include "tests/support/artifact.h"
 #include "tests/support/child.h"
@@ -31,6 +32,46 @@ Graph largest_of_four() {
   return b.finish({{"y", b.op("TopK", {x, count})}});
 }
 
+/// While x < limit: x = x + x, which a scan keeps.
+Graph doubled_up_to_limit() {
+  Build body;
+  const ValueId round = body.input("round", Type(DType::i64, {})), go = body.input("go", Type(DType::b1, {}));
+  const ValueId x = body.input("x", Type(DType::f32, {})), limit = body.input("limit", Type(DType::f32, {}));
+  const ValueId next = body.add(x, x);
+  (void)round, (void)go;
+  auto graph = std::make_shared<const Graph>(
+      body.finish({{"go", body.op("Less", {next, limit})}, {"x", next}, {"kept", body.op("Identity", {next})}}));
+  Build b;
+  const ValueId first = b.input("first", Type(DType::f32, {})), most = b.input("most", Type(DType::f32, {}));
+  const std::vector<ValueId> out = b.graph().add(get_operator("Loop"), {ValueId(), ValueId(), first, most},
+                                                 {{"captures", int64_t{1}}}, {}, 0, 2, {graph});
+  return b.finish({{"last", out[0]}, {"kept", out[1]}});
+}
+
+/// The first two rows of x[4, 3] where it adds up to more than 0, else the last three.
+Graph one_of_two_slices() {
+  const auto branch = [](int64_t from, int64_t to) {
+    Build b;
+    const ValueId x = b.input("x", Type(DType::f32, {4, 3}));
+    return std::make_shared<const Graph>(b.finish({{"", b.slice(x, 0, from, to)}}));
+  };
+  Build b;
+  const ValueId x = b.input("x", Type(DType::f32, {4, 3})), sum = b.reduce("ReduceSum", x, {0, 1}, false);
+  const ValueId some = b.op("Greater", {sum, b.scalar(DType::f32, 0)});
+  const ValueId rows = b.graph().add(get_operator("If"), {some, x}, {}, {}, 0, 1, {branch(0, 2), branch(1, 4)})[0];
+  return b.finish({{"y", b.add(rows, rows)}});
+}
+
+Tensor number(float value) {
+  Tensor t(DType::f32, {});
+  t.set(0, value);
+  return t;
+}
+Tensor all_of(float value) {
+  Tensor t(DType::f32, {4, 3});
+  for (int64_t i = 0; i < t.size(); ++i) t.set(i, value);
+  return t;
+}
 Tensor with_elements(int64_t count) {
   Tensor t(DType::f32, {3, 5});
   for (int64_t i = 0; i < t.size(); ++i) t.set(i, i * 7 % t.size() < count ? 1 : 0);
@@ -55,18 +96,30 @@ std::string with_artifact(const Graph& g, const std::function<std::string(const 
   });
 }
 
+/// What is wrong with an artifact that runs on one set of inputs after the other.
+std::string runs(const Graph& g, const std::vector<std::vector<Tensor>>& inputs) {
+  return with_artifact(g, [&](const LoadedArtifact& artifact) {
+    std::string wrong;
+    for (const std::vector<Tensor>& in : inputs) wrong += differences(artifact.run(in), interpret(g, in));
+    return wrong;
+  });
+}
+
 TEST(LearnedSizes, AreThoseOfEachRun) {
-  const Graph g = sums_above_two();
-  EXPECT_EQ(with_artifact(g,
-                          [&](const LoadedArtifact& artifact) {
-                            std::string wrong;
-                            for (int64_t count : {0, 1, 15, 4, 9}) {
-                              const std::vector<Tensor> in{with_elements(count)};
-                              wrong += differences(artifact.run(in), interpret(g, in));
-                            }
-                            return wrong;
-                          }),
+  EXPECT_EQ(runs(sums_above_two(), {{with_elements(0)}, {with_elements(1)}, {with_elements(15)}, {with_elements(9)}}),
             "");
+}
+
+TEST(LearnedSizes, AreAsManyAsALoopHasRounds) {
+  const Graph g = doubled_up_to_limit();
+  EXPECT_EQ(runs(g, {{number(1), number(100)}, {number(1), number(1)}, {number(3), number(4e6)}}), "");
+  EXPECT_EQ(interpret(g, std::vector{number(1), number(100)}).rounded[1].dims(), std::vector<int64_t>{7});
+}
+
+TEST(LearnedSizes, AreThoseOfTheBranchThatIsTaken) {
+  const Graph g = one_of_two_slices();
+  EXPECT_EQ(runs(g, {{all_of(1)}, {all_of(-1)}, {all_of(2)}}), "");
+  EXPECT_EQ(interpret(g, std::vector{all_of(-1)}).rounded[0].dims(), (std::vector<int64_t>{3, 3}));
 }
 
 TEST(LearnedSizes, OfOneContextFollowEachOther) {
