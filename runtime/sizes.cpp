@@ -75,6 +75,9 @@ cameo_status set_elements(const Program& program, const cameo_value* in, int64_t
     const Io& io = program.inputs[symbol.input];
     const cameo_value& value = value_at(in, symbol.input);
     cameo_status status = check_kind(value, "input", symbol.input, io.name, error);
+    if (!status && !value.tensor.data)
+      return fail(error, CAMEO_INVALID_ARGUMENT, symbol.input, -1, "input %d %s: data is null, but it decides shapes",
+                  symbol.input, Quoted(io.name).text);
     if (!status) status = check_tensor(io, value.tensor, {CAMEO_CPU, 0}, "input", symbol.input, error);
     if (status) return status;
     const int64_t element = element_of(value.tensor, io.dtype, symbol.element);

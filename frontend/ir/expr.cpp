@@ -194,7 +194,8 @@ Expr simplify_number(Op op, DType type, Expr number) {
 Expr simplify(Op op, DType type, std::span<const Expr> a) {
   Expr simple;
   if (a.size() == 2 && !is_float(a[0].type())) simple = simplify_pair(op, type, a);
-  if (a.size() == 1 && is_int_const(a[0]) && type != DType::u64) simple = simplify_number(op, type, a[0]);
+  if (a.size() == 1 && is_int_const(a[0]) && (type != DType::u64 || op == Op::Cast))
+    simple = simplify_number(op, type, a[0]);
   if (simple) return simple;
   if (op == Op::Cast && a[0].type() == type) return a[0];
   if (op == Op::Pow && is_float(type) && a[1].is_const() && a[1].float_value() == 2) return a[0] * a[0];

@@ -12,7 +12,8 @@ inline std::vector<Expr> folded_axis(const NodeView& n) {
 inline void infer_type(Infer& n) {
   const std::vector<Expr> folded = folded_axis(n);
   const Shape out = reduce::folded_shape(n.shape(), folded, n.attr_int("keepdims"), 1);
-  if (n.dim(0, static_cast<int>(n.attr_int("axis"))).is_static(0) && !has_no_elements(out))
+  const Expr along = n.dim(0, static_cast<int>(n.attr_int("axis"))).extent(), made = product(out).extent();
+  if (!n.may_hold(logical_or(lt(integer(0), along), eq(made, integer(0)))))
     n.fail(Code::E0302, "`data` is " + to_string(n.type(0)) + ": no extreme among no elements");
   n.output(0, DType::i64, out);
 }

@@ -14,8 +14,9 @@ void infer_grid_sample(Infer& n) {
   check_neighbours(n, mode == "nearest" ? 1 : mode.ends_with("cubic") ? 4 : 2, static_cast<size_t>(r));
   Shape s{same_dim(n, n.shape()[0], n.shape(1)[0], "batches of X and `grid`"), n.shape()[1]};
   s.insert(s.end(), n.shape(1).begin() + 1, n.shape(1).end() - 1);
-  bool nothing = std::any_of(n.shape().begin() + 2, n.shape().end(), [](const Dim& d) { return d.is_static(0); });
-  if (nothing && !has_no_elements(s) && n.attr_string("padding_mode") != "zeros")
+  const Expr made = product(s).extent(), data = product(n.shape(), 2).extent();
+  const bool pads = n.attr_string("padding_mode") == "zeros";
+  if (!pads && !n.may_hold(logical_or(lt(integer(0), data), eq(made, integer(0)))))
     n.fail(Code::E0302, fmt::format("X is {}: no element is nearest to a position", to_string(n.type(0))));
   n.output(0, n.dtype(), s);
 }

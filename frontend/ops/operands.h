@@ -78,7 +78,8 @@ inline void check_index(const NodeView& n, int input, Dim extent, int64_t index)
                             std::to_string(index) + ", which is outside of an axis of " + to_string(extent));
 }
 inline void check_indices(const NodeView& n, int input, Dim extent) {
-  if (extent.is_static(0) && is_static(n.shape(input)) && !has_no_elements(n.shape(input)))
+  const Expr none = eq(product(n.shape(input)).extent(), integer(0));
+  if (!n.may_hold(logical_or(lt(integer(0), extent.extent()), none)))
     n.fail(Code::E0304, "`" + std::string(n.node().op->inputs[input].name) + "` is " + to_string(n.type(input)) +
                             ": indices into an axis without elements");
   for (int64_t index : ends_of(n.constant(input))) check_index(n, input, extent, index);
@@ -94,9 +95,9 @@ inline void check_elements(const NodeView& n, int axis) {
 }
 /// Tuples of indices, the last axis of input 1, into the data's axes from `first` on.
 inline void check_tuples(const NodeView& n, int first, int length) {
-  const bool any = is_static(n.shape(1)) && !has_no_elements(n.shape(1));
-  for (int k = 0; any && k < length; ++k)
-    if (n.shape(0)[first + k].is_static(0))
+  const Expr none = eq(product(n.shape(1)).extent(), integer(0));
+  for (int k = 0; k < length; ++k)
+    if (!n.may_hold(logical_or(lt(integer(0), n.shape(0)[first + k].extent()), none)))
       n.fail(Code::E0304, "`indices` is " + to_string(n.type(1)) + ": tuples into " + to_string(n.type(0)) +
                               ", which has an axis without elements");
   for (int k = 0; k < length; ++k)

@@ -38,6 +38,7 @@ Dim integer_count(const NodeView& n) {
                               ", more than fits into any memory");
     return Dim(std::max<int64_t>(static_cast<int64_t>(count), 0));
   }
+  n.require(ne(delta, integer(0)));
   Expr count = -floor_div(start - limit, delta);  // rounds up
   return given_dim(n, max(delta.is_const(1) ? limit - start : count, integer(0)), 1, "limit");
 }

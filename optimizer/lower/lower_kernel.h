@@ -75,7 +75,9 @@ void choose_nest(Kernel& k, const Target& target);
 /// Whether all that a kernel reads and writes along its last axis are groups of so many neighbours, which begin at a
 /// multiple of them.
 bool moves_together(const Kernel& k, int64_t lanes);
-/// Takes the least of its offsets out of all of them, for each operand; gives it in elements.
+/// The least of a kernel's offsets, for each operand, in elements.
+std::vector<int64_t> base_offsets_of(const Kernel& k);
+/// Takes it out of all of them.
 std::vector<int64_t> take_base_offsets(Kernel& k);
 
 }  // namespace cameo

@@ -31,13 +31,18 @@ Expr less(Expr offset, int64_t base_offset) {
 
 }  // namespace
 
-std::vector<int64_t> take_base_offsets(Kernel& k) {
+std::vector<int64_t> base_offsets_of(const Kernel& k) {
   std::vector<int64_t> base_offsets(k.operands.size(), INT64_MAX);
   each_offset(k, [&](uint32_t operand, Expr offset) {
     base_offsets[operand] = std::min(base_offsets[operand], static_cast<int64_t>(range_of(offset).low));
   });
   for (int64_t& o : base_offsets)
     o = o == INT64_MAX ? 0 : std::max<int64_t>(o, 0);  // what is guarded may begin before its operand
+  return base_offsets;
+}
+
+std::vector<int64_t> take_base_offsets(Kernel& k) {
+  std::vector<int64_t> base_offsets = base_offsets_of(k);
   if (std::ranges::all_of(base_offsets, [](int64_t o) { return o == 0; })) return base_offsets;
   auto moved = [&](Expr root) {
     return rewrite(root, [&](Expr e) {

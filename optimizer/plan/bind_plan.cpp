@@ -58,6 +58,7 @@ Plan bind_plan(const Plan& plan, const DimBinding& sizes) {
       s.bytes = s.size.int_value();
     s.size = {};
   }
+  for (Requirement& r : bound.requirements) bind(r.condition);
   for (Kernel& k : bound.kernels) {
     std::ranges::for_each(k.axes, bind);
     bind(k.accumulated);

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "optimizer/lower/lower_kernel.h"
+
 namespace cameo {
 namespace {
 
@@ -135,6 +137,8 @@ class PlanVerifier {
   void check_overwritten(int number, const Step& s, const Kernel& k, uint32_t written, uint32_t read) {
     bool stored = std::ranges::any_of(k.stores, [&](const Store& o) { return o.operand == read; });
     if (s.refs[written] != s.refs[read] || reaches_[s.kernel][read] == 0 || stored || may_overwrite(k, read)) return;
+    const std::vector<int64_t> begin = base_offsets_of(k);  // of windows whose places only a run's sizes tell
+    if (begin[written] * byte_size(k.operands[written]) != begin[read] * byte_size(k.operands[read])) return;
     say(number, fmt::format("`{}` writes `{}` and reads it elsewhere", k.symbol, to_string(s.refs[written])));
   }
 

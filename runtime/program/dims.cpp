@@ -59,8 +59,9 @@ bool set_by_flag(Tool& tool, Slice flag) {
   Text known(tool.arena);
   for (uint32_t i = 0; i < tool.program->symbol_count; ++i) {
     const Symbol& symbol = tool.program->symbols[i];
-    known.format("%s%s", i ? ", " : "; there are ", Quoted(symbol.name).text);
-    if (!(name == symbol.name) || !is_of_dims(symbol)) continue;
+    if (!is_of_dims(symbol)) continue;
+    known.format("%s%s", known.slice().empty() ? "; there are " : ", ", Quoted(symbol.name).text);
+    if (!(name == symbol.name)) continue;
     if (equals < flag.size && parse_integer(flag.from(equals + 1), &size) && is_within(symbol, size))
       return tool.sizes[i] = size, true;
     Text bounds(tool.arena);

@@ -186,6 +186,15 @@ TEST_F(Sizes, ThatElementsDecideComeFromTheData) {
   EXPECT_EQ(cached(), 1u);
   ASSERT_EQ(cameo({"build", reshape, "-o", "a.so", "--golden", "all"}).code, 0);
   EXPECT_EQ(run(path("a.so"), {"test"}).code, 0);
+  for (const Words& words : {Words(), {"inspect"}, {"bench", "-i", "x=rand", "-i", "shape=[6,2]", "--runs=3"}}) {
+    const Ended e = run(path("a.so"), words);
+    EXPECT_EQ(e.code, 0) << e.out << e.err;
+    EXPECT_FALSE(has(e.out + e.err, "shape:0"));
+  }
+  EXPECT_TRUE(has(run(path("a.so"), {"run", "-i", "x=rand", "-i", "shape=[4,-1]"}).out, "f32[4,3]"));
+  const Ended misfit = run(path("a.so"), {"run", "-i", "x=rand", "-i", "shape=[5,5]"});
+  EXPECT_EQ(misfit.code, 7) << misfit.out << misfit.err;
+  EXPECT_TRUE(has(misfit.err, "node `/reshape` does not fit these sizes"));
   expect({"run", reshape, "-i", "x=rand", "-i", "shape=[6,2]"}, 0, "f32[6,2]");
   expect({"bench", reshape, "-i", "shape=[6,2]", "--runs=3"}, 0, "median");
   expect({"test", reshape, reshaping_data("misfit", 5, 5)}, 7, "does not fit the model");

@@ -43,6 +43,7 @@ if(TARGET cameo)
 
   # Python with NumPy, whichever python3 has it.
   embed_test(python COMMAND ${embed_source}/python/check ${embed_prefix} ${embed_build}/python ${embed_model}
-    ${embed_picture} ${CMAKE_SOURCE_DIR}/models/digits_golden ${CMAKE_BINARY_DIR}/mock ${embed_sized})
+    ${embed_picture} ${CMAKE_SOURCE_DIR}/models/digits_golden ${CMAKE_BINARY_DIR}/mock ${embed_sized}
+    ${embed_source}/shaped.onnx)
   set_tests_properties(embed.python PROPERTIES SKIP_RETURN_CODE 77)
 endif()

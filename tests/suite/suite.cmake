@@ -1,5 +1,6 @@
 # backend_suite, golden_models: the public suite (through either engine) and the real models, run by the interpreter; fuzz_import: models as they are and mutated.
-add_library(test_suite STATIC ${CMAKE_CURRENT_LIST_DIR}/suite.cpp ${CMAKE_CURRENT_LIST_DIR}/children.cpp ${CMAKE_CURRENT_LIST_DIR}/blank.cpp)
+add_library(test_suite STATIC ${CMAKE_CURRENT_LIST_DIR}/suite.cpp ${CMAKE_CURRENT_LIST_DIR}/second_values.cpp
+            ${CMAKE_CURRENT_LIST_DIR}/children.cpp ${CMAKE_CURRENT_LIST_DIR}/blank.cpp)
 target_link_libraries(test_suite PUBLIC cameo_frontend)
 foreach(program backend_suite:suite_main golden_models:models_main fuzz_import:fuzz_main
         emitted_texts:emitted_main)
@@ -29,7 +30,7 @@ suite_test(cuda 1391 backend_suite_cuda.json)
 set_tests_properties(suite.interpreter suite.cuda PROPERTIES DEPENDS suite.artifact)  # which unpacks the archive
 
 # Plans over sizes in place of the inputs' extents, bound to the data's; and models that declare no shapes but their inputs'. Both
-# counts go into the first report.
+# counts go into the first report, as do those below.
 function(suite_count name least)
   add_test(NAME suite.${name} COMMAND backend_suite ${ARGN} -j 2 --least ${least} --count-as ${name}
            --report ${CMAKE_BINARY_DIR}/backend_suite.json)
@@ -38,6 +39,8 @@ function(suite_count name least)
 endfunction()
 suite_count(sizes 1362 --engine=sizes)
 suite_count(blanked 1391 --engine=plan --blanked)
+# The cases whose inputs decide shapes: one artifact at several values of these, some of which do not fit the model.
+suite_count(second_values 214 --engine=artifact --second-values)
 
 # Integer inputs at the edges of their types: kernels as fused, and plans, do what the interpreter does, which looks at every index
 # that was proven to be within its axis.

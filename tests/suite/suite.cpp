@@ -231,7 +231,7 @@ Verdict run_data(const Case& c, const Engine& engine, DataSet data) {
       return {Verdict::Unsupported, fmt::format("input {} is {} in the data", i, cameo::name(inputs[i].dtype()))};
   std::vector<Tensor> outputs;
   try {
-    outputs = engine(c, model, inputs);
+    outputs = engine(model)(inputs);
   } catch (CompileError& e) {
     bool ours = e.diagnostic.code == Code::E0601 || e.diagnostic.code == Code::E0602;  // nobody's wish was refused
     return {ours ? Verdict::Failed : Verdict::Unsupported,
@@ -279,7 +279,9 @@ Outcome outcome_of(const std::function<std::vector<Tensor>()>& run) {
   }
 }
 
-Verdict run_extreme(const Case& c, const Engine& engine, std::span<const NamedTensor> data) {
+using Judge = std::function<Verdict(const Model& model, const std::vector<Tensor>& data)>;
+/// Imports with the data's shapes; what the model does with which inputs is the judge's.
+Verdict run_otherwise(const Case& c, std::span<const NamedTensor> data, const Judge& judge) {
   ImportOptions options;
   for (size_t i = 0; i < data.size(); ++i) {
     const auto dims = data[i].tensor.dims();
@@ -289,16 +291,23 @@ Verdict run_extreme(const Case& c, const Engine& engine, std::span<const NamedTe
   Model model = import_case(c, options, diagnostics);
   if (diagnostics.has_errors()) return {Verdict::Unsupported, problems(diagnostics)};
   if (data.size() != model.graph.inputs().size()) return {Verdict::Unsupported, "another number of inputs in the data"};
+  std::vector<Tensor> inputs;
+  for (const NamedTensor& t : data) inputs.push_back(t.tensor);
+  return judge(model, inputs);
+}
+
+Verdict run_extreme(const Engine& engine, const Model& model, const std::vector<Tensor>& data) {
   std::mt19937_64 rng(data.size());
+  Runner run;
   for (int round = 0; round < 3; ++round) {
     std::vector<Tensor> inputs;
-    for (const NamedTensor& t : data)
-      inputs.push_back(is_integer(t.tensor.dtype()) ? extreme(t.tensor, rng) : t.tensor);
+    for (const Tensor& t : data) inputs.push_back(is_integer(t.dtype()) ? extreme(t, rng) : t);
     Interpretation exact;
     const Outcome want = outcome_of([&] { return (exact = interpret(model.graph, inputs)).rounded; });
     Outcome got;
     try {
-      got = outcome_of([&] { return engine(c, model, inputs); });
+      if (!run) run = engine(model);
+      got = outcome_of([&] { return run(inputs); });
     } catch (CompileError& e) { return {Verdict::Unsupported, e.diagnostic.message}; }
     if (want.refusal.empty() != got.refusal.empty())
       return {Verdict::Wrong, fmt::format("`{}` where the interpreter says `{}`", got.refusal, want.refusal)};
@@ -309,12 +318,25 @@ Verdict run_extreme(const Case& c, const Engine& engine, std::span<const NamedTe
   return {};
 }
 
+Verdict run_second(const Engine& engine, const Model& model, const std::vector<Tensor>& data) {
+  try {
+    return run_second_values(model.graph, [&] { return engine(model); }, data);
+  } catch (const CompileError& e) {
+    const bool ours = e.diagnostic.code == Code::E0601 || e.diagnostic.code == Code::E0602;
+    return {ours ? Verdict::Failed : Verdict::Unsupported, e.diagnostic.message};
+  }
+}
+
 }  // namespace
 
 Verdict run_case(const Case& c, const Engine& engine) {
-  if (c.extreme) {
+  if (c.extreme || c.second_values) {
     auto inputs = c.data_sets.empty() ? std::nullopt : read_tensors(c.data_sets[0], "input_");
-    return inputs ? run_extreme(c, engine, *inputs) : Verdict{Verdict::Unsupported, "no tensors in the data"};
+    if (!inputs) return {Verdict::Unsupported, "no tensors in the data"};
+    return run_otherwise(c, *inputs, [&](const Model& model, const std::vector<Tensor>& data) {
+      if (c.extreme) return run_extreme(engine, model, data);
+      return run_second(engine, model, data);
+    });
   }
   if (c.data_sets.empty()) {
     std::string prefix = c.model.stem().string() + "_output_";
@@ -330,8 +352,8 @@ Verdict run_case(const Case& c, const Engine& engine) {
   return {};
 }
 
-std::vector<Tensor> interpret_case(const Case&, const Model& model, std::span<const Tensor> inputs) {
-  return interpret(model.graph, inputs).rounded;
+Runner interpret_case(const Model& model) {
+  return [&model](std::span<const Tensor> inputs) { return interpret(model.graph, inputs).rounded; };
 }
 
 void write_report(const fs::path& file, std::span<const Case> cases, std::span<const Verdict> verdicts,

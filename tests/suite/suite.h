@@ -19,7 +19,9 @@ struct Case {
   std::filesystem::path model;
   std::vector<std::filesystem::path> data_sets;  // empty: inputs 0, 1/n, 2/n .. and the outputs beside the model
   bool blanked = false;                          // no shape is declared but the inputs'
-  bool extreme = false;  // integers at the edges of their types instead, and the interpreter says what is right
+  // Other data instead, and the interpreter says what is right: integers at the edges of their types; or other values
+  // of the inputs that decide shapes.
+  bool extreme = false, second_values = false;
 };
 
 /// The cases of the suite in `shared`, unpacked once under `work`; else of Debian's libonnx-testdata. `note` says
@@ -45,16 +47,22 @@ struct Verdict {
 };
 std::string_view name(Verdict::Kind kind);
 
-/// Runs a model, already imported with the data's dims, on one data set. A CompileError means that the engine refuses
-/// it.
-using Engine = std::function<std::vector<Tensor>(const Case& c, const Model& model, std::span<const Tensor> inputs)>;
+/// Runs what was made of a model. A CompileError means that it refuses the inputs.
+using Runner = std::function<std::vector<Tensor>(std::span<const Tensor> inputs)>;
+/// Makes it of a model, already imported with the data's dims, which outlives it. A CompileError means that the engine
+/// refuses the model.
+using Engine = std::function<Runner(const Model& model)>;
 Verdict run_case(const Case& c, const Engine& engine);
 /// As run_case, in a child with limits on time and memory; at most `jobs` at once. `done` hears each verdict.
 std::vector<Verdict> run_cases(std::span<const Case> cases, const Engine& engine, int jobs, std::chrono::seconds limit,
                                const std::function<void(const Case&, const Verdict&)>& done);
 
+/// One runner, on other values of the inputs whose elements decide shapes than those of the data, of which the
+/// interpreter takes some and refuses others.
+Verdict run_second_values(const Graph& g, const std::function<Runner()>& make, std::span<const Tensor> data);
+
 /// The interpreter as an engine.
-std::vector<Tensor> interpret_case(const Case& c, const Model& model, std::span<const Tensor> inputs);
+Runner interpret_case(const Model& model);
 
 /// build/backend_suite.json: passed, total, tests.
 void write_report(const std::filesystem::path& file, std::span<const Case> cases, std::span<const Verdict> verdicts,

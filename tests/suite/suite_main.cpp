@@ -19,20 +19,20 @@ using namespace cameo::suite;
 
 namespace {
 
-std::vector<Tensor> compile_case(const Case&, const Model& model, std::span<const Tensor> inputs) {
-  return test::run_through_artifact(model.graph, inputs);
+Runner run_artifact(std::shared_ptr<const test::LoadedArtifact> artifact) {
+  return [artifact](std::span<const Tensor> inputs) { return artifact->run(inputs); };
 }
-std::vector<Tensor> cuda_case(const Case&, const Model& model, std::span<const Tensor> inputs) {
-  return test::run_on_emulated_gpu(model.graph, inputs);
+Runner compile_case(const Model& model) { return run_artifact(test::load_artifact(model.graph)); }
+Runner cuda_case(const Model& model) { return run_artifact(test::load_for_emulated_gpu(model.graph)); }
+Runner plan_case(const Model& model) {
+  auto m = std::make_shared<const Module>(test::plan_graph(model.graph));
+  return [m](std::span<const Tensor> inputs) { return run_plan(*m, m->plans[0], inputs); };
 }
-std::vector<Tensor> plan_case(const Case&, const Model& model, std::span<const Tensor> inputs) {
-  Module m = test::plan_graph(model.graph);
-  return run_plan(m, m.plans[0], inputs);
-}
-std::vector<Tensor> fused_case(const Case&, const Model& model, std::span<const Tensor> inputs) {
+Runner fused_case(const Model& model) {
   test::plan_graph(model.graph);  // what a plan refuses (sizes out of data) is not fused either
   PassContext context(*find_target("x86-64-v3"));
-  return test::interpret_fused(optimize(model.graph, context), inputs).rounded;
+  auto g = std::make_shared<const Graph>(optimize(model.graph, context));
+  return [g](std::span<const Tensor> inputs) { return test::interpret_fused(*g, inputs).rounded; };
 }
 /// The name of the size in place of an extent; empty where it stays.
 using SizeName = std::function<std::string(size_t input, size_t axis, int64_t extent)>;
@@ -50,7 +50,7 @@ std::vector<Tensor> run_over_sizes(const Graph& g, std::span<const Tensor> input
 }
 /// Every axis a size of its own; where operands need equal extents, equal extents one size; where constants say what
 /// some are, those alone that are as the first. From 1, or from the data's on where not all may be 1.
-std::vector<Tensor> sizes_case(const Case&, const Model& model, std::span<const Tensor> inputs) {
+std::vector<Tensor> run_over_sizes(const Model& model, std::span<const Tensor> inputs) {
   const auto its_own = [](size_t input, size_t axis, int64_t) { return fmt::format("N{}_{}", input, axis); };
   const auto by_extent = [](size_t, size_t, int64_t extent) { return fmt::format("N{}", extent); };
   const auto as_the_first = [&](size_t input, size_t axis, int64_t extent) {
@@ -65,6 +65,9 @@ std::vector<Tensor> sizes_case(const Case&, const Model& model, std::span<const 
       refusal = e;
     }
   throw *refusal;
+}
+Runner sizes_case(const Model& model) {
+  return [&model](std::span<const Tensor> inputs) { return run_over_sizes(model, inputs); };
 }
 const std::map<std::string, Engine> kEngines = {
     {"interpreter", interpret_case}, {"fused", fused_case},      {"plan", plan_case},
@@ -104,7 +107,7 @@ int main(int argc, char** argv) {
   CLI::App app{"the ONNX backend suite"};
   std::string engine = "interpreter", filter, count_as, report = CAMEO_BINARY_DIR "/backend_suite.json";
   int jobs = 2, limit = 120, least = 0;
-  bool verbose = false, extreme = false, blanked = false;
+  bool verbose = false, extreme = false, blanked = false, second_values = false;
   app.add_option("--engine", engine)->check(CLI::IsMember(kEngines));
   app.add_option("--filter", filter, "a regular expression that names must contain");
   app.add_option("--report", report, "where the JSON goes");
@@ -112,6 +115,8 @@ int main(int argc, char** argv) {
   app.add_option("--limit", limit, "seconds of processor time a case");
   app.add_option("--least", least, "fail when fewer cases pass");
   app.add_flag("--extreme", extreme, "integer inputs at the edges of their types, judged by the interpreter");
+  app.add_flag("--second-values", second_values,
+               "the cases whose inputs decide shapes, at other values of these; judged by the interpreter");
   app.add_flag("--blanked", blanked, "without the shapes that the models declare of their outputs and values");
   app.add_option("--count-as", count_as, "the count goes into the report as this, which stays what it is otherwise");
   app.add_flag("-v", verbose, "a line for each case that does not pass");
@@ -125,7 +130,7 @@ int main(int argc, char** argv) {
   }
   std::regex pattern(filter);
   std::erase_if(cases, [&](const Case& c) { return !std::regex_search(c.name, pattern); });
-  for (Case& c : cases) c.extreme = extreme, c.blanked = blanked;
+  for (Case& c : cases) c.extreme = extreme, c.blanked = blanked, c.second_values = second_values;
   if (engine == "artifact" || engine == "cuda") test::warm_up_compiler();
   auto verdicts =
       run_cases(cases, kEngines.at(engine), jobs, std::chrono::seconds(limit), [&](const Case& c, const Verdict& v) {

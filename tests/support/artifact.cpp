@@ -34,7 +34,8 @@ class Error {
   cameo_error* get() { return &error_; }
   void check(cameo_status status, const cameo_api& api) {
     if (status == CAMEO_OK) return;
-    if (status == CAMEO_OUT_OF_RANGE) throw CompileError(Code::E0304, error_.message);
+    const bool misfit = status == CAMEO_INVALID_ARGUMENT && error_.node >= 0;  // of a node, at the sizes of the data
+    if (status == CAMEO_OUT_OF_RANGE || misfit) throw CompileError(Code::E0304, error_.message);
     throw std::runtime_error(fmt::format("{}: {}", api.status_string(status), error_.message));
   }
 
@@ -99,7 +100,7 @@ std::vector<Tensor> LoadedArtifact::run(std::span<const Tensor> inputs, int thre
   return results;
 }
 
-std::vector<Tensor> run_through_artifact(const Graph& g, std::span<const Tensor> inputs, const Target& target) {
+std::shared_ptr<const LoadedArtifact> load_artifact(const Graph& g, const Target& target) {
   fs::path path = fs::temp_directory_path() / fmt::format("cameo_artifact_{}.so", getpid());
   struct Remove {
     const fs::path& path;
@@ -111,12 +112,20 @@ std::vector<Tensor> run_through_artifact(const Graph& g, std::span<const Tensor>
   BuildOptions here;
   here.jobs = 0;
   build_graph(g, path, here, target);
-  return LoadedArtifact(path).run(inputs);
+  return std::make_shared<const LoadedArtifact>(path);
+}
+
+std::shared_ptr<const LoadedArtifact> load_for_emulated_gpu(const Graph& g) {
+  load_mock();
+  return load_artifact(g, gpu_target({"host"}));
+}
+
+std::vector<Tensor> run_through_artifact(const Graph& g, std::span<const Tensor> inputs, const Target& target) {
+  return load_artifact(g, target)->run(inputs);
 }
 
 std::vector<Tensor> run_on_emulated_gpu(const Graph& g, std::span<const Tensor> inputs) {
-  load_mock();
-  return run_through_artifact(g, inputs, gpu_target({"host"}));
+  return load_for_emulated_gpu(g)->run(inputs);
 }
 
 void warm_up_compiler() {

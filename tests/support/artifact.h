@@ -2,6 +2,7 @@
 // workers, what it costs to start one is most of a small test; so it is tried in a child (child.h).
 #pragma once
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,8 +27,8 @@ class LoadedArtifact {
   LoadedArtifact& operator=(const LoadedArtifact&) = delete;
   ~LoadedArtifact();
 
-  /// A new model and context, one run. An index out of range is the CompileError that the interpreter throws for it;
-  /// any other status a std::runtime_error.
+  /// A new model and context, one run. An index out of range, or a node that does not fit the sizes, is the
+  /// CompileError that the interpreter throws for it; any other status a std::runtime_error.
   std::vector<Tensor> run(std::span<const Tensor> inputs, int threads = 2) const;
   const cameo_api& api() const { return *api_; }
 
@@ -36,10 +37,12 @@ class LoadedArtifact {
   const cameo_api* api_;
 };
 
-/// All of it, with a file that is gone afterwards. Only in a child: clang and lld run in this process.
+/// Built, with a file that is gone afterwards. Only in a child: clang and lld run in this process.
+std::shared_ptr<const LoadedArtifact> load_artifact(const Graph& g, const Target& target = native_target());
+/// Whose kernels are a GPU's and run over fibers, by a mock of the driver.
+std::shared_ptr<const LoadedArtifact> load_for_emulated_gpu(const Graph& g);
 std::vector<Tensor> run_through_artifact(const Graph& g, std::span<const Tensor> inputs,
                                          const Target& target = native_target());
-/// As an artifact whose kernels are a GPU's and run over fibers, by a mock of the driver.
 std::vector<Tensor> run_on_emulated_gpu(const Graph& g, std::span<const Tensor> inputs);
 /// What every child would do again: done once before the first fork, it is inherited.
 void warm_up_compiler();

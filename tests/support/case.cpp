@@ -72,6 +72,7 @@ void make_graph(Case& c) {
       in.push_back(g.constant(o.value, o.name));
     } else {
       in.push_back(g.add_input(o.name, Type(o.value.dtype(), shape_of(o.value.dims()))));
+      if (o.decides) g.decide(in.back());
       c.inputs.push_back(o.value);
     }
   }
@@ -122,8 +123,8 @@ class Reader {
       take_op(text);
     else if (word == "attr")
       take_attr(text);
-    else if (word == "in" || word == "const")
-      case_->operands.push_back(parse_operand(text, word == "const"));
+    else if (word == "in" || word == "const" || word == "decides")
+      case_->operands.push_back(parse_operand(text, word));
     else if (word == "out")
       take_output(text);
     else if (word == "ulp")
@@ -162,10 +163,10 @@ class Reader {
     case_->fail = *code;
     case_->fail_text = text;
   }
-  static Case::Operand parse_operand(std::string text, bool constant) {
+  static Case::Operand parse_operand(std::string text, std::string_view word) {
     std::string name = take_word(text);
     if (name == "-") return {};
-    return {true, constant, name, parse_tensor(text)};
+    return {true, word == "const", word == "decides", name, parse_tensor(text)};
   }
   void take_output(std::string text) {
     Case::Output out;

@@ -14,7 +14,7 @@ namespace cameo::test {
 
 struct Case {
   struct Operand {
-    bool present = false, constant = false;
+    bool present = false, constant = false, decides = false;  // decides: by its elements, which shapes are made of
     std::string name;
     Tensor value;
   };

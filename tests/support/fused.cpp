@@ -62,10 +62,18 @@ class Run {
   tape::Symbols symbols_;
 };
 
+/// The graph at the sizes that these inputs have, which it must fit.
+Graph at_sizes_of(const Graph& g, std::span<const Tensor> inputs) {
+  const DimBinding sizes = sizes_of_run(interface_of(g), inputs);
+  for (const Requirement& r : g.requirements())
+    if (simplify_index(bind_symbols(r.condition, sizes)).is_const(0)) throw misfit(g.sources(), r);
+  return bind_dims(g, sizes);
+}
+
 }  // namespace
 
 Interpretation interpret_fused(const Graph& graph, std::span<const Tensor> inputs) {
-  const Graph g = bind_dims(graph, sizes_of_run(interface_of(graph), inputs));
+  const Graph g = at_sizes_of(graph, inputs);
   Run run(g);
   for (size_t i = 0; i < inputs.size(); ++i) run.set(g.inputs()[i], inputs[i]);
   for (const Cluster& c : form_clusters(g, *find_target("x86-64-v3"))) run.run(c);

@@ -114,10 +114,10 @@ Graph over_sizes(const Graph& g, const SizeOfAxis& size) {
   Graph into(g.shared_sources());
   std::vector<ValueId> inputs;
   for (ValueId v : g.inputs()) {
-    Type t = g.type(v);
-    for (size_t axis = 0; axis < t.shape.size(); ++axis)
-      if (t.shape[axis].is_static()) t.shape[axis] = size(inputs.size(), axis, t.shape[axis].value());
-    inputs.push_back(into.add_input(g[v].name, t));
+    Value like = g[v];  // an input whose elements decide shapes keeps its extents, which say how many there are
+    for (size_t axis = 0; axis < like.type.shape.size() && like.content.empty(); ++axis)
+      if (Dim& d = like.type.shape[axis]; d.is_static()) d = size(inputs.size(), axis, d.value());
+    inputs.push_back(into.add_input(like));
   }
   const std::vector<ValueId> outputs = inline_graph(into, g, inputs, {}, retype_bodies);
   for (size_t i = 0; i < outputs.size(); ++i) into.add_output(g.outputs()[i].name, outputs[i]);

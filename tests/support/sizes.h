@@ -13,7 +13,7 @@ namespace cameo::test {
 
 /// What the axis of an input becomes, whose extent is a number.
 using SizeOfAxis = std::function<Dim(size_t input, size_t axis, int64_t extent)>;
-/// The graph with other extents of its inputs; every node is typed anew.
+/// The graph with other extents of its inputs but those whose elements decide shapes; every node is typed anew.
 Graph over_sizes(const Graph& g, const SizeOfAxis& size);
 
 /// A tensor of these dims whose elements are those of another one, over and over along each axis.

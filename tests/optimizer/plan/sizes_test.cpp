@@ -192,6 +192,29 @@ TEST(Sizes, WindowsThatDoNotFitAreRefused) {
   EXPECT_TRUE(runs_at(m.plans[0], {{"N", 5}}));
   EXPECT_FALSE(runs_at(m.plans[0], {{"N", 4}}));
 }
+TEST(Sizes, WindowsOfOneBufferBeginWhereSizesSay) {
+  check({"input x f32[2x3x4x31]", "p = AveragePool(x) kernel_shape=[3, 3] pads=[0, 0, 1, 2]",
+         "y = Concat(p, p) axis=-3", "output y"},
+        {{{"x", {"", "", "H", "W"}}},
+         {{"H", {3, 9}}, {"W", {3, 40}}},
+         {{{"H", 3}, {"W", 3}}, {{"H", 9}, {"W", 40}}, {{"H", 4}, {"W", 31}}}},
+        {});
+}
+TEST(Sizes, AnAxisWithoutElementsHasNoneToTake) {
+  for (const std::vector<std::string>& lines :
+       {std::vector<std::string>{"input x f32[5]", "const b i64[1] = [4]", "const e i64[1] = [9]", "s = Slice(x, b, e)",
+                                 "input i i64[1]", "y = GatherND(s, i)", "output y"},
+        {"input x f32[5]", "const b i64[1] = [4]", "const e i64[1] = [9]", "s = Slice(x, b, e)", "input i i64[2]",
+         "y = Gather(s, i)", "output y"},
+        {"input x f32[5]", "const b i64[1] = [4]", "const e i64[1] = [9]", "s = Slice(x, b, e)", "y = ArgMin(s) axis=0",
+         "output y"}}) {
+    const Graph g = with_axes(parse_model(lines).graph, {{"x", {"N"}}, {"i", {""}}}, {{"N", {1, 9}}}, false);
+    const Module m = plan_graph(g, "", *find_target("x86-64-v3"));
+    EXPECT_TRUE(runs_at(m.plans[0], {{"N", 5}})) << lines.back();
+    EXPECT_FALSE(runs_at(m.plans[0], {{"N", 4}})) << lines.back();
+    EXPECT_THROW(bind_dims(g, DimBinding{{"N", 4}}), CompileError) << lines.back();
+  }
+}
 TEST(Sizes, CutsOfAxes) {
   const Sizes caches{{{"p", {"N", "", "P", ""}}, {"x", {"N", "", "S", ""}}},
                      {{"N", {1, 3}}, {"P", {0, 40}}, {"S", {1, 5}}},
