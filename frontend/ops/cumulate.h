@@ -1,14 +1,20 @@
 // CumSum and CumProd: the fold of all elements up to each one's place, from either end, itself included or not. An axis
-// that only the data tells selects among the folds along all axes.
+// that only the data tells selects among the folds along all axes; one outside of the rank is a fault.
 #pragma once
 #include "frontend/ops/operands.h"
+#include "runtime/dtype.h"
 
 namespace cameo::ops::cumulate {
+
+inline bool is_known(const NodeView& n) {
+  const auto axis = n.content(1);
+  return axis && are_known(*axis);
+}
 
 inline void infer_type(Infer& n) {
   if (n.rank() == 0) n.fail(Code::E0302, "`x` is a scalar");
   check_scalar(n, 1);
-  if (n.content(1)) NodeView::axis(n.ints(1)[0], n.rank());
+  if (is_known(n)) NodeView::axis(n.ints(1)[0], n.rank());
   n.output(0, n.type(0));
 }
 
@@ -25,12 +31,14 @@ inline Expr along(const MeaningView& n, FoldKind kind, double neutral, std::span
 inline Meaning meaning(const MeaningView& n, FoldKind kind, double neutral) {
   OutputExpr out{n.index(), {}};
   auto fold_along = [&](int axis) { return along(n, kind, neutral, out.index, axis); };
-  if (n.content(1)) {
+  if (is_known(n)) {
     out.value = fold_along(NodeView::axis(n.ints(1)[0], n.rank()));
     return Compute{{out}};
   }
   Expr axis = wrap_index(scalar_operand(n, 1), Dim(n.rank()));
-  out.value = zero(n.dtype());
+  std::vector<Expr> at = out.index;
+  at[0] = select(logical_and(le(integer(0), axis), lt(axis, integer(n.rank()))), at[0], integer(rt::kNoIndex));
+  out.value = n.load_checked(0, at);
   for (int d = 0; d < n.rank(); ++d) out.value = select(eq(axis, integer(d)), fold_along(d), out.value);
   return Compute{{out}};
 }

@@ -1,4 +1,5 @@
-// ReverseSequence: the first sequence_lens[b] steps of each sequence in reverse, the rest as it is.
+// ReverseSequence: the first sequence_lens[b] steps of each sequence in reverse, the rest as it is. A length that only
+// the data tells is a fault where there are no such steps.
 #include "frontend/ops/operands.h"
 
 namespace cameo::ops {
@@ -20,7 +21,12 @@ Meaning reverse_sequence_meaning(const MeaningView& n) {
   Expr& time = at[n.attr_int("time_axis")];
   Expr length = n.load(1, {out.index[n.attr_int("batch_axis")]});
   time = select(lt(time, length), length - integer(1) - time, time);
-  out.value = n.load(0, at);
+  if (n.constant(1)) {
+    out.value = n.load(0, at);
+  } else {
+    time = select(lt(length, integer(0)), length, time);
+    out.value = n.load_checked(0, at);
+  }
   return Compute{{out}};
 }
 

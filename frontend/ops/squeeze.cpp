@@ -1,4 +1,5 @@
-// Squeeze: a View without the given axes of extent 1, or without all such axes.
+// Squeeze: a View without the given axes of extent 1, or without all such axes: then the rank depends on which they
+// are, and what only a run knows must be known not to be 1.
 #include "frontend/ops/named_axes.h"
 
 namespace cameo::ops {
@@ -6,8 +7,10 @@ namespace {
 
 void infer_squeeze(Infer& n) {
   bool all = !n.has(1) && !n.has_attr("axes");
-  if (all && !is_static(n.shape()))
-    n.fail(Code::E0404, "data is " + to_string(n.type(0)) + ": without axes, all extents must be known when compiling");
+  const auto may_be_one = [](const Dim& d) { return !d.is_static() && range_of(d.extent()).low < 2; };
+  if (all && std::ranges::any_of(n.shape(), may_be_one))
+    n.fail(Code::E0404, "data is " + to_string(n.type(0)) + ": without axes, all extents must be known when compiling",
+           "or known to be 2 at least");
   std::vector<Expr> gone = named_axes(n, 1, n.rank(), false);
   for (int d = 0; d < n.rank(); ++d) {
     const Dim& dim = n.shape()[d];
