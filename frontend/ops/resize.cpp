@@ -1,28 +1,11 @@
 // Resize: reads scales, sizes, roi, axes and policy of all its versions into a ResizeForm, which resize.h gives a
-// meaning.
-#include "frontend/ops/resize.h"
+// meaning. Scales that only a run knows are an Interpolate's.
+#include "frontend/ops/resize_form.h"
 
 namespace cameo::ops {
 namespace {
 
-constexpr int kRoi = 1, kScales = 2, kSizes = 3;
-
-bool given(const NodeView& n, int input) {
-  return n.has(input) && !(n.rank(input) == 1 && n.shape(input)[0].is_static(0));
-}
-
-std::vector<int> resized_axes(const NodeView& n) {
-  if (n.has_attr("axes")) return NodeView::axes(n.attr_ints("axes"), n.rank());
-  std::vector<int> all(n.rank());
-  std::iota(all.begin(), all.end(), 0);
-  return all;
-}
-
-void check_count(const NodeView& n, std::string_view what, size_t count, size_t wanted) {
-  if (count != wanted)
-    n.fail(Code::E0302,
-           fmt::format("`{}` has {} entries for {} axes of {}", what, count, wanted, to_string(n.type(0))));
-}
+int scales_of(const NodeView& n) { return n.version() == 10 ? 1 : kScales; }
 
 void read_scales(const NodeView& n, int input, std::vector<ResizeAxis>& axes) {
   std::vector<double> scales = n.floats(input);
@@ -84,60 +67,10 @@ void read_sizes(const NodeView& n, std::vector<ResizeAxis>& axes) {
   keep_aspect_ratio(n, axes, policy == "not_smaller");
 }
 
-void read_roi(const NodeView& n, std::vector<ResizeAxis>& axes) {
-  if (!given(n, kRoi)) n.fail(Code::E0302, "`Resize` with `tf_crop_and_resize` needs `roi`");
-  const int64_t count = static_cast<int64_t>(axes.size());
-  if (n.rank(kRoi) != 1 || !n.agree(n.shape(kRoi)[0], 2 * count))
-    n.fail(Code::E0302,
-           fmt::format("`roi` is {} for {} axes of {}", to_string(n.type(kRoi)), count, to_string(n.type(0))));
-  const Tensor* known = n.constant(kRoi);
-  for (int64_t i = 0; i < count; ++i) {
-    ResizeAxis& a = axes[i];
-    if (known) {
-      const float begin = static_cast<float>(known->get(i)), end = static_cast<float>(known->get(count + i));
-      a.roi_begin = constant(DType::f32, begin);
-      a.roi_length = constant(DType::f32, end - begin);
-      a.roi_middle = constant(DType::f32, 0.5 * (begin + end));
-    } else {
-      const auto element = [&](int64_t at) {
-        return cast(load(kRoi, n.dtype(kRoi), std::vector{integer(at)}, zero(n.dtype(kRoi))), DType::f32);
-      };
-      a.roi_begin = element(i);
-      a.roi_length = element(count + i) - a.roi_begin;
-      a.roi_middle = (a.roi_begin + element(count + i)) * 0.5;
-    }
-  }
-}
-
-ResizeForm read_attributes(const NodeView& n) {
-  ResizeForm f;
-  f.mode = n.attr_string("mode");
-  if (n.version() == 10) {
-    f.transformation = "asymmetric", f.nearest = "simple";
-  } else {
-    f.transformation = n.attr_string("coordinate_transformation_mode");
-    f.nearest = n.attr_string("nearest_mode");
-    f.cubic_a = n.attr_float("cubic_coeff_a");
-    f.extrapolation = n.attr_float("extrapolation_value");
-    f.exclude_outside = n.attr_int("exclude_outside");
-    f.antialias = n.attr_int("antialias");
-  }
-  auto one_of = [&](std::string_view what, std::string_view value, std::initializer_list<std::string_view> known) {
-    if (std::find(known.begin(), known.end(), value) == known.end())
-      n.fail(Code::E0204, fmt::format("`{}` is `{}`", what, printable(value)));
-  };
-  one_of("mode", f.mode, {"nearest", "linear", "cubic"});
-  if (n.version() > 10) one_of("nearest_mode", f.nearest, {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
-  one_of("coordinate_transformation_mode", f.transformation,
-         {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric",
-          "tf_half_pixel_for_nn", "tf_crop_and_resize"});
-  return f;
-}
-
 ResizeForm form_of(const NodeView& n) {
   ResizeForm f = read_attributes(n);
   for (int a : resized_axes(n)) f.axes.push_back({.axis = a, .in = n.shape()[a], .out = n.shape()[a]});
-  int scales = n.version() == 10 ? 1 : kScales;
+  const int scales = scales_of(n);
   if (n.version() > 10 && given(n, scales) && given(n, kSizes))
     n.fail(Code::E0203, "`Resize` has both `scales` and `sizes`", "with --lenient `sizes` counts");
   if (given(n, scales))
@@ -155,8 +88,16 @@ ResizeForm form_of(const NodeView& n) {
   return f;
 }
 
+bool has_unknown_scales(const NodeView& n) {
+  return given(n, scales_of(n)) && !n.constant(scales_of(n)) && !(n.version() > 10 && given(n, kSizes));
+}
+
 void infer_resize(Infer& n) {
   Shape s = n.shape();
+  if (has_unknown_scales(n)) {
+    for (int a : resized_axes(n)) s[a] = n.fresh();
+    return n.output(0, n.dtype(), s);
+  }
   for (const ResizeAxis& a : form_of(n).axes) {
     s[a.axis] = a.out;
     if (!n.may_hold(logical_or(lt(integer(0), a.in.extent()), eq(a.out.extent(), integer(0)))))
@@ -166,7 +107,12 @@ void infer_resize(Infer& n) {
   n.output(0, n.dtype(), s);
 }
 
-Meaning resize(const MeaningView& n) { return Interpolation(n, form_of(n)).meaning(); }
+Meaning resize(const MeaningView& n) {
+  if (!has_unknown_scales(n)) return Interpolation(n, form_of(n)).meaning();
+  Build b(n);
+  const ValueId roi = n.version() > 10 ? b.in(kRoi) : ValueId();
+  return interpolate_at(b, b.in(0), roi, b.in(scales_of(n)), resized_axes(n), read_attributes(n));
+}
 
 }  // namespace
 

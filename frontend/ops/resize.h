@@ -93,7 +93,7 @@ class Transformation {
   Transformation(const ResizeForm& form, const ResizeAxis& axis, Expr o, DType t)
       : form_(form), a_(axis), o_(o), type_(t) {
     nearest_ = form.nearest;
-    if (nearest_ == "simple") nearest_ = axis.scale.float_value() < 1 ? "ceil" : "floor";
+    if (nearest_ == "simple" && axis.scale.is_const()) nearest_ = axis.scale.float_value() < 1 ? "ceil" : "floor";
   }
 
   Coordinate coordinate() const {
@@ -138,6 +138,7 @@ class Transformation {
   }
   Expr nearest(Expr slope, Expr offset, Expr over) const {
     Expr two = integer(2), less = over - integer(1);
+    if (nearest_ == "simple") return select(shrinks(), divide(slope, offset + less, over), divide(slope, offset, over));
     if (nearest_ == "floor") return divide(slope, offset, over);
     if (nearest_ == "ceil") return divide(slope, offset + less, over);
     if (nearest_ == "round_prefer_ceil") return divide(two * slope, two * offset + over, two * over);
@@ -152,7 +153,9 @@ class Transformation {
       c.outside = logical_or(lt(x, zero(DType::f32)), lt(cast(a_.in.extent() - integer(1), DType::f32), x));
     return c;
   }
+  Expr shrinks() const { return lt(a_.scale, one(DType::f32)); }
   Expr rounded(Expr x) const {
+    if (nearest_ == "simple") return select(shrinks(), ceil(x), floor(x));
     if (nearest_ == "floor") return floor(x);
     if (nearest_ == "ceil") return ceil(x);
     if (nearest_ == "round_prefer_ceil") return floor(x + 0.5);
@@ -243,7 +246,7 @@ class Interpolation {
     return form_.exclude_outside ? sum / total : sum;
   }
   /// Where a filter begins that is as much wider as the image gets smaller: of `reach` elements to each side at
-  /// scale 1.
+  /// scale 1. A size: for a scale that is data, that of the extents, which is not larger.
   static Expr start_of(const ResizeAxis& a, Expr shrunk, int reach) {
     if (!shrunk.is_const()) {
       const Expr least = simplify_index(integer(-reach) * max(a.in.extent(), integer(1)));
@@ -256,7 +259,8 @@ class Interpolation {
   Expr stretched(size_t k, const Coordinate& c) {
     const ResizeAxis& a = form_.axes[k];
     const Expr shrunk = a.scale.is_const() ? a.scale : min(a.scale, one(DType::f32));
-    const Expr start = start_of(a, shrunk, form_.mode == "linear" ? 1 : 2);
+    const Expr of_sizes = is_size(a.scale) || a.scale.is_const() ? shrunk : min(quotient(a.in, a.out), one(DType::f32));
+    const Expr start = start_of(a, of_sizes, form_.mode == "linear" ? 1 : 2);
     const Expr factor = shrunk.is_const() ? constant(type_, shrunk.float_value()) : cast(shrunk, type_);
     auto weight = [&](Expr r) {
       Expr d = abs((cast(r + start, type_) - c.fraction) * factor);

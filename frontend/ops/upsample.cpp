@@ -1,6 +1,6 @@
 // Upsample: what Resize was before opset 10. Asymmetric coordinates, nearest or linear; scales are an attribute in
 // version 7.
-#include "frontend/ops/resize.h"
+#include "frontend/ops/resize_form.h"
 
 namespace cameo::ops {
 namespace {
@@ -10,7 +10,7 @@ std::vector<double> upsample_scales(const NodeView& n) {
   return n.has(1) ? n.floats(1) : n.attr_floats("scales");
 }
 
-ResizeForm upsample_form(const NodeView& n) {
+ResizeForm read_mode(const NodeView& n) {
   ResizeForm f;
   f.mode = n.attr_string("mode");
   f.transformation = "asymmetric";
@@ -18,6 +18,11 @@ ResizeForm upsample_form(const NodeView& n) {
   if (f.mode != "nearest" && f.mode != "linear" && f.mode != "bilinear")
     n.fail(Code::E0204, fmt::format("`mode` is `{}`", printable(f.mode)));
   if (f.mode == "bilinear") f.mode = "linear";
+  return f;
+}
+
+ResizeForm upsample_form(const NodeView& n) {
+  ResizeForm f = read_mode(n);
   std::vector<double> scales = upsample_scales(n);
   if (static_cast<int>(scales.size()) != n.rank())
     n.fail(Code::E0302, fmt::format("`scales` has {} entries for {}", scales.size(), to_string(n.type(0))));
@@ -30,13 +35,25 @@ ResizeForm upsample_form(const NodeView& n) {
   return f;
 }
 
+bool has_unknown_scales(const NodeView& n) { return n.has(1) && !n.constant(1); }
+
 void infer_upsample(Infer& n) {
   Shape s = n.shape();
+  if (has_unknown_scales(n)) {
+    for (Dim& d : s) d = n.fresh();
+    return n.output(0, n.dtype(), s);
+  }
   for (const ResizeAxis& a : upsample_form(n).axes) s[a.axis] = a.out;
   n.output(0, n.dtype(), s);
 }
 
-Meaning upsample(const MeaningView& n) { return Interpolation(n, upsample_form(n)).meaning(); }
+Meaning upsample(const MeaningView& n) {
+  if (!has_unknown_scales(n)) return Interpolation(n, upsample_form(n)).meaning();
+  Build b(n);
+  std::vector<int> axes(n.rank());
+  std::iota(axes.begin(), axes.end(), 0);
+  return interpolate_at(b, b.in(0), {}, b.in(1), axes, read_mode(n));
+}
 
 }  // namespace
 
