@@ -61,21 +61,25 @@ bool write_matrix(const Packer& packer, const std::regex& filter) {
   return counts.print("operator matrix");
 }
 
-bool write_suite(const Packer& packer, const std::regex& filter, int each, int jobs) {
+bool write_suite(const Packer& packer, const std::regex& filter, int each) {
   std::string note;
   std::vector<suite::Case> cases = suite::find_cases(CAMEO_SHARED, CAMEO_BINARY_DIR "/suite", note);
   std::map<std::string, int> of_operator;
   std::erase_if(cases, [&](const suite::Case& c) {
     return !std::regex_search("suite." + c.name, filter) || ++of_operator[c.main_op] > each;
   });
-  const auto engine = [&](const suite::Case& c, const Model& model, std::span<const Tensor> inputs) {
-    packer.add("suite." + c.name, model.graph, inputs);
-    return interpret(model.graph, inputs).rounded;
-  };
   Counts counts;
-  suite::run_cases(cases, engine, jobs, std::chrono::seconds(120), [&](const suite::Case&, const suite::Verdict& v) {
-    counts.add(v.kind == suite::Verdict::Pass ? "" : std::string(suite::name(v.kind)));
-  });
+  for (const suite::Case& c : cases) {
+    const auto engine = [&](const Model& model) -> suite::Runner {
+      return [&](std::span<const Tensor> inputs) {
+        packer.add("suite." + c.name, model.graph, inputs);
+        return interpret(model.graph, inputs).rounded;
+      };
+    };
+    suite::run_cases({&c, 1}, engine, 1, std::chrono::seconds(120), [&](const suite::Case&, const suite::Verdict& v) {
+      counts.add(v.kind == suite::Verdict::Pass ? "" : std::string(suite::name(v.kind)));
+    });
+  }
   return counts.print(note.c_str());
 }
 
@@ -85,18 +89,17 @@ int main(int argc, char** argv) {
   CLI::App app{"the operator matrix and the backend suite as artifacts with golden cases"};
   std::string folder, filter;
   std::vector<std::string> architectures{"ptx"};
-  int each = 2, jobs = 2;
+  int each = 2;
   app.add_option("folder", folder, "where they go")->required();
   app.add_option("--architectures", architectures, "of GPUs")->delimiter(',');
   app.add_option("--filter", filter, "a regular expression that names (ops.add.scalars, suite.test_add) must contain");
   app.add_option("--suite", each, "tests of the backend suite for each operator");
-  app.add_option("-j", jobs);
   CLI11_PARSE(app, argc, argv);
   const Packer packer{folder, gpu_target(architectures)};
   const std::regex pattern(filter);
   fs::create_directories(folder);
   test::warm_up_compiler();
   const bool some = write_matrix(packer, pattern);
-  if (each > 0) write_suite(packer, pattern, each, jobs);
+  if (each > 0) write_suite(packer, pattern, each);
   return some ? 0 : 1;
 }
