@@ -157,7 +157,7 @@ cameo_status check_run_options(const cameo_context* context, const cameo_run_opt
   return CAMEO_OK;
 }
 
-cameo_status report_fault(cameo_context* context, cameo_error* error) {
+[[gnu::cold]] cameo_status report_fault(cameo_context* context, cameo_error* error) {
   const Program& program = *context->model->program;
   const Fault& fault = context->run.fault;
   if (fault.code == kDeviceFault) return driver_of(*context->model)->report(context, error);
@@ -297,7 +297,7 @@ cameo_status synchronize(cameo_context* context, cameo_error* error) {
   return status;
 }
 
-cameo_status prepare(cameo_context* context, const cameo_value* in, int32_t count, cameo_error* error) {
+[[gnu::cold]] cameo_status prepare(cameo_context* context, const cameo_value* in, int32_t count, cameo_error* error) {
   if (!context) return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "prepare: `context` is null");
   const Program& program = *context->model->program;
   const bool has_sizes = program.size_count;
@@ -314,7 +314,7 @@ cameo_status prepare(cameo_context* context, const cameo_value* in, int32_t coun
   return status;
 }
 
-cameo_status bind_state(cameo_context* context, int32_t output, int32_t input, cameo_error* error) {
+[[gnu::cold]] cameo_status bind_state(cameo_context* context, int32_t output, int32_t input, cameo_error* error) {
   if (!context) return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "bind_state: `context` is null");
   const Program& program = *context->model->program;
   if (output < 0 || input < 0 || output >= static_cast<int32_t>(program.output_count) ||
@@ -339,7 +339,8 @@ cameo_status bind_state(cameo_context* context, int32_t output, int32_t input, c
   return status;
 }
 
-cameo_status set_profile(cameo_context* context, uint64_t* nanoseconds, int32_t count, cameo_error* error) {
+[[gnu::cold]] cameo_status set_profile(cameo_context* context, uint64_t* nanoseconds, int32_t count,
+                                       cameo_error* error) {
   if (!context) return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "profile: `context` is null");
   const uint32_t nodes = context->model->program->node_count;
   const bool counts = nanoseconds && count == static_cast<int32_t>(2 * nodes);

@@ -69,8 +69,8 @@ bool same_dims(const Io& io, const cameo_tensor& tensor) {
   return d == io.rank;
 }
 
-[[gnu::noinline]] cameo_status other_dims(const Io& io, const cameo_tensor& tensor, const char* what, int32_t index,
-                                          cameo_error* error) {
+[[gnu::cold]] cameo_status other_dims(const Io& io, const cameo_tensor& tensor, const char* what, int32_t index,
+                                      cameo_error* error) {
   if (cameo_status status = check_rank(io, tensor, what, index, error)) return status;
   int32_t d = 0;
   while (tensor.shape[d] == io.dims[d]) ++d;

@@ -25,6 +25,8 @@ void infer_dropout(Infer& n) {
   check_scalar(n, kTraining);
   if (is_training(n) == true && has_ratio(n) == true)
     n.fail(Code::E0402, "`Dropout` in training mode drops at random", "export the model for inference");
+  if (n.rank() == 0 && is_training(n) != false && has_ratio(n) != false)  // it has no index that a fault could blame
+    n.fail(Code::E0402, "`Dropout` of a scalar, in a mode or at a ratio that only a run knows");
   n.output(0, n.type(0));
   n.output(1, n.version() < 10 ? n.dtype() : DType::b1, n.shape());
 }
@@ -32,7 +34,6 @@ void infer_dropout(Infer& n) {
 /// Where nothing is dropped, and a fault where something would be.
 Expr kept(const MeaningView& n, std::vector<Expr> index) {
   if (is_training(n) == false || has_ratio(n) == false) return n.load(0, index);
-  if (index.empty()) n.floats(has_ratio(n) ? kTraining : kRatio);  // no index to blame: says that it must be known
   const Expr training = is_training(n) ? boolean(true) : scalar_operand(n, kTraining);
   const Expr drops =
       has_ratio(n) ? training : logical_and(training, ne(scalar_operand(n, kRatio), zero(n.dtype(kRatio))));

@@ -10,8 +10,7 @@ ResizeForm form_of(const NodeView& n) {
   const std::vector<Expr> sizes = elements(n, kSizes);
   const std::vector<int> axes = resized_axes(n);
   check_count(n, "sizes", sizes.size(), axes.size());
-  if (!n.agree(product(n.shape(kScales)), static_cast<int64_t>(axes.size())))
-    n.fail(Code::E0302, fmt::format("`scales` is {} for {} axes", to_string(n.type(kScales)), axes.size()));
+  check_scales(n, kScales, axes.size());
   for (size_t i = 0; i < axes.size(); ++i) {
     ResizeAxis a;
     a.axis = axes[i], a.in = n.shape()[axes[i]];
@@ -36,7 +35,9 @@ void infer_interpolate(Infer& n) {
   Shape s = n.shape();
   for (const ResizeAxis& a : form_of(n).axes) {
     s[a.axis] = a.out;
-    n.require(logical_or(lt(integer(0), a.in.extent()), eq(a.out.extent(), integer(0))));
+    if (!n.may_hold(logical_or(lt(integer(0), a.in.extent()), eq(a.out.extent(), integer(0)))))
+      n.fail(Code::E0302,
+             fmt::format("X is {}: axis {} has no elements for {}", to_string(n.type(0)), a.axis, to_string(a.out)));
   }
   n.output(0, n.dtype(), s);
 }

@@ -20,6 +20,8 @@ inline std::vector<Expr> named_axes(const NodeView& n, int input, int rank, bool
     for (int axis : NodeView::axes(given, rank)) named[axis] = boolean(true);
     return named;
   }
+  if (content->size() > static_cast<size_t>(rank))
+    n.fail(Code::E0302, "`axes` is " + to_string(n.type(input)) + " for " + std::to_string(rank) + " axes");
   std::vector<Expr> named(rank, boolean(false));
   Expr count = integer(0);
   for (Expr axis : *content) {

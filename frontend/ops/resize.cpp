@@ -95,7 +95,9 @@ bool has_unknown_scales(const NodeView& n) {
 void infer_resize(Infer& n) {
   Shape s = n.shape();
   if (has_unknown_scales(n)) {
-    for (int a : resized_axes(n)) s[a] = n.fresh();
+    const std::vector<int> axes = resized_axes(n);
+    check_scales(n, scales_of(n), axes.size());
+    for (int a : axes) s[a] = n.fresh();
     return n.output(0, n.dtype(), s);
   }
   for (const ResizeAxis& a : form_of(n).axes) {

@@ -76,6 +76,13 @@ inline ResizeForm read_attributes(const NodeView& n) {
   return f;
 }
 
+/// Scales that only a run knows: one for each of so many axes.
+inline void check_scales(const NodeView& n, int input, size_t axes) {
+  if (n.rank(input) != 1 || !n.agree(n.shape(input)[0], static_cast<int64_t>(axes)))
+    n.fail(Code::E0302,
+           fmt::format("`scales` is {} for {} axes of {}", to_string(n.type(input)), axes, to_string(n.type(0))));
+}
+
 /// X at the scales, one for each of `axes`, as an Interpolate.
 inline Meaning interpolate_at(Build& b, ValueId x, ValueId roi, ValueId scales, const std::vector<int>& axes,
                               const ResizeForm& f) {

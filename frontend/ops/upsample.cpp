@@ -40,6 +40,7 @@ bool has_unknown_scales(const NodeView& n) { return n.has(1) && !n.constant(1); 
 void infer_upsample(Infer& n) {
   Shape s = n.shape();
   if (has_unknown_scales(n)) {
+    check_scales(n, 1, s.size());
     for (Dim& d : s) d = n.fresh();
     return n.output(0, n.dtype(), s);
   }
