@@ -276,6 +276,9 @@ class CommandLine {
     pass_on(sub, "--threads", "N", "threads to use");
     if (name == "run") {
       pass_on(sub, "-o,--output", "NAME=PLACE", "an output: @y.npy, text, stats, top5 ..; - is .npy into a pipe");
+      pass_on(sub, "--state", "OUT=IN", "input IN is what output OUT held after the step before, zeros at first",
+              [this](const std::string& v) { run_.states.push_back(v); });
+      pass_on(sub, "--steps", "N", "run N times, and give the outputs of the last one");
       pass_on(sub, "--taps", "FILE.npz", "write every intermediate value by its ONNX name");
       return;
     }

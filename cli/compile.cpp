@@ -120,7 +120,7 @@ void leave_open(std::optional<Model>& model, CompileOptions& options, std::strin
   if (!model || model->unbound.empty()) return;
   const Model unbound = std::move(*model);
   const CompileOptions given = options;
-  for (const UnboundDim& u : unbound.unbound) options.import.ranges[u.dim] = {1, kOpen};
+  for (const UnboundDim& u : unbound.unbound) options.import.ranges[u.dim] = {u.low, kOpen};
   model = load_model(options, console, diagnostics);
   if (model) model->unbound = unbound.unbound;
   diagnostics.add(on_open(model ? *model : unbound, given, verb));

@@ -29,7 +29,7 @@ struct BuildFlags {
 
 /// Of the verbs that an artifact answers too; `passed_on` are the flags as the artifact takes them.
 struct RunFlags {
-  std::vector<std::string> inputs, data;
+  std::vector<std::string> inputs, data, states;
   std::vector<std::string> passed_on;
   bool per_node = false, reference = false;
   double tolerance = -1;

@@ -80,7 +80,9 @@ int run_verb(Console& console, const std::string& verb, const ModelFlags& flags,
   FileDescriptor artifact;
   try {
     std::optional<Model> model = load_model(options, console, diagnostics);
-    const InputShapes shapes = model ? shapes_of_values(run.inputs, model->graph) : InputShapes();
+    InputShapes shapes = model ? shapes_of_values(run.inputs, model->graph) : InputShapes();
+    for (const std::string& state : run.states)  // what a state begins with may grow
+      std::erase_if(shapes, [&](const auto& shape) { return state.ends_with("=" + shape.first); });
     bind_from_data(model, options, shapes, console, diagnostics);
     leave_open(model, options, verb, console, diagnostics);
     if (model && shapes.empty() && arguments == run.passed_on) pass_least(model->graph, arguments, console);

@@ -378,6 +378,7 @@ class ProgramPrinter {
     if (!goldens_.empty()) field("goldens", "rt::goldens"), field("golden_count", goldens_.size());
     if (const SizeTable& t = parts_.table; !t.empty()) {
       field("symbols", "rt::symbols"), field("symbol_count", t.symbols()), field("size_count", t.sizes().size());
+      field("sizing", "&rt::sizing");
       if (computes_sizes(t)) field("sizes", kSizesSymbol);
       if (const size_t count = module_.plans[0].buckets.size())
         field("buckets", "rt::buckets"), field("bucket_count", count);

@@ -71,6 +71,7 @@ constexpr cameo_api make_api() {
   api.plan_get = [](const cameo_context* context, int32_t index, cameo_plan* plan) {
     return describe_plan(kProgram, context, index, plan);
   };
+  api.reset_state = reset_state;
   return api;
 }
 

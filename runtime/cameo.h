@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 #define CAMEO_ABI_MAJOR 1u
-#define CAMEO_ABI_MINOR 4u
+#define CAMEO_ABI_MINOR 5u
 
 /* Status numbers never change; those up to 16 are gRPC's and Abseil's. */
 typedef int32_t cameo_status;
@@ -211,8 +211,11 @@ typedef struct cameo_api {
                                  cameo_error* error); /* retains the model */
   void (*context_release)(cameo_context* context);
 
-  /* From the next run on, what `output` held is what `input` reads where it is given as CAMEO_KIND_NONE (zeros at
-   * first); an input that is given as a tensor sets the state anew. Types and dims of both must agree. */
+  /* From the next run on, what `output` held is what `input` reads where it is given as CAMEO_KIND_NONE; an input that
+   * is given as a tensor sets the state anew. Types of both must agree, and dims where both are fixed. A size known
+   * only at run time is as large as the run before left it: a cache of `past` steps that comes out with `past + 1`
+   * grows with every run, until one would exceed the bounds of the input; that run fails, and the state stays as it
+   * was. A state begins with zeros, and with those sizes that the inputs of its first run ask for, or the least. */
   cameo_status (*bind_state)(cameo_context* context, int32_t output, int32_t input, cameo_error* error);
 
   /* Any thread; nothing runs, and of `in` only kinds and shapes are read. `in` may be null (with 0) where all sizes are
@@ -262,6 +265,10 @@ typedef struct cameo_api {
    * take exactly: no run is padded. `context` may be null; else `runs` says how often it took which plan. */
   int32_t (*plan_count)(void);
   cameo_status (*plan_get)(const cameo_context* context, int32_t index, cameo_plan* plan);
+
+  /* Since minor version 5. */
+  /* The next run begins all states of the context anew, as the first one did. They stay bound. */
+  cameo_status (*reset_state)(cameo_context* context, cameo_error* error);
 } cameo_api;
 
 typedef const cameo_api* (*cameo_get_api)(uint32_t abi_major); /* null: another major version */

@@ -88,7 +88,7 @@ cameo_status describe_outputs(const cameo_model* model, const cameo_value* in, i
   if (!is_struct_size(stride, offsetof(cameo_io, run_dims)) || stride % alignof(cameo_io))
     return fail(error, CAMEO_INVALID_ARGUMENT, 0, -1, "output 0 has struct_size %u, this library writes %zu", stride,
                 sizeof *out);
-  const bool asks = in && program.size_count;
+  const bool asks = in && program.sizing;
   const SizeTable table(*model, asks);
   cameo_status status = asks ? table.find(in, in_count, error) : CAMEO_OK;
   for (int32_t i = 0; !status && i < count; ++i) {
@@ -101,7 +101,8 @@ cameo_status describe_outputs(const cameo_model* model, const cameo_value* in, i
 cameo_status measure_workspace(const cameo_model* model, const cameo_value* in, int32_t in_count, size_t* bytes,
                                size_t* alignment, cameo_error* error) {
   if (!model) return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "workspace_size: `model` is null");
-  const bool asks = !is_bounded(*model);
+  const Sizing* sizing = model->program->sizing;
+  const bool asks = sizing && !sizing->is_bounded(*model);
   if (asks && !in)
     return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1,
                 "workspace_size: the model has sizes without an upper bound; give the inputs of a run in `in`");
@@ -110,7 +111,7 @@ cameo_status measure_workspace(const cameo_model* model, const cameo_value* in, 
   const DeviceDriver* driver = driver_of(*model);
   if (bytes)
     *bytes = plan_context(*model).bytes + (driver ? driver->context_bytes(*model) : 0) +
-             (asks ? grown_bytes(*model, table.get()) : 0);
+             (asks ? sizing->grown_bytes(*model, table.get()) : 0);
   if (alignment) *alignment = kAlign;
   return CAMEO_OK;
 }

@@ -27,7 +27,8 @@ struct DeviceDriver {
   // Sets the base of the arena, `owned` (addresses of the device's memory) and the execution's `device`.
   cameo_status (*open_context)(cameo_context* context, cameo_error* error);
   void (*close_context)(cameo_context* context);
-  cameo_status (*open_state)(cameo_context* context, Binding* binding, cameo_error* error);  // zeros in blocks[0]
+  cameo_status (*open_state)(cameo_context* context, Binding* binding, uint64_t bytes, cameo_error* error);
+  cameo_status (*clear_state)(cameo_context* context, void* block, uint64_t bytes, cameo_error* error);  // to zeros
   void (*close_state)(cameo_context* context, const Binding& binding);
 
   void (*upload_input)(cameo_context* context, int32_t index, const cameo_tensor& tensor);  // which the CPU holds

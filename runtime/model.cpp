@@ -7,6 +7,7 @@
 #include "runtime/errors.h"
 #include "runtime/libc.h"
 #include "runtime/sizes.h"
+#include "runtime/state.h"
 
 namespace rt {
 namespace {
@@ -196,7 +197,9 @@ void set_up_execution(cameo_context* context) {
   run.kernels = model.image->kernels;
   run.sizes = context->sizes;
   run.learn = [](Execution& of_run, const Row& row) {
-    learn_sizes(reinterpret_cast<cameo_context*>(reinterpret_cast<char*>(&of_run) - offsetof(cameo_context, run)), row);
+    cameo_context* owner =
+        reinterpret_cast<cameo_context*>(reinterpret_cast<char*>(&of_run) - offsetof(cameo_context, run));
+    of_run.program->sizing->learn(owner, row);
   };
   run.bases = part<void*>(context, context->layout.bases);
   run.loops = part<LoopState>(context, context->layout.loops);
@@ -311,6 +314,14 @@ void release_model(cameo_model* model) {
   if (model && __atomic_fetch_sub(&model->references, 1, __ATOMIC_ACQ_REL) == 1) destroy_model(model);
 }
 
+cameo_status enter(cameo_context* context, cameo_error* error) {
+  if (!__atomic_exchange_n(&context->busy, 1, __ATOMIC_ACQUIRE)) return CAMEO_OK;
+  return fail(error, CAMEO_FAILED_PRECONDITION, -1, -1,
+              "the context is in use by another call; create one for each thread");
+}
+
+void leave(cameo_context* context) { __atomic_store_n(&context->busy, 0, __ATOMIC_RELEASE); }
+
 Layout plan_context(const cameo_model& model) {
   const Program& program = *model.program;
   const bool here = !model.image->device;  // what kernels write is in this block
@@ -326,6 +337,8 @@ Layout plan_context(const cameo_model& model) {
   layout.shapes = take(layout, align_up(program.output_count * sizeof(void*)) + dims * sizeof(int64_t));
   layout.staging = take(layout, program.input_count * sizeof(Grown));
   layout.bindings = take(layout, program.output_count * sizeof(Binding));
+  layout.state_dims = take(layout, dims * sizeof(int64_t));
+  layout.values = take(layout, program.input_count * sizeof(cameo_value));
   layout.sizes = take(layout, program.size_count * sizeof(int64_t));
   layout.ios = take(layout, has_symbols ? (program.input_count + program.output_count) * sizeof(Io) : 0);
   layout.input_dims = take(layout, has_symbols ? dim_count(program.inputs, program.input_count) * sizeof(int64_t) : 0);
@@ -353,6 +366,8 @@ cameo_status create_context(cameo_model* model, cameo_context** out, cameo_error
   context->shapes = part<int64_t*>(context, layout.shapes);
   context->staging = part<Grown>(context, layout.staging);
   context->bindings = part<Binding>(context, layout.bindings);
+  context->state_dims = part<int64_t>(context, layout.state_dims);
+  context->values = part<cameo_value>(context, layout.values);
   context->sizes = part<int64_t>(context, layout.sizes);
   context->open_outputs = part<Grown>(context, layout.open_outputs);
   context->blocks = part<Grown>(context, layout.blocks);
@@ -383,11 +398,7 @@ void release_context(cameo_context* context) {
   release(context->open_outputs, model->program->size_count ? model->program->output_count : 0);
   release(context->blocks, static_cast<uint32_t>(most(*model, &Schedule::block_count) + 1));
   release(&context->tap_memory, 1);
-  for (const Binding* b = context->bindings; b < context->bindings + context->binding_count; ++b) {
-    if (driver) driver->close_state(context, *b);
-    for (void* block : b->blocks)
-      if (!driver) deallocate(options, block, b->bytes);
-  }
+  release_states(context);
   if (driver) driver->close_context(context);
   deallocate(options, context, context->layout.bytes);
   release_model(model);

@@ -27,13 +27,14 @@ struct Grown {  // memory of the host, as large as the largest run that asked fo
 
 struct Binding {  // an output that is the next run's input
   int32_t output, input;
-  void* blocks[2];  // the input reads blocks[0], the output writes blocks[1], then they swap
-  uint64_t bytes;
+  Grown blocks[2];  // the input reads blocks[0], the output writes blocks[1], then they swap
+  int64_t* dims;    // of blocks[0]
+  bool fresh;       // nothing is in blocks[0] yet
 };
 
 struct Layout {  // offsets in a context's block
-  uint64_t bases, loops, owned, shapes, staging, bindings, sizes, ios, input_dims, open_outputs, blocks, scratch,
-      scratch_stride, plan_runs, arena, outputs, bytes;
+  uint64_t bases, loops, owned, shapes, staging, bindings, state_dims, values, sizes, ios, input_dims, open_outputs,
+      blocks, scratch, scratch_stride, plan_runs, arena, outputs, bytes;
 };
 
 }  // namespace rt
@@ -55,6 +56,8 @@ struct cameo_context {
   uint32_t plan;            // of the run: 0 for all sizes, else one more than its bucket
   rt::Binding* bindings;    // binding_count of them, at most one an output
   int32_t binding_count;
+  int64_t* state_dims;  // of all bindings, as those behind `shapes`
+  cameo_value* values;  // one an input, where there are bindings: what the run takes
   uint32_t busy;
   void (*tap)(void* user, const cameo_tap* value);
   void* tap_user;
@@ -103,7 +106,12 @@ cameo_status create_context(cameo_model* model, cameo_context** out, cameo_error
 void release_context(cameo_context* context);
 void use_plan(cameo_context* context, uint32_t plan);  // from the next run on
 
+/// For one caller at a time: until `leave`, a second one gets CAMEO_FAILED_PRECONDITION.
+cameo_status enter(cameo_context* context, cameo_error* error);
+void leave(cameo_context* context);
+
 cameo_status bind_state(cameo_context* context, int32_t output, int32_t input, cameo_error* error);
+cameo_status reset_state(cameo_context* context, cameo_error* error);
 cameo_status prepare(cameo_context* context, const cameo_value* in, int32_t count, cameo_error* error);
 cameo_status run(cameo_context* context, const cameo_value* in, int32_t in_count, cameo_value* out, int32_t out_count,
                  const cameo_run_options* options, cameo_error* error);

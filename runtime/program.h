@@ -225,6 +225,9 @@ struct WeightsFile {           // of weights that the library does not hold
   const WeightsReader* reader = nullptr;
 };
 
+struct Sizing;  // sizes.h; linked where a table names it
+extern __attribute__((visibility("hidden"))) const Sizing sizing;
+
 struct Program {
   uint32_t version = kProgramVersion;
   const char* name = nullptr;
@@ -250,8 +253,9 @@ struct Program {
   int32_t threads = 0;  // 0: as many as the process may use
   const Symbol* symbols = nullptr;
   uint32_t symbol_count = 0;
-  uint32_t size_count = 0;  // of the table, symbols included
-  Kernel sizes = nullptr;   // fills in the sizes behind the symbols: its one operand is the table; null: there are none
+  uint32_t size_count = 0;         // of the table, symbols included
+  const Sizing* sizing = nullptr;  // null: it has none
+  Kernel sizes = nullptr;  // fills in the sizes behind the symbols: its one operand is the table; null: there are none
   const Bucket* buckets = nullptr;  // a run takes the first one that has its sizes
   uint32_t bucket_count = 0;
   const Requirement* requirements = nullptr;

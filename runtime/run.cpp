@@ -6,16 +6,11 @@
 #include "runtime/errors.h"
 #include "runtime/libc.h"
 #include "runtime/sizes.h"
+#include "runtime/state.h"
 #include "runtime/values.h"
 
 namespace rt {
 namespace {
-
-Binding* binding_of(cameo_context* context, int32_t output, int32_t input) {
-  for (int32_t i = 0; i < context->binding_count; ++i)
-    if (context->bindings[i].output == output || context->bindings[i].input == input) return &context->bindings[i];
-  return nullptr;
-}
 
 // On the model's device: kernels use it in place.
 bool is_here(const cameo_context* context, const cameo_tensor& tensor) {
@@ -49,14 +44,8 @@ cameo_status stage(cameo_context* context, int32_t index, const cameo_tensor& te
 cameo_status bind_input(cameo_context* context, int32_t index, const cameo_value& value, cameo_error* error) {
   const Io& io = context->inputs[index];
   void*& base = context->run.bases[input_base(static_cast<uint32_t>(index))];
-  const Binding* binding = binding_of(context, -1, index);
-  if (value.kind == CAMEO_KIND_NONE && binding) {
-    base = binding->blocks[0];
-    return CAMEO_OK;
-  }
-  cameo_status status = check_kind(value, "input", index, io.name, error);
-  if (!status) status = check_tensor(io, value.tensor, context->model->options.device, "input", index, error);
-  if (status) return status;
+  if (cameo_status status = check_tensor(io, value.tensor, context->model->options.device, "input", index, error))
+    return status;
   if (!is_here(context, value.tensor))
     return driver_of(*context->model)->upload_input(context, index, value.tensor), CAMEO_OK;
   if (!is_compact(value.tensor)) return stage(context, index, value.tensor, error);
@@ -64,26 +53,30 @@ cameo_status bind_input(cameo_context* context, int32_t index, const cameo_value
   return CAMEO_OK;
 }
 
+// What the run before handed out is given again.
+bool is_own(const cameo_context* context, int32_t index, const Binding* binding, const void* data) {
+  return data == context->owned[index] ||
+         (binding && (data == binding->blocks[0].memory || data == binding->blocks[1].memory));
+}
+
 cameo_status bind_output(cameo_context* context, int32_t index, cameo_value& value, cameo_error* error) {
   const Io& io = context->outputs[index];
   void*& base = context->run.bases[output_base(*context->model->program, static_cast<uint32_t>(index))];
-  const Binding* binding = binding_of(context, index, -1);
-  base = binding ? binding->blocks[1] : context->owned[index];
+  Binding* binding = binding_of(context, index, -1);
   if (value.kind != CAMEO_KIND_NONE)
     if (cameo_status status = check_kind(value, "output", index, io.name, error)) return status;
+  if (is_own(context, index, binding, value.tensor.data)) value.tensor.data = nullptr;
+  if (binding && !io.learned)
+    if (cameo_status status = reserve_state(context, binding, error)) return status;
+  base = binding ? binding->blocks[1].memory : context->owned[index];
   if (io.learned) {  // the run takes memory for it when it knows its size
-    if (value.tensor.data == context->owned[index]) value.tensor.data = nullptr;
     if (is_owned(value)) return CAMEO_OK;
     return fail(error, CAMEO_INVALID_ARGUMENT, index, -1,
                 "output %d %s has a size that the run computes: leave its memory to the context", index,
                 Quoted(io.name).text);
   }
-  if (is_open(io)) {
-    // What the run before handed out is given again: it may be too small for this one.
-    if (value.tensor.data == context->owned[index]) value.tensor.data = nullptr;
-    if (is_owned(value)) return reserve_output(context, index, error);
-  }
-  if (is_owned(value)) return CAMEO_OK;
+  if (is_owned(value))
+    return is_open(io) && !binding ? context->model->program->sizing->reserve_output(context, index, error) : CAMEO_OK;
   if (cameo_status status = check_tensor(io, value.tensor, context->model->options.device, "output", index, error))
     return status;
   if (!is_compact(value.tensor))
@@ -121,21 +114,31 @@ cameo_status check_overlap(const cameo_context* context, const cameo_value* in, 
 }
 
 cameo_status reserve_run(cameo_context* context, cameo_error* error) {
-  const cameo_status status = reserve_blocks(context, error);
+  const cameo_status status = context->model->program->sizing->reserve_blocks(context, error, {});
   return status || !context->tap ? status : reserve_tap(context, error);
+}
+
+// The sizes of the run, and the states that it reads.
+cameo_status take_inputs(cameo_context* context, const cameo_value*& in, int32_t count, cameo_error* error) {
+  const Program& program = *context->model->program;
+  cameo_status status = check_count(in, count, program.input_count, "input", error);
+  if (!status) in = with_states(context, in);
+  for (int32_t i = 0; !status && i < count; ++i)
+    if (const cameo_value& value = value_at(in, i); value.kind != CAMEO_KIND_NONE || !binding_of(context, -1, i))
+      status = check_kind(value, "input", i, program.inputs[i].name, error);
+  if (!status && program.sizing) status = program.sizing->fit(context, in, error);
+  return status ? status : begin_states(context, error);
 }
 
 cameo_status bind_values(cameo_context* context, const cameo_value* in, int32_t in_count, cameo_value* out,
                          int32_t out_count, cameo_error* error) {
   const Program& program = *context->model->program;
-  cameo_status status = check_count(in, in_count, program.input_count, "input", error);
-  if (!status) status = check_count(out, out_count, program.output_count, "output", error);
-  const bool has_sizes = program.size_count;
-  if (!status && has_sizes) status = fit_context(context, in, error);
+  cameo_status status = check_count(out, out_count, program.output_count, "output", error);
+  if (!status) status = take_inputs(context, in, in_count, error);
   for (int32_t i = 0; !status && i < in_count; ++i) status = bind_input(context, i, value_at(in, i), error);
   for (int32_t i = 0; !status && i < out_count; ++i) status = bind_output(context, i, value_at(out, i), error);
   if (!status) status = check_overlap(context, in, out, error);
-  return !status && has_sizes ? reserve_run(context, error) : status;
+  return !status && program.sizing ? reserve_run(context, error) : status;
 }
 
 cameo_status check_run_options(const cameo_context* context, const cameo_run_options* options, const cameo_value* out,
@@ -162,8 +165,8 @@ cameo_status check_run_options(const cameo_context* context, const cameo_run_opt
   const Fault& fault = context->run.fault;
   if (fault.code == kDeviceFault) return driver_of(*context->model)->report(context, error);
   if (fault.code == kSizeFault)  // the same once more, with words
-    if (const cameo_status status =
-            fit_learned(context, {static_cast<uint32_t>(fault.index), static_cast<uint32_t>(fault.limit)}, error))
+    if (const cameo_status status = program.sizing->fit_learned(
+            context, {static_cast<uint32_t>(fault.index), static_cast<uint32_t>(fault.limit)}, error))
       return status;
   const uint32_t node = context->run.schedule->rows[fault.row].node;
   const Quoted name(name_of_node(program, node));
@@ -211,57 +214,14 @@ void return_outputs(cameo_context* context, cameo_value* out) {
     else if (binding_of(context, i, -1))
       libc::memcpy(data_of(value.tensor), written, io_bytes(context->outputs[i]));
   }
-  for (int32_t i = 0; i < context->binding_count; ++i) {
-    Binding& binding = context->bindings[i];
-    void* next = binding.blocks[1];
-    binding.blocks[1] = binding.blocks[0];
-    binding.blocks[0] = next;
-  }
-}
-
-bool enter(cameo_context* context) { return __atomic_exchange_n(&context->busy, 1, __ATOMIC_ACQUIRE) == 0; }
-void leave(cameo_context* context) { __atomic_store_n(&context->busy, 0, __ATOMIC_RELEASE); }
-
-cameo_status in_use(cameo_error* error) {
-  return fail(error, CAMEO_FAILED_PRECONDITION, -1, -1,
-              "the context is in use by another call; create one for each thread");
+  keep_states(context);
 }
 
 cameo_status prepare_input(cameo_context* context, int32_t index, const cameo_value& value, cameo_error* error) {
   const Io& io = context->inputs[index];
-  if (value.kind == CAMEO_KIND_NONE && binding_of(context, -1, index)) return CAMEO_OK;
-  cameo_status status = check_kind(value, "input", index, io.name, error);
-  if (!status) status = check_tensor(io, value.tensor, context->model->options.device, "input", index, error);
+  const cameo_status status = check_tensor(io, value.tensor, context->model->options.device, "input", index, error);
   if (status || is_compact(value.tensor) || context->run.device) return status;
   return reserve_staging(context, index, error);
-}
-
-bool same_type(const Io& a, const Io& b) {
-  bool same = a.dtype == b.dtype && a.rank == b.rank;
-  for (int32_t d = 0; same && d < a.rank; ++d) same = a.dims[d] == b.dims[d];
-  return same;
-}
-
-cameo_status add_binding(cameo_context* context, int32_t output, int32_t input, cameo_error* error) {
-  const cameo_options& options = context->model->options;
-  const uint64_t bytes = io_bytes(context->model->program->outputs[output]) + 1;  // never none
-  Binding& binding = context->bindings[context->binding_count];
-  if (const DeviceDriver* driver = driver_of(*context->model)) {
-    binding = {output, input, {nullptr, nullptr}, bytes};
-    const cameo_status status = driver->open_state(context, &binding, error);
-    context->binding_count += !status;
-    return status;
-  }
-  void* blocks[2] = {allocate(options, bytes), allocate(options, bytes)};
-  if (!blocks[0] || !blocks[1]) {
-    for (void* block : blocks)
-      if (block) deallocate(options, block, bytes);
-    return fail(error, CAMEO_OUT_OF_MEMORY, output, -1, "cannot allocate %lu bytes of state", 2 * bytes);
-  }
-  libc::memset(blocks[0], 0, bytes);
-  binding = {output, input, {blocks[0], blocks[1]}, bytes};
-  ++context->binding_count;
-  return CAMEO_OK;
 }
 
 }  // namespace
@@ -277,7 +237,7 @@ void fill_output(cameo_context* context, int32_t index, cameo_value& value, void
 cameo_status run(cameo_context* context, const cameo_value* in, int32_t in_count, cameo_value* out, int32_t out_count,
                  const cameo_run_options* options, cameo_error* error) {
   if (!context) return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "run: `context` is null");
-  if (!enter(context)) return in_use(error);
+  if (cameo_status status = enter(context, error)) return status;
   __atomic_store_n(&context->run.cancelled, 0, __ATOMIC_RELAXED);
   cameo_status status = finish_walk(context, error);
   if (!status) status = bind_values(context, in, in_count, out, out_count, error);
@@ -291,7 +251,7 @@ cameo_status run(cameo_context* context, const cameo_value* in, int32_t in_count
 
 cameo_status synchronize(cameo_context* context, cameo_error* error) {
   if (!context) return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "synchronize: `context` is null");
-  if (!enter(context)) return in_use(error);
+  if (cameo_status status = enter(context, error)) return status;
   const cameo_status status = finish_walk(context, error);
   leave(context);
   return status;
@@ -300,41 +260,16 @@ cameo_status synchronize(cameo_context* context, cameo_error* error) {
 [[gnu::cold]] cameo_status prepare(cameo_context* context, const cameo_value* in, int32_t count, cameo_error* error) {
   if (!context) return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "prepare: `context` is null");
   const Program& program = *context->model->program;
-  const bool has_sizes = program.size_count;
-  if (!in && count == 0 && !has_sizes) return CAMEO_OK;  // nothing depends on the values
-  if (!enter(context)) return in_use(error);
-  cameo_status status = check_count(in, count, program.input_count, "input", error);
-  if (!status && has_sizes) status = finish_walk(context, error);  // of a plan that may not be this one's
-  if (!status && has_sizes) status = fit_context(context, in, error);
+  const Sizing* sizing = program.sizing;
+  if (!in && count == 0 && !sizing) return CAMEO_OK;  // nothing depends on the values
+  if (cameo_status status = enter(context, error)) return status;
+  cameo_status status = sizing ? finish_walk(context, error) : CAMEO_OK;  // of a plan that may not be this one's
+  if (!status) status = take_inputs(context, in, count, error);
   for (int32_t i = 0; !status && i < count; ++i) status = prepare_input(context, i, value_at(in, i), error);
   for (int32_t i = 0; !status && i < static_cast<int32_t>(program.output_count); ++i)
-    if (is_open(context->outputs[i]) && !context->outputs[i].learned) status = reserve_output(context, i, error);
-  if (!status && has_sizes) status = reserve_run(context, error);
-  leave(context);
-  return status;
-}
-
-[[gnu::cold]] cameo_status bind_state(cameo_context* context, int32_t output, int32_t input, cameo_error* error) {
-  if (!context) return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "bind_state: `context` is null");
-  const Program& program = *context->model->program;
-  if (output < 0 || input < 0 || output >= static_cast<int32_t>(program.output_count) ||
-      input >= static_cast<int32_t>(program.input_count))
-    return fail(error, CAMEO_NOT_FOUND, output, -1, "no output %d or no input %d; the model has %u and %u", output,
-                input, program.output_count, program.input_count);
-  const Io &from = program.outputs[output], &to = program.inputs[input];
-  if (has_sizes(from) || has_sizes(to))
-    return fail(error, CAMEO_UNIMPLEMENTED, output, -1,
-                "output %s is %s and input %s is %s; this runtime keeps states of fixed sizes only",
-                Quoted(from.name).text, TypeText(from).text, Quoted(to.name).text, TypeText(to).text);
-  if (!same_type(from, to))
-    return fail(error, CAMEO_INVALID_ARGUMENT, output, -1, "output %s is %s, but input %s is %s",
-                Quoted(from.name).text, TypeText(from.dtype, from.rank, from.dims).text, Quoted(to.name).text,
-                TypeText(to.dtype, to.rank, to.dims).text);
-  if (!enter(context)) return in_use(error);
-  cameo_status status =
-      binding_of(context, output, input)
-          ? fail(error, CAMEO_FAILED_PRECONDITION, output, -1, "output %d or input %d is bound already", output, input)
-          : add_binding(context, output, input, error);
+    if (is_open(context->outputs[i]) && !context->outputs[i].learned)
+      status = sizing->reserve_output(context, i, error);
+  if (!status && sizing) status = reserve_run(context, error);
   leave(context);
   return status;
 }
@@ -346,7 +281,7 @@ cameo_status synchronize(cameo_context* context, cameo_error* error) {
   const bool counts = nanoseconds && count == static_cast<int32_t>(2 * nodes);
   if (nanoseconds && !counts && count != static_cast<int32_t>(nodes))
     return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "profile: room for %d nodes, the model has %u", count, nodes);
-  if (!enter(context)) return in_use(error);
+  if (cameo_status status = enter(context, error)) return status;
   context->run.nanoseconds = nanoseconds;
   context->run.executions = counts ? nanoseconds + nodes : nullptr;
   context->run.observed = nanoseconds || context->tap;

@@ -40,7 +40,7 @@ cameo_check check_output(const Io& io, const Golden& golden, uint32_t i, const v
 cameo_status run_case(cameo_context* context, const Golden& golden, cameo_value* in, cameo_value* out, Report report,
                       cameo_error* error) {
   const Program& program = *context->model->program;
-  cameo_status status = program.size_count ? fit_to_symbols(context, golden.symbols, error) : CAMEO_OK;
+  cameo_status status = program.sizing ? program.sizing->fit_to_symbols(context, golden.symbols, error) : CAMEO_OK;
   for (uint32_t i = 0; i < program.input_count; ++i) in[i] = golden_value(context->inputs[i], golden.inputs[i]);
   for (uint32_t i = 0; i < program.output_count; ++i) out[i] = golden_value(context->outputs[i], nullptr);
   if (!status)

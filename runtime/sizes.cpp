@@ -4,6 +4,7 @@
 #include "runtime/dtype.h"
 #include "runtime/errors.h"
 #include "runtime/numbers.h"
+#include "runtime/state.h"
 #include "runtime/values.h"
 
 namespace rt {
@@ -13,12 +14,18 @@ struct Dim {
   int32_t io, dim;
 };
 
-// The first dim of the inputs that stands at that place.
-Dim giver_of(const Program& program, int32_t place) {
-  for (uint32_t i = 0; i < program.input_count; ++i)
+bool is_given(const cameo_value* in, int32_t i) { return value_at(in, i).kind != CAMEO_KIND_NONE; }
+
+// The first dim of the inputs that are given which stands at that place.
+Dim giver_of(const Program& program, const cameo_value* in, int32_t place) {
+  for (int32_t i = 0; i < static_cast<int32_t>(program.input_count); ++i)
     for (int32_t d = 0; d < program.inputs[i].rank; ++d)
-      if (size_place(program.inputs[i], d) == place) return {static_cast<int32_t>(i), d};
+      if (size_place(program.inputs[i], d) == place && is_given(in, i)) return {i, d};
   return {-1, -1};
+}
+
+bool is_symbol(const Program& program, int32_t place) {
+  return place >= 0 && place < static_cast<int32_t>(program.symbol_count);
 }
 
 const char* dim_name(const Program& program, const Io& io, int32_t d) {
@@ -36,12 +43,13 @@ cameo_status out_of_bounds(const Program& program, int32_t index, int32_t d, int
               Quoted(io.name).text, size, d, Quoted(symbol.name).bare().text, symbol.low, high);
 }
 
-cameo_status set_symbol(const Program& program, int32_t index, int32_t d, int64_t size, int64_t* table, bool* changes,
-                        cameo_error* error) {
+cameo_status set_symbol(const Program& program, const cameo_value* in, int32_t index, int32_t d, int64_t* table,
+                        bool* changes, cameo_error* error) {
   const Io& io = program.inputs[index];
   const int32_t place = size_place(io, d);
+  const int64_t size = value_at(in, index).tensor.shape[d];
   const Symbol& symbol = program.symbols[place];
-  const Dim giver = giver_of(program, place);
+  const Dim giver = giver_of(program, in, place);
   if (giver.io == index && giver.dim == d) {
     if (size < symbol.low || size > (symbol.high < 0 ? kMaxBytes : symbol.high))
       return out_of_bounds(program, index, d, size, error);
@@ -73,18 +81,28 @@ cameo_status set_elements(const Program& program, const cameo_value* in, int64_t
     const Symbol& symbol = program.symbols[place];
     if (symbol.input < 0) continue;
     const Io& io = program.inputs[symbol.input];
-    const cameo_value& value = value_at(in, symbol.input);
-    cameo_status status = check_kind(value, "input", symbol.input, io.name, error);
-    if (!status && !value.tensor.data)
+    const cameo_tensor& tensor = value_at(in, symbol.input).tensor;
+    const bool given = is_given(in, symbol.input);  // a state begins with zeros
+    if (given && !tensor.data)
       return fail(error, CAMEO_INVALID_ARGUMENT, symbol.input, -1, "input %d %s: data is null, but it decides shapes",
                   symbol.input, Quoted(io.name).text);
-    if (!status) status = check_tensor(io, value.tensor, {CAMEO_CPU, 0}, "input", symbol.input, error);
-    if (status) return status;
-    const int64_t element = element_of(value.tensor, io.dtype, symbol.element);
+    if (given)
+      if (cameo_status status = check_tensor(io, tensor, {CAMEO_CPU, 0}, "input", symbol.input, error)) return status;
+    const int64_t element = given ? element_of(tensor, io.dtype, symbol.element) : 0;
     *changes |= table[place] != element;
     table[place] = element;
   }
   return CAMEO_OK;
+}
+
+// Of an input that is not given: the symbols that no other gives.
+void set_lowest(const Program& program, const cameo_value* in, const Io& io, int64_t* table, bool* changes) {
+  for (int32_t d = 0; d < io.rank; ++d) {
+    const int32_t place = size_place(io, d);
+    if (!is_symbol(program, place) || giver_of(program, in, place).io >= 0) continue;
+    *changes |= table[place] != program.symbols[place].low;
+    table[place] = program.symbols[place].low;
+  }
 }
 
 cameo_status set_symbols(const Program& program, const cameo_value* in, int64_t* table, bool* changes,
@@ -92,12 +110,13 @@ cameo_status set_symbols(const Program& program, const cameo_value* in, int64_t*
   for (int32_t i = 0; i < static_cast<int32_t>(program.input_count); ++i) {
     const Io& io = program.inputs[i];
     if (!has_sizes(io)) continue;
-    const cameo_value& value = value_at(in, i);
-    cameo_status status = check_kind(value, "input", i, io.name, error);
-    if (!status) status = check_rank(io, value.tensor, "input", i, error);
+    if (!is_given(in, i)) {
+      set_lowest(program, in, io, table, changes);
+      continue;
+    }
+    cameo_status status = check_rank(io, value_at(in, i).tensor, "input", i, error);
     for (int32_t d = 0; !status && d < io.rank; ++d)
-      if (const int32_t place = size_place(io, d); place >= 0 && place < static_cast<int32_t>(program.symbol_count))
-        status = set_symbol(program, i, d, value.tensor.shape[d], table, changes, error);
+      if (is_symbol(program, size_place(io, d))) status = set_symbol(program, in, i, d, table, changes, error);
     if (status) return status;
   }
   return set_elements(program, in, table, changes, error);
@@ -106,7 +125,7 @@ cameo_status set_symbols(const Program& program, const cameo_value* in, int64_t*
 cameo_status check_computed(const Program& program, const cameo_value* in, const int64_t* table, cameo_error* error) {
   for (int32_t i = 0; i < static_cast<int32_t>(program.input_count); ++i) {
     const Io& io = program.inputs[i];
-    for (int32_t d = 0; d < io.rank; ++d)
+    for (int32_t d = 0; d < io.rank && is_given(in, i); ++d)
       if (const int32_t place = size_place(io, d); place >= 0 && table[place] != value_at(in, i).tensor.shape[d])
         return fail(error, CAMEO_INVALID_ARGUMENT, i, -1,
                     "input %d %s has %ld in dim %d (%s), which must be %ld at the sizes of the other dims", i,
@@ -172,20 +191,6 @@ uint64_t scratch_bytes(const Schedule& schedule, const int64_t* table) {  // of 
   return bytes_of_size(table[schedule.scratch_size - 1]);
 }
 
-}  // namespace
-
-bool lacks_bound(const Io& io) {
-  for (int32_t d = 0; d < io.rank; ++d)
-    if (size_place(io, d) >= 0 && io.dim_max[d] < 0) return true;
-  return false;
-}
-
-uint64_t most_bytes(const Io& io) {
-  int64_t bytes = element_bytes(io.dtype);
-  for (int32_t d = 0; d < io.rank; ++d) bytes *= size_place(io, d) < 0 ? io.dims[d] : io.dim_max[d];
-  return static_cast<uint64_t>(bytes);
-}
-
 cameo_status compute_sizes(const Program& program, int64_t* table, cameo_error* error, Learned news) {
   void* bases[] = {table};
   const Ref refs[] = {{0, 0, 0}};
@@ -202,8 +207,11 @@ cameo_status compute_sizes(const Program& program, int64_t* table, cameo_error* 
 
 cameo_status find_sizes(const Program& program, const cameo_value* in, int64_t* table, cameo_error* error) {
   bool changes = true;
-  cameo_status status = set_symbols(program, in, table, &changes, error);
-  if (!status) status = compute_sizes(program, table, error);
+  cameo_status status = CAMEO_OK;
+  for (int32_t i = 0; !status && i < static_cast<int32_t>(program.input_count); ++i)
+    if (has_sizes(program.inputs[i])) status = check_kind(value_at(in, i), "input", i, program.inputs[i].name, error);
+  if (!status) status = set_symbols(program, in, table, &changes, error);
+  if (!status) status = compute_sizes(program, table, error, {});
   return status ? status : check_computed(program, in, table, error);
 }
 
@@ -213,7 +221,7 @@ cameo_status fit_context(cameo_context* context, const cameo_value* in, cameo_er
   bool changes = !context->has_sizes;
   context->has_sizes = false;
   cameo_status status = set_symbols(program, in, context->sizes, &changes, error);
-  if (!status && changes) status = compute_sizes(program, context->sizes, error);
+  if (!status && changes) status = compute_sizes(program, context->sizes, error, {});
   if (!status) status = check_computed(program, in, context->sizes, error);
   if (!status && changes) apply_sizes(context);
   context->has_sizes = !status;
@@ -224,31 +232,23 @@ cameo_status fit_to_symbols(cameo_context* context, const int64_t* symbols, came
   const Program& program = *context->model->program;
   context->has_sizes = false;
   for (uint32_t i = 0; i < program.symbol_count; ++i) context->sizes[i] = symbols[i];
-  const cameo_status status = compute_sizes(program, context->sizes, error);
+  const cameo_status status = compute_sizes(program, context->sizes, error, {});
   if (!status) apply_sizes(context);
   return status;
 }
 
-bool grow(const cameo_options& options, Grown* memory, uint64_t bytes) {
-  if (bytes <= memory->bytes) return true;
-  if (memory->memory) deallocate(options, memory->memory, memory->bytes);
-  *memory = {bytes <= static_cast<uint64_t>(kMaxBytes) ? allocate(options, bytes) : nullptr, bytes};
-  if (!memory->memory) memory->bytes = 0;
-  return memory->memory;
-}
-
 cameo_status reserve_output(cameo_context* context, int32_t index, cameo_error* error) {
   const Io& io = context->outputs[index];
-  Grown& memory = context->open_outputs[index];
+  Binding* state = binding_of(context, index, -1);
+  Grown& memory = state ? state->blocks[1] : context->open_outputs[index];
   if (!grow(context->model->options, &memory, io_bytes(io)))
     return fail(error, CAMEO_OUT_OF_MEMORY, index, -1, "cannot allocate %lu bytes for output %d %s", io_bytes(io),
                 index, Quoted(io.name).text);
-  context->owned[index] = memory.memory;
+  if (!state) context->owned[index] = memory.memory;
   context->run.bases[output_base(*context->model->program, static_cast<uint32_t>(index))] = memory.memory;
   return CAMEO_OK;
 }
 
-namespace {
 /// Of all threads.
 cameo_status reserve_scratch(cameo_context* context, cameo_error* error) {
   const Schedule& schedule = *context->run.schedule;
@@ -261,7 +261,6 @@ cameo_status reserve_scratch(cameo_context* context, cameo_error* error) {
   context->run.scratch_stride = stride;
   return CAMEO_OK;
 }
-}  // namespace
 
 cameo_status reserve_blocks(cameo_context* context, cameo_error* error, Learned news) {
   const Schedule& schedule = *context->run.schedule;
@@ -313,6 +312,32 @@ void learn_sizes(cameo_context* context, const Row& row) {
   if (fit_learned(context, news, nullptr)) fault.code = kSizeFault, fault.index = news.from, fault.limit = news.to;
 }
 
+}  // namespace
+
+const Sizing sizing = {find_sizes,  compute_sizes,  fit_context,    fit_to_symbols, fit_learned,
+                       learn_sizes, reserve_output, reserve_blocks, is_bounded,     grown_bytes};
+
+bool lacks_bound(const Io& io) {
+  for (int32_t d = 0; d < io.rank; ++d)
+    if (size_place(io, d) >= 0 && io.dim_max[d] < 0) return true;
+  return false;
+}
+
+uint64_t most_bytes(const Io& io) {
+  int64_t bytes = element_bytes(io.dtype);
+  for (int32_t d = 0; d < io.rank; ++d) bytes *= size_place(io, d) < 0 ? io.dims[d] : io.dim_max[d];
+  return static_cast<uint64_t>(bytes);
+}
+
+bool grow(const cameo_options& options, Grown* memory, uint64_t bytes) {
+  if (bytes <= memory->bytes) return true;
+  if (const uint64_t more = memory->bytes + memory->bytes / 2; bytes < more && more <= kMaxBytes) bytes = more;
+  if (memory->memory) deallocate(options, memory->memory, memory->bytes);
+  *memory = {bytes <= static_cast<uint64_t>(kMaxBytes) ? allocate(options, bytes) : nullptr, bytes};
+  if (!memory->memory) memory->bytes = 0;
+  return memory->memory;
+}
+
 SizeTable::SizeTable(const cameo_model& model, bool asks)
     : model_(model), table_(asks ? static_cast<int64_t*>(allocate(model.options, bytes())) : nullptr) {}
 
@@ -323,7 +348,7 @@ SizeTable::~SizeTable() {
 cameo_status SizeTable::find(const cameo_value* in, int32_t count, cameo_error* error) const {
   if (!table_) return fail(error, CAMEO_OUT_OF_MEMORY, -1, -1, "cannot allocate %lu bytes for sizes", bytes());
   const cameo_status status = check_count(in, count, model_.program->input_count, "input", error);
-  return status ? status : find_sizes(*model_.program, in, table_, error);
+  return status ? status : model_.program->sizing->find(*model_.program, in, table_, error);
 }
 
 }  // namespace rt

@@ -22,34 +22,39 @@ inline bool is_open(const Io& io) {  // a dim has no upper bound
 }
 uint64_t most_bytes(const Io& io);  // of one that is not open
 
-/// Fills `table`, Program::size_count long, from the shapes of the inputs, and checks all that depends on them. An
-/// input whose dims are numbers is not looked at.
-cameo_status find_sizes(const Program& program, const cameo_value* in, int64_t* table, cameo_error* error);
-
 /// What a run has just learned: the symbols at these places; or before it, nothing yet.
 struct Learned {
   uint32_t from = 0, to = 0;
   bool decides(uint32_t learned) const { return to ? learned > from && learned <= to : learned == 0; }
 };
-/// What stands behind the symbols, and whether tensors may be as large as it makes them; checked is what `news`
-/// decides.
-cameo_status compute_sizes(const Program& program, int64_t* table, cameo_error* error, Learned news = {});
-/// All that follows from what a run has learned, and memory for it.
-cameo_status fit_learned(cameo_context* context, Learned news, cameo_error* error);
-/// A Sizes row. A fault of the run, kSizeFault, where what it learns does not fit.
-void learn_sizes(cameo_context* context, const Row& row);
 
-/// The context's table, the dims of its inputs and outputs, and the plan for them.
-cameo_status fit_context(cameo_context* context, const cameo_value* in, cameo_error* error);
-cameo_status fit_to_symbols(cameo_context* context, const int64_t* symbols, cameo_error* error);
-
-/// Memory for the sizes that the context has been fitted to: kept, and anew where it is too small.
 bool grow(const cameo_options& options, Grown* memory, uint64_t bytes);
-cameo_status reserve_output(cameo_context* context, int32_t index, cameo_error* error);  // an open one
-cameo_status reserve_blocks(cameo_context* context, cameo_error* error, Learned news = {});
-/// The same for outputs and blocks of a context that is yet to be created; `bounded` where no run makes them grow.
-bool is_bounded(const cameo_model& model);
-uint64_t grown_bytes(const cameo_model& model, const int64_t* table);
+
+/// What only programs with sizes ask for: Program::sizing of the others is null.
+struct Sizing {
+  /// Fills `table`, Program::size_count long, from the shapes of the inputs, and checks all that depends on them. An
+  /// input whose dims are numbers is not looked at.
+  cameo_status (*find)(const Program& program, const cameo_value* in, int64_t* table, cameo_error* error);
+  /// What stands behind the symbols, and whether tensors may be as large as it makes them; checked is what `news`
+  /// decides.
+  cameo_status (*compute)(const Program& program, int64_t* table, cameo_error* error, Learned news);
+
+  /// The context's table, the dims of its inputs and outputs, and the plan for them. An input of CAMEO_KIND_NONE is a
+  /// state that is yet to begin: its dims are what the others say, and the lowest where they say nothing.
+  cameo_status (*fit)(cameo_context* context, const cameo_value* in, cameo_error* error);
+  cameo_status (*fit_to_symbols)(cameo_context* context, const int64_t* symbols, cameo_error* error);
+  /// All that follows from what a run has learned, and memory for it.
+  cameo_status (*fit_learned)(cameo_context* context, Learned news, cameo_error* error);
+  /// A Sizes row. A fault of the run, kSizeFault, where what it learns does not fit.
+  void (*learn)(cameo_context* context, const Row& row);
+
+  /// Memory for the sizes that the context has been fitted to: kept, and anew where it is too small.
+  cameo_status (*reserve_output)(cameo_context* context, int32_t index, cameo_error* error);  // an open one
+  cameo_status (*reserve_blocks)(cameo_context* context, cameo_error* error, Learned news);
+  /// The same for outputs and blocks of a context that is yet to be created; `bounded` where no run makes them grow.
+  bool (*is_bounded)(const cameo_model& model);
+  uint64_t (*grown_bytes)(const cameo_model& model, const int64_t* table);
+};
 
 /// A table of sizes for one call, if that `asks` for them.
 class SizeTable {

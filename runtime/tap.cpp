@@ -83,9 +83,8 @@ cameo_status set_tap(cameo_context* context, void (*callback)(void*, const cameo
   if (!context) return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "tap: `context` is null");
   if (callback && !most(*context->model, &Schedule::tap_count))
     return fail(error, CAMEO_NOT_FOUND, -1, -1, "the library was built without the layouts of intermediate values");
-  if (__atomic_exchange_n(&context->busy, 1, __ATOMIC_ACQUIRE))
-    return fail(error, CAMEO_FAILED_PRECONDITION, -1, -1, "the context is in use by another call");
-  const bool has_sizes = context->model->program->size_count;  // then runs reserve it
+  if (cameo_status status = enter(context, error)) return status;
+  const bool has_sizes = context->model->program->sizing;  // then runs reserve it
   const cameo_status status = callback && !has_sizes ? reserve_tap(context, error) : CAMEO_OK;
   if (!status) {
     context->tap = callback;
@@ -94,7 +93,7 @@ cameo_status set_tap(cameo_context* context, void (*callback)(void*, const cameo
     context->run.tap_user = context;
     context->run.observed = callback || context->run.nanoseconds;
   }
-  __atomic_store_n(&context->busy, 0, __ATOMIC_RELEASE);
+  leave(context);
   return status;
 }
 

@@ -74,6 +74,8 @@ std::string tensor_title(const onnx::TensorProto& t);
 DType dtype_of(int32_t onnx_type);  // undefined when unknown
 /// The dim that `dim_param` stands for: sums and products of names and numbers, else one opaque name.
 Expr parse_dim(std::string_view text);
+/// `past` of `past + 1`; "" if it is no sum that begins with a name.
+std::string first_summand(std::string_view text);
 /// The symbols of an expression, in order of making.
 std::vector<std::string> symbols_of(Expr e);
 /// An extent and what it is said to be.

@@ -250,6 +250,11 @@ void Importer::import_inputs(onnx::GraphProto& g, Scope& scope, const Needed* ne
     if (options_.constants.count(name) || !scope.names.count(name)) gone.insert(name);
   }
   std::erase_if(model_.unbound, [&](const UnboundDim& d) { return gone.count(d.input) > 0; });
+  std::set<std::string> summands;
+  for (const auto* values : {&proto_.graph().input(), &proto_.graph().output()})
+    for (const onnx::ValueInfoProto& v : *values)
+      for (const auto& dim : v.type().tensor_type().shape().dim()) summands.insert(first_summand(dim.dim_param()));
+  for (UnboundDim& d : model_.unbound) d.low = summands.contains(d.dim) ? 0 : 1;
   for (auto& [name, value] : options_.constants)
     if (!gone.count(name))
       report(Code::E0502, fmt::format("`--const {}` names no input of the model", printable(name)));

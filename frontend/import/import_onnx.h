@@ -39,6 +39,7 @@ struct UnboundDim {
   std::string input;
   int axis;
   std::string dim;  // the name to bind: --dim NAME=N
+  int64_t low = 1;  // the least extent that it may well have: 0 for `past` where an input or output has `past + 1`
 };
 
 /// A whole file, mapped; and what it was when it was opened.

@@ -71,6 +71,11 @@ Expr parse_dim(std::string_view text) {
   return parse_sum(text).value_or(symbol(text));
 }
 
+std::string first_summand(std::string_view text) {
+  const std::string_view first = trim(text.substr(0, text.find(" + ")));
+  return first.size() < text.size() && is_name(first) ? std::string(first) : "";
+}
+
 std::vector<std::string> symbols_of(Expr e) {
   std::vector<std::string> names;
   visit(std::vector<Expr>{e}, [&](Expr x) {

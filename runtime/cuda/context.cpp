@@ -121,28 +121,34 @@ void close_context(cameo_context* owner) {
   deallocate(owner->model->options, c, c->bytes);
 }
 
-cameo_status open_state(cameo_context* owner, Binding* binding, cameo_error* error) {
+cameo_status open_state(cameo_context* owner, Binding* binding, uint64_t bytes, cameo_error* error) {
+  Context& c = context_of(owner->run);
+  Calls calls(c.model->driver, error);
+  const Current current(*c.model, calls);
+  cameo_status status = calls.status();
+  for (Grown& block : binding->blocks) {
+    if (!status) status = take_memory(*c.model, &block.memory, align_up(bytes), error);
+    block.bytes = bytes;
+  }
+  return status;
+}
+
+cameo_status clear_state(cameo_context* owner, void* block, uint64_t bytes, cameo_error* error) {
   Context& c = context_of(owner->run);
   const Driver& driver = c.model->driver;
   Calls calls(driver, error);
   const Current current(*c.model, calls);
-  const uint64_t bytes = align_up(binding->bytes);
-  cameo_status status = calls.status();
-  for (void*& block : binding->blocks)
-    if (!status) status = take_memory(*c.model, &block, bytes, error);
-  if (!status) calls(driver.cuMemsetD8Async, binding->blocks[0], uint8_t{0}, bytes, c.own_stream);
-  if (!status) calls(driver.cuStreamSynchronize, c.own_stream);
-  if (!status) status = calls.status();
-  for (void* block : binding->blocks)
-    if (status && block) driver.cuMemFree.call(block);
-  return status;
+  if (bytes) calls(driver.cuMemsetD8Async, block, uint8_t{0}, bytes, c.own_stream);
+  calls(driver.cuStreamSynchronize, c.own_stream);  // the run may be on another
+  return calls.status();
 }
 
 void close_state(cameo_context* owner, const Binding& binding) {
   Context& c = context_of(owner->run);
   Calls calls(c.model->driver, nullptr);
   const Current current(*c.model, calls);
-  for (void* block : binding.blocks) c.model->driver.cuMemFree.call(block);
+  for (const Grown& block : binding.blocks)
+    if (block.memory) c.model->driver.cuMemFree.call(block.memory);
 }
 
 }  // namespace rt::cuda

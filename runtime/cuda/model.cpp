@@ -146,6 +146,6 @@ void close_model(cameo_model* model) {
 namespace rt {
 const DeviceDriver cuda_driver = {cuda::probe,         cuda::graphs_of,    cuda::open_model,    cuda::close_model,
                                   cuda::context_bytes, cuda::open_context, cuda::close_context, cuda::open_state,
-                                  cuda::close_state,   cuda::upload_input, cuda::walk,          cuda::synchronize,
-                                  cuda::report,        cuda::return_output};
+                                  cuda::clear_state,   cuda::close_state,  cuda::upload_input,  cuda::walk,
+                                  cuda::synchronize,   cuda::report,       cuda::return_output};
 }

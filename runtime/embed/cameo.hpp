@@ -492,11 +492,20 @@ class Context {
     return runs;
   }
 
-  /// From the next run on, an empty Input at `input` reads what `output` held; zeros at first.
+  /// From the next run on, an empty Input at `input` reads what `output` held; zeros at first. It is as large as the
+  /// run before left it, up to the bounds of `input`.
   void bind_state(const std::string& output, const std::string& input) {
     require_handle();
     cameo_error error = no_error();
     check(api().bind_state(handle(), model_.output_index(output), model_.input_index(input), &error), error);
+  }
+  /// The next run begins all states anew.
+  void reset_state() {
+    require_handle();
+    cameo_error error = no_error();
+    if (api().abi_minor < 5)
+      throw Error(CAMEO_UNIMPLEMENTED, "the library is older than reset_state; build it anew, or open another context");
+    check(api().reset_state(handle(), &error), error);
   }
   /// The shapes of all outputs of a run with these inputs, of which only the shapes matter.
   std::vector<std::vector<int64_t>> output_shapes(std::initializer_list<Input> in) {

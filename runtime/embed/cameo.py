@@ -137,7 +137,8 @@ class _Api(c.Structure):
         ("node_count", c.c_void_p), ("node_get", c.c_void_p), ("tap", c.c_void_p), ("profile", c.c_void_p),
         ("selftest", c.CFUNCTYPE(_Status, c.POINTER(_Options), _Report, c.c_void_p, _ErrorPtr)),
         ("status_string", c.c_void_p), ("synchronize", c.c_void_p), ("plan_count", c.CFUNCTYPE(c.c_int32)),
-        ("plan_get", c.CFUNCTYPE(_Status, _Handle, c.c_int32, c.POINTER(_Plan)))]
+        ("plan_get", c.CFUNCTYPE(_Status, _Handle, c.c_int32, c.POINTER(_Plan))),
+        ("reset_state", c.CFUNCTYPE(_Status, _Handle, _ErrorPtr))]
 
 
 _BF16 = 4  # DLPack's code
@@ -256,10 +257,11 @@ class Model:
         self._free = collections.deque()  # sessions that no call uses; append and pop are atomic
         self.inputs, self.outputs = loaded.inputs, loaded.outputs
 
-    def run(self, inputs, out=None, stream=None):
+    def run(self, inputs, out=None, stream=None, outputs=None):
         """A dict of arrays by input name to a dict of arrays by output name. Outputs in the dict `out` are written into
-        those arrays; `stream` is the address of a CUDA stream to run on."""
-        return self._borrow(lambda session: session.run(inputs, out, stream))
+        those arrays; `stream` is the address of a CUDA stream to run on. Returned are the `outputs` of these names, and
+        those in `out`; without names, all."""
+        return self._borrow(lambda session: session.run(inputs, out, stream, outputs))
 
     def __call__(self, *arrays, **named):
         """Inputs in the model's order or by name; one array, or a tuple of arrays."""
@@ -267,7 +269,8 @@ class Model:
 
     def session(self, state=None):
         """A context of its own. With state={output: input} an input that is left out reads what that output held after
-        the run before (zeros at first)."""
+        the run before (zeros at first), as large as it was. Such outputs stay in the session: run returns one only where
+        `outputs` or `out` names it."""
         return Session(self._open(), state or {})
 
     def selftest(self):
@@ -336,20 +339,29 @@ class Session:
 
     def __init__(self, loaded, state):
         self._context = context = _Context(loaded)
-        self._bound = set()
+        self._bound, self._kept = set(), set()  # inputs, outputs
         for output, name in _named(state, loaded.outputs, "state").items():
             o, i = _index(loaded.outputs, output, "output"), _index(loaded.inputs, name, "input")
             _call(loaded.api.bind_state, context.handle, o, i)
             self._bound.add(i)
+            self._kept.add(o)
 
-    def run(self, inputs, out=None, stream=None):
+    def reset_state(self):
+        """The next run begins all states anew."""
+        context = self._open()
+        if context.loaded.api.abi_minor < 5:
+            raise Error("the library is older than reset_state; build it anew, or open another session", _UNIMPLEMENTED)
+        _call(context.loaded.api.reset_state, context.handle)
+
+    def run(self, inputs, out=None, stream=None, outputs=None):
         model = self._open().loaded
-        given, wanted = [None] * len(model.inputs), [None] * len(model.outputs)
+        given, wanted = [None] * len(model.inputs), self._returned(outputs)
         for name, array in _named(inputs, model.inputs, "inputs").items():
             given[_index(model.inputs, name, "input")] = array
         for name, array in _named({} if out is None else out, model.outputs, "out").items():
             wanted[_index(model.outputs, name, "output")] = array
-        return dict(zip((io.name for io in model.outputs), self._run(given, wanted, stream)))
+        results = self._run(given, wanted, stream)
+        return {io.name: array for io, array in zip(model.outputs, results) if array is not None}
 
     def __call__(self, *arrays, **named):
         inputs = self._open().loaded.inputs
@@ -361,7 +373,7 @@ class Session:
             if i < len(arrays):
                 raise Error("input `%s` is given twice" % name, arg=i)
             given[i] = array
-        results = self._run(given)
+        results = [array for array in self._run(given, self._returned(None)) if array is not None]
         return results[0] if len(results) == 1 else tuple(results)
 
     def runs_of_plans(self):
@@ -389,7 +401,16 @@ class Session:
             raise Error("the session is closed", _FAILED_PRECONDITION)
         return context
 
-    def _run(self, given, wanted=None, stream=None):
+    def _returned(self, names):
+        """Whether each output is returned."""
+        outputs = self._open().loaded.outputs
+        if names is None:
+            return [o not in self._kept for o in range(len(outputs))]
+        numbers = {_index(outputs, name, "output") for name in names}
+        return [o in numbers for o in range(len(outputs))]
+
+    def _run(self, given, wanted, stream=None):
+        """`wanted`: for each output an array to write into, or whether it is returned. What is not is None."""
         context = self._open()
         model = context.loaded
         values_in, values_out = (_Value * len(given))(), (_Value * len(model.outputs))()
@@ -404,18 +425,19 @@ class Session:
             if not _is_on_gpu(array):
                 array = _converted(array, io, model.input_types[i], i)
             kept.append(_fill(values_in[i], array, model.input_types[i], stream))
-        results = list(wanted or [None] * len(model.outputs))
+        results = [None if isinstance(place, bool) else place for place in wanted]
         for i, (io, array) in enumerate(zip(model.outputs, results)):
-            if array is None and None not in io.shape:
+            if wanted[i] is True and None not in io.shape:
                 array = results[i] = np.empty(io.shape, io.dtype)
             if array is not None:
                 array = array if _is_on_gpu(array) else _place(array, io, model.output_types[i], i)
                 kept.append(_fill(values_out[i], array, model.output_types[i], stream))
             else:
-                values_out[i].struct_size, values_out[i].kind = c.sizeof(_Value), _TENSOR
+                values_out[i].struct_size, values_out[i].kind = c.sizeof(_Value), _TENSOR if wanted[i] else _NONE
         options = _RunOptions(struct_size=c.sizeof(_RunOptions), stream=stream)
         _call(model.api.run, context.handle, values_in, len(given), values_out, len(results), c.byref(options))
-        return [_copy(values_out[i].tensor, model.outputs[i].dtype) if r is None else r for i, r in enumerate(results)]
+        return [_copy(values_out[i].tensor, io.dtype) if wanted[i] is True and results[i] is None else results[i]
+                for i, io in enumerate(model.outputs)]
 
 
 def _named(given, ios, what):
@@ -538,7 +560,7 @@ def _fill(value, array, dtype, stream):
 
 
 def _copy(tensor, dtype):
-    shape = tuple(tensor.shape[:tensor.ndim])
-    size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-    data = c.string_at(tensor.data + tensor.byte_offset, size) if size else b""
-    return np.frombuffer(data, dtype).reshape(shape).copy()
+    array = np.empty(tuple(tensor.shape[:tensor.ndim]), dtype)
+    if array.nbytes:
+        c.memmove(array.ctypes.data, tensor.data + tensor.byte_offset, array.nbytes)
+    return array

@@ -39,7 +39,8 @@ bool all_known(const Tool& tool) {
 
 // Of the symbols that have changed: all other sizes, if they follow already.
 void follow(Tool& tool) {
-  if (all_known(tool)) compute_sizes(*tool.program, tool.sizes, nullptr);  // what they break is the run's to say
+  if (tool.program->sizing && all_known(tool))
+    tool.program->sizing->compute(*tool.program, tool.sizes, nullptr, {});  // what they break is the run's to say
   set_dims(tool);
 }
 
@@ -124,6 +125,13 @@ bool take_dims(Tool& tool, const Io& io, const Array& array, Slice what) {
   }
   follow(tool);
   return true;
+}
+
+void force_dims(Tool& tool, const Io& io, const Array& array) {
+  for (int32_t d = 0; d < io.rank; ++d)
+    if (const int32_t place = size_place(io, d); place >= 0 && place < static_cast<int32_t>(tool.program->symbol_count))
+      tool.sizes[place] = array.dims[d];
+  follow(tool);
 }
 
 void settle_sizes(Tool& tool) {

@@ -14,7 +14,8 @@ void set_output_dims(Tool& tool, const int64_t* dims);  // of all outputs, one b
 bool set_dim_flags(Tool& tool, const Flags& flags);
 // What a value of `io` has, which fits it where dims are numbers.
 bool take_dims(Tool& tool, const Io& io, const Array& array, Slice what);
-void settle_sizes(Tool& tool);  // what nothing has said is the least; stderr says so
+void force_dims(Tool& tool, const Io& io, const Array& array);  // whatever has been said
+void settle_sizes(Tool& tool);                                  // what nothing has said is the least; stderr says so
 
 bool is_known(const Io& io);
 bool infer_dim(Array* array, int64_t elements);     // the one that is unknown; false where there is none that fits

@@ -57,6 +57,10 @@ constexpr Flag kFlags[] = {
      [](Flags* f, Slice v) { return f->dims[f->dim_count++] = v, true; }},
     {"-o", "NAME=PLACE", kRun, "an output: a file, `-`, `stats`, `top5` ... (see below)",
      [](Flags* f, Slice v) { return f->outputs[f->output_count++] = v, true; }},
+    {"--state", "OUT=IN", kRun, "input IN is what output OUT held after the step before, zeros at first",
+     [](Flags* f, Slice v) { return f->states[f->state_count++] = v, true; }},
+    {"--steps", "N", kRun, "run N times, and give the outputs of the last one",
+     [](Flags* f, Slice v) { return to_count(v, &f->steps) && f->steps > 0; }},
     {"--taps", "FILE.npz", kRun, "write every intermediate value by its ONNX name",
      [](Flags* f, Slice v) { return f->taps = v, v.ends_with(".npz"); }},
     {"--tolerance", "T", kTest, "allowed error as a share of an output's largest magnitude (default 1e-3)",
@@ -165,6 +169,7 @@ bool parse_flags(Tool& tool, int argc, char** argv, Flags* flags) {
   flags->inputs = tool.arena.array<Slice>(most);
   flags->dims = tool.arena.array<Slice>(most);
   flags->outputs = tool.arena.array<Slice>(most);
+  flags->states = tool.arena.array<Slice>(most);
   flags->paths = tool.arena.array<Slice>(most);
   for (int i = 1; i < argc; ++i) {
     const Slice argument = argv[i];

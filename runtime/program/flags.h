@@ -12,7 +12,7 @@ struct Flags {
   bool help = false, json = false, verify = false;
   int32_t threads = 0;
   cameo_device device = {CAMEO_AUTO, 0};
-  int64_t runs = 0, warmup = -1;
+  int64_t runs = 0, warmup = -1, steps = 1;
   double seconds = 1, tolerance = -1;
   Slice taps, weights;
   Slice* inputs = nullptr;  // -i
@@ -21,6 +21,8 @@ struct Flags {
   size_t dim_count = 0;
   Slice* outputs = nullptr;  // -o
   size_t output_count = 0;
+  Slice* states = nullptr;  // --state
+  size_t state_count = 0;
   Slice* paths = nullptr;  // what is no flag
   size_t path_count = 0;
 };

@@ -291,11 +291,13 @@ bool add_input(Tool& tool, Slice argument, Values* inputs) {
 
 namespace {
 
+bool is_made(Slice spec) { return spec == "zeros" || spec == "ones" || spec == "iota" || is_word(spec, "rand"); }
+
 // Values that say their dims come first, then those of a plain number of elements, then those that take any: so sizes
 // do not depend on the order of the arguments.
 int step_of(Slice spec) {
   if (spec.starts_with("@") || (!spec.starts_with("raw:") && spec.find('=') < spec.size)) return 0;
-  return spec == "zeros" || spec == "ones" || spec == "iota" || is_word(spec, "rand") ? 2 : 1;
+  return is_made(spec) ? 2 : 1;
 }
 
 }  // namespace
@@ -323,10 +325,52 @@ bool decides(const Program& p, int32_t input) {
 }
 }  // namespace
 
-bool require_inputs(Tool& tool, const Values& inputs) {
+bool States::has(int32_t input) const {
+  for (size_t i = 0; i < count; ++i)
+    if (items[i].input == input) return true;
+  return false;
+}
+
+bool parse_states(Tool& tool, const Flags& flags, States* states) {
+  const Program& program = *tool.program;
+  *states = {tool.arena.array<State>(flags.state_count), flags.state_count};
+  for (size_t i = 0; i < flags.state_count; ++i) {
+    const Slice flag = flags.states[i];
+    State& state = states->items[i];
+    Slice input;
+    if (!split_name(tool, flag, program.outputs, program.output_count, "output", &state.output, &input)) return false;
+    for (state.input = 0; state.input < static_cast<int32_t>(program.input_count); ++state.input)
+      if (input == program.inputs[state.input].name) break;
+    if (state.output < 0)
+      return tool.fail(kUsage, "`--state %.*s` is not OUT=IN, an output and the input that reads it", width(flag),
+                       flag.data);
+    if (state.input == static_cast<int32_t>(program.input_count))
+      return unknown_name(tool, input, program.inputs, program.input_count, "input");
+  }
+  return true;
+}
+
+bool step_inputs(Tool& tool, const Flags& flags, const States& states, const Values& outputs, Values* inputs) {
+  const Program& program = *tool.program;
+  for (size_t i = 0; i < states.count; ++i) inputs->items[states.items[i].input].data = nullptr;
+  if (!program.symbol_count) return true;
+  forget_sizes(tool);
+  if (!set_dim_flags(tool, flags)) return false;
+  for (size_t i = 0; i < states.count; ++i)
+    force_dims(tool, program.inputs[states.items[i].input], outputs.items[states.items[i].output]);
+  for (size_t i = 0; i < flags.input_count; ++i) {
+    int32_t index = -1;
+    Slice spec;
+    if (!split_name(tool, flags.inputs[i], program.inputs, program.input_count, "input", &index, &spec)) return false;
+    if (is_made(spec) && !states.has(index) && !add_input(tool, flags.inputs[i], inputs)) return false;
+  }
+  return true;
+}
+
+bool require_inputs(Tool& tool, const Values& inputs, const States& states) {
   for (int32_t i = 0; i < inputs.count; ++i) {
     const Io& io = tool.program->inputs[i];
-    if (!inputs.items[i].data)
+    if (!inputs.items[i].data && !states.has(i))
       return tool.fail(kUsage, "input %s, %s, has no value; give one like `-i '%s=%s'`. Values are %s",
                        Quoted(io.name).text, TypeText(io).text, Quoted(io.name).bare().text,
                        decides(*tool.program, i) ? "[..]" : "rand", kKinds);

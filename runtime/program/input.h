@@ -15,10 +15,23 @@ struct Values {  // one for each input, or each output that is expected; `data` 
 bool split_name(Tool& tool, Slice argument, const Io* ios, uint32_t count, const char* what, int32_t* index,
                 Slice* spec);
 
+struct State {
+  int32_t output, input;
+};
+struct States {
+  State* items = nullptr;
+  size_t count = 0;
+  bool has(int32_t input) const;
+};
+bool parse_states(Tool& tool, const Flags& flags, States* states);
+
 bool add_inputs(Tool& tool, const Flags& flags, Values* inputs);
+// For the next step, behind one that gave `outputs`: states are the context's, and values without dims of their own
+// have those of this step.
+bool step_inputs(Tool& tool, const Flags& flags, const States& states, const Values& outputs, Values* inputs);
 bool add_input(Tool& tool, Slice argument, Values* inputs);
 bool set_input(Tool& tool, int32_t index, Slice spec, Values* inputs);
-bool require_inputs(Tool& tool, const Values& inputs);
+bool require_inputs(Tool& tool, const Values& inputs, const States& states);
 bool fill_inputs(Tool& tool, Values* inputs);  // those not given: random floats, zeros else; says so on stderr
 bool fits(Tool& tool, const Io& io, const Array& array, Slice what);
 

@@ -1,4 +1,4 @@
-// `run`: inputs, one run, outputs.
+// `run`: inputs, one run or several steps, outputs.
 #include "runtime/program/file.h"
 #include "runtime/program/output.h"
 #include "runtime/program/session.h"
@@ -61,20 +61,29 @@ bool run_with_taps(Tool& tool, Session& session, Slice path) {
   return session.run() && write_npz(tool, taps.arrays, &bytes) && write_file(tool, path, bytes.slice());
 }
 
+bool run_steps(Tool& tool, Session& session, const Flags& flags, const States& states, Values inputs) {
+  for (int64_t step = 1; step < flags.steps; ++step) {
+    session.set_inputs(inputs);
+    if (!session.run() || !step_inputs(tool, flags, states, session.outputs(), &inputs)) return false;
+  }
+  session.set_inputs(inputs);
+  return flags.taps.empty() ? session.run() : run_with_taps(tool, session, flags.taps);
+}
+
 }  // namespace
 
 bool run_verb(Tool& tool, const Flags& flags) {
   Values inputs = new_values(tool, tool.program->input_count);
+  States states;
   Session session(tool);
   if (flags.path_count)
     return tool.fail(kUsage, "`run` takes no `%.*s`; inputs are given as `-i NAME=VALUE`", width(flags.paths[0]),
                      flags.paths[0].data);
   for (size_t i = 0; i < flags.output_count; ++i)
     if (!check_output(tool, flags.outputs[i], flags.json)) return false;
-  if (!add_inputs(tool, flags, &inputs)) return false;
-  if (!require_inputs(tool, inputs) || !session.open(flags)) return false;
-  session.set_inputs(inputs);
-  if (!(flags.taps.empty() ? session.run() : run_with_taps(tool, session, flags.taps))) return false;
+  if (!parse_states(tool, flags, &states) || !add_inputs(tool, flags, &inputs)) return false;
+  if (!require_inputs(tool, inputs, states) || !session.open(flags)) return false;
+  if (!session.bind_states(states) || !run_steps(tool, session, flags, states, inputs)) return false;
   return print_results(tool, session, session.outputs(), flags);
 }
 

@@ -66,7 +66,18 @@ bool Session::open(const Flags& flags) {
 
 void Session::set_inputs(const Values& inputs) {
   inputs_ = inputs.items;
-  for (int32_t i = 0; i < inputs.count; ++i) in_[i] = tensor_value(inputs.items[i], inputs.items[i].dims);
+  for (int32_t i = 0; i < inputs.count; ++i) {
+    in_[i] = tensor_value(inputs.items[i], inputs.items[i].dims);
+    if (!inputs.items[i].data) in_[i].kind = CAMEO_KIND_NONE;
+  }
+}
+
+bool Session::bind_states(const States& states) {
+  cameo_error error = new_error();
+  for (const State* state = states.items; state < states.items + states.count; ++state)
+    if (cameo_status status = tool_.api->bind_state(context_, state->output, state->input, &error))
+      return tool_.fail(status, error);
+  return true;
 }
 
 bool Session::run() {

@@ -14,7 +14,8 @@ class Session {
   ~Session();
 
   bool open(const Flags& flags);
-  void set_inputs(const Values& inputs);
+  bool bind_states(const States& states);
+  void set_inputs(const Values& inputs);  // those without data are states
   bool run();
   Values outputs();  // of the last run; they live until the next one
   cameo_context* context() { return context_; }

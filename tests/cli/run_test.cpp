@@ -60,6 +60,27 @@ TEST_F(Run, WhatNoDataTellsIsOpenAndANoteHasTheSizeOfTheRun) {
   EXPECT_TRUE(has(misfit.err, "2x2"));
 }
 
+TEST_F(Run, StepsGoOnFromTheStateOfTheOneBefore) {
+  const std::string growing = CAMEO_SOURCE_DIR "/tests/embed/growing.onnx";
+  const Words run = {"run", growing, "--state", "present=past", "-i", "x=[[2],[3]]", "-o", "present=text"};
+  const auto with = [&](Words more) {
+    Words words = run;
+    words.insert(words.end(), more.begin(), more.end());
+    return cameo(words);
+  };
+  EXPECT_TRUE(has(with({"--steps", "3"}).out, "# present f32[2,3]\n2 2 2\n3 3 3\n")) << "it begins with nothing";
+  EXPECT_TRUE(has(with({"--steps=2", "-i", "past=[[7,8],[9,9]]"}).out, "# present f32[2,4]\n7 8 2 2\n9 9 3 3\n"));
+  EXPECT_TRUE(has(with({"--steps=2", "--dim", "past=2"}).err, "error: output `present` is f32[2,3], but input"))
+      << "fixed";
+  const Ended full = with({"--steps=6", "--dim", "past=0..4"});
+  EXPECT_EQ(full.code, 7);
+  EXPECT_TRUE(has(full.err, "error: input 0 `past` has 5 in dim 1 (past), which the model was built for 0 to 4"));
+  EXPECT_EQ(with({"--steps=0"}).code, 2);
+  EXPECT_TRUE(has(with({"--state", "present=pasd"}).err, "there is no input `pasd`; did you mean `past`?"));
+  EXPECT_TRUE(has(with({"--state", "presents=past"}).err, "there is no output `presents`; did you mean `present`?"));
+  EXPECT_TRUE(has(with({"--state", "present"}).err, "is not OUT=IN"));
+}
+
 TEST_F(Run, TheCacheIsUsedAndEveryFlagThatMattersIsInItsKey) {
   ASSERT_EQ(cameo({"run", digits_, "-i", "rand"}).code, 0);
   EXPECT_EQ(cached(), 1u);

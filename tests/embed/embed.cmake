@@ -7,6 +7,7 @@ if(TARGET cameo)
   set(embed_model ${CMAKE_SOURCE_DIR}/models/digits.onnx)
   set(embed_picture ${CMAKE_SOURCE_DIR}/models/digit.pgm)
   set(embed_sized ${embed_source}/sized.onnx)  # y[batch, n] = x[batch, n] * x + b[n]; flat = y as one axis
+  set(embed_growing ${embed_source}/growing.onnx)  # present[batch, past + 1] = past[batch, past], x[batch, 1]; total
   function(embed_test name)
     add_test(NAME embed.${name} ${ARGN})
     set_tests_properties(embed.${name} PROPERTIES LABELS embed FIXTURES_REQUIRED embed_prefix)
@@ -17,18 +18,18 @@ if(TARGET cameo)
 
   # C through make and pkg-config.
   embed_test(c COMMAND ${embed_source}/c/check ${embed_build}/c MODEL=${embed_model} PICTURE=${embed_picture}
-    SIZED=${embed_sized})
+    SIZED=${embed_sized} GROWING=${embed_growing})
   set_tests_properties(embed.c PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT PKG_CONFIG_PATH=${embed_prefix}/lib/pkgconfig
-    PASS_REGULAR_EXPRESSION "digit is a 3.*refused: input 0.*digit is a 3.*refused: input 0.*x: batch 1 to 4.*refused: input 0.*refused: cannot open the weights")
+    PASS_REGULAR_EXPRESSION "digit is a 3.*refused: input 0.*digit is a 3.*refused: input 0.*x: batch 1 to 4.*refused: input 0.*refused: input 0.*refused: cannot open the weights")
 
   # C++ through CMake.
   embed_test(cpp COMMAND ${CMAKE_CTEST_COMMAND} --build-and-test ${embed_source}/cpp ${embed_build}/cpp
     --build-generator Ninja --build-options -DCMAKE_PREFIX_PATH=${embed_prefix} -DMODEL=${embed_model}
     -DGOLDEN=${CMAKE_SOURCE_DIR}/models/digits_golden -DPICTURE=${embed_picture} -DSIZED=${embed_sized}
-    -DMOCK=${CMAKE_BINARY_DIR}/mock -DCOUNT_MALLOC=${embed_source}/count_malloc.c --test-command ${CMAKE_CTEST_COMMAND} --output-on-failure)
+    -DGROWING=${embed_growing} -DMOCK=${CMAKE_BINARY_DIR}/mock -DCOUNT_MALLOC=${embed_source}/count_malloc.c --test-command ${CMAKE_CTEST_COMMAND} --output-on-failure)
   # The model compiled anew when its file changes, and only then.
   embed_test(rebuild COMMAND ${CMAKE_COMMAND} -DSOURCE=${embed_source}/cpp -DBUILD=${embed_build}/rebuild
-    -DPREFIX=${embed_prefix} -DMODELS=${CMAKE_SOURCE_DIR}/models -DSIZED=${embed_sized} -P ${embed_source}/cpp/rebuild.cmake)
+    -DPREFIX=${embed_prefix} -DMODELS=${CMAKE_SOURCE_DIR}/models -DSIZED=${embed_sized} -DGROWING=${embed_growing} -P ${embed_source}/cpp/rebuild.cmake)
 
   # A model loaded, run, cancelled, starved and unloaded over and over; a minute of it under `slow`.
   add_executable(soak ${embed_source}/soak.c)
@@ -44,6 +45,6 @@ if(TARGET cameo)
   # Python with NumPy, whichever python3 has it.
   embed_test(python COMMAND ${embed_source}/python/check ${embed_prefix} ${embed_build}/python ${embed_model}
     ${embed_picture} ${CMAKE_SOURCE_DIR}/models/digits_golden ${CMAKE_BINARY_DIR}/mock ${embed_sized}
-    ${embed_source}/shaped.onnx)
+    ${embed_source}/shaped.onnx ${embed_growing})
   set_tests_properties(embed.python PROPERTIES SKIP_RETURN_CODE 77)
 endif()

@@ -53,6 +53,7 @@ void read_input(const std::string& argument) {
   program.input_count = kCount;
   program.symbols = kSymbols;
   program.symbol_count = program.size_count = 3;
+  program.sizing = &rt::sizing;
   own_dims(tool, &program);
   rt::program::Values inputs = rt::program::new_values(tool, kCount);
   const bool ok = rt::program::add_input(tool, Slice(argument.data(), argument.size()), &inputs);

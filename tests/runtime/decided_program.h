@@ -65,6 +65,7 @@ inline const Program kDecided = {
     .symbols = kDecidedSymbols,
     .symbol_count = 4,
     .size_count = kDecidedPlaces,
+    .sizing = &rt::sizing,
     .sizes = compute_decided,
     .requirements = kDecidedRequirements,
     .requirement_count = 1,

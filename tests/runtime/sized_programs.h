@@ -137,6 +137,7 @@ inline const Program kSized = {
     .symbols = kSizedSymbols<kIsOpen>,
     .symbol_count = 2,
     .size_count = kSizedPlaces,
+    .sizing = &rt::sizing,
     .sizes = compute_sized,
 };
 inline const Program& kBounded = kSized<false>;

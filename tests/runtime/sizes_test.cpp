@@ -329,14 +329,6 @@ TEST_F(Bounded, TypesForAnOlderCallerStayTheDeclaredOnes) {
   EXPECT_STREQ(reinterpret_cast<cameo_io*>(&old[3])->name, "rows");
 }
 
-TEST_F(Bounded, StatesOfSuchSizesAreNotKept) {
-  EXPECT_EQ(s.api.bind_state(s.context, 0, 0, &s.error), CAMEO_UNIMPLEMENTED);
-  EXPECT_STREQ(
-      s.error.message,
-      "output `y` is f32[batch=1..4,n=0..5] and input `x` is f32[batch=1..4,n=0..5]; this runtime keeps states "
-      "of fixed sizes only");
-}
-
 struct Open : testing::Test {
   Counts counts;
   Session<kSized<true>> s{counting(counts)};

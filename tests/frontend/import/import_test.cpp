@@ -48,6 +48,8 @@ TEST(ImportDims, UnboundOnesAreSymbolsAndListed) {
   ASSERT_EQ(r.model.unbound.size(), 3u);
   EXPECT_EQ(r.model.unbound[0].dim, "batch");
   EXPECT_EQ(r.model.unbound[1].dim, "past");
+  EXPECT_EQ(r.model.unbound[0].low, 1);
+  EXPECT_EQ(r.model.unbound[1].low, 0) << "nothing may be past yet";
   EXPECT_EQ(r.model.unbound[2].dim, "x[2]");
 }
 

@@ -1,5 +1,6 @@
 // Sizes that only a run knows, on the command line: by files, lists, raw bytes, pictures and `--dim`; what verbs print
 // of them.
+#include "tests/runtime/growing_program.h"
 #include "tests/runtime/program/fixture.h"
 #include "tests/runtime/sized_programs.h"
 
@@ -22,7 +23,8 @@ inline const Program kAnyPicture = {.name = "picture",
                                     .image_count = 1,
                                     .symbols = kPictureSymbols,
                                     .symbol_count = 3,
-                                    .size_count = 3};
+                                    .size_count = 3,
+                                    .sizing = &rt::sizing};
 
 }  // namespace programs
 
@@ -31,6 +33,8 @@ namespace {
 
 using BoundedProgram = ProgramTest<programs::kSized<false>>;
 using OpenProgram = ProgramTest<programs::kSized<true>>;
+using GrowingProgram = ProgramTest<programs::kGrowing<false>>;
+using OpenGrowingProgram = ProgramTest<programs::kGrowing<true>>;
 using AnyPicture = ProgramTest<programs::kAnyPicture>;
 using Fixed = ProgramTest<programs::kLinear>;
 
@@ -98,6 +102,29 @@ TEST_F(BoundedProgram, SaysWhatDoesNotFit) {
   refused({"-i", "x=rand", "--dim", "n"}, "`--dim n`: the model was built for 0 to 5", 2);
   const Result missing = call({"run"});
   EXPECT_TRUE(has(missing.err, "input `x`, f32[batch=1..4,n=0..5], has no value")) << missing.err;
+}
+
+const std::vector<std::string> kStep = {"run", "--state",   "present=past", "-i",         "x=[[2],[3]]",
+                                        "-i",  "mask=ones", "-o",           "total=text", "--steps"};
+
+TEST_F(GrowingProgram, MadeValuesHaveTheSizesOfTheirStep) {
+  const Result r = call(with(kStep, {"4", "-o", "present=text"}));
+  EXPECT_EQ(r.out, "# total f32[2]\n8 12\n# present f32[2,4]\n2 2 2 2\n3 3 3 3\n") << r.err;
+  EXPECT_EQ(r.err, "note: past=0, the least; `--dim NAME=N` says another size\n") << "once";
+  const Result begun = call(with(kStep, {"2", "-i", "past=[[1],[1]]", "-o", "present=text"}));
+  EXPECT_EQ(begun.out, "# total f32[2]\n5 7\n# present f32[2,3]\n1 2 2\n1 3 3\n") << begun.err;
+  const Result zeros = call(with(kStep, {"1", "-i", "past=zeros", "--dim", "past=2", "-o", "present=text"}));
+  EXPECT_EQ(zeros.out, "# total f32[2]\n2 3\n# present f32[2,3]\n0 0 2\n0 0 3\n") << zeros.err;
+  const Result full = call(with(kStep, {"7"}));
+  EXPECT_EQ(full.code, 7);
+  EXPECT_TRUE(has(full.err, "input 0 `past` has 6 in dim 1 (past), which the model was built for 0 to 5")) << full.err;
+}
+
+TEST_F(OpenGrowingProgram, ValuesWithDimsOfTheirOwnFitOneStep) {
+  const Result r = call({"run", "--state", "0=past", "-i", "x=[[2]]", "-i", "mask=[1]", "--steps", "2"});
+  EXPECT_EQ(r.code, 7);
+  EXPECT_TRUE(has(r.err, "input 2 `mask` has 1 in dim 0 (past + 1), which must be 2 at the sizes of the other dims"))
+      << r.err;
 }
 
 TEST_F(BoundedProgram, WhatNothingSaysIsTheLeast) {

@@ -38,7 +38,8 @@ TEST_F(Verbs, UnknownWordsGetTheNearestOne) {
   EXPECT_EQ(call({"rnu"}).err, "error: there is no verb `rnu`; did you mean `run`?\n");
   EXPECT_EQ(call({"run", "--thread", "3"}).err, "error: `run` has no flag `--thread`; did you mean `--threads`?\n");
   EXPECT_EQ(call({"run", "--zzzzzz"}).err,
-            "error: `run` has no flag `--zzzzzz`; there are `-i`, `--dim`, `-o`, `--taps`, `--threads`, `--device`, "
+            "error: `run` has no flag `--zzzzzz`; there are `-i`, `--dim`, `-o`, `--state`, `--steps`, `--taps`, "
+            "`--threads`, `--device`, "
             "`--weights`, `--json`, `--help`\n");
   EXPECT_TRUE(call({"run", "--warmup", "3"}).err.starts_with("error: `run` has no flag `--warmup`; there are `-i`, "));
   EXPECT_EQ(call({"bench", "--runs"}).err, "error: `--runs` needs a value: N\n");

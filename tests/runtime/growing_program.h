@@ -1,0 +1,84 @@
+// A program whose output is longer than the input that it may be bound to: present[b, n + 1] is past[b, n] with x[b, 1]
+// behind it; total[b] is the sum of present[b] * mask.
+#pragma once
+
+#include "tests/runtime/programs.h"
+
+namespace programs {
+
+enum GrowingPlace : int32_t { kGrowingBatch, kPast, kPresent, kGrowingPlaces };
+inline void compute_growing(const Call& c) {
+  int64_t* table = address<int64_t>(c, 0);
+  table[kPresent] = table[kPast] + 1;
+}
+
+// operands: past, x, mask | present, total | sizes
+inline void append_kernel(const Call& c) {
+  const int64_t *sizes = address<const int64_t>(c, 5), past = sizes[kPast];
+  for (int64_t b = 0; b < sizes[kGrowingBatch]; ++b) {
+    float* row = address<float>(c, 3) + b * (past + 1);
+    float& total = address<float>(c, 4)[b] = 0;
+    for (int64_t i = 0; i < past; ++i) row[i] = address<const float>(c, 0)[b * past + i];
+    row[past] = address<const float>(c, 1)[b];
+    for (int64_t i = 0; i <= past; ++i) total += row[i] * address<const float>(c, 2)[i];
+  }
+}
+inline const rt::Kernel kGrowingKernels[] = {append_kernel};
+inline const Ref kGrowingRefs[] = {{2, 0, 0}, {3, 0, 0}, {4, 0, 0}, {5, 0, 0}, {6, 0, 0}, {7, 0, 0}};
+inline const Row kGrowingRows[] = {{.kind = RowKind::Kernel, .kernel = 0, .refs = 0, .node = 0, .bytes = 1},
+                                   {.kind = RowKind::End}};
+inline const Schedule kGrowingSchedule = {
+    .rows = kGrowingRows, .row_count = 2, .refs = kGrowingRefs, .base_count = 8, .sizes_base = 7};
+inline const rt::Image kGrowingImages[] = {{"baseline", 0, kGrowingKernels, &kGrowingSchedule}};
+
+inline constexpr int64_t kMostGrowingBatch = 3, kMostPast = 5;
+inline const int64_t kGrowingUnknown[] = {-1, -1}, kColumnOfX[] = {-1, 1}, kFromNone[] = {1, 0}, kFromOne[] = {1, 1},
+                     kColumnMax[] = {kMostGrowingBatch, 1};
+template <bool kIsOpen>
+inline const int64_t kPastMax[] = {kMostGrowingBatch, kIsOpen ? -1 : kMostPast};
+template <bool kIsOpen>
+inline const int64_t kPresentMax[] = {kMostGrowingBatch, kIsOpen ? -1 : kMostPast + 1};
+inline const int32_t kPastSizes[] = {kGrowingBatch, kPast}, kPresentSizes[] = {kGrowingBatch, kPresent},
+                     kColumnSizes[] = {kGrowingBatch, -1};
+inline const char *const kPastNames[] = {"batch", "past"}, *const kPresentNames[] = {"batch", "past + 1"};
+
+template <bool kIsOpen>
+inline const Io kGrowingInputs[] = {
+    {"past", CAMEO_KIND_TENSOR, rt::kF32, 2, kGrowingUnknown, kFromNone, kPastMax<kIsOpen>, kPastSizes, kPastNames},
+    {"x", CAMEO_KIND_TENSOR, rt::kF32, 2, kColumnOfX, kFromOne, kColumnMax, kColumnSizes, kPastNames},
+    {"mask", CAMEO_KIND_TENSOR, rt::kF32, 1, kGrowingUnknown, kFromOne, kPresentMax<kIsOpen> + 1, kPresentSizes + 1,
+     kPresentNames + 1}};
+template <bool kIsOpen>
+inline const Io kGrowingOutputs[] = {
+    {"present", CAMEO_KIND_TENSOR, rt::kF32, 2, kGrowingUnknown, kFromOne, kPresentMax<kIsOpen>, kPresentSizes,
+     kPresentNames},
+    {"total", CAMEO_KIND_TENSOR, rt::kF32, 1, kGrowingUnknown, kFromOne, kColumnMax, kPresentSizes, kPresentNames}};
+template <bool kIsOpen>
+inline const rt::Symbol kGrowingSymbols[] = {{"batch", 1, kMostGrowingBatch}, {"past", 0, kIsOpen ? -1 : kMostPast}};
+inline const char* const kGrowingNodeNames[] = {"/Concat"};
+inline const rt::Node kGrowingNodes[] = {{0, 1, 0, 0, 0}};
+
+template <bool kIsOpen>
+inline const Program kGrowing = {
+    .name = "growing",
+    .manifest = "{}",
+    .manifest_bytes = 2,
+    .inputs = kGrowingInputs<kIsOpen>,
+    .input_count = 3,
+    .outputs = kGrowingOutputs<kIsOpen>,
+    .output_count = 2,
+    .nodes = kGrowingNodes,
+    .node_count = 1,
+    .node_names = kGrowingNodeNames,
+    .text = "k000",
+    .images = kGrowingImages,
+    .image_count = 1,
+    .threads = 1,
+    .symbols = kGrowingSymbols<kIsOpen>,
+    .symbol_count = 2,
+    .size_count = kGrowingPlaces,
+    .sizing = &rt::sizing,
+    .sizes = compute_growing,
+};
+
+}  // namespace programs
