@@ -47,4 +47,7 @@ if(TARGET cameo)
     ${embed_picture} ${CMAKE_SOURCE_DIR}/models/digits_golden ${CMAKE_BINARY_DIR}/mock ${embed_sized}
     ${embed_source}/shaped.onnx ${embed_growing})
   set_tests_properties(embed.python PROPERTIES SKIP_RETURN_CODE 77)
+  embed_test(generate COMMAND ${embed_source}/python/check_generate ${embed_prefix} ${embed_build}/generate
+    ${CMAKE_SOURCE_DIR}/../shared)
+  set_tests_properties(embed.generate PROPERTIES SKIP_RETURN_CODE 77)
 endif()
