@@ -82,7 +82,8 @@ class _Value(c.Structure):
 class _Io(c.Structure):
     _fields_ = [("struct_size", c.c_uint32), ("kind", c.c_uint32), ("name", c.c_char_p), ("dtype", _DType),
                 ("ndim", c.c_int32), ("dims", c.POINTER(c.c_int64)), ("dim_min", c.POINTER(c.c_int64)),
-                ("dim_max", c.POINTER(c.c_int64)), ("dim_names", c.POINTER(c.c_char_p))]
+                ("dim_max", c.POINTER(c.c_int64)), ("dim_names", c.POINTER(c.c_char_p)),
+                ("run_dims", c.POINTER(c.c_int64)), ("run_dim_count", c.c_int32)]
 
 
 class _Error(c.Structure):
@@ -129,7 +130,9 @@ class _Api(c.Structure):
         ("context_create", c.CFUNCTYPE(_Status, _Handle, c.POINTER(_Handle), _ErrorPtr)),
         ("context_release", c.CFUNCTYPE(None, _Handle)),
         ("bind_state", c.CFUNCTYPE(_Status, _Handle, c.c_int32, c.c_int32, _ErrorPtr)),
-        ("workspace_size", c.c_void_p), ("output_types", c.c_void_p), ("prepare", c.c_void_p),
+        ("workspace_size", c.c_void_p),
+        ("output_types", c.CFUNCTYPE(_Status, _Handle, _Values, c.c_int32, c.POINTER(_Io), c.c_int32, _ErrorPtr)),
+        ("prepare", c.c_void_p),
         ("run", c.CFUNCTYPE(_Status, _Handle, _Values, c.c_int32, _Values, c.c_int32, c.POINTER(_RunOptions),
                             _ErrorPtr)),
         ("cancel", c.CFUNCTYPE(None, _Handle)),
@@ -332,6 +335,34 @@ class _Context:
         self.loaded, self.handle = loaded, _Handle()
         _call(loaded.api.context_create, loaded.model, c.byref(self.handle))
         _when_gone(self, _release_context, loaded, self.handle)
+        self.memory = _Memory(len(loaded.outputs))
+
+
+class _Memory:
+    """Of results: what no array uses any more is used again, for pages that are new cost more than filling them."""
+
+    def __init__(self, most):
+        self._free = collections.deque(maxlen=most)
+
+    def empty(self, shape, dtype):
+        size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+        if size < 1 << 17:  # which malloc keeps too
+            return np.empty(shape, dtype)
+        block = self._take(size)
+        place = (c.c_byte * size).from_address(block.ctypes.data)
+        _when_gone(place, self._free.append, block)  # by any thread
+        return np.frombuffer(place, dtype).reshape(shape)
+
+    def _take(self, size):
+        for _ in range(len(self._free)):
+            try:
+                block = self._free.popleft()
+            except IndexError:  # another thread was faster
+                break
+            if size <= block.nbytes <= 2 * size:
+                return block
+            self._free.append(block)
+        return np.empty(size, np.uint8)
 
 
 class Session:
@@ -409,6 +440,20 @@ class Session:
         numbers = {_index(outputs, name, "output") for name in names}
         return [o in numbers for o in range(len(outputs))]
 
+    @staticmethod
+    def _shapes(model, values_in, wanted):
+        """Of each output, as far as it is known before the run; else None."""
+        shapes = [None if None in io.shape else io.shape for io in model.outputs]
+        asks = any(place is True and shape is None for place, shape in zip(wanted, shapes))
+        if not asks or any(value.kind == _NONE for value in values_in):
+            return shapes
+        sizes = [(c.c_int64 * len(io.shape))(*[-1] * len(io.shape)) for io in model.outputs]
+        types = (_Io * len(sizes))()
+        for io, dims in zip(types, sizes):
+            io.struct_size, io.run_dims, io.run_dim_count = c.sizeof(_Io), dims, len(dims)
+        _call(model.api.output_types, model.model, values_in, len(values_in), types, len(types))
+        return [shape or (None if -1 in dims[:] else tuple(dims)) for shape, dims in zip(shapes, sizes)]
+
     def _run(self, given, wanted, stream=None):
         """`wanted`: for each output an array to write into, or whether it is returned. What is not is None."""
         context = self._open()
@@ -425,10 +470,11 @@ class Session:
             if not _is_on_gpu(array):
                 array = _converted(array, io, model.input_types[i], i)
             kept.append(_fill(values_in[i], array, model.input_types[i], stream))
+        shapes = self._shapes(model, values_in, wanted)
         results = [None if isinstance(place, bool) else place for place in wanted]
         for i, (io, array) in enumerate(zip(model.outputs, results)):
-            if wanted[i] is True and None not in io.shape:
-                array = results[i] = np.empty(io.shape, io.dtype)
+            if wanted[i] is True and shapes[i] is not None:
+                array = results[i] = context.memory.empty(shapes[i], io.dtype)
             if array is not None:
                 array = array if _is_on_gpu(array) else _place(array, io, model.output_types[i], i)
                 kept.append(_fill(values_out[i], array, model.output_types[i], stream))
@@ -436,7 +482,7 @@ class Session:
                 values_out[i].struct_size, values_out[i].kind = c.sizeof(_Value), _TENSOR if wanted[i] else _NONE
         options = _RunOptions(struct_size=c.sizeof(_RunOptions), stream=stream)
         _call(model.api.run, context.handle, values_in, len(given), values_out, len(results), c.byref(options))
-        return [_copy(values_out[i].tensor, io.dtype) if wanted[i] is True and results[i] is None else results[i]
+        return [_copy(values_out[i].tensor, io.dtype, context.memory) if wanted[i] is True and results[i] is None else results[i]
                 for i, io in enumerate(model.outputs)]
 
 
@@ -559,8 +605,8 @@ def _fill(value, array, dtype, stream):
     return shape, array
 
 
-def _copy(tensor, dtype):
-    array = np.empty(tuple(tensor.shape[:tensor.ndim]), dtype)
+def _copy(tensor, dtype, memory):
+    array = memory.empty(tuple(tensor.shape[:tensor.ndim]), dtype)
     if array.nbytes:
         c.memmove(array.ctypes.data, tensor.data + tensor.byte_offset, array.nbytes)
     return array

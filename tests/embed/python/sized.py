@@ -29,7 +29,26 @@ def check_run(model, batch, n):
     assert (y == expected).all() and (flat == expected.ravel()).all()
 
 
+def check_memory():
+    """What results leave is used again, never what one still holds."""
+    memory = cameo._Memory(2)
+    address = lambda array: array.ctypes.data
+    first, second = (memory.empty((40000,), np.dtype(np.float32)) for _ in range(2))
+    second[:] = 7
+    places = {address(first), address(second)}
+    view, first = first[1:2], None
+    other = memory.empty((40000,), np.dtype(np.float32))
+    assert address(other) not in places, "a view holds it"
+    view = None
+    third = memory.empty((200, 199), np.dtype(np.float32))
+    assert third.shape == (200, 199) and third.flags.writeable and address(third) in places, "the view is gone"
+    third[:] = 1
+    assert (second == 7).all()
+    assert memory.empty((3, 0), np.dtype(np.int64)).shape == (3, 0)
+
+
 def main(library):
+    check_memory()
     model = cameo.load(library)
     x = model.inputs[0]
     assert x.shape == (None, None) and x.dim_min == (1, 1) and x.dim_max == (4, 5) and x.dim_names == ("batch", "n"), x
