@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "frontend/ops/operands.h"
+#include "frontend/ops/order.h"
 
 namespace cameo::ops {
 namespace {
@@ -44,21 +44,6 @@ Meaning top_k(const MeaningView& n) {
   kernel.numbers.push_back(integer(n.attr_int("largest")));
   kernel.units = product(n.shape()).estimate();
   return kernel;
-}
-
-template <class T>
-bool before(T a, T b, bool largest) {
-  if constexpr (std::is_floating_point_v<T>)
-    if (std::isnan(a) || std::isnan(b))
-      return largest ? std::isnan(a) && !std::isnan(b) : std::isnan(b) && !std::isnan(a);
-  return largest ? a > b : a < b;
-}
-
-bool element_before(const Tensor& x, int64_t a, int64_t b, bool largest) {
-  if (is_float(x.dtype())) return before(x.get(a), x.get(b), largest);
-  if (x.dtype() == DType::u64)
-    return before(static_cast<uint64_t>(x.get_int(a)), static_cast<uint64_t>(x.get_int(b)), largest);
-  return before(x.get_int(a), x.get_int(b), largest);
 }
 
 std::vector<Tensor> reference(const MeaningView& n, std::span<const Tensor> in) {

@@ -88,7 +88,7 @@ class Family {
   /// Each element of an output is computed by one point of the axes; else points run one after another, in order.
   virtual bool writes_once() const { return true; }
   /// Whether the kernel's function writes an operand, or may.
-  virtual bool writes(const Kernel& k, uint32_t operand) const;
+  bool writes(const Kernel& k, uint32_t operand) const;
   /// The outputs of a kernel that has a node instead of expressions.
   virtual std::vector<Tensor> evaluate(const Kernel&, std::span<const Tensor>) const { return {}; }
   /// What tells it apart from other kernels beside its expressions and its choice.

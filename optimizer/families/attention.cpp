@@ -226,10 +226,6 @@ class AttentionFamily final : public Family {
     return static_cast<int>(
         std::min<int64_t>(units, chunks_by_work(k, multiplied + static_cast<double>(units) * read, target)));
   }
-  bool writes(const Kernel& k, uint32_t operand) const override {
-    const auto& outputs = k.node->nodes()[0].outputs;
-    return operand < std::ranges::count_if(outputs, [](ValueId v) { return bool(v); });
-  }
   std::vector<Tensor> evaluate(const Kernel& k, std::span<const Tensor> in) const override {
     return interpret_node(*k.node, k.node->nodes()[0], in);
   }

@@ -1,5 +1,5 @@
-// The Opaque family: a function of its own under runtime/kernels, which an operator names (TopK). What it computes the
-// operator's reference function says.
+// The Opaque family: a function of its own under runtime/kernels, which an operator names (TopK, Distinct). What it
+// computes the operator's reference function says.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,6 @@ class OpaqueFamily final : public Family {
   int chunks(const Kernel& k, const Target& target) const override {
     return target.is_gpu() ? chunks_by_units(rt::round_up_div(function_of(k).units, target.block_threads)) : 1;
   }
-  bool writes(const Kernel&, uint32_t) const override { return true; }
   std::vector<Tensor> evaluate(const Kernel& k, std::span<const Tensor> in) const override {
     return interpret_node(*k.node, k.node->nodes()[0], in);
   }

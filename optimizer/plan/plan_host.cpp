@@ -48,7 +48,8 @@ void Planner::push_host_kernel(const Graph& g, Kernel k, const std::vector<Opera
   k.on_host = true;
   const Kernel stored = k;
   push_kernel(std::move(k), down, written);
-  for (const Store& s : stored.stores) copy(at[s.operand], down[s.operand], bytes[s.operand], stored.provenance);
+  for (uint32_t i = 0; i < operands.size(); ++i)
+    if (stored.family->writes(stored, i)) copy(at[i], down[i], bytes[i], stored.provenance);
 }
 
 }  // namespace cameo

@@ -1,20 +1,12 @@
 // top_k: for each row the k largest (or smallest) elements in order, of equals the one with the lower index first, NaN
-// as the largest of all. On a processor by insertion into the k kept so far, which stand in the output: no scratch, one
-// pass over the row. On a GPU each element counts the elements of its row that rank before it, which is its place.
+// as the largest of all. On a processor the k kept so far are a heap in the output, the last in order at its root; one
+// pass over the row, O(length log k), no scratch. On a GPU each element counts the elements of its row that rank before
+// it, which is its place.
 #pragma once
 #include "runtime/kernels/nest.h"
+#include "runtime/rt/order.h"
 
 namespace rt {
-
-namespace detail {
-template <class V>
-RT_FN bool ranks_before(V a, V b, bool largest) {
-  if constexpr (kIsFloat<V>) {
-    if (a != a || b != b) return largest ? a != a && b == b : b != b && a == a;
-  }
-  return largest ? a > b : a < b;
-}
-}  // namespace detail
 
 // x[outer, length, inner] -> values and indices [outer, k, inner].
 #if defined(RT_KERNEL)
@@ -27,7 +19,7 @@ RT_FN void top_k(const Call& call, T* values, I* indices, const T* x, i64 outer,
     i64 place = 0;
     for (i64 j = 0; j < length && place < k; ++j) {
       const auto other = load(x, from + j * inner);
-      place += detail::ranks_before(other, v, largest != 0) || (j < i && !detail::ranks_before(v, other, largest != 0));
+      place += ranks_before(other, v, largest != 0) || (j < i && !ranks_before(v, other, largest != 0));
     }
     if (place >= k) continue;
     const i64 to = (row * k + place) * inner + u % inner;
@@ -41,19 +33,32 @@ RT_FN void top_k(const Call& call, T* values, I* indices, const T* x, i64 outer,
                  i64 largest) {
   for (i64 row = detail::first_unit(call); row < outer * inner; row += detail::next_unit(call)) {
     const i64 from = row / inner * length * inner + row % inner, to = row / inner * k * inner + row % inner;
-    i64 kept = 0;
-    for (i64 i = 0; i < length; ++i) {
-      const auto v = load(x, from + i * inner);
-      i64 at = kept < k ? kept++ : k;
-      if (at == k && (k == 0 || !detail::ranks_before(v, load(values, to + (k - 1) * inner), largest != 0))) continue;
-      if (at == k) at = k - 1;
-      for (; at > 0 && detail::ranks_before(v, load(values, to + (at - 1) * inner), largest != 0); --at) {
-        store(values, to + at * inner, load(values, to + (at - 1) * inner));
-        indices[to + at * inner] = indices[to + (at - 1) * inner];
-      }
-      store(values, to + at * inner, v);
-      indices[to + at * inner] = static_cast<I>(i);
+    const auto value = [&](i64 place) { return load(values, to + place * inner); };
+    const auto index = [&](i64 place) -> I& { return indices[to + place * inner]; };
+    const auto keep = [&](i64 place, i64 i) {
+      store(values, to + place * inner, load(x, from + i * inner));
+      index(place) = static_cast<I>(i);
+    };
+    const auto follows = [&](i64 a, i64 b) {
+      return ranks_before(value(b), value(a), largest != 0) ||
+             (index(a) > index(b) && !ranks_before(value(a), value(b), largest != 0));
+    };
+    const auto swap = [&](i64 a, i64 b) {
+      const auto kept = value(a);
+      const I kept_index = index(a);
+      store(values, to + a * inner, value(b));
+      store(values, to + b * inner, kept);
+      index(a) = index(b);
+      index(b) = kept_index;
+    };
+    for (i64 i = 0; i < k; ++i) keep(i, i);
+    make_heap(k, follows, swap);
+    for (i64 i = k; i < length && k > 0; ++i) {
+      if (!ranks_before(load(x, from + i * inner), value(0), largest != 0)) continue;
+      keep(0, i);
+      sink(0, k, follows, swap);
     }
+    sort_heap(k, follows, swap);
   }
 }
 #endif
