@@ -20,7 +20,7 @@ double Family::price(const Kernel&, const KernelCost& cost, const Choice&, const
 void Family::apply(Kernel& k, const Choice& choice, const Target&) const { k.choice = choice; }
 
 bool Family::writes(const Kernel& k, uint32_t operand) const {
-  if (k.node) return operand < std::ranges::count_if(k.node->nodes()[0].outputs, [](ValueId v) { return bool(v); });
+  if (k.node) return operand < k.node->outputs().size();
   return std::ranges::any_of(k.stores, [&](const Store& s) { return s.operand == operand; });
 }
 

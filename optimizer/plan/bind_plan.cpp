@@ -62,7 +62,6 @@ Plan bind_plan(const Plan& plan, const DimBinding& sizes) {
   for (Kernel& k : bound.kernels) {
     std::ranges::for_each(k.axes, bind);
     bind(k.accumulated);
-    if (k.node && !sizes.empty()) k.node = std::make_shared<const Graph>(bind_dims(*k.node, sizes));
     for (Store& s : k.stores) {
       bind(s.offset);
       bind(s.guard);
@@ -71,6 +70,11 @@ Plan bind_plan(const Plan& plan, const DimBinding& sizes) {
     }
   }
   return bound;
+}
+
+void bind_nodes(Plan& plan, const DimBinding& sizes) {
+  for (Kernel& k : plan.kernels)
+    if (k.node && !sizes.empty()) k.node = std::make_shared<const Graph>(bind_dims(*k.node, sizes));
 }
 
 Interface bind_interface(Interface io, const DimBinding& sizes) {
@@ -84,7 +88,10 @@ Interface bind_interface(Interface io, const DimBinding& sizes) {
 
 Module bind_module(const Module& m, const DimBinding& sizes) {
   Module bound = m;
-  for (Plan& p : bound.plans) p = bind_plan(p, sizes);
+  for (Plan& p : bound.plans) {
+    p = bind_plan(p, sizes);
+    bind_nodes(p, sizes);
+  }
   bound.io = bind_interface(std::move(bound.io), sizes);
   return bound;
 }

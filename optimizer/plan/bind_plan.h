@@ -9,6 +9,9 @@ namespace cameo {
 /// Whether what the plan requires of its sizes holds.
 bool runs_at(const Plan& plan, const DimBinding& sizes);
 Plan bind_plan(const Plan& plan, const DimBinding& sizes);
+/// The same of the nodes of kernels that have one, for runs of the plan: at the largest of open sizes, at which a plan
+/// is verified, no machine holds what they make, and nodes are typed anew.
+void bind_nodes(Plan& plan, const DimBinding& sizes);
 /// The module with all of its plans, and its interface, at these sizes.
 Interface bind_interface(Interface io, const DimBinding& sizes);
 Module bind_module(const Module& m, const DimBinding& sizes);

@@ -310,7 +310,9 @@ std::vector<Tensor> run_plan(const Module& m, const Plan& p, std::span<const Ten
     Module bound = m;
     bound.io = bind_interface(m.io, sizes);
     try {
-      return PlanRun(bound, bind_plan(p, sizes), inputs, sizes).run();
+      Plan at_sizes = bind_plan(p, sizes);
+      bind_nodes(at_sizes, sizes);
+      return PlanRun(bound, at_sizes, inputs, sizes).run();
     } catch (const LearnedSizes& news) {
       for (const auto& [name, size] : news.sizes) sizes[name] = size;
       for (size_t i = 0; i < learned.size(); ++i)

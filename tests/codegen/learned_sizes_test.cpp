@@ -5,6 +5,7 @@
 
 #include "codegen/goldens.h"
 #include "frontend/ir/build.h"
+#include "frontend/ir/limits.h"
 #include "frontend/ir/operator.h"
 #include "runtime/dtype.h"
 #include "tests/support/artifact.h"
@@ -62,6 +63,25 @@ Graph one_of_two_slices() {
   return b.finish({{"y", b.add(rows, rows)}});
 }
 
+/// The rows of x[n, m, k] that differ, and their places, for any sizes: at the largest of these no machine holds one.
+Graph different_rows() {
+  const auto open = [](const char* name) { return Dim(symbol(name, {0, most_of_open(3)}, true)); };
+  Build b;
+  const ValueId x = b.input("x", Type(DType::i32, {open("n"), open("m"), open("k")}));
+  const std::vector<ValueId> out = b.ops("Unique", {x}, {{"axis", int64_t{1}}}, 2);
+  return b.finish({{"y", out[0]}, {"places", out[1]}});
+}
+
+/// At most `most` of the boxes of x[n, 4], whose scores are their first numbers, and the boxes themselves.
+Graph boxes_left() {
+  Build b;
+  const ValueId x = b.input("x", Type(DType::f32, {Dim(symbol("n", {0, 64})), 4}));
+  const ValueId most = b.input("most", Type(DType::i64, {1}));
+  const ValueId scores = b.transpose(b.slice(x, 1, 0, 1), {1, 0});
+  const ValueId rows = b.op("NonMaxSuppression", {b.unsqueeze(x, {0}), b.unsqueeze(scores, {0}), most});
+  return b.finish({{"rows", rows}, {"boxes", b.gather(x, b.squeeze(b.slice(rows, 1, 2, 3), {1}))}});
+}
+
 Tensor number(float value) {
   Tensor t(DType::f32, {});
   t.set(0, value);
@@ -71,6 +91,12 @@ Tensor all_of(float value) {
   Tensor t(DType::f32, {4, 3});
   for (int64_t i = 0; i < t.size(); ++i) t.set(i, value);
   return t;
+}
+/// Elements 0 to `most`, in no order.
+Tensor scrambled(DType t, std::vector<int64_t> dims, int64_t most) {
+  Tensor x(t, std::move(dims));
+  for (int64_t i = 0; i < x.size(); ++i) x.set(i, static_cast<double>((i * i + 3 * i) % 37 % (most + 1)));
+  return x;
 }
 Tensor with_elements(int64_t count) {
   Tensor t(DType::f32, {3, 5});
@@ -82,6 +108,8 @@ Tensor pair(int64_t a, int64_t b) {
   t.set_int(0, a), t.set_int(1, b);
   return t;
 }
+
+Tensor one_number(int64_t value) { return Tensor::i64({1}, std::vector{value}); }
 
 /// What `work` says of the graph's artifact, in a child.
 std::string with_artifact(const Graph& g, const std::function<std::string(const LoadedArtifact&)>& work,
@@ -120,6 +148,23 @@ TEST(LearnedSizes, AreThoseOfTheBranchThatIsTaken) {
   const Graph g = one_of_two_slices();
   EXPECT_EQ(runs(g, {{all_of(1)}, {all_of(-1)}, {all_of(2)}}), "");
   EXPECT_EQ(interpret(g, std::vector{all_of(-1)}).rounded[0].dims(), (std::vector<int64_t>{3, 3}));
+}
+
+TEST(LearnedSizes, AreThoseOfDifferentRows) {
+  const auto rows = [](std::vector<int64_t> dims, int64_t most) {
+    return std::vector{scrambled(DType::i32, std::move(dims), most)};
+  };
+  EXPECT_EQ(runs(different_rows(), {rows({2, 9, 1}, 1), rows({1, 40, 2}, 3), rows({3, 1, 2}, 9), rows({2, 0, 3}, 0),
+                                    rows({0, 5, 3}, 0), rows({1, 300, 1}, 36)}),
+            "");
+}
+
+TEST(LearnedSizes, AreThoseOfBoxesThatAreLeft) {
+  const auto boxes = [](int64_t count, int64_t most) {
+    return std::vector{scrambled(DType::f32, {count, 4}, 36), one_number(most)};
+  };
+  EXPECT_EQ(runs(boxes_left(), {boxes(20, 64), boxes(64, 64), boxes(64, 2), boxes(1, 1), boxes(0, 5), boxes(7, 0)}),
+            "");
 }
 
 TEST(LearnedSizes, OfOneContextFollowEachOther) {
