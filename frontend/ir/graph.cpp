@@ -450,9 +450,9 @@ std::vector<bool> live_nodes(const Graph& g) {
   return live;
 }
 
-/// `captured` are the types, as they are now, of the inputs that stand last.
+/// `captured` are, as they are now, the values that the inputs which stand last are.
 Graph replay(const Graph& g, const Rule& rule, std::shared_ptr<const Sources> sources, const Provenance& extra,
-             std::span<const Type> captured = {});
+             std::span<const Value> captured = {});
 
 class Replayer {
  public:
@@ -495,7 +495,7 @@ class Replayer {
     }
     if (!outputs) {
       std::vector<std::shared_ptr<const Graph>> bodies;
-      const std::vector<Type> captured = n.bodies.empty() ? std::vector<Type>{} : captured_types(n, inputs);
+      const std::vector<Value> captured = n.bodies.empty() ? std::vector<Value>{} : captured_values(n, inputs);
       for (auto& b : n.bodies)
         bodies.push_back(std::make_shared<const Graph>(replay(*b, rule_, into_.shared_sources(), extra_, captured)));
       outputs = into_.add(*n.op, inputs, n.attrs, merge(n.provenance, extra_), n.version,
@@ -517,10 +517,12 @@ class Replayer {
     const Expr first = *symbol_of_element(symbols[0]);
     into_.decide(to, is_open(first) ? std::nullopt : std::optional(range_of(first)));
   }
-  std::vector<Type> captured_types(const Node& n, std::span<const ValueId> inputs) const {
-    std::vector<Type> types;
-    for (ValueId v : inputs.last(captures_of(from_, n))) types.push_back(v ? into_.type(v) : Type::error());
-    return types;
+  std::vector<Value> captured_values(const Node& n, std::span<const ValueId> inputs) const {
+    Value unknown;
+    unknown.type = Type::error();
+    std::vector<Value> values;
+    for (ValueId v : inputs.last(captures_of(from_, n))) values.push_back(v ? into_[v] : unknown);
+    return values;
   }
   Graph& into_;
   const Graph& from_;
@@ -531,14 +533,17 @@ class Replayer {
 };
 
 Graph replay(const Graph& g, const Rule& rule, std::shared_ptr<const Sources> sources, const Provenance& extra,
-             std::span<const Type> captured) {
+             std::span<const Value> captured) {
   Graph into(std::move(sources));
   for (const Requirement& each : g.requirements()) into.require(each);
   Replayer r(into, g, rule, extra, !extra.empty());
   const size_t own = g.inputs().size() - captured.size();
   for (size_t i = 0; i < g.inputs().size(); ++i) {
     Value input = g[g.inputs()[i]];
-    if (i >= own && captured[i - own].kind == Kind::Tensor) input.type = captured[i - own];
+    if (i >= own && captured[i - own].type.kind == Kind::Tensor) {
+      input.type = captured[i - own].type;
+      if (!input.content.empty() && captured[i - own].decides) input.content = captured[i - own].content;
+    }
     r.bind(g.inputs()[i], into.add_input(input));
   }
   r.run();

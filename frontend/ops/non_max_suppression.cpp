@@ -21,7 +21,7 @@ Meaning non_max_suppression(const MeaningView& n) {
                     {{"center_point_box", n.attr_int("center_point_box")}, {"is_bounded", int64_t{n.has(4)}}});
   const ValueId rows = selected[0], count = selected[1];
   b.graph().decide(count, Interval{0, b.type(rows).shape[0].upper()});
-  return b.outputs({b.op("Slice", {rows, b.ints({0}), count, b.ints({0})})});
+  return b.outputs({b.graph().add(get_operator("First", "cameo"), {rows, count})[0]});
 }
 
 }  // namespace

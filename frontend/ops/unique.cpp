@@ -39,7 +39,7 @@ Meaning unique(const MeaningView& n) {
   const auto groups = b.graph().add(get_operator("Distinct", "cameo"), {rows}, {{"sorted", n.attr_int("sorted")}});
   const ValueId indices = groups[0], inverse = groups[1], counts = groups[2], count = groups[3];
   b.graph().decide(count, Interval{0, b.type(rows).shape[0].upper()});
-  const auto first = [&](ValueId x) { return b.op("Slice", {x, b.ints({0}), count, b.ints({0})}); };
+  const auto first = [&](ValueId x) { return b.graph().add(get_operator("First", "cameo"), {x, count})[0]; };
   const ValueId kept = first(indices);
   return b.outputs({b.gather(has_axis ? b.in(0) : b.reshape(b.in(0), {-1}), kept, axis), kept, inverse, first(counts)});
 }

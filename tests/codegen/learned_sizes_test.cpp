@@ -63,6 +63,23 @@ Graph one_of_two_slices() {
   return b.finish({{"y", b.add(rows, rows)}});
 }
 
+/// The places of x[n, 5] that are not zero where it adds up to more than 0, else those above -1, as rows and columns;
+/// and twice the columns.
+Graph places_of_either_kind() {
+  const Type type(DType::f32, {Dim(symbol("n", {1, 40})), 5});
+  const auto branch = [&](double limit) {
+    Build b;
+    const ValueId x = b.input("x", type), kept = b.op(limit ? "Greater" : "Equal", {x, b.scalar(DType::f32, limit)});
+    const ValueId places = b.op("NonZero", {limit ? kept : b.op("Not", {kept})});
+    return std::make_shared<const Graph>(b.finish({{"", places}, {"", b.slice(places, 0, 1, 2)}}));
+  };
+  Build b;
+  const ValueId x = b.input("x", type), sum = b.reduce("ReduceSum", x, {0, 1}, false);
+  const ValueId some = b.op("Greater", {sum, b.scalar(DType::f32, 0)});
+  const auto places = b.graph().add(get_operator("If"), {some, x}, {}, {}, 0, 2, {branch(0), branch(-1)});
+  return b.finish({{"places", places[0]}, {"twice", b.add(places[1], places[1])}});
+}
+
 /// The rows of x[n, m, k] that differ, and their places, for any sizes: at the largest of these no machine holds one.
 Graph different_rows() {
   const auto open = [](const char* name) { return Dim(symbol(name, {0, most_of_open(3)}, true)); };
@@ -148,6 +165,15 @@ TEST(LearnedSizes, AreThoseOfTheBranchThatIsTaken) {
   const Graph g = one_of_two_slices();
   EXPECT_EQ(runs(g, {{all_of(1)}, {all_of(-1)}, {all_of(2)}}), "");
   EXPECT_EQ(interpret(g, std::vector{all_of(-1)}).rounded[0].dims(), (std::vector<int64_t>{3, 3}));
+}
+
+TEST(LearnedSizes, AreThoseThatABranchComputes) {
+  const auto x = [](int64_t rows, double offset) {
+    Tensor t = scrambled(DType::f32, {rows, 5}, 3);
+    for (int64_t i = 0; i < t.size(); ++i) t.set(i, t.get(i) - offset);
+    return std::vector{t};
+  };
+  EXPECT_EQ(runs(places_of_either_kind(), {x(4, 0), x(4, 3), x(40, 0), x(1, 2), x(7, 9)}), "");
 }
 
 TEST(LearnedSizes, AreThoseOfDifferentRows) {
