@@ -255,7 +255,8 @@ class Contract final : public Family {
   }
 
   void print(KernelPrinter& printer, const Kernel& k) const override {
-    print_product(printer, Product(k), function_of(k.choice), is_packed(k) ? kInPanels : k.choice.get("pack_from", 0));
+    print_product(printer, Product(k), function_of(k.choice), k.choice["rows"],
+                  is_packed(k) ? kInPanels : k.choice.get("pack_from", 0));
   }
 
  private:

@@ -158,11 +158,11 @@ class Window final : public Family {
       tap_parameters += fmt::format(", rt::i64 r{}", i);
       tap_names.emplace_back(fold.variables[i], fmt::format("r{}", i));
     }
-    printer.line(fmt::format("rt::window<{}, rt::FoldKind::{}, {}>(call, {}, {}, {}, {}, {},", k.choice["rows"],
-                             cameo::name(kind), k.choice["written"] != 0, extents_of(printer, outer),
-                             extents_of(printer, taps), cameo::rows_of(printer, axes[axes.size() - 2].extent()),
-                             constant_of(printer, axes.back().extent()),
-                             constant_of(printer, fold.variables.back().extent())));
+    printer.line(
+        fmt::format("rt::window<{}, rt::FoldKind::{}, {}>(call, {}, {}, {}, {}, {},", k.choice["rows"],
+                    cameo::name(kind), k.choice["written"] != 0, extents_of(printer, outer), extents_of(printer, taps),
+                    cameo::rows_of(printer, axes[axes.size() - 2].extent(), k.choice["rows"], 1),
+                    constant_of(printer, axes.back().extent()), constant_of(printer, fold.variables.back().extent())));
     print_tile_lambda(printer, k, parameters + tap_parameters, tap_names, "},", [&] {
       const bool product = kind == FoldKind::Sum && fold.body.op() == Op::Mul;
       constexpr std::string_view joins[] = {"add", "mul", "min", "max"};

@@ -37,6 +37,10 @@ constexpr TileSplit split_tiles(i64 total, i64 size) {
   return {full + total % size, full, size, 1};
 }
 
+// Of a number of rows that only the run knows: the most that a tile has where there are fewer than those of the
+// kernel's.
+inline constexpr int kSecondRows = 4;
+
 struct Tile {
   int rows, vectors;  // of the output, kept in registers while the sum runs; a vector is kPanel columns
   int splits = 1;     // of each sum, which take its terms in turn

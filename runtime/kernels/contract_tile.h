@@ -132,7 +132,6 @@ RT_FN void each_size(const TileSplit& split, i64 part, F f) {
 // Rows fall into parts of one height, the largest that there are rows for of N and, below that, Second and its halves:
 // the last part reaches back into the one before, and says how many of its rows belong there, so that each height is
 // one tile at most. Of a known number that is less than N, which no tile is chosen for, the parts have several heights.
-inline constexpr int kSecondHeight = 4;
 template <int N, class M>
 constexpr bool one_height() {
   return !kIsConstant<M> || kLeast<M> >= N;
@@ -149,7 +148,7 @@ constexpr i64 height_of(i64 m) {
     return m >= N ? N : height_of<kBelow<N, Second>, Second>(m);
   }
 }
-template <int N, int Second = kSecondHeight, class M>
+template <int N, int Second = kSecondRows, class M>
 RT_FN constexpr TileSplit split_rows(M m) {
   if constexpr (one_height<N, M>()) {
     const i64 height = kLeast<M> >= N ? N : height_of<N, Second>(m), parts = round_up_div(m, height);
@@ -170,7 +169,7 @@ RT_FN void with_height(i64 height, F f) {
   }
 }
 // Calls f with the height of a part, where it begins, and how many of its rows belong to the part before.
-template <int N, int Second = kSecondHeight, class M, class F>
+template <int N, int Second = kSecondRows, class M, class F>
 RT_FN void each_rows(M m, const TileSplit& split, i64 part, F f) {
   if constexpr (!one_height<N, M>()) {
     each_size<N, M>(split, part, [&](auto size) __attribute__((always_inline)) { f(size, split.begin(part), 0); });
