@@ -46,7 +46,7 @@ std::vector<std::vector<int64_t>> groups_of(const Tensor& x) {
   return groups;
 }
 
-std::vector<Tensor> reference(const MeaningView& n, std::span<const Tensor> in) {
+std::vector<Tensor> distinct_reference(const MeaningView& n, std::span<const Tensor> in) {
   std::vector<std::vector<int64_t>> groups = groups_of(in[0]);
   if (!n.attr_int("sorted")) std::ranges::sort(groups);
   const std::vector<int64_t> rows{in[0].dims()[0]};
@@ -72,7 +72,7 @@ Operator declare_distinct() {
           .attributes = {{"sorted", 1}},
           .infer = infer_distinct,
           .meaning = distinct,
-          .reference = reference};
+          .reference = distinct_reference};
 }
 
 }  // namespace cameo::ops

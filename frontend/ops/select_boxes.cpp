@@ -76,7 +76,7 @@ std::vector<int64_t> selected(const MeaningView& n, std::span<const Tensor> in, 
   return taken;
 }
 
-std::vector<Tensor> reference(const MeaningView& n, std::span<const Tensor> in) {
+std::vector<Tensor> select_boxes_reference(const MeaningView& n, std::span<const Tensor> in) {
   const int64_t batches = in[1].dims()[0], classes = in[1].dims()[1], length = in[1].dims()[2];
   const int64_t of_class = n.content(2) ? std::clamp<int64_t>(in[2].get_int(0), 0, length) : length;
   Tensor rows(DType::i64, {batches * classes * of_class, 3}), count(DType::i64, {1}), order(DType::i64, {length});
@@ -109,7 +109,7 @@ Operator declare_select_boxes() {
           .attributes = {{"center_point_box", 0}, {"is_bounded", 1}},
           .infer = infer_select_boxes,
           .meaning = select_boxes,
-          .reference = reference};
+          .reference = select_boxes_reference};
 }
 
 }  // namespace cameo::ops

@@ -46,7 +46,7 @@ Meaning top_k(const MeaningView& n) {
   return kernel;
 }
 
-std::vector<Tensor> reference(const MeaningView& n, std::span<const Tensor> in) {
+std::vector<Tensor> top_k_reference(const MeaningView& n, std::span<const Tensor> in) {
   const Tensor& x = in[0];
   int axis = NodeView::axis(n.attr_int("axis"), x.rank());
   bool largest = n.attr_int("largest");
@@ -85,7 +85,7 @@ Operator declare_top_k() {
           .attributes = {{"axis", -1}, {"k", AttrKind::Int}, {"largest", 1, 11}, {"sorted", 1, 11}},
           .infer = infer_top_k,
           .meaning = top_k,
-          .reference = reference};
+          .reference = top_k_reference};
 }
 
 }  // namespace cameo::ops
