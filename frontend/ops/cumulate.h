@@ -1,6 +1,7 @@
 // CumSum and CumProd: the fold of all elements up to each one's place, from either end, itself included or not. An axis
 // that only the data tells selects among the folds along all axes; one outside of the rank is a fault.
 #pragma once
+#include "frontend/ir/build.h"
 #include "frontend/ops/operands.h"
 #include "runtime/dtype.h"
 
@@ -28,11 +29,25 @@ inline Expr along(const MeaningView& n, FoldKind kind, double neutral, std::span
   return cast(fold(kind, r, select(counts, cast(n.load(0, at), t), constant(t, neutral))), n.dtype());
 }
 
+/// A fold for each element takes the square of the length. Floats are folded all the same: how far they are rounded,
+/// the interpreter knows of folds.
+inline bool is_long(const Dim& length) { return !length.is_static() || length.value() > 16; }
+inline Meaning in_one_pass(const MeaningView& n, int axis, FoldKind kind) {
+  Build b(n);
+  return b.outputs({b.graph().add(get_operator("Cumulate", "cameo"), {b.in(0)},
+                                  {{"axis", int64_t{axis}},
+                                   {"product", int64_t{kind == FoldKind::Prod}},
+                                   {"exclusive", n.attr_int("exclusive")},
+                                   {"reverse", n.attr_int("reverse")}})[0]});
+}
+
 inline Meaning meaning(const MeaningView& n, FoldKind kind, double neutral) {
   OutputExpr out{n.index(), {}};
   auto fold_along = [&](int axis) { return along(n, kind, neutral, out.index, axis); };
   if (is_known(n)) {
-    out.value = fold_along(NodeView::axis(n.ints(1)[0], n.rank()));
+    const int axis = NodeView::axis(n.ints(1)[0], n.rank());
+    if (!is_float(n.dtype()) && is_long(n.shape()[axis])) return in_one_pass(n, axis, kind);
+    out.value = fold_along(axis);
     return Compute{{out}};
   }
   Expr axis = wrap_index(scalar_operand(n, 1), Dim(n.rank()));

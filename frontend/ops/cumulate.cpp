@@ -1,0 +1,56 @@
+// Cumulate, of cameo's own: CumSum and CumProd of integers along an axis that is long, or as long as a run says.
+#include "frontend/ops/cumulate.h"
+
+namespace cameo::ops {
+namespace {
+
+void infer_cumulate(Infer& n) {
+  NodeView::axis(n.attr_int("axis"), n.rank());
+  n.output(0, n.type(0));
+}
+
+/// Numbers of the kernel: rows before the axis, the axis, elements after it, and the attributes.
+Meaning cumulate_meaning(const MeaningView& n) {
+  const int axis = NodeView::axis(n.attr_int("axis"), n.rank());
+  Opaque kernel{"cumulate"};
+  for (Dim d : {product(n.shape(), 0, axis), n.shape()[axis], product(n.shape(), axis + 1)})
+    kernel.numbers.push_back(d.extent());
+  for (const char* name : {"product", "exclusive", "reverse"}) kernel.numbers.push_back(integer(n.attr_int(name)));
+  kernel.units = product(n.shape()).estimate();
+  return kernel;
+}
+
+std::vector<Tensor> cumulate_reference(const MeaningView& n, std::span<const Tensor> in) {
+  const Tensor& x = in[0];
+  const int axis = NodeView::axis(n.attr_int("axis"), x.rank());
+  int64_t length = x.dims()[axis], inner = 1;
+  for (int a = axis + 1; a < x.rank(); ++a) inner *= x.dims()[a];
+  Tensor y(x.dtype(), x.dims());
+  for (int64_t row = 0; length && row < x.size() / length; ++row) {
+    uint64_t all = n.attr_int("product");  // which wraps
+    for (int64_t step = 0; step < length; ++step) {
+      const int64_t i = n.attr_int("reverse") ? length - 1 - step : step;
+      const int64_t at = row / inner * length * inner + i * inner + row % inner;
+      const uint64_t before = all, here = x.get_int(at);
+      all = n.attr_int("product") ? all * here : all + here;
+      y.set_int(at, n.attr_int("exclusive") ? before : all);
+    }
+  }
+  return {y};
+}
+
+}  // namespace
+
+Operator declare_cumulate() {
+  return {.name = "Cumulate",
+          .domain = "cameo",
+          .since = {1},
+          .inputs = {{"x", kIntegers}},
+          .outputs = {{"y"}},
+          .attributes = {{"axis", AttrKind::Int}, {"product", 0}, {"exclusive", 0}, {"reverse", 0}},
+          .infer = infer_cumulate,
+          .meaning = cumulate_meaning,
+          .reference = cumulate_reference};
+}
+
+}  // namespace cameo::ops
