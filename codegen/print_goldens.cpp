@@ -24,7 +24,9 @@ void print_pointers(Writer& w, std::string_view name, const std::vector<Tensor>&
 std::string sizes_of(const GoldenCase& golden, const SizeTable& table) {
   std::string list;
   for (Expr symbol : std::span(table.sizes()).first(table.symbols()))
-    list += fmt::format("{}, ", table.is_learned(symbol) ? 0 : golden.sizes.at(std::string(symbol_name(symbol))));
+    list += fmt::format("{}, ", table.is_learned(symbol) || table.is_room(symbol)
+                                    ? 0
+                                    : golden.sizes.at(std::string(symbol_name(symbol))));
   return list;
 }
 

@@ -105,6 +105,7 @@ std::string manifest_of(const Module& m, const SizeTable& table, const WeightsFi
   j["outputs"] = ios(m.io.outputs);
   for (size_t i = 0; i < table.symbols(); ++i) {
     const Dim d(table.sizes()[i]);
+    if (table.is_room(d.extent())) continue;
     auto& symbol = j["symbols"][printable(symbol_name(d.extent()))];
     symbol["min"] = static_cast<int64_t>(range_of(d.extent()).low);
     if (d.upper() != kOpen) symbol["max"] = d.upper();

@@ -172,6 +172,8 @@ class ProgramPrinter {
       const std::string name = string_literal(symbol_name(symbol.extent()));
       if (parts_.table.is_learned(symbol.extent()))
         symbols.add(fmt::format("{{{}, 0, -1, kLearned}}", name));
+      else if (parts_.table.is_room(symbol.extent()))
+        symbols.add(fmt::format("{{{}, 0, -1, kRoom}}", name));
       else if (const std::string element = element_text(symbol.extent()); !element.empty())
         symbols.add(fmt::format("{{{}, 0, -1, {}}}", name, element));
       else
@@ -308,6 +310,16 @@ class ProgramPrinter {
     schedules.print(w_, "Schedule* const", "buckets_" + image_name(p));
     return ", buckets_" + image_name(p);
   }
+  /// The fields of its appends.
+  std::string print_appends(const Plan& p) {
+    RowTable appends;
+    for (const Append& a : p.appends)
+      appends.add(fmt::format("{{{}, {}, {}, {}, {}}}", a.input, a.output, a.axis, parts_.table.place_of(a.input_room),
+                              parts_.table.place_of(a.output_room)));
+    if (!appends.size()) return "";
+    appends.print(w_, "Append", "appends_" + image_name(p));
+    return fmt::format("{}, appends_{}, {}", p.buckets.empty() ? ", nullptr" : "", image_name(p), appends.size());
+  }
   void print_images() {
     RowTable images;
     for (const Plan& p : module_.plans) {
@@ -315,10 +327,10 @@ class ProgramPrinter {
       const bool gpu = p.target.is_gpu(), host = !gpu || has_host(p);
       if (gpu) print_device(p);
       if (host) print_kernels(p);
-      const std::string buckets = print_bucket_schedules(p);
-      images.add(fmt::format("{{\"{}\", {}, {}, &schedule{}, {}{}}}", p.target.name, p.target.features,
+      const std::string buckets = print_bucket_schedules(p), appends = print_appends(p);
+      images.add(fmt::format("{{\"{}\", {}, {}, &schedule{}, {}{}{}}}", p.target.name, p.target.features,
                              host ? "kernels_" + name : "nullptr", first_like(p).name,
-                             gpu ? "&device_" + name : "nullptr", buckets));
+                             gpu ? "&device_" + name : "nullptr", buckets, appends));
     }
     images.print(w_, "Image", "images");
   }

@@ -12,6 +12,9 @@ namespace cameo {
 
 SizeTable::SizeTable(const Module& m, const Parameters& parameters) {
   visit_symbols(m.io, [&](Expr symbol) { add(symbol); });
+  from_dims_ = sizes_.size();
+  for (const Plan& p : m.plans)
+    for (const Append& a : p.appends) add(a.input_room), add(a.output_room);
   given_ = sizes_.size();
   for (const Plan& p : m.plans) {
     std::ranges::for_each(learned_symbols(p), [&](Expr symbol) { add(symbol); });

@@ -26,6 +26,8 @@ class SizeTable {
   /// Whether a symbol is known only when a run has computed what it is an element of. Such stand behind the others.
   bool is_learned(Expr symbol) const { return place_of(symbol) >= given_; }
   bool learns() const { return given_ < symbols_; }
+  /// Whether a symbol is the room behind states.
+  bool is_room(Expr symbol) const { return place_of(symbol) >= from_dims_ && place_of(symbol) < given_; }
   /// One past the last learned symbol that a size is made of; 0: none.
   size_t learned_before(Expr size) const;
 
@@ -34,7 +36,7 @@ class SizeTable {
   void add(const Schedule& schedule);
   std::vector<Expr> sizes_;
   std::unordered_map<Expr, size_t, ExprHash> places_;
-  size_t symbols_ = 0, given_ = 0;
+  size_t symbols_ = 0, from_dims_ = 0, given_ = 0;
 };
 
 /// `void cameo_program_sizes(const rt::RowCall&)` computes from the symbols of its operand what stands behind them.

@@ -30,6 +30,11 @@ struct Binding {  // an output that is the next run's input
   Grown blocks[2];  // the input reads blocks[0], the output writes blocks[1], then they swap
   int64_t* dims;    // of blocks[0]
   bool fresh;       // nothing is in blocks[0] yet
+  // Of one that may stay where it is, while blocks[0] has room: how many indices along the axis that has, and what the
+  // run writes.
+  const Append* append;
+  int64_t capacity, next_capacity;
+  bool reads, stays;  // in this run: the input is the state; the output is written where that stands
 };
 
 struct Layout {  // offsets in a context's block

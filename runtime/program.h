@@ -72,7 +72,7 @@ enum Cpu : uint64_t {
   kX86V4 = kX86V3 | kAvx512f | kAvx512bw | kAvx512cd | kAvx512dq | kAvx512vl,
 };
 
-inline constexpr int32_t kLearned = -2;
+inline constexpr int32_t kLearned = -2, kRoom = -3;
 
 // Sizes that only a run knows stand in a table of i64 that each context has: the program's symbols first, which the
 // dims of the inputs give, then what Program::sizes computes of them. A size is named by its place there.
@@ -80,7 +80,7 @@ struct Symbol {
   const char* name = nullptr;
   int64_t low = 0, high = 0;  // bounds, both included; high -1: open
   // An element of an input, which has few of them, instead of a dim; it has no bounds. Likewise kLearned: of a value
-  // that a run computes, known after a Sizes row.
+  // that a run computes, known after a Sizes row; kRoom: of an Append, 0 where nothing says it.
   int32_t input = -1;
   uint32_t element = 0;
 };
@@ -184,6 +184,14 @@ struct Bucket {
   const int64_t* sizes = nullptr;  // of each of the program's symbols; -1: any
 };
 
+// An output that is an input with more behind it along an axis. Their memory has room for more indices there than a run
+// has: as many as the table of sizes says at these places, none in tensors of a caller. Where a state is in place, both
+// are one memory, and the rows that would copy the input into the output have no chunks.
+struct Append {
+  uint32_t input = 0, output = 0, axis = 0;
+  uint32_t input_room = 0, output_room = 0;
+};
+
 struct Image {  // a plan for one machine, and its code; a program lists the best first
   const char* name = nullptr;
   uint64_t cpu_features = 0;
@@ -191,7 +199,9 @@ struct Image {  // a plan for one machine, and its code; a program lists the bes
   const Schedule* schedule = nullptr;  // equal ones are one
   const Device* device = nullptr;      // null: the CPU runs it
   const Schedule* const* bucket_schedules =
-      nullptr;  // one for each of the program's buckets; the others' sizes: `schedule`
+      nullptr;                      // one for each of the program's buckets; the others' sizes: `schedule`
+  const Append* appends = nullptr;  // of each input and each output at most one
+  uint32_t append_count = 0;
 };
 
 struct Golden {  // compact tensors of the program's own types and dims

@@ -68,7 +68,7 @@ cameo_status bind_output(cameo_context* context, int32_t index, cameo_value& val
   if (is_own(context, index, binding, value.tensor.data)) value.tensor.data = nullptr;
   if (binding && !io.learned)
     if (cameo_status status = reserve_state(context, binding, error)) return status;
-  base = binding ? binding->blocks[1].memory : context->owned[index];
+  base = binding ? written_by(*binding) : context->owned[index];
   if (io.learned) {  // the run takes memory for it when it knows its size
     if (is_owned(value)) return CAMEO_OK;
     return fail(error, CAMEO_INVALID_ARGUMENT, index, -1,
@@ -76,7 +76,9 @@ cameo_status bind_output(cameo_context* context, int32_t index, cameo_value& val
                 Quoted(io.name).text);
   }
   if (is_owned(value))
-    return is_open(io) && !binding ? context->model->program->sizing->reserve_output(context, index, error) : CAMEO_OK;
+    return !is_open(io) ? CAMEO_OK
+           : binding    ? reserve_copy(context, *binding, error)
+                        : context->model->program->sizing->reserve_output(context, index, error);
   if (cameo_status status = check_tensor(io, value.tensor, context->model->options.device, "output", index, error))
     return status;
   if (!is_compact(value.tensor))
@@ -209,9 +211,12 @@ void return_outputs(cameo_context* context, cameo_value* out) {
     if (value.kind == CAMEO_KIND_NONE) continue;
     if (driver)
       driver->return_output(context, i, value);
+    else if (const Binding* state = binding_of(context, i, -1); state && has_gaps(*state, context->outputs[i]))
+      copy_state(context, *state, is_owned(value) ? context->owned[i] : data_of(value.tensor)),
+          is_owned(value) ? fill_output(context, i, value, context->owned[i], {CAMEO_CPU, 0}) : void();
     else if (is_owned(value))
       fill_output(context, i, value, written, {CAMEO_CPU, 0});
-    else if (binding_of(context, i, -1))
+    else if (state)
       libc::memcpy(data_of(value.tensor), written, io_bytes(context->outputs[i]));
   }
   keep_states(context);

@@ -3,6 +3,7 @@
 
 #include "runtime/dtype.h"
 #include "runtime/errors.h"
+#include "runtime/libc.h"
 #include "runtime/numbers.h"
 #include "runtime/state.h"
 #include "runtime/values.h"
@@ -223,6 +224,8 @@ cameo_status fit_context(cameo_context* context, const cameo_value* in, cameo_er
   cameo_status status = set_symbols(program, in, context->sizes, &changes, error);
   if (!status && changes) status = compute_sizes(program, context->sizes, error, {});
   if (!status) status = check_computed(program, in, context->sizes, error);
+  if (!status && context->binding_count && set_rooms(context))
+    changes = true, status = compute_sizes(program, context->sizes, error, {});
   if (!status && changes) apply_sizes(context);
   context->has_sizes = !status;
   return status;
@@ -339,7 +342,9 @@ bool grow(const cameo_options& options, Grown* memory, uint64_t bytes) {
 }
 
 SizeTable::SizeTable(const cameo_model& model, bool asks)
-    : model_(model), table_(asks ? static_cast<int64_t*>(allocate(model.options, bytes())) : nullptr) {}
+    : model_(model), table_(asks ? static_cast<int64_t*>(allocate(model.options, bytes())) : nullptr) {
+  if (table_) libc::memset(table_, 0, bytes());
+}
 
 SizeTable::~SizeTable() {
   if (table_) deallocate(model_.options, table_, bytes());

@@ -142,17 +142,23 @@ char* data_of(const cameo_tensor& tensor) {
 
 namespace {
 
-char* copy_axis(const cameo_tensor& from, int32_t axis, const char* source, char* to, int64_t bytes) {
-  if (axis == from.ndim) return static_cast<char*>(libc::memcpy(to, source, static_cast<size_t>(bytes))) + bytes;
+// `bytes`: of what stands without gaps behind `axes` axes.
+char* copy_axis(const cameo_tensor& from, int32_t axis, int32_t axes, const char* source, char* to, int64_t bytes,
+                int64_t element_bytes) {
+  if (axis == axes) return static_cast<char*>(libc::memmove(to, source, static_cast<size_t>(bytes))) + bytes;
   for (int64_t i = 0; i < from.shape[axis]; ++i)
-    to = copy_axis(from, axis + 1, source + i * from.strides[axis] * bytes, to, bytes);
+    to = copy_axis(from, axis + 1, axes, source + i * from.strides[axis] * element_bytes, to, bytes, element_bytes);
   return to;
 }
 
 }  // namespace
 
 void copy_strided(const cameo_tensor& from, void* to, int64_t element_bytes) {
-  if (count_of(from)) copy_axis(from, 0, data_of(from), static_cast<char*>(to), element_bytes);
+  int32_t axes = from.ndim;
+  int64_t count = 1;
+  while (axes > 0 && from.strides[axes - 1] == count) count *= from.shape[--axes];
+  if (count_of(from))
+    copy_axis(from, 0, axes, data_of(from), static_cast<char*>(to), count * element_bytes, element_bytes);
 }
 
 bool overlap(Span a, Span b) {

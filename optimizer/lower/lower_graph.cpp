@@ -81,9 +81,10 @@ std::vector<bool> needed_values(const LoweredGraph& f) {
   return needed;
 }
 
-LoweredGraph lower_graph(const Graph& g, std::vector<FusedCluster> clusters, const Target& target) {
+LoweredGraph lower_graph(const Graph& g, std::vector<FusedCluster> clusters, const Target& target, bool has_room) {
   LoweredGraph f{g, std::move(clusters), {}, {}, {}};
   f.layouts.made = assign_orders(g, f.clusters);
+  if (has_room) f.appends = make_room(g, f.clusters, f.layouts.made);
   std::vector<MatchedOutput> matched;
   std::vector<OutputWishes> wishes;
   for (const FusedCluster& c : f.clusters)

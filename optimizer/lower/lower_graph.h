@@ -3,7 +3,7 @@
 #pragma once
 #include <map>
 
-#include "optimizer/layout/assign_orders.h"
+#include "optimizer/layout/appends.h"
 #include "optimizer/lower/lower_kernel.h"
 
 namespace cameo {
@@ -20,10 +20,12 @@ struct LoweredGraph {
   Layouts layouts;
   std::map<ValueId, std::vector<LoweredPart>> outputs;  // of fused clusters, but for aliases and empty ones
   std::vector<bool> needed;                             // by value: see `needed_values`
+  std::vector<Append> appends = {};                     // of a model's own graph
 };
 /// The machine that runs a cluster or a kernel: the target, or the processor beside it.
 const Target& machine_of(bool on_host, const Target& target);
-LoweredGraph lower_graph(const Graph& g, std::vector<FusedCluster> clusters, const Target& target);
+/// `has_room`: the inputs and outputs may be states.
+LoweredGraph lower_graph(const Graph& g, std::vector<FusedCluster> clusters, const Target& target, bool has_room);
 
 /// By value: whether the graph gives it out or a kernel reads it, or makes a part of what one reads. Others need not be
 /// computed: an operand that decides a shape is known from the sizes that it was made of.

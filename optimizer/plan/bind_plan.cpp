@@ -34,8 +34,11 @@ bool runs_at(const Plan& plan, const DimBinding& sizes) {
   });
 }
 
-Plan bind_plan(const Plan& plan, const DimBinding& sizes) {
+Plan bind_plan(const Plan& plan, const DimBinding& given) {
   Plan bound = plan;
+  DimBinding sizes = given;
+  for (const Append& a : plan.appends)
+    for (Expr room : {a.input_room, a.output_room}) sizes.emplace(symbol_name(room), 0);
   const auto bind = [&](Expr& e) {
     if (e) e = simplify_index(bind_symbols(e, sizes));
   };
@@ -58,6 +61,7 @@ Plan bind_plan(const Plan& plan, const DimBinding& sizes) {
       s.bytes = s.size.int_value();
     s.size = {};
   }
+  bound.appends.clear();
   for (Requirement& r : bound.requirements) bind(r.condition);
   for (Kernel& k : bound.kernels) {
     std::ranges::for_each(k.axes, bind);

@@ -43,7 +43,18 @@ bool stands_already(const LoweredGraph& f, ValueId v, const OutputPart& region) 
          layout_within(region, f.layouts[v.index]) == f.layouts[copied->index];
 }
 
-bool is_compact(const LoweredGraph& f, ValueId v) { return is_row_major(f.layouts[v.index], f.g.type(v).shape); }
+/// As an output of the graph is given out.
+bool is_given_so(const LoweredGraph& f, ValueId v) {
+  const auto is_it = [&](const Append& a) { return f.g.outputs()[a.output].value == v; };
+  return is_row_major(f.layouts[v.index], f.g.type(v).shape) || std::ranges::any_of(f.appends, is_it);
+}
+/// Of the input that stands in a region of an output already, when both are one state.
+const Append* append_of(const LoweredGraph& f, ValueId v, const OutputPart& region) {
+  const auto copied = copied_value(f.g, region);
+  for (const Append& a : f.appends)
+    if (f.g.outputs()[a.output].value == v && copied == f.g.inputs()[a.input]) return &a;
+  return nullptr;
+}
 
 /// Whether every size is one of the inputs' or made of such.
 bool is_known(const Shape& shape, const std::set<Expr, ById>& sizes) {
@@ -149,7 +160,9 @@ Planner::Frame Planner::open_frame(const Graph& g) {
     clusters.push_back(std::move(fused));
   }
   if (diagnostics_.has_errors()) return {{g, {}, {}, {}, {}}, {}, {}, {}};  // unknown extents have no layout
-  Frame f{lower_graph(g, std::move(clusters), plan_.target), std::move(places), {}, deciding_values(g)};
+  const bool has_room = &g == root_ && !plan_.target.is_gpu();
+  Frame f{lower_graph(g, std::move(clusters), plan_.target, has_room), std::move(places), {}, deciding_values(g)};
+  if (has_room) plan_.appends = f.appends;
   require_sound(verify_layouts(g, f.layouts.made), "layouts");
   return f;
 }
@@ -181,7 +194,7 @@ void Planner::plan_graph(const Graph& g, const std::vector<Place>& inputs, const
   std::vector<bool> written(outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i) {  // values that a kernel can write where the output wants them
     ValueId v = g.outputs()[i].value, root = root_of(f, v);
-    bool whole = is_compact(f, v) && f.layouts[root.index].elements == f.layouts[v.index].elements;
+    bool whole = is_given_so(f, v) && f.layouts[root.index].elements == f.layouts[v.index].elements;
     if (!whole || g[root].constant || !g[root].producer || f.places[root.index] || !g[g[root].producer].bodies.empty())
       continue;
     f.places[root.index] = outputs[i];
@@ -192,7 +205,7 @@ void Planner::plan_graph(const Graph& g, const std::vector<Place>& inputs, const
   for (size_t i = 0; i < outputs.size(); ++i) {
     ValueId v = g.outputs()[i].value;
     if (written[i] || g.type(v).kind != Kind::Tensor) continue;
-    if (is_compact(f, v))
+    if (is_given_so(f, v))
       copy(outputs[i], place_of(f, v), bytes_of(g.type(v)), {});
     else
       relayout(f, plain_operand(f.g, v), outputs[i]);
@@ -256,8 +269,17 @@ void Planner::plan_node(Frame& f, const Cluster& c, const Node& n, const Meaning
 }
 
 void Planner::add_parts(Frame& f, const Cluster& c, ValueId v, const std::vector<LoweredPart>& parts) {
-  for (const LoweredPart& part : parts)
-    if (!stands_already(f, v, part.region)) add_kernel(f, c, part.lowered);
+  for (const LoweredPart& part : parts) {
+    if (stands_already(f, v, part.region)) continue;
+    add_kernel(f, c, part.lowered);
+    if (const Append* a = append_of(f, v, part.region)) skip_if_in_place(*a);
+  }
+}
+
+void Planner::skip_if_in_place(const Append& a) {
+  Step& copying = plan_.steps.back();
+  const Expr chunks = copying.size ? copying.size : integer(copying.chunks);
+  copying.size = simplify_index(chunks * must_copy(a));
 }
 
 void Planner::add_kernel(Frame& f, const Cluster& c, LoweredKernel l) {

@@ -11,6 +11,7 @@
 
 #include "frontend/ir/bind_dims.h"
 #include "optimizer/choose/choice.h"
+#include "optimizer/layout/appends.h"
 #include "optimizer/target.h"
 
 namespace cameo {
@@ -185,6 +186,7 @@ struct Plan : Schedule {
   std::vector<Kernel> kernels;  // of the buckets too
   std::vector<Claim> claims;
   std::vector<Requirement> requirements;
+  std::vector<Append> appends;
   std::vector<Bucket> buckets;  // a run takes the first one that has its sizes, else the plan's own schedule
 };
 /// A bucket by itself.

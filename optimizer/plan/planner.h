@@ -76,6 +76,8 @@ class Planner {
   void plan_node(Frame& f, const Cluster& c, const Node& n, const Meaning& m);
   void add_parts(Frame& f, const Cluster& c, ValueId v, const std::vector<LoweredPart>& parts);
   void add_kernel(Frame& f, const Cluster& c, LoweredKernel l);
+  /// The last step copies a state's beginning.
+  void skip_if_in_place(const Append& a);
   void push_kernel(Kernel k, const std::vector<Place>& at, const std::vector<ValueId>& written);
   /// Between copies: what it takes goes down, an output too if it writes a part of it; outputs come up again.
   void push_host_kernel(const Graph& g, Kernel k, const std::vector<Operand>& operands, const std::vector<Place>& at,

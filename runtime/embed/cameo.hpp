@@ -493,7 +493,7 @@ class Context {
   }
 
   /// From the next run on, an empty Input at `input` reads what `output` held; zeros at first. It is as large as the
-  /// run before left it, up to the bounds of `input`.
+  /// run before left it, up to the bounds of `input`. Where it grows, a run that does not ask for it is faster.
   void bind_state(const std::string& output, const std::string& input) {
     require_handle();
     cameo_error error = no_error();

@@ -84,6 +84,8 @@ void own_dims(Tool& tool, Program* program) {
 
 void forget_sizes(Tool& tool) {
   for (uint32_t i = 0; i < tool.program->size_count; ++i) tool.sizes[i] = -1;
+  for (uint32_t i = 0; i < tool.program->symbol_count; ++i)
+    if (tool.program->symbols[i].input == kRoom) tool.sizes[i] = 0;
   set_dims(tool);
 }
 

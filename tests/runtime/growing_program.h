@@ -1,35 +1,48 @@
 // A program whose output is longer than the input that it may be bound to: present[b, n + 1] is past[b, n] with x[b, 1]
-// behind it; total[b] is the sum of present[b] * mask.
+// behind it; total[b] is the sum of present[b] * mask. `kInPlace`: both may be one memory, with room behind them.
 #pragma once
 
 #include "tests/runtime/programs.h"
 
 namespace programs {
 
-enum GrowingPlace : int32_t { kGrowingBatch, kPast, kPresent, kGrowingPlaces };
+enum GrowingPlace : int32_t { kGrowingBatch, kPast, kPastRoom, kPresentRoom, kPresent, kCopies, kGrowingPlaces };
 inline void compute_growing(const Call& c) {
   int64_t* table = address<int64_t>(c, 0);
   table[kPresent] = table[kPast] + 1;
+  table[kCopies] = table[kPastRoom] == 0;
 }
 
-// operands: past, x, mask | present, total | sizes
+// operands: past | present | sizes
+inline void copy_past_kernel(const Call& c) {
+  const int64_t *sizes = address<const int64_t>(c, 2), past = sizes[kPast];
+  for (int64_t b = 0; b < sizes[kGrowingBatch]; ++b)
+    for (int64_t i = 0; i < past; ++i)
+      address<float>(c, 1)[b * (past + 1 + sizes[kPresentRoom]) + i] =
+          address<const float>(c, 0)[b * (past + sizes[kPastRoom]) + i];
+}
+// operands: x, mask | present, total | sizes
 inline void append_kernel(const Call& c) {
-  const int64_t *sizes = address<const int64_t>(c, 5), past = sizes[kPast];
+  const int64_t *sizes = address<const int64_t>(c, 4), past = sizes[kPast];
   for (int64_t b = 0; b < sizes[kGrowingBatch]; ++b) {
-    float* row = address<float>(c, 3) + b * (past + 1);
-    float& total = address<float>(c, 4)[b] = 0;
-    for (int64_t i = 0; i < past; ++i) row[i] = address<const float>(c, 0)[b * past + i];
-    row[past] = address<const float>(c, 1)[b];
-    for (int64_t i = 0; i <= past; ++i) total += row[i] * address<const float>(c, 2)[i];
+    float* row = address<float>(c, 2) + b * (past + 1 + sizes[kPresentRoom]);
+    float& total = address<float>(c, 3)[b] = 0;
+    row[past] = address<const float>(c, 0)[b];
+    for (int64_t i = 0; i <= past; ++i) total += row[i] * address<const float>(c, 1)[i];
   }
 }
-inline const rt::Kernel kGrowingKernels[] = {append_kernel};
-inline const Ref kGrowingRefs[] = {{2, 0, 0}, {3, 0, 0}, {4, 0, 0}, {5, 0, 0}, {6, 0, 0}, {7, 0, 0}};
-inline const Row kGrowingRows[] = {{.kind = RowKind::Kernel, .kernel = 0, .refs = 0, .node = 0, .bytes = 1},
+inline const rt::Kernel kGrowingKernels[] = {copy_past_kernel, append_kernel};
+inline const Ref kGrowingRefs[] = {{2, 0, 0}, {5, 0, 0}, {7, 0, 0},                         // copy
+                                   {3, 0, 0}, {4, 0, 0}, {5, 0, 0}, {6, 0, 0}, {7, 0, 0}};  // append
+inline const Row kGrowingRows[] = {{.kind = RowKind::Kernel, .kernel = 0, .refs = 0, .node = 0, .b = kCopies + 1},
+                                   {.kind = RowKind::Kernel, .kernel = 1, .refs = 3, .node = 0, .bytes = 1},
                                    {.kind = RowKind::End}};
 inline const Schedule kGrowingSchedule = {
-    .rows = kGrowingRows, .row_count = 2, .refs = kGrowingRefs, .base_count = 8, .sizes_base = 7};
-inline const rt::Image kGrowingImages[] = {{"baseline", 0, kGrowingKernels, &kGrowingSchedule}};
+    .rows = kGrowingRows, .row_count = 3, .refs = kGrowingRefs, .base_count = 8, .sizes_base = 7};
+inline const rt::Append kGrowingAppends[] = {{0, 0, 1, kPastRoom, kPresentRoom}};
+template <bool kInPlace>
+inline const rt::Image kGrowingImages[] = {
+    {"baseline", 0, kGrowingKernels, &kGrowingSchedule, nullptr, nullptr, kGrowingAppends, kInPlace}};
 
 inline constexpr int64_t kMostGrowingBatch = 3, kMostPast = 5;
 inline const int64_t kGrowingUnknown[] = {-1, -1}, kColumnOfX[] = {-1, 1}, kFromNone[] = {1, 0}, kFromOne[] = {1, 1},
@@ -54,11 +67,14 @@ inline const Io kGrowingOutputs[] = {
      kPresentNames},
     {"total", CAMEO_KIND_TENSOR, rt::kF32, 1, kGrowingUnknown, kFromOne, kColumnMax, kPresentSizes, kPresentNames}};
 template <bool kIsOpen>
-inline const rt::Symbol kGrowingSymbols[] = {{"batch", 1, kMostGrowingBatch}, {"past", 0, kIsOpen ? -1 : kMostPast}};
+inline const rt::Symbol kGrowingSymbols[] = {{"batch", 1, kMostGrowingBatch},
+                                             {"past", 0, kIsOpen ? -1 : kMostPast},
+                                             {"room behind past", 0, -1, rt::kRoom},
+                                             {"room behind past + 1", 0, -1, rt::kRoom}};
 inline const char* const kGrowingNodeNames[] = {"/Concat"};
 inline const rt::Node kGrowingNodes[] = {{0, 1, 0, 0, 0}};
 
-template <bool kIsOpen>
+template <bool kIsOpen, bool kInPlace = false>
 inline const Program kGrowing = {
     .name = "growing",
     .manifest = "{}",
@@ -71,11 +87,11 @@ inline const Program kGrowing = {
     .node_count = 1,
     .node_names = kGrowingNodeNames,
     .text = "k000",
-    .images = kGrowingImages,
+    .images = kGrowingImages<kInPlace>,
     .image_count = 1,
     .threads = 1,
     .symbols = kGrowingSymbols<kIsOpen>,
-    .symbol_count = 2,
+    .symbol_count = 4,
     .size_count = kGrowingPlaces,
     .sizing = &rt::sizing,
     .sizes = compute_growing,

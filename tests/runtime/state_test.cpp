@@ -39,7 +39,8 @@ template <const Program& kProgram>
 struct Of {
   static constexpr const Program& value = kProgram;
 };
-using Programs = testing::Types<Of<kGrowing<false>>, Of<kGrowing<true>>>;
+using Programs =
+    testing::Types<Of<kGrowing<false>>, Of<kGrowing<true>>, Of<kGrowing<false, true>>, Of<kGrowing<true, true>>>;
 TYPED_TEST_SUITE(Growing, Programs);
 
 TYPED_TEST(Growing, EveryRunReadsWhatTheOneBeforeLeft) {
@@ -125,6 +126,61 @@ TYPED_TEST(Growing, SurvivesAnyFailedAllocation) {
 
 using GrowingBounded = Growing<Of<kGrowing<false>>>;
 using GrowingOpen = Growing<Of<kGrowing<true>>>;
+using BoundedInPlace = Growing<Of<kGrowing<false, true>>>;
+using OpenInPlace = Growing<Of<kGrowing<true, true>>>;
+
+/// Where the state stands behind a run whose `present` the context does not hand out.
+template <class T>
+const void* place_of(T& test, size_t length) {
+  test.out[0] = none();
+  EXPECT_EQ(test.step(none(), 1, length), CAMEO_OK) << test.s.error.message;
+  return test.s.context->bindings[0].blocks[0].memory;
+}
+
+TEST_F(BoundedInPlace, StaysWhereItIs) {
+  expect(none(), 1, {1});
+  const void* place = place_of(*this, 2);
+  for (size_t length = 3; length <= 6; ++length) EXPECT_EQ(place_of(*this, length), place);
+  EXPECT_EQ(step(none(), 7, 7), CAMEO_INVALID_ARGUMENT);
+  Floats past = {7, 8};
+  Dims dims = {1, 2};
+  out[0] = owned();
+  expect(value(past, dims), 1, {7, 8, 1});
+  expect(none(), 2, {7, 8, 1, 2});
+}
+
+TEST_F(BoundedInPlace, RowsStayApart) {
+  expect(none(), 1, {1, 101, 201}, 3);
+  expect(none(), 2, {1, 2, 101, 102, 201, 202}, 3);
+  expect(none(), 3, {1, 2, 3, 101, 102, 103, 201, 202, 203}, 3);
+}
+
+TEST_F(OpenInPlace, MovesWhenItIsFull) {
+  const int before = counts.allocations;
+  Floats present;
+  const void* place = nullptr;
+  int moves = 0;
+  for (int number = 0; number < 1000; ++number) {
+    present.push_back(static_cast<float>(number % 10));
+    expect(none(), present.back(), present);
+    const void* now = s.context->bindings[0].blocks[0].memory;
+    moves += now != place;
+    place = now;
+  }
+  EXPECT_LT(moves, 40);
+  EXPECT_LT(counts.allocations - before, 60);
+}
+
+TEST_F(OpenInPlace, MayBePreparedInBetween) {
+  expect(none(), 1, {1, 101}, 2);
+  expect(none(), 2, {1, 2, 101, 102}, 2);
+  Floats x = {1, 1}, mask = {1, 1, 1};
+  Dims x_dims = {2, 1}, three = {3};
+  const std::vector<cameo_value> in = {none(), value(x, x_dims), value(mask, three)};
+  EXPECT_EQ(s.api.prepare(s.context, in.data(), 3, &s.error), CAMEO_OK) << s.error.message;
+  expect(none(), 3, {1, 2, 3, 101, 102, 103}, 2);
+  expect(none(), 4, {1, 2, 3, 4, 101, 102, 103, 104}, 2);
+}
 
 TEST_F(GrowingBounded, EndsAtTheBoundOfTheInput) {
   const int before = counts.allocations;
