@@ -75,10 +75,9 @@ cameo_status bind_output(cameo_context* context, int32_t index, cameo_value& val
                 "output %d %s has a size that the run computes: leave its memory to the context", index,
                 Quoted(io.name).text);
   }
+  if (is_owned(value) && binding) return is_open(io) ? reserve_copy(context, *binding, error) : CAMEO_OK;
   if (is_owned(value))
-    return !is_open(io) ? CAMEO_OK
-           : binding    ? reserve_copy(context, *binding, error)
-                        : context->model->program->sizing->reserve_output(context, index, error);
+    return is_open(io) ? context->model->program->sizing->reserve_output(context, index, error) : CAMEO_OK;
   if (cameo_status status = check_tensor(io, value.tensor, context->model->options.device, "output", index, error))
     return status;
   if (!is_compact(value.tensor))
@@ -209,15 +208,19 @@ void return_outputs(cameo_context* context, cameo_value* out) {
     cameo_value& value = value_at(out, i);
     void* written = context->run.bases[output_base(program, static_cast<uint32_t>(i))];
     if (value.kind == CAMEO_KIND_NONE) continue;
-    if (driver)
+    if (driver) {
       driver->return_output(context, i, value);
-    else if (const Binding* state = binding_of(context, i, -1); state && has_gaps(*state, context->outputs[i]))
-      copy_state(context, *state, is_owned(value) ? context->owned[i] : data_of(value.tensor)),
-          is_owned(value) ? fill_output(context, i, value, context->owned[i], {CAMEO_CPU, 0}) : void();
-    else if (is_owned(value))
-      fill_output(context, i, value, written, {CAMEO_CPU, 0});
-    else if (state)
-      libc::memcpy(data_of(value.tensor), written, io_bytes(context->outputs[i]));
+      continue;
+    }
+    const Binding* state = binding_of(context, i, -1);
+    void* given = is_owned(value) ? nullptr : data_of(value.tensor);
+    if (state && has_gaps(*state, context->outputs[i])) {
+      written = given ? given : context->owned[i];
+      copy_state(context, *state, written);
+    } else if (state && given) {
+      libc::memcpy(given, written, io_bytes(context->outputs[i]));
+    }
+    if (!given) fill_output(context, i, value, written, {CAMEO_CPU, 0});
   }
   keep_states(context);
 }

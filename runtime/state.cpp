@@ -14,7 +14,7 @@ namespace {
 
 const Append* append_of(const cameo_context* context, int32_t output, int32_t input) {
   const cameo_model& model = *context->model;
-  if (model.program->bucket_count || driver_of(model)) return nullptr;
+  if (model.program->bucket_count || driver_of(model) || model.program->outputs[output].learned) return nullptr;
   for (const Append* a = model.image->appends; a < model.image->appends + model.image->append_count; ++a)
     if (a->output == static_cast<uint32_t>(output) && a->input == static_cast<uint32_t>(input)) return a;
   return nullptr;

@@ -45,7 +45,7 @@ if(TARGET cameo)
   # Python with NumPy, whichever python3 has it.
   embed_test(python COMMAND ${embed_source}/python/check ${embed_prefix} ${embed_build}/python ${embed_model}
     ${embed_picture} ${CMAKE_SOURCE_DIR}/models/digits_golden ${CMAKE_BINARY_DIR}/mock ${embed_sized}
-    ${embed_source}/shaped.onnx ${embed_growing})
+    ${embed_source}/shaped.onnx ${embed_growing} ${embed_source}/appended.onnx)
   set_tests_properties(embed.python PROPERTIES SKIP_RETURN_CODE 77)
   embed_test(generate COMMAND ${embed_source}/python/check_generate ${embed_prefix} ${embed_build}/generate
     ${CMAKE_SOURCE_DIR}/../shared)
