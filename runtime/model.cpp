@@ -251,7 +251,7 @@ namespace {
 cameo_status check_bounds(const cameo_model& model, cameo_error* error) {
   const Program& program = *model.program;
   for (uint32_t i = 0; i < program.symbol_count; ++i)
-    if (program.symbols[i].high < 0)
+    if (program.symbols[i].high < 0 && program.symbols[i].input != kRoom)
       return fail(error, CAMEO_UNIMPLEMENTED, -1, -1,
                   "on a GPU sizes need an upper bound, and %s has none; build with one, as in `--dim %s=%ld..64`",
                   Quoted(program.symbols[i].name).text, Quoted(program.symbols[i].name).bare().text,

@@ -1,5 +1,6 @@
 """Two states that are appended in place, ya = pa and xa behind it, and yb likewise, against NumPy: steps of any length,
-tensors and resets in between, both bound or one, outputs wanted or not. Arguments: BOUNDED.so (P up to 32) OPEN.so."""
+tensors and resets in between, both bound or one, outputs wanted or not. Arguments: BOUNDED.so (P up to 32) OPEN.so
+GPU.so, as the first one, with a GPU's code too: there states swap."""
 import sys
 
 import numpy as np
@@ -59,9 +60,10 @@ class Walk:
             raise AssertionError("a state beyond its bound was taken")
 
 
-def main(bounded, unbounded):
+def main(bounded, unbounded, gpu):
     for seed, states in enumerate((STATES, {"ya": "pa"}) * 4):
         Walk(cameo.load(bounded), states, seed).fill()
+        Walk(cameo.load(gpu, device="cuda" if seed < 2 else "cpu"), states, seed).fill()
         walk = Walk(cameo.load(unbounded, threads=2), states, seed)
         for _ in range(60):
             walk.step()
