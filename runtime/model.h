@@ -34,7 +34,8 @@ struct Binding {  // an output that is the next run's input
   // run writes.
   const Append* append;
   int64_t capacity, next_capacity;
-  bool reads, stays;  // in this run: the input is the state; the output is written where that stands
+  bool reads,
+      stays;  // in this run: the input is the state; the output is written where that stands, never without an append
 };
 
 struct Layout {  // offsets in a context's block

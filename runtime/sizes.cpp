@@ -25,10 +25,6 @@ Dim giver_of(const Program& program, const cameo_value* in, int32_t place) {
   return {-1, -1};
 }
 
-bool is_symbol(const Program& program, int32_t place) {
-  return place >= 0 && place < static_cast<int32_t>(program.symbol_count);
-}
-
 const char* dim_name(const Program& program, const Io& io, int32_t d) {
   const int32_t place = size_place(io, d);
   if (place >= 0 && place < static_cast<int32_t>(program.symbol_count)) return program.symbols[place].name;

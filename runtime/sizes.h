@@ -7,6 +7,10 @@ namespace rt {
 
 /// Where the size of dim `d` stands in a table of sizes; -1: it is a number.
 inline int32_t size_place(const Io& io, int32_t d) { return io.dim_sizes ? io.dim_sizes[d] : -1; }
+/// Whether one that a run gives stands there, not one that is computed of those.
+inline bool is_symbol(const Program& program, int32_t place) {
+  return place >= 0 && place < static_cast<int32_t>(program.symbol_count);
+}
 inline int64_t dim_of(const Io& io, int32_t d, const int64_t* table) {
   const int32_t place = size_place(io, d);
   return place < 0 ? io.dims[d] : table[place];

@@ -197,7 +197,7 @@ cameo_status begin_states(cameo_context* context, cameo_error* error) {
 
 cameo_status reserve_state(cameo_context* context, Binding* binding, cameo_error* error) {
   const Io& io = context->outputs[binding->output];
-  if (binding->append && binding->stays) return CAMEO_OK;
+  if (binding->stays) return CAMEO_OK;
   uint64_t bytes = io_bytes(io);
   if (bytes && binding->append)
     bytes =
@@ -224,7 +224,7 @@ void copy_state(const cameo_context* context, const Binding& binding, void* to) 
 
 void keep_states(cameo_context* context) {
   for (Binding* binding = context->bindings; binding < context->bindings + context->binding_count; ++binding) {
-    if (!binding->append || !binding->stays) {
+    if (!binding->stays) {
       const Grown written = binding->blocks[1];
       binding->blocks[1] = binding->blocks[0];
       binding->blocks[0] = written;

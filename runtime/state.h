@@ -19,7 +19,7 @@ cameo_status begin_states(cameo_context* context, cameo_error* error);
 /// Room for what the run writes, of the size that the context has been fitted to.
 cameo_status reserve_state(cameo_context* context, Binding* binding, cameo_error* error);
 /// Where a run writes it, and whether there are gaps in what it writes.
-inline void* written_by(const Binding& b) { return b.blocks[b.append && b.stays ? 0 : 1].memory; }
+inline void* written_by(const Binding& b) { return b.blocks[b.stays ? 0 : 1].memory; }
 inline bool has_gaps(const Binding& b, const Io& output) {
   return b.append && b.next_capacity != output.dims[b.append->axis];
 }

@@ -112,9 +112,9 @@ bool take_dims(Tool& tool, const Io& io, const Array& array, Slice what) {
   for (int32_t d = 0; d < io.rank; ++d) {
     const int32_t place = size_place(io, d);
     if (place < 0 || tool.sizes[place] == array.dims[d]) continue;
-    const bool is_symbol = place < static_cast<int32_t>(tool.program->symbol_count);
-    if (!is_symbol && tool.sizes[place] < 0) continue;  // it will follow, and the run compares
-    const char* name = is_symbol ? tool.program->symbols[place].name : io.dim_names ? io.dim_names[d] : "";
+    const bool is_given = is_symbol(*tool.program, place);
+    if (!is_given && tool.sizes[place] < 0) continue;  // it will follow, and the run compares
+    const char* name = is_given ? tool.program->symbols[place].name : io.dim_names ? io.dim_names[d] : "";
     Text dim(tool.arena), bounds(tool.arena);
     dim.format("%s: `%.*s` has %ld in dim %d (%s)", Quoted(io.name).text, width(what), what.data, array.dims[d], d,
                Quoted(name).bare().text);
@@ -131,8 +131,7 @@ bool take_dims(Tool& tool, const Io& io, const Array& array, Slice what) {
 
 void force_dims(Tool& tool, const Io& io, const Array& array) {
   for (int32_t d = 0; d < io.rank; ++d)
-    if (const int32_t place = size_place(io, d); place >= 0 && place < static_cast<int32_t>(tool.program->symbol_count))
-      tool.sizes[place] = array.dims[d];
+    if (const int32_t place = size_place(io, d); is_symbol(*tool.program, place)) tool.sizes[place] = array.dims[d];
   follow(tool);
 }
 

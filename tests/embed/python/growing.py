@@ -5,15 +5,7 @@ import sys
 import numpy as np
 
 import cameo
-
-
-def refused(code, sentence, call):
-    try:
-        call()
-    except cameo.Error as e:
-        assert e.code == code and sentence in str(e), "refused with %d: %s" % (e.code, e)
-    else:
-        raise AssertionError("was not refused: " + sentence)
+from main import refused
 
 
 def column(*numbers):
