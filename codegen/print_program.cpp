@@ -242,10 +242,11 @@ class ProgramPrinter {
   }
   void print_blocks(const Placed& placed) {
     RowTable blocks;
-    for (uint32_t i = 0; i < placed.schedule->blocks.size(); ++i)
-      blocks.add(fmt::format("{{{}, {}, {}}}", block_base(*placed.plan, i),
-                             parts_.table.place_of(placed.schedule->blocks[i]),
-                             parts_.table.learned_before(placed.schedule->blocks[i])));
+    for (uint32_t i = 0; i < placed.schedule->blocks.size(); ++i) {
+      const auto& [bytes, on_host] = placed.schedule->blocks[i];
+      blocks.add(fmt::format("{{{}, {}, {}{}}}", block_base(*placed.plan, i), parts_.table.place_of(bytes),
+                             parts_.table.learned_before(bytes), on_host ? ", Side::Host" : ""));
+    }
     if (blocks.size()) blocks.print(w_, "Block", "blocks" + placed.name);
   }
   /// What a row's `b` says of a size: one more than its place.
@@ -277,10 +278,8 @@ class ProgramPrinter {
                            static_cast<int>(t.dtype), t.dims.size(), axes.add_once(of_tap)));
     }
   }
-  /// Whether the processor's memory is asked for by a plan for GPUs.
-  static bool has_host(const Plan& p) {
-    return p.host_bytes || std::ranges::any_of(p.buckets, [](const Bucket& b) { return b.host_bytes > 0; });
-  }
+  /// Whether a plan for GPUs has steps on the processor.
+  static bool has_host(const Plan& p) { return std::ranges::any_of(p.kernels, &Kernel::on_host); }
   static bool runs_on_host(const Plan& p, const Kernel& k) { return !p.target.is_gpu() || k.on_host; }
   void print_kernels(const Plan& p) {
     RowTable kernels;

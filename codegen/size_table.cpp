@@ -36,7 +36,7 @@ SizeTable::SizeTable(const Module& m, const Parameters& parameters) {
 }
 
 void SizeTable::add(const Schedule& schedule) {
-  std::ranges::for_each(schedule.blocks, [&](Expr bytes) { add(bytes); });
+  for (const Block& block : schedule.blocks) add(block.bytes);
   if (!schedule.scratch_bytes.is_static()) add(schedule.scratch_bytes.extent());
   for (const Step& s : schedule.steps)
     if (s.size) add(s.size);

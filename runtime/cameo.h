@@ -218,10 +218,11 @@ typedef struct cameo_api {
    * was. A state begins with zeros, and with those sizes that the inputs of its first run ask for, or the least. */
   cameo_status (*bind_state)(cameo_context* context, int32_t output, int32_t input, cameo_error* error);
 
-  /* Any thread; nothing runs, and of `in` only kinds and shapes are read. `in` may be null (with 0) where all sizes are
-   * fixed; elsewhere workspace_size wants it only where a size has no upper bound, and is the same for all sizes if all
-   * have one. `out` is filled as io_get does it; with `in`, an output that has a size known only at run time and
-   * `run_dims` gets its sizes in a run with `in` there, and dims, dim_min and dim_max point to them. */
+  /* Any thread; nothing runs, and of `in` only kinds and shapes are read, and elements that decide shapes. `in` may be
+   * null (with 0) where all sizes are fixed; elsewhere workspace_size wants it only where a size has no upper bound,
+   * and is the same for all sizes if all have one. `out` is filled as io_get does it; with `in`, an output that has a
+   * size known only at run time and `run_dims` gets its sizes in a run with `in` there, and dims, dim_min and dim_max
+   * point to them. */
   cameo_status (*workspace_size)(const cameo_model* model, const cameo_value* in, int32_t in_count, size_t* bytes,
                                  size_t* alignment, cameo_error* error);
   cameo_status (*output_types)(const cameo_model* model, const cameo_value* in, int32_t in_count, cameo_io* out,

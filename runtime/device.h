@@ -27,12 +27,17 @@ struct DeviceDriver {
   // Sets the base of the arena, `owned` (addresses of the device's memory) and the execution's `device`.
   cameo_status (*open_context)(cameo_context* context, cameo_error* error);
   void (*close_context)(cameo_context* context);
-  cameo_status (*open_state)(cameo_context* context, Binding* binding, uint64_t bytes, cameo_error* error);
-  cameo_status (*clear_state)(cameo_context* context, void* block, uint64_t bytes, cameo_error* error);  // to zeros
-  void (*close_state)(cameo_context* context, const Binding& binding);
+  // Nothing that is queued uses what was there.
+  cameo_status (*grow)(const cameo_model& model, Side side, Grown* memory, uint64_t bytes, cameo_error* error);
+  void (*release)(const cameo_model& model, Side side, const Grown& memory);
+  cameo_status (*clear)(cameo_context* context, void* memory, uint64_t bytes, cameo_error* error);  // to zeros
+  // To the CPU's memory, when all that `stream` holds has ended; null: the legacy default stream.
+  cameo_status (*read)(const cameo_model& model, void* stream, void* to, const void* from, uint64_t bytes,
+                       cameo_error* error);
 
-  void (*upload_input)(cameo_context* context, int32_t index, const cameo_tensor& tensor);  // which the CPU holds
-  // `options` null: the defaults. Waits for the end, but for CAMEO_RUN_ASYNC.
+  // Of a tensor that the CPU holds.
+  cameo_status (*upload_input)(cameo_context* context, int32_t index, const cameo_tensor& tensor, cameo_error* error);
+  // On the context's `stream`. `options` null: the defaults. Waits for the end, but for CAMEO_RUN_ASYNC.
   Outcome (*walk)(cameo_context* context, const cameo_value* out, const cameo_run_options* options);
   Outcome (*synchronize)(cameo_context* context);  // waits for a walk that did not; its faults are the run's
   cameo_status (*report)(const cameo_context* context, cameo_error* error);  // a kDeviceFault

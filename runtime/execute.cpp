@@ -12,10 +12,10 @@ template <class T>
 T load(Execution& run, const Ref& ref) {
   T value = 0;
   const uint32_t sizes_base = run.schedule->sizes_base;  // on the host, whatever runs the rows
-  if (run.device && !(sizes_base && ref.base == sizes_base))
-    run.device->read(run, &value, at(run, ref), sizeof value);
-  else
+  if (sizes_base && ref.base == sizes_base)
     libc::memcpy(&value, at(run, ref), sizeof value);
+  else
+    read_back(run, &value, at(run, ref), sizeof value);
   return value;
 }
 
@@ -102,10 +102,6 @@ void swap_bases(Execution& run, const Row& row) {
   run.bases[row.b] = old;
 }
 
-uint64_t bytes_of(const Execution& run, const Row& row) {
-  return row.b ? static_cast<uint64_t>(run.sizes[row.b - 1]) : row.bytes;
-}
-
 void advance_base(Execution& run, const Row& row) {  // through integers: one past the last step may lie outside
   run.bases[row.a] = reinterpret_cast<void*>(reinterpret_cast<uint64_t>(run.bases[row.a]) + bytes_of(run, row));
 }
@@ -167,6 +163,11 @@ uint32_t next_observed(Execution& run, uint32_t index) {
 }
 
 }  // namespace
+
+void read_back(Execution& run, void* to, const void* from, uint64_t bytes) {
+  if (run.device) return run.device->read(run, to, from, bytes);
+  libc::memcpy(to, from, bytes);
+}
 
 uint64_t now_ns() {
   libc::Timespec time;

@@ -35,6 +35,7 @@ struct Execution {
   const Kernel* kernels = nullptr;
   void** bases = nullptr;
   const int64_t* sizes = nullptr;                           // the table of this run
+  uint64_t fits = 0;                                        // how often it has been filled in
   void (*learn)(Execution& run, const Row& row) = nullptr;  // a Sizes row
   LoopState* loops = nullptr;
   char* scratch = nullptr;  // one piece a thread
@@ -56,9 +57,15 @@ struct Execution {
   void* tap_user = nullptr;
 };
 
+inline uint64_t bytes_of(const Execution& run, const Row& row) {  // of a Copy or Advance
+  return row.b ? static_cast<uint64_t>(run.sizes[row.b - 1]) : row.bytes;
+}
+
 enum class Outcome { Done, Cancelled, Fault };
 
 Outcome execute(Execution& run);  // bases of weights, arena, inputs and outputs are set
+// To the CPU's memory, from where kernels wrote it: a GPU is waited for, and what failed until then is the run's fault.
+void read_back(Execution& run, void* to, const void* from, uint64_t bytes);
 
 uint64_t now_ns();
 

@@ -247,27 +247,13 @@ void deallocate(const cameo_options& options, void* memory, uint64_t bytes) {
 
 namespace {
 
-// What a GPU's run asks for is taken when its context is opened.
-cameo_status check_bounds(const cameo_model& model, cameo_error* error) {
-  const Program& program = *model.program;
-  for (uint32_t i = 0; i < program.symbol_count; ++i)
-    if (program.symbols[i].high < 0 && program.symbols[i].input != kRoom)
-      return fail(error, CAMEO_UNIMPLEMENTED, -1, -1,
-                  "on a GPU sizes need an upper bound, and %s has none; build with one, as in `--dim %s=%ld..64`",
-                  Quoted(program.symbols[i].name).text, Quoted(program.symbols[i].name).bare().text,
-                  program.symbols[i].low);
-  if (!most(model, &Schedule::block_count)) return CAMEO_OK;
-  return fail(error, CAMEO_UNIMPLEMENTED, -1, -1, "on a GPU the values between steps need an upper bound");
-}
-
 cameo_status open_image(const Program& program, const Image& image, const cameo_options& options, cameo_model** out,
                         cameo_error* error) {
   cameo_model* model = static_cast<cameo_model*>(allocate(options, sizeof *model));
   if (!model) return fail(error, CAMEO_OUT_OF_MEMORY, -1, -1, "cannot allocate a model");
   *model = {&program, &image, options, nullptr, nullptr, nullptr, nullptr, 1, 1, nullptr};
   model->options.device.device_type = image.device ? CAMEO_CUDA : CAMEO_CPU;
-  cameo_status status = image.device && program.size_count ? check_bounds(*model, error) : CAMEO_OK;
-  if (!status) status = load_weights(model, error);
+  cameo_status status = load_weights(model, error);
   if (!status) status = start_threads(model, error);
   if (!status && image.device) status = image.device->driver->open_model(model, error);
   if (status) return destroy_model(model), status;
@@ -343,7 +329,8 @@ Layout plan_context(const cameo_model& model) {
   layout.ios = take(layout, has_symbols ? (program.input_count + program.output_count) * sizeof(Io) : 0);
   layout.input_dims = take(layout, has_symbols ? dim_count(program.inputs, program.input_count) * sizeof(int64_t) : 0);
   layout.open_outputs = take(layout, has_symbols ? program.output_count * sizeof(Grown) : 0);
-  layout.blocks = take(layout, (most(model, &Schedule::block_count) + 1) * sizeof(Grown));
+  layout.blocks = take(layout, most(model, &Schedule::block_count) * sizeof(Grown));
+  layout.host_blocks = take(layout, here ? 0 : most(model, &Schedule::block_count) * sizeof(Grown));
   layout.plan_runs = take(layout, plan_count(program) * sizeof(uint64_t));
   layout.scratch_stride = align_up(most(model, &Schedule::scratch_bytes));
   layout.scratch = take(layout, layout.scratch_stride * static_cast<uint64_t>(model.threads));
@@ -371,6 +358,7 @@ cameo_status create_context(cameo_model* model, cameo_context** out, cameo_error
   context->sizes = part<int64_t>(context, layout.sizes);
   context->open_outputs = part<Grown>(context, layout.open_outputs);
   context->blocks = part<Grown>(context, layout.blocks);
+  context->host_blocks = part<Grown>(context, layout.host_blocks);
   context->plan_runs = part<uint64_t>(context, layout.plan_runs);
   context->inputs = model->program->inputs;
   context->outputs = model->program->outputs;
@@ -390,14 +378,17 @@ void release_context(cameo_context* context) {
   cameo_model* model = context->model;
   const cameo_options& options = model->options;
   const DeviceDriver* driver = driver_of(*model);
-  const auto release = [&](const Grown* memory, uint32_t count) {
-    for (uint32_t i = 0; i < count; ++i)
-      if (memory[i].memory) deallocate(options, memory[i].memory, memory[i].bytes);
+  const auto release_plain = [&](const Grown& memory) {
+    if (memory.memory) deallocate(options, memory.memory, memory.bytes);
   };
-  release(context->staging, model->program->input_count);
-  release(context->open_outputs, model->program->size_count ? model->program->output_count : 0);
-  release(context->blocks, static_cast<uint32_t>(most(*model, &Schedule::block_count) + 1));
-  release(&context->tap_memory, 1);
+  for (uint32_t i = 0; i < model->program->input_count; ++i) release_plain(context->staging[i]);
+  release_plain(context->scratch);
+  release_plain(context->tap_memory);
+  const uint64_t blocks = most(*model, &Schedule::block_count);
+  const uint32_t outputs = model->program->size_count ? model->program->output_count : 0;
+  for (uint32_t i = 0; i < outputs; ++i) release(*model, Side::Kernels, context->open_outputs[i]);
+  for (uint64_t i = 0; i < blocks; ++i) release(*model, Side::Kernels, context->blocks[i]);
+  for (uint64_t i = 0; i < (driver ? blocks : 0); ++i) release(*model, Side::Host, context->host_blocks[i]);
   release_states(context);
   if (driver) driver->close_context(context);
   deallocate(options, context, context->layout.bytes);

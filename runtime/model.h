@@ -4,6 +4,7 @@
 
 #include "runtime/cameo.h"
 #include "runtime/execute.h"
+#include "runtime/grown.h"
 
 struct cameo_model {
   const rt::Program* program;
@@ -20,11 +21,6 @@ struct cameo_model {
 
 namespace rt {
 
-struct Grown {  // memory of the host, as large as the largest run that asked for it
-  void* memory;
-  uint64_t bytes;
-};
-
 struct Binding {  // an output that is the next run's input
   int32_t output, input;
   Grown blocks[2];  // the input reads blocks[0], the output writes blocks[1], then they swap
@@ -40,7 +36,7 @@ struct Binding {  // an output that is the next run's input
 
 struct Layout {  // offsets in a context's block
   uint64_t bases, loops, owned, shapes, staging, bindings, state_dims, values, sizes, ios, input_dims, open_outputs,
-      blocks, scratch, scratch_stride, plan_runs, arena, outputs, bytes;
+      blocks, host_blocks, scratch, scratch_stride, plan_runs, arena, outputs, bytes;
 };
 
 }  // namespace rt
@@ -55,15 +51,18 @@ struct cameo_context {
   bool has_sizes;           // of the run before
   void** owned;             // a buffer for each output
   int64_t** shapes;         // what `shape` of a context-owned output points to
-  rt::Grown* staging;       // one an input: where one that is not compact is copied to
+  rt::Grown* staging;       // one an input: where one that is not compact is copied to, on the host
   rt::Grown* open_outputs;  // one an output: `owned` of those without an upper bound
-  rt::Grown* blocks;        // one for scratch of a size, and one for each block of the schedule that has the most
-  uint64_t* plan_runs;      // of each plan
-  uint32_t plan;            // of the run: 0 for all sizes, else one more than its bucket
-  rt::Binding* bindings;    // binding_count of them, at most one an output
+  rt::Grown *blocks,
+      *host_blocks;       // one for each block of the schedule that has the most: kernels' and, on a GPU, the host's
+  rt::Grown scratch;      // of a size that only a run knows
+  uint64_t* plan_runs;    // of each plan
+  uint32_t plan;          // of the run: 0 for all sizes, else one more than its bucket
+  rt::Binding* bindings;  // binding_count of them, at most one an output
   int32_t binding_count;
   int64_t* state_dims;  // of all bindings, as those behind `shapes`
   cameo_value* values;  // one an input, where there are bindings: what the run takes
+  void* stream;         // of the run in progress, on a GPU; null: the context's own
   uint32_t busy;
   void (*tap)(void* user, const cameo_tap* value);
   void* tap_user;

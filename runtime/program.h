@@ -120,10 +120,16 @@ struct Tap {  // after row `row` the value stands at refs[ref]; sorted by row
   uint32_t axes = 0;  // the first one in the schedule's array
 };
 
+enum class Side : uint32_t {
+  Kernels,  // where they read and write: on the model's GPU, else the host's
+  Host,     // which a GPU copies to and from
+};
+
 // Memory without a bound: bases[base] has as many bytes as the table of sizes says at `size`, before rows run.
 struct Block {
   uint32_t base = 0, size = 0;
-  uint32_t learned = 0;  // as of an Io: it is taken once that is known
+  uint32_t learned = 0;       // as of an Io: it is taken once that is known
+  Side side = Side::Kernels;  // Host: of a GPU's plan, for steps on the host
 };
 
 // A plan: its rows, and the memory they ask for.

@@ -47,7 +47,7 @@ cameo_status bind_input(cameo_context* context, int32_t index, const cameo_value
   if (cameo_status status = check_tensor(io, value.tensor, context->model->options.device, "input", index, error))
     return status;
   if (!is_here(context, value.tensor))
-    return driver_of(*context->model)->upload_input(context, index, value.tensor), CAMEO_OK;
+    return driver_of(*context->model)->upload_input(context, index, value.tensor, error);
   if (!is_compact(value.tensor)) return stage(context, index, value.tensor, error);
   base = data_of(value.tensor);
   return CAMEO_OK;
@@ -76,8 +76,9 @@ cameo_status bind_output(cameo_context* context, int32_t index, cameo_value& val
                 Quoted(io.name).text);
   }
   if (is_owned(value) && binding) return is_open(io) ? reserve_copy(context, *binding, error) : CAMEO_OK;
-  if (is_owned(value))
-    return is_open(io) ? context->model->program->sizing->reserve_output(context, index, error) : CAMEO_OK;
+  if (is_open(io) && !binding && (is_owned(value) || !is_here(context, value.tensor)))
+    if (cameo_status status = context->model->program->sizing->reserve_output(context, index, error)) return status;
+  if (is_owned(value)) return CAMEO_OK;
   if (cameo_status status = check_tensor(io, value.tensor, context->model->options.device, "output", index, error))
     return status;
   if (!is_compact(value.tensor))
@@ -134,8 +135,7 @@ cameo_status take_inputs(cameo_context* context, const cameo_value*& in, int32_t
 cameo_status bind_values(cameo_context* context, const cameo_value* in, int32_t in_count, cameo_value* out,
                          int32_t out_count, cameo_error* error) {
   const Program& program = *context->model->program;
-  cameo_status status = check_count(out, out_count, program.output_count, "output", error);
-  if (!status) status = take_inputs(context, in, in_count, error);
+  cameo_status status = take_inputs(context, in, in_count, error);
   for (int32_t i = 0; !status && i < in_count; ++i) status = bind_input(context, i, value_at(in, i), error);
   for (int32_t i = 0; !status && i < out_count; ++i) status = bind_output(context, i, value_at(out, i), error);
   if (!status) status = check_overlap(context, in, out, error);
@@ -248,8 +248,10 @@ cameo_status run(cameo_context* context, const cameo_value* in, int32_t in_count
   if (cameo_status status = enter(context, error)) return status;
   __atomic_store_n(&context->run.cancelled, 0, __ATOMIC_RELAXED);
   cameo_status status = finish_walk(context, error);
-  if (!status) status = bind_values(context, in, in_count, out, out_count, error);
+  if (!status) status = check_count(out, out_count, context->model->program->output_count, "output", error);
   if (!status) status = check_run_options(context, options, out, error);
+  context->stream = !status && options ? options->stream : nullptr;
+  if (!status) status = bind_values(context, in, in_count, out, out_count, error);
   if (!status) status = walk(context, out, options, error);
   if (!status) return_outputs(context, out);
   if (!status) __atomic_fetch_add(&context->plan_runs[context->plan], 1, __ATOMIC_RELAXED);

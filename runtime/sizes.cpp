@@ -1,6 +1,7 @@
 // See sizes.h. What is told of a size names the input, the dim, and the symbol that it stands for.
 #include "runtime/sizes.h"
 
+#include "runtime/device.h"
 #include "runtime/dtype.h"
 #include "runtime/errors.h"
 #include "runtime/libc.h"
@@ -60,20 +61,36 @@ cameo_status set_symbol(const Program& program, const cameo_value* in, int32_t i
               Quoted(program.inputs[giver.io].name).text, table[place], giver.dim);
 }
 
-// Element `number` of a tensor of integers or bools, row-major.
-int64_t element_of(const cameo_tensor& tensor, uint32_t dtype, uint32_t number) {
+// Where element `number`, row-major, stands.
+const char* element_at(const cameo_tensor& tensor, int64_t bytes, uint32_t number) {
   int64_t place = number;
   if (tensor.strides) {
     int64_t left = number;
     place = 0;
     for (int32_t d = tensor.ndim; d-- > 0; left /= tensor.shape[d]) place += left % tensor.shape[d] * tensor.strides[d];
   }
-  return integer_at(dtype, data_of(tensor), place);
+  return data_of(tensor) + place * bytes;
+}
+
+// Of integers or bools. A GPU's are copied when all that `stream` holds has ended.
+cameo_status read_element(const cameo_model& model, void* stream, const cameo_tensor& tensor, uint32_t dtype,
+                          uint32_t number, int64_t* value, cameo_error* error) {
+  const int64_t bytes = element_bytes(dtype);
+  const char* element = element_at(tensor, bytes, number);
+  alignas(8) char copy[8];
+  if (tensor.device.device_type != CAMEO_CPU) {
+    if (cameo_status status = driver_of(model)->read(model, stream, copy, element, static_cast<uint64_t>(bytes), error))
+      return status;
+    element = copy;
+  }
+  *value = integer_at(dtype, element, 0);
+  return CAMEO_OK;
 }
 
 // The symbols that are elements of an input, not sizes of its dims.
-cameo_status set_elements(const Program& program, const cameo_value* in, int64_t* table, bool* changes,
+cameo_status set_elements(const cameo_model& model, void* stream, const cameo_value* in, int64_t* table, bool* changes,
                           cameo_error* error) {
+  const Program& program = *model.program;
   for (uint32_t place = 0; place < program.symbol_count; ++place) {
     const Symbol& symbol = program.symbols[place];
     if (symbol.input < 0) continue;
@@ -83,9 +100,11 @@ cameo_status set_elements(const Program& program, const cameo_value* in, int64_t
     if (given && !tensor.data)
       return fail(error, CAMEO_INVALID_ARGUMENT, symbol.input, -1, "input %d %s: data is null, but it decides shapes",
                   symbol.input, Quoted(io.name).text);
-    if (given)
-      if (cameo_status status = check_tensor(io, tensor, {CAMEO_CPU, 0}, "input", symbol.input, error)) return status;
-    const int64_t element = given ? element_of(tensor, io.dtype, symbol.element) : 0;
+    int64_t element = 0;
+    cameo_status status =
+        given ? check_tensor(io, tensor, model.options.device, "input", symbol.input, error) : CAMEO_OK;
+    if (!status && given) status = read_element(model, stream, tensor, io.dtype, symbol.element, &element, error);
+    if (status) return status;
     *changes |= table[place] != element;
     table[place] = element;
   }
@@ -116,7 +135,7 @@ cameo_status set_symbols(const Program& program, const cameo_value* in, int64_t*
       if (is_symbol(program, size_place(io, d))) status = set_symbol(program, in, i, d, table, changes, error);
     if (status) return status;
   }
-  return set_elements(program, in, table, changes, error);
+  return CAMEO_OK;
 }
 
 cameo_status check_computed(const Program& program, const cameo_value* in, const int64_t* table, cameo_error* error) {
@@ -178,6 +197,7 @@ uint32_t plan_at(const Program& program, const int64_t* symbols) {
 void apply_sizes(cameo_context* context) {
   const Program& program = *context->model->program;
   use_plan(context, plan_at(program, context->sizes));
+  ++context->run.fits;
   set_dims(program.inputs, context->inputs, program.input_count, context->sizes);
   set_dims(program.outputs, context->outputs, program.output_count, context->sizes);
 }
@@ -202,12 +222,14 @@ cameo_status compute_sizes(const Program& program, int64_t* table, cameo_error* 
   return status ? status : check_tensors(program.outputs, program.output_count, "output", table, news, error);
 }
 
-cameo_status find_sizes(const Program& program, const cameo_value* in, int64_t* table, cameo_error* error) {
+cameo_status find_sizes(const cameo_model& model, const cameo_value* in, int64_t* table, cameo_error* error) {
+  const Program& program = *model.program;
   bool changes = true;
   cameo_status status = CAMEO_OK;
   for (int32_t i = 0; !status && i < static_cast<int32_t>(program.input_count); ++i)
     if (has_sizes(program.inputs[i])) status = check_kind(value_at(in, i), "input", i, program.inputs[i].name, error);
   if (!status) status = set_symbols(program, in, table, &changes, error);
+  if (!status) status = set_elements(model, nullptr, in, table, &changes, error);
   if (!status) status = compute_sizes(program, table, error, {});
   return status ? status : check_computed(program, in, table, error);
 }
@@ -218,6 +240,7 @@ cameo_status fit_context(cameo_context* context, const cameo_value* in, cameo_er
   bool changes = !context->has_sizes;
   context->has_sizes = false;
   cameo_status status = set_symbols(program, in, context->sizes, &changes, error);
+  if (!status) status = set_elements(*context->model, context->stream, in, context->sizes, &changes, error);
   if (!status && changes) status = compute_sizes(program, context->sizes, error, {});
   if (!status) status = check_computed(program, in, context->sizes, error);
   if (!status && context->binding_count && set_rooms(context))
@@ -240,9 +263,7 @@ cameo_status reserve_output(cameo_context* context, int32_t index, cameo_error* 
   const Io& io = context->outputs[index];
   Binding* state = binding_of(context, index, -1);
   Grown& memory = state ? state->blocks[1] : context->open_outputs[index];
-  if (!grow(context->model->options, &memory, io_bytes(io)))
-    return fail(error, CAMEO_OUT_OF_MEMORY, index, -1, "cannot allocate %lu bytes for output %d %s", io_bytes(io),
-                index, Quoted(io.name).text);
+  if (cameo_status status = reserve(*context->model, Side::Kernels, &memory, io_bytes(io), index, error)) return status;
   if (!state) context->owned[index] = memory.memory;
   context->run.bases[output_base(*context->model->program, static_cast<uint32_t>(index))] = memory.memory;
   return CAMEO_OK;
@@ -251,7 +272,7 @@ cameo_status reserve_output(cameo_context* context, int32_t index, cameo_error* 
 /// Of all threads.
 cameo_status reserve_scratch(cameo_context* context, cameo_error* error) {
   const Schedule& schedule = *context->run.schedule;
-  Grown& memory = context->blocks[0];
+  Grown& memory = context->scratch;
   const uint64_t stride = align_up(scratch_bytes(schedule, context->sizes));
   const uint64_t bytes = stride * static_cast<uint64_t>(context->model->threads);
   if (!grow(context->model->options, &memory, bytes))
@@ -261,28 +282,40 @@ cameo_status reserve_scratch(cameo_context* context, cameo_error* error) {
   return CAMEO_OK;
 }
 
+Grown* blocks_of(const cameo_context* context, Side side) {
+  return side == Side::Kernels ? context->blocks : context->host_blocks;
+}
+
 cameo_status reserve_blocks(cameo_context* context, cameo_error* error, Learned news) {
   const Schedule& schedule = *context->run.schedule;
   for (uint32_t i = 0; i < schedule.block_count; ++i) {
     if (!news.decides(schedule.blocks[i].learned)) continue;
     const uint64_t bytes = block_bytes(schedule.blocks[i], context->sizes);
-    Grown& memory = context->blocks[i + 1];
-    if (!grow(context->model->options, &memory, bytes))
-      return fail(error, CAMEO_OUT_OF_MEMORY, -1, -1, "cannot allocate %lu bytes for values between the steps", bytes);
+    const Side side = schedule.blocks[i].side;
+    Grown& memory = blocks_of(context, side)[i];
+    if (cameo_status status = reserve(*context->model, side, &memory, bytes, -1, error)) return status;
     context->run.bases[schedule.blocks[i].base] = memory.memory;
   }
   return schedule.scratch_size ? reserve_scratch(context, error) : CAMEO_OK;
 }
 
+// Inputs that contexts have memory for: a GPU's.
+uint32_t inputs_held(const cameo_model& model) { return model.image->device ? model.program->input_count : 0; }
+
 bool is_bounded(const cameo_model& model) {
   for (uint32_t i = 0; i < model.program->output_count; ++i)
     if (is_open(model.program->outputs[i])) return false;
+  for (uint32_t i = 0; i < inputs_held(model); ++i)
+    if (is_open(model.program->inputs[i])) return false;
   return !most(model, &Schedule::block_count) && !most(model, &Schedule::scratch_size);
 }
 
 uint64_t grown_bytes(const cameo_model& model, const int64_t* table) {
   const Schedule& schedule = schedule_of_plan(*model.image, plan_at(*model.program, table));
   uint64_t bytes = 0;
+  for (uint32_t i = 0; i < inputs_held(model); ++i)
+    if (const Io& io = model.program->inputs[i]; is_open(io))
+      bytes += align_up(static_cast<uint64_t>(bytes_at(io, table)));
   for (uint32_t i = 0; i < model.program->output_count; ++i)
     if (const Io& io = model.program->outputs[i]; is_open(io) && !io.learned)
       bytes += align_up(static_cast<uint64_t>(bytes_at(io, table)));
@@ -295,6 +328,7 @@ uint64_t grown_bytes(const cameo_model& model, const int64_t* table) {
 cameo_status fit_learned(cameo_context* context, Learned news, cameo_error* error) {
   const Program& program = *context->model->program;
   cameo_status status = compute_sizes(program, context->sizes, error, news);
+  ++context->run.fits;
   set_dims(program.outputs, context->outputs, program.output_count, context->sizes);
   for (int32_t i = 0; !status && i < static_cast<int32_t>(program.output_count); ++i)
     if (news.decides(program.outputs[i].learned)) status = reserve_output(context, i, error);
@@ -304,10 +338,16 @@ cameo_status fit_learned(cameo_context* context, Learned news, cameo_error* erro
 void learn_sizes(cameo_context* context, const Row& row) {
   const Ref& ref = context->run.schedule->refs[row.refs];
   const char* elements = static_cast<const char*>(context->run.bases[ref.base]) + ref.offset;
-  const auto count = static_cast<uint32_t>(row.bytes / static_cast<uint64_t>(element_bytes(row.kernel)));
-  for (uint32_t i = 0; i < count; ++i) context->sizes[row.a + i] = integer_at(row.kernel, elements, i);
-  const Learned news = {row.a, row.a + count};
+  const auto bytes = static_cast<uint64_t>(element_bytes(row.kernel));
+  const auto count = static_cast<uint32_t>(row.bytes / bytes);
   Fault& fault = context->run.fault;
+  for (uint32_t i = 0; i < count; ++i) {
+    alignas(8) char element[8];
+    read_back(context->run, element, elements + i * bytes, bytes);
+    if (fault.code) return;  // of a kernel before it, on a GPU
+    context->sizes[row.a + i] = integer_at(row.kernel, element, 0);
+  }
+  const Learned news = {row.a, row.a + count};
   if (fit_learned(context, news, nullptr)) fault.code = kSizeFault, fault.index = news.from, fault.limit = news.to;
 }
 
@@ -328,15 +368,6 @@ uint64_t most_bytes(const Io& io) {
   return static_cast<uint64_t>(bytes);
 }
 
-bool grow(const cameo_options& options, Grown* memory, uint64_t bytes) {
-  if (bytes <= memory->bytes) return true;
-  if (const uint64_t more = memory->bytes + memory->bytes / 2; bytes < more && more <= kMaxBytes) bytes = more;
-  if (memory->memory) deallocate(options, memory->memory, memory->bytes);
-  *memory = {bytes <= static_cast<uint64_t>(kMaxBytes) ? allocate(options, bytes) : nullptr, bytes};
-  if (!memory->memory) memory->bytes = 0;
-  return memory->memory;
-}
-
 SizeTable::SizeTable(const cameo_model& model, bool asks)
     : model_(model), table_(asks ? static_cast<int64_t*>(allocate(model.options, bytes())) : nullptr) {
   if (table_) libc::memset(table_, 0, bytes());
@@ -349,7 +380,7 @@ SizeTable::~SizeTable() {
 cameo_status SizeTable::find(const cameo_value* in, int32_t count, cameo_error* error) const {
   if (!table_) return fail(error, CAMEO_OUT_OF_MEMORY, -1, -1, "cannot allocate %lu bytes for sizes", bytes());
   const cameo_status status = check_count(in, count, model_.program->input_count, "input", error);
-  return status ? status : model_.program->sizing->find(*model_.program, in, table_, error);
+  return status ? status : model_.program->sizing->find(model_, in, table_, error);
 }
 
 }  // namespace rt

@@ -32,13 +32,11 @@ struct Learned {
   bool decides(uint32_t learned) const { return to ? learned > from && learned <= to : learned == 0; }
 };
 
-bool grow(const cameo_options& options, Grown* memory, uint64_t bytes);
-
 /// What only programs with sizes ask for: Program::sizing of the others is null.
 struct Sizing {
   /// Fills `table`, Program::size_count long, from the shapes of the inputs, and checks all that depends on them. An
   /// input whose dims are numbers is not looked at.
-  cameo_status (*find)(const Program& program, const cameo_value* in, int64_t* table, cameo_error* error);
+  cameo_status (*find)(const cameo_model& model, const cameo_value* in, int64_t* table, cameo_error* error);
   /// What stands behind the symbols, and whether tensors may be as large as it makes them; checked is what `news`
   /// decides.
   cameo_status (*compute)(const Program& program, int64_t* table, cameo_error* error, Learned news);

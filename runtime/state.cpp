@@ -102,31 +102,18 @@ bool may_be_equal(const Io& from, const Io& to) {
   return may;
 }
 
-cameo_status no_memory(int32_t output, uint64_t bytes, cameo_error* error) {
-  return fail(error, CAMEO_OUT_OF_MEMORY, output, -1, "cannot allocate %lu bytes of state", bytes);
-}
-
 // Of the largest state, where there is one.
 cameo_status take_blocks(cameo_context* context, Binding* binding, const Io& from, const Io& to, cameo_error* error) {
-  const DeviceDriver* driver = driver_of(*context->model);
-  const bool open = is_open(from) || is_open(to);
-  if (driver && open)
-    return fail(error, CAMEO_UNIMPLEMENTED, binding->output, -1,
-                "on a GPU a state needs an upper bound of its sizes; output %s is %s", Quoted(from.name).text,
-                TypeText(from).text);
-  if (open) return CAMEO_OK;
-  const uint64_t most = most_bytes(from) > most_bytes(to) ? most_bytes(from) : most_bytes(to), bytes = most + 1;
-  if (driver) return driver->open_state(context, binding, bytes, error);
+  if (is_open(from) || is_open(to)) return CAMEO_OK;
+  const uint64_t most = most_bytes(from) > most_bytes(to) ? most_bytes(from) : most_bytes(to);
   for (Grown& block : binding->blocks)
-    if (!grow(context->model->options, &block, bytes)) return no_memory(binding->output, 2 * bytes, error);
+    if (cameo_status status = reserve(*context->model, Side::Kernels, &block, most + 1, binding->output, error))
+      return status;
   return CAMEO_OK;
 }
 
 void release_blocks(cameo_context* context, Binding& binding) {
-  const DeviceDriver* driver = driver_of(*context->model);
-  if (driver) return driver->close_state(context, binding);
-  for (const Grown& block : binding.blocks)
-    if (block.memory) deallocate(context->model->options, block.memory, block.bytes);
+  for (const Grown& block : binding.blocks) release(*context->model, Side::Kernels, block);
 }
 
 cameo_status add_binding(cameo_context* context, int32_t output, int32_t input, cameo_error* error) {
@@ -185,10 +172,10 @@ cameo_status begin_states(cameo_context* context, cameo_error* error) {
     if (value.kind != CAMEO_KIND_NONE) continue;
     const Io& io = context->inputs[binding.input];
     const uint64_t bytes = io_bytes(io);
-    if (!grow(context->model->options, &binding.blocks[0], bytes)) return no_memory(binding.output, bytes, error);
+    cameo_status status = reserve(*context->model, Side::Kernels, &binding.blocks[0], bytes, binding.output, error);
+    if (!status && driver) status = driver->clear(context, binding.blocks[0].memory, bytes, error);
+    if (status) return status;
     if (!driver) libc::memset(binding.blocks[0].memory, 0, bytes);
-    if (cameo_status status = driver ? driver->clear_state(context, binding.blocks[0].memory, bytes, error) : CAMEO_OK)
-      return status;
     for (int32_t d = 0; d < io.rank; ++d) binding.dims[d] = io.dims[d];
     value = state_value(context, binding);
   }
@@ -202,15 +189,15 @@ cameo_status reserve_state(cameo_context* context, Binding* binding, cameo_error
   if (bytes && binding->append)
     bytes =
         bytes / static_cast<uint64_t>(io.dims[binding->append->axis]) * static_cast<uint64_t>(binding->next_capacity);
-  return grow(context->model->options, &binding->blocks[1], bytes) ? CAMEO_OK
-                                                                   : no_memory(binding->output, bytes, error);
+  return reserve(*context->model, Side::Kernels, &binding->blocks[1], bytes, binding->output, error);
 }
 
 cameo_status reserve_copy(cameo_context* context, const Binding& binding, cameo_error* error) {
   const Io& io = context->outputs[binding.output];
   if (!has_gaps(binding, io)) return CAMEO_OK;
   Grown& memory = context->open_outputs[binding.output];
-  if (!grow(context->model->options, &memory, io_bytes(io))) return no_memory(binding.output, io_bytes(io), error);
+  if (cameo_status status = reserve(*context->model, Side::Kernels, &memory, io_bytes(io), binding.output, error))
+    return status;
   context->owned[binding.output] = memory.memory;
   return CAMEO_OK;
 }

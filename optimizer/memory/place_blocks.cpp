@@ -22,15 +22,17 @@ void place_blocks(Plan& plan) {
     const auto none = static_cast<uint32_t>(plan.blocks.size());
     b.block = none;
     for (uint32_t i = 0; i < none; ++i)
-      if (last[i] < b.first && stages[i] == waits_for(b.size, learned) && (b.block == none || plan.blocks[i] == b.size))
+      if (last[i] < b.first && plan.blocks[i].on_host == b.on_host && stages[i] == waits_for(b.size, learned) &&
+          (b.block == none || plan.blocks[i].bytes == b.size))
         b.block = i;
     if (b.block == none) {
-      plan.blocks.push_back(b.size);
+      plan.blocks.push_back({b.size, b.on_host});
       last.push_back(b.last);
       stages.push_back(waits_for(b.size, learned));
       continue;
     }
-    if (plan.blocks[b.block] != b.size) plan.blocks[b.block] = larger(Dim(plan.blocks[b.block]), Dim(b.size)).extent();
+    Expr& bytes = plan.blocks[b.block].bytes;
+    if (bytes != b.size) bytes = larger(Dim(bytes), Dim(b.size)).extent();
     last[b.block] = b.last;
   }
 }

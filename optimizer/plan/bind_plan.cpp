@@ -12,9 +12,9 @@ namespace {
 /// Where a block stands when it is of a known size: behind what is in the arena so far.
 std::vector<int64_t> put_blocks_into_arena(Plan& plan) {
   std::vector<int64_t> begin;
-  for (Expr bytes : plan.blocks) {
+  for (const Block& block : plan.blocks) {
     begin.push_back(plan.arena_bytes);
-    plan.arena_bytes += rt::round_up_div(bytes.int_value(), 64) * 64;
+    plan.arena_bytes += rt::round_up_div(block.bytes.int_value(), 64) * 64;
   }
   for (Buffer& b : plan.buffers) {
     if (!b.size) continue;
@@ -42,9 +42,9 @@ Plan bind_plan(const Plan& plan, const DimBinding& given) {
   const auto bind = [&](Expr& e) {
     if (e) e = simplify_index(bind_symbols(e, sizes));
   };
-  std::ranges::for_each(bound.blocks, bind);
+  for (Block& block : bound.blocks) bind(block.bytes);
   for (Buffer& b : bound.buffers) bind(b.size);
-  if (std::ranges::all_of(bound.blocks, [](Expr bytes) { return bytes.is_const(); })) {
+  if (std::ranges::all_of(bound.blocks, [](const Block& block) { return block.bytes.is_const(); })) {
     const std::vector<int64_t> begin = put_blocks_into_arena(bound);
     const auto place = [&](Ref& r) {
       if (r.base == Base::Block) r = {Base::Arena, 0, begin[r.number] + r.offset};

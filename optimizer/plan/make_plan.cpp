@@ -99,17 +99,6 @@ void Planner::plan_root(const Graph& g) {
   for (uint32_t i = 0; i < g.inputs().size(); ++i) inputs.push_back({{Base::Input, i, 0}, {}});
   for (uint32_t i = 0; i < g.outputs().size(); ++i) outputs.push_back({{Base::Output, i, 0}, {}});
   root_ = &g;
-  if (plan_.target.is_gpu())
-    for (ValueId v : g.inputs())  // whose data may lie on the GPU, and a run reads its sizes on the processor
-      if (std::ranges::any_of(g[v].content, is_symbolic))
-        diagnostics_.add(
-            {Code::E0404,
-             fmt::format("input `{}` decides shapes, which on a GPU are known when compiling", printable(g[v].name)),
-             {},
-             {},
-             {},
-             fmt::format("--const {}=VALUES", printable(g[v].name))});
-  if (diagnostics_.has_errors()) return;
   visit_symbols(interface_of(g), [&](Expr symbol) {
     if (is_open(symbol) || range_of(symbol).high < kMaxExtent) sizes_.insert(symbol);
   });
@@ -221,10 +210,6 @@ void Planner::plan_cluster(Frame& f, size_t number) {
 
 void Planner::learn(Frame& f, ValueId v) {
   const Value& value = f.g[v];
-  if (plan_.target.is_gpu())
-    throw CompileError(Code::E0404,
-                       fmt::format("`{}` computes what decides shapes, which a GPU's plan does not know yet",
-                                   f.g[value.producer].op->name));
   const Ref ref = use(place_plain(f, v));
   Step& s = push(StepKind::Sizes, {ref}, f.g[value.producer].provenance);
   s.dtype = value.type.dtype;

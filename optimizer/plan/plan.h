@@ -67,7 +67,7 @@ struct Kernel {
   std::vector<DType> operands;
   std::vector<std::string> held;   // by operand: the name, type and shape of the value it is in the first of its steps
   std::vector<bool> aligned;       // by operand: whether it begins at a multiple of rt::kAlignment in every step
-  bool on_host = false;            // of a GPU's plan: the processor runs it, on operands of Base::Host
+  bool on_host = false;            // of a GPU's plan: the processor runs it, on operands in its own memory
   bool optimize_for_size = false;  // it takes next to no time
   Dim scratch_bytes = 0;           // a thread needs
   std::shared_ptr<const Graph> node;  // instead of expressions: alone in a graph, what its reference function takes
@@ -124,6 +124,14 @@ struct Buffer {
   std::string held;  // the value, for the printed plan
   Expr size = {};    // bytes, where they are open: `bytes` is 0, `offset` says nothing
   uint32_t block = 0;
+  bool on_host = false;  // of a GPU's plan: memory of the processor
+};
+
+/// Memory of an open size, which a run takes once it knows that.
+struct Block {
+  Expr bytes;
+  bool on_host = false;
+  bool operator==(const Block&) const = default;
 };
 
 struct Interface {
@@ -165,9 +173,9 @@ struct Schedule {
   std::vector<Buffer> buffers;
   std::vector<Tap> taps;  // by step
   int64_t arena_bytes = 0;
-  Dim scratch_bytes = 0;     // of each thread: what any kernel needs
-  std::vector<Expr> blocks;  // bytes of memory of open sizes, which a run takes before its first step
-  int64_t host_bytes = 0;    // of the processor's memory in which a GPU's plan has steps on it work, one after another
+  Dim scratch_bytes = 0;  // of each thread: what any kernel needs
+  std::vector<Block> blocks;
+  int64_t host_bytes = 0;  // of the processor's memory in which a GPU's plan has steps on it work, one after another
   uint32_t slots = 0, loops = 0;
 };
 

@@ -40,8 +40,13 @@ void Planner::push_host_kernel(const Graph& g, Kernel k, const std::vector<Opera
     const Value& value = g[o.value];
     const int64_t size = byte_size(value.type.dtype);
     bytes.push_back((o.packing ? Dim(o.packing->elements()) : o.layout.elements) * size);
-    down.push_back({{Base::Host, 0, end}, {}});
-    end += rt::round_up_div(bytes[i].upper(), 64) * 64;
+    if (bytes[i].upper() == kOpen) {
+      down.push_back(new_buffer(bytes[i], value.name));
+      plan_.buffers.back().on_host = true;
+    } else {
+      down.push_back({{Base::Host, 0, end}, {}});
+      end += rt::round_up_div(bytes[i].upper(), 64) * 64;
+    }
     if (!writes_all(k, static_cast<uint32_t>(i), o.layout)) copy(down[i], at[i], bytes[i], k.provenance);
   }
   plan_.host_bytes = std::max(plan_.host_bytes, end);

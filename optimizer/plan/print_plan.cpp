@@ -80,7 +80,8 @@ std::string schedule_text(const Plan& plan, const Schedule& schedule, const Sour
                      b.size ? fmt::format("in block{}", b.block) : fmt::format("at {}", b.offset),
                      b.size ? to_string(b.size) : fmt::format("{}", b.bytes), printable(b.held));
   for (size_t i = 0; i < schedule.blocks.size(); ++i)
-    s += fmt::format("block{} of {} bytes\n", i, to_string(schedule.blocks[i]));
+    s += fmt::format("block{} of {} bytes{}\n", i, to_string(schedule.blocks[i].bytes),
+                     schedule.blocks[i].on_host ? " on the host" : "");
   return s;
 }
 }  // namespace
@@ -92,7 +93,8 @@ std::string to_string(const DimBinding& sizes) {
 }
 
 std::string sizes_text(const Plan& plan) {
-  std::vector<Expr> roots = plan.blocks;
+  std::vector<Expr> roots;
+  for (const Block& b : plan.blocks) roots.push_back(b.bytes);
   for (const Kernel& k : plan.kernels)
     for (Expr axis : k.axes) roots.push_back(axis.extent());
   std::map<std::string, std::string> ranges;
@@ -111,7 +113,7 @@ std::string to_string(const Plan& plan, const Sources& sources, bool with_bodies
   std::string s = fmt::format("target {}{}\narena {} bytes\n", plan.target.name, architectures, plan.arena_bytes);
   if (const std::string sizes = sizes_text(plan); !sizes.empty())
     s += fmt::format("sizes {}; prices and chunks are those of the largest\n", sizes);
-  if (plan.host_bytes) s += fmt::format("host {} bytes, steps on host: {}\n", plan.host_bytes, steps_on_host(plan));
+  if (steps_on_host(plan)) s += fmt::format("host {} bytes, steps on host: {}\n", plan.host_bytes, steps_on_host(plan));
   for (const Kernel& k : plan.kernels) {
     s += fmt::format("kernel {} {} [{}] lanes {}{} operands [{}]{}{}\n", k.symbol, k.family->name(),
                      join(k.axes, [](Expr a) { return to_string(a.extent()); }), k.choice.get("lanes", 1),

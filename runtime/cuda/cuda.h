@@ -1,6 +1,7 @@
 // A model and a context on one GPU. A context has two blocks of memory with the same places in both: pinned memory of
 // the host and, in front of the arena, memory of the device. A place is one input, one output, the faults (one a row:
-// a kernel gets its row's) or one word; what the host gives or takes goes through its place.
+// a kernel gets its row's) or one word; what the host gives or takes goes through its place. An input or output without
+// an upper bound has its place in memory of its own, which grows.
 #pragma once
 
 #include "runtime/cuda/card.h"
@@ -20,10 +21,23 @@ struct Model {
 
 inline constexpr uint64_t kWordBytes = kAlign;
 
+struct Place {
+  char *host, *device;  // `device` of an open output: null, for that is `owned`
+  bool is_open;
+  Grown own_host, own_device;
+};
+
 struct Segment {  // of rows, and the graph that they are
   uint32_t begin, end;
   void *graph, *executable;
-  void** bases;  // with which its parameters were set
+  void** bases;   // with which its parameters were set; so are
+  uint64_t fits;  // of the Execution
+};
+
+struct PlanGraphs {   // of one plan
+  Segment* segments;  // in order of their rows
+  uint32_t count;
+  void** nodes;  // by row
 };
 
 struct Context {
@@ -33,14 +47,12 @@ struct Context {
   void *begun, *ended;        // events around a row that is timed; `ended` also behind a run that did not wait
   bool pending;               // there is one
   char *host, *device;
-  uint64_t* inputs;  // places; so are the next three
-  uint64_t* outputs;
-  uint64_t faults, word;
-  void** arguments;   // of one launch
-  Segment* segments;  // in order of their rows
-  uint32_t segment_count;
-  void** nodes;             // of the graphs, by row
-  const char* failed_call;  // of the driver, in this run; null: none
+  Place *inputs, *outputs;
+  uint64_t faults, word;  // places in both blocks
+  void** arguments;       // of one launch
+  PlanGraphs* plans;
+  const PlanGraphs* graphs;  // of the run's plan
+  const char* failed_call;   // of the driver, in this run; null: none
   int32_t failure;
   uint64_t bytes;  // of this
 };
@@ -66,7 +78,8 @@ class Current {
   const bool pushed_;
 };
 
-// Its failure says how much there is.
+// Their failure says how much there is.
+cameo_status no_memory(const Model& model, uint64_t bytes, cameo_error* error);
 cameo_status take_memory(const Model& model, void** memory, uint64_t bytes, cameo_error* error);
 
 cameo_status probe(const Device& device, int32_t ordinal, FoundDevice* found, cameo_error* error);
@@ -75,10 +88,12 @@ void close_model(cameo_model* model);
 uint64_t context_bytes(const cameo_model& model);
 cameo_status open_context(cameo_context* context, cameo_error* error);
 void close_context(cameo_context* context);
-cameo_status open_state(cameo_context* context, Binding* binding, uint64_t bytes, cameo_error* error);
-cameo_status clear_state(cameo_context* context, void* block, uint64_t bytes, cameo_error* error);
-void close_state(cameo_context* context, const Binding& binding);
-void upload_input(cameo_context* context, int32_t index, const cameo_tensor& tensor);
+cameo_status grow(const cameo_model& model, Side side, Grown* memory, uint64_t bytes, cameo_error* error);
+void release(const cameo_model& model, Side side, const Grown& memory);
+cameo_status clear(cameo_context* context, void* memory, uint64_t bytes, cameo_error* error);
+cameo_status read(const cameo_model& model, void* stream, void* to, const void* from, uint64_t bytes,
+                  cameo_error* error);
+cameo_status upload_input(cameo_context* context, int32_t index, const cameo_tensor& tensor, cameo_error* error);
 Outcome walk(cameo_context* context, const cameo_value* out, const cameo_run_options* options);
 Outcome synchronize(cameo_context* context);
 cameo_status report(const cameo_context* context, cameo_error* error);
@@ -95,9 +110,10 @@ struct Launch {
   Launch(const Launch&) = delete;
 };
 
-Graphs graphs_of(const Image& image);
+Graphs graphs_of(const Image& image, const Schedule& schedule);
+inline Graphs graphs(const Image& image) { return graphs_of(image, *image.schedule); }
 void open_graphs(cameo_context* context, Calls& calls);  // of a context whose segments are there, empty
-void close_graphs(const Context& context);
+void close_graphs(const Context& context, uint32_t plans);
 uint32_t launch_segment(Execution& run, uint32_t row);
 
 inline uint64_t fault_bytes(const Schedule& schedule) { return schedule.row_count * sizeof(Fault); }

@@ -47,6 +47,8 @@
   ENTRY(cuGraphInstantiateWithFlags, void** executable, void* graph, uint64_t flags)                                \
   ENTRY(cuGraphUpload, void* executable, void* stream)                                                              \
   ENTRY(cuGraphExecKernelNodeSetParams, void* executable, void* node, const KernelNode* kernel)                     \
+  ENTRY(cuGraphExecMemcpyNodeSetParams, void* executable, void* node, const CopyNode* copy, void* context)          \
+  ENTRY(cuGraphNodeSetEnabled, void* executable, void* node, uint32_t enabled)                                      \
   ENTRY(cuGraphLaunch, void* executable, void* stream)                                                              \
   ENTRY(cuGraphExecDestroy, void* executable)                                                                       \
   ENTRY(cuGraphDestroy, void* graph)

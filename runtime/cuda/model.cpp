@@ -77,7 +77,7 @@ cameo_status move_weights(Model* m, cameo_model* model, cameo_error* error) {
 
 void log_graphs(const cameo_model& model) {
   char text[120];
-  const Graphs g = graphs_of(*model.image);
+  const Graphs g = graphs_of(*model.image, *model.image->schedule);
   if (!model.options.log || model.image->device->mode != Mode::ReduceOverhead) return;
   libc::snprintf(text, sizeof text, "reduce-overhead: %u steps in %u graph%s, %u launched one by one", g.steps, g.count,
                  g.count == 1 ? "" : "s", g.others);
@@ -88,8 +88,12 @@ void log_graphs(const cameo_model& model) {
 
 cameo_status take_memory(const Model& model, void** memory, uint64_t bytes, cameo_error* error) {
   const int32_t result = model.driver.cuMemAlloc.call(memory, bytes);
+  if (result == kOutOfMemory) return no_memory(model, bytes, error);
+  return result ? failed_call(model.driver, "cuMemAlloc", result, error) : CAMEO_OK;
+}
+
+cameo_status no_memory(const Model& model, uint64_t bytes, cameo_error* error) {
   size_t free = 0, total = 0;
-  if (result != kOutOfMemory) return result ? failed_call(model.driver, "cuMemAlloc", result, error) : CAMEO_OK;
   model.driver.cuMemGetInfo.call(&free, &total);
   return fail(error, CAMEO_OUT_OF_MEMORY, -1, -1, "cannot allocate %lu bytes on GPU %d (%s), which has %lu of %lu free",
               bytes, model.card.ordinal, model.card.name, free, total);
@@ -144,8 +148,8 @@ void close_model(cameo_model* model) {
 }  // namespace rt::cuda
 
 namespace rt {
-const DeviceDriver cuda_driver = {cuda::probe,         cuda::graphs_of,    cuda::open_model,    cuda::close_model,
-                                  cuda::context_bytes, cuda::open_context, cuda::close_context, cuda::open_state,
-                                  cuda::clear_state,   cuda::close_state,  cuda::upload_input,  cuda::walk,
-                                  cuda::synchronize,   cuda::report,       cuda::return_output};
+const DeviceDriver cuda_driver = {cuda::probe,         cuda::graphs,       cuda::open_model,    cuda::close_model,
+                                  cuda::context_bytes, cuda::open_context, cuda::close_context, cuda::grow,
+                                  cuda::release,       cuda::clear,        cuda::read,          cuda::upload_input,
+                                  cuda::walk,          cuda::synchronize,  cuda::report,        cuda::return_output};
 }

@@ -79,10 +79,31 @@ void queue_inputs(cameo_context* owner) {
   const Program& program = *owner->model->program;
   Transfers up(owner->run, Way::Up);
   for (uint32_t i = 0; i < program.input_count; ++i) {
-    char* place = c.device + c.inputs[i];
-    if (owner->run.bases[kFirstIo + i] == place)
-      up.add(c.host + c.inputs[i], place, align_up(io_bytes(owner->inputs[i])));
+    const Place& place = c.inputs[i];
+    if (const uint64_t bytes = io_bytes(owner->inputs[i]); bytes && owner->run.bases[kFirstIo + i] == place.device)
+      up.add(place.host, place.device, align_up(bytes));
   }
+}
+
+cameo_status reserve_input(const cameo_model& model, Place& place, uint64_t bytes, cameo_error* error) {
+  if (!place.is_open) return CAMEO_OK;
+  cameo_status status = grow(model, Side::Kernels, &place.own_device, bytes, error);
+  if (!status) status = grow(model, Side::Host, &place.own_host, bytes, error);
+  place.host = static_cast<char*>(place.own_host.memory);
+  place.device = static_cast<char*>(place.own_device.memory);
+  return status;
+}
+
+// Where an output that the host wants comes to.
+void reserve_output(cameo_context* owner, Place& place, uint64_t bytes) {
+  Context& c = context_of(owner->run);
+  if (!place.is_open || c.failed_call) return;
+  if (grow(*owner->model, Side::Host, &place.own_host, bytes, nullptr)) {
+    c.failed_call = c.model->driver.cuMemHostAlloc.name;
+    c.failure = kOutOfMemory;
+    owner->run.fault.code = kDeviceFault;
+  }
+  place.host = static_cast<char*>(place.own_host.memory);
 }
 
 void queue_outputs(cameo_context* owner, const cameo_value* out) {
@@ -95,9 +116,10 @@ void queue_outputs(cameo_context* owner, const cameo_value* out) {
     void* written = run.bases[kFirstIo + program.input_count + i];
     const uint64_t bytes = io_bytes(owner->outputs[i]);
     if (value.kind == CAMEO_KIND_NONE || !bytes) continue;
-    if (!is_on_device(value))
-      down.add(c.host + c.outputs[i], written, align_up(bytes));
-    else if (value.tensor.data && data_of(value.tensor) != written)  // a state's
+    if (!is_on_device(value)) {
+      reserve_output(owner, c.outputs[i], bytes);
+      down.add(c.outputs[i].host, written, align_up(bytes));
+    } else if (value.tensor.data && data_of(value.tensor) != written)  // a state's
       queue(run, c.model->driver.cuMemcpyAsync, data_of(value.tensor), written, bytes, c.stream);
   }
   add_faults(run, down);
@@ -194,21 +216,24 @@ void wait(Execution& run) {
   synchronize_stream(run);
 }
 
-void upload_input(cameo_context* owner, int32_t index, const cameo_tensor& tensor) {
+cameo_status upload_input(cameo_context* owner, int32_t index, const cameo_tensor& tensor, cameo_error* error) {
   Context& c = context_of(owner->run);
   const Io& io = owner->inputs[index];
-  char* place = c.host + c.inputs[index];
+  Place& place = c.inputs[index];
+  if (cameo_status status = reserve_input(*owner->model, place, io_bytes(io), error)) return status;
   if (!is_compact(tensor))
-    copy_strided(tensor, place, element_bytes(io.dtype));
+    copy_strided(tensor, place.host, element_bytes(io.dtype));
   else if (io_bytes(io))
-    libc::memcpy(place, data_of(tensor), io_bytes(io));
-  owner->run.bases[kFirstIo + static_cast<uint32_t>(index)] = c.device + c.inputs[index];
+    libc::memcpy(place.host, data_of(tensor), io_bytes(io));
+  owner->run.bases[input_base(static_cast<uint32_t>(index))] = place.device;
+  return CAMEO_OK;
 }
 
 Outcome walk(cameo_context* owner, const cameo_value* out, const cameo_run_options* options) {
   Execution& run = owner->run;
   Context& c = context_of(run);
-  c.stream = options && options->stream ? options->stream : c.own_stream;
+  c.stream = owner->stream ? owner->stream : c.own_stream;
+  c.graphs = &c.plans[owner->plan];
   const Current current(*c.model, calls_of(run));
   queue_inputs(owner);
   Outcome outcome = execute(run);
@@ -241,12 +266,12 @@ void return_output(cameo_context* owner, int32_t index, cameo_value& value) {
   Context& c = context_of(owner->run);
   const Program& program = *owner->model->program;
   const uint32_t base = kFirstIo + program.input_count + static_cast<uint32_t>(index);
-  char* place = c.host + c.outputs[index];
+  char* place = c.outputs[index].host;
   if (is_owned(value) && is_on_device(value))
     fill_output(owner, index, value, owner->run.bases[base], owner->model->options.device);
   else if (is_owned(value))
     fill_output(owner, index, value, place, {CAMEO_CPU, 0});
-  else if (!is_on_device(value) && data_of(value.tensor) != place)
+  else if (!is_on_device(value) && data_of(value.tensor) != place && io_bytes(owner->outputs[index]))
     libc::memcpy(data_of(value.tensor), place, io_bytes(owner->outputs[index]));
 }
 

@@ -78,6 +78,18 @@ TEST_F(Device, BucketsRunOnTheGpu) {
   }
 }
 
+TEST_F(Device, SizesWithoutABoundRunOnTheGpu) {
+  const std::string model = write("small.onnx", small_model());
+  for (const std::string more : {"--mode=default", "--mode=reduce-overhead", "--on-host=shift"}) {
+    ASSERT_EQ(
+        cameo({"build", model, "-o", "gpu.so", "--target=cuda:host", "--dim=n=1..", "--golden=random:3", more}).code,
+        0);
+    const Ended e = on_mock("gpu.so", {"test"});
+    EXPECT_EQ(e.code, 0) << more << e.out << e.err;
+    EXPECT_TRUE(has(e.out, "in 3 cases passed"));
+  }
+}
+
 TEST_F(Device, NodesRunOnTheProcessorWhereAsked) {
   for (const std::string mode : {"default", "reduce-overhead"}) {
     ASSERT_EQ(

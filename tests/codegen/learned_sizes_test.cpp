@@ -1,4 +1,4 @@
-// Sizes that a run computes: artifacts that learn them as they go, from run to run others.
+// Sizes that a run computes: artifacts that learn them as they go, from run to run others, on a processor and on a GPU.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -8,6 +8,7 @@
 #include "frontend/ir/limits.h"
 #include "frontend/ir/operator.h"
 #include "runtime/dtype.h"
+#include "tests/gpu/mock/mock.h"
 #include "tests/support/artifact.h"
 #include "tests/support/child.h"
 
@@ -128,16 +129,25 @@ Tensor pair(int64_t a, int64_t b) {
 
 Tensor one_number(int64_t value) { return Tensor::i64({1}, std::vector{value}); }
 
-/// What `work` says of the graph's artifact, in a child.
+/// What `work` says of the graph's artifacts, in a child: for this processor, for a GPU, and for one whose rows are
+/// graphs. All must say the same.
 std::string with_artifact(const Graph& g, const std::function<std::string(const LoadedArtifact&)>& work,
                           const std::vector<GoldenCase>& goldens = {}) {
   return in_child([&] {
+    load_mock();
     const std::filesystem::path path =
         std::filesystem::path(testing::TempDir()) / fmt::format("cameo_learned_{}.so", getpid());
-    build_graph(g, path, {}, native_target(), goldens);
-    const LoadedArtifact artifact(path);
-    std::filesystem::remove(path);
-    return work(artifact);
+    const auto say = [&](const Target& target, bool reduce_overhead) {
+      build_graph(g, path, {}, target, goldens, reduce_overhead);
+      const LoadedArtifact artifact(path);
+      std::filesystem::remove(path);
+      return work(artifact);
+    };
+    const std::string said = say(native_target(), false);
+    for (bool reduce_overhead : {false, true})
+      if (const std::string other = say(gpu_target({"host"}), reduce_overhead); other != said)
+        return fmt::format("{} but on a GPU{}: {}", said, reduce_overhead ? " by graphs" : "", other);
+    return said;
   });
 }
 

@@ -1,6 +1,7 @@
 // gpu_artifacts: the operator matrix and ONNX's backend suite as artifacts that carry their inputs, the interpreter's
 // outputs and their tolerances, to be judged where there is a GPU and no compiler. OPS.CASE.so of every case that the
-// matrix compiles; SUITE.NAME.so of a few of the suite's tests for each operator.
+// matrix compiles; SIZES.OPERATOR.so of the first case of an operator over sizes that only a run knows, half of them
+// without an upper bound and as graphs; SUITE.NAME.so of a few of the suite's tests for each operator.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -8,10 +9,12 @@
 #include <regex>
 
 #include "codegen/goldens.h"
+#include "frontend/ir/limits.h"
 #include "tests/suite/suite.h"
 #include "tests/support/artifact.h"
 #include "tests/support/case.h"
 #include "tests/support/child.h"
+#include "tests/support/sizes.h"
 
 using namespace cameo;
 namespace fs = std::filesystem;
@@ -23,18 +26,33 @@ struct Packer {
   Target target;
 
   void add(const std::string& file, const Graph& g, std::span<const Tensor> inputs) const {
-    const GoldenCase golden = golden_case(g, "golden", {inputs.begin(), inputs.end()});
+    build(file, g, golden_case(g, "golden", {inputs.begin(), inputs.end()}), false);
+  }
+  /// In place of each extent a size that has its name.
+  void add_over_sizes(const std::string& file, const Graph& g, std::span<const Tensor> inputs, bool open) const {
+    GoldenCase golden = golden_case(g, "golden", {inputs.begin(), inputs.end()});
+    const Graph over = test::over_sizes(g, [&](size_t, size_t, int64_t extent) {
+      const std::string name = fmt::format("N{}", extent);
+      golden.sizes[name] = extent;
+      return Dim(open ? symbol(name, {0, most_of_open(4)}, true)
+                      : symbol(name, {std::min<int64_t>(extent, 1), extent + 2}));
+    });
+    build(file, over, golden, open);
+  }
+
+ private:
+  void build(const std::string& file, const Graph& g, const GoldenCase& golden, bool reduce_overhead) const {
     BuildOptions here;
     here.jobs = 0;
-    test::build_graph(g, folder / (file + ".so"), here, target, {golden});
+    test::build_graph(g, folder / (file + ".so"), here, target, {golden}, reduce_overhead);
   }
 };
 
-/// Nothing, or why there is no artifact of it.
-std::string write_case(const Packer& packer, const std::string& file, const test::Case& c) {
+/// Nothing, or why there is no artifact of the case.
+std::string write_case(const test::Case& c, const std::function<void()>& add) {
   if (!c.graph || c.fail) return "must fail";
   try {
-    packer.add(file, *c.graph, c.inputs);
+    add();
   } catch (const CompileError& e) { return std::string(code_name(e.diagnostic.code)); }
   return "";
 }
@@ -56,9 +74,24 @@ bool write_matrix(const Packer& packer, const std::regex& filter) {
   for (const fs::path& file : test::case_files(CAMEO_SOURCE_DIR "/tests/ops"))
     for (const test::Case& c : test::load_case_file(file)) {
       const std::string name = fmt::format("ops.{}.{}", file.stem().string(), c.name);
-      if (std::regex_search(name, filter)) counts.add(test::in_child([&] { return write_case(packer, name, c); }));
+      if (std::regex_search(name, filter))
+        counts.add(test::in_child([&] { return write_case(c, [&] { packer.add(name, *c.graph, c.inputs); }); }));
     }
   return counts.print("operator matrix");
+}
+
+void write_sizes(const Packer& packer, const std::regex& filter) {
+  Counts counts;
+  bool open = false;
+  for (const fs::path& file : test::case_files(CAMEO_SOURCE_DIR "/tests/ops")) {
+    const std::vector<test::Case> cases = test::load_case_file(file);
+    const std::string name = fmt::format("sizes.{}", file.stem().string());
+    if (cases.empty() || cases[0].inputs.empty() || !std::regex_search(name, filter)) continue;
+    open = !open;
+    const auto add = [&] { packer.add_over_sizes(name, *cases[0].graph, cases[0].inputs, open); };
+    counts.add(test::in_child([&] { return write_case(cases[0], add); }));
+  }
+  counts.print("operators over sizes");
 }
 
 bool write_suite(const Packer& packer, const std::regex& filter, int each) {
@@ -100,6 +133,7 @@ int main(int argc, char** argv) {
   fs::create_directories(folder);
   test::warm_up_compiler();
   const bool some = write_matrix(packer, pattern);
+  write_sizes(packer, pattern);
   if (each > 0) write_suite(packer, pattern, each);
   return some ? 0 : 1;
 }

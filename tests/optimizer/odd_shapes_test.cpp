@@ -106,9 +106,6 @@ std::string run_planned(const Case& c, const Target& target, const std::optional
   try {
     m = plan_graph(*c.graph, "", target);
   } catch (const CompileError& e) {
-    const bool decides =
-        std::ranges::any_of(c.graph->inputs(), [&](ValueId v) { return !(*c.graph)[v].content.empty(); });
-    if (target.is_gpu() && decides && e.diagnostic.code == Code::E0404) return "";  // sizes are the processor's to read
     return may_be_refused(*c.graph, e.diagnostic.code) ? "" : "the plan: " + to_string(e.diagnostic);
   }
   try {

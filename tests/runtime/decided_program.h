@@ -6,11 +6,12 @@
 
 namespace programs {
 
-enum DecidedPlace : int32_t { kShape0, kShape1, kValue, kFlag, kFits, kElements, kDecidedPlaces };
+enum DecidedPlace : int32_t { kShape0, kShape1, kValue, kFlag, kFits, kElements, kDecidedBytes, kDecidedPlaces };
 inline void compute_decided(const Call& c) {
   int64_t* table = address<int64_t>(c, 0);
   table[kFits] = table[kShape0] >= 0 && table[kShape1] >= 0;
   table[kElements] = table[kShape0] * table[kShape1];
+  table[kDecidedBytes] = table[kElements] * 4;
 }
 
 inline void fill_kernel(const Call& c) {

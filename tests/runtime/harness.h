@@ -19,6 +19,8 @@ inline constexpr uint32_t kDtype = rt::kUndefined;
 template <>
 inline constexpr uint32_t kDtype<float> = rt::kF32;
 template <>
+inline constexpr uint32_t kDtype<int32_t> = rt::kI32;
+template <>
 inline constexpr uint32_t kDtype<int64_t> = rt::kI64;
 template <>
 inline constexpr uint32_t kDtype<unsigned char> = rt::kBool;

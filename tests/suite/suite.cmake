@@ -26,7 +26,7 @@ function(suite_test engine least report)
 endfunction()
 suite_test(artifact 1698 backend_suite.json)
 suite_test(interpreter 1699 backend_suite_interpreter.json)
-suite_test(cuda 1391 backend_suite_cuda.json)
+suite_test(cuda 1698 backend_suite_cuda.json)
 set_tests_properties(suite.interpreter suite.cuda PROPERTIES DEPENDS suite.artifact)  # which unpacks the archive
 
 # Plans over sizes in place of the inputs' extents, bound to the data's; and models that declare no shapes but their inputs'. Both

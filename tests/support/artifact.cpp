@@ -15,10 +15,12 @@ namespace cameo::test {
 namespace fs = std::filesystem;
 
 void build_graph(const Graph& g, const fs::path& path, const BuildOptions& options, const Target& target,
-                 const std::vector<GoldenCase>& goldens) {
+                 const std::vector<GoldenCase>& goldens, bool reduce_overhead) {
   BuildOptions quiet = options;
   quiet.with_program = false;
-  compile_module(plan_graph(g, "model", target), goldens, OutputKind::SharedLibrary, path, quiet);
+  Module module = plan_graph(g, "model", target);
+  module.reduce_overhead = reduce_overhead;
+  compile_module(module, goldens, OutputKind::SharedLibrary, path, quiet);
 }
 
 // ---- running --------------------------------------------------------------------------------------------------------

@@ -16,7 +16,8 @@ namespace cameo::test {
 
 /// The road to a shared library, which is no program.
 void build_graph(const Graph& g, const std::filesystem::path& path, const BuildOptions& options,
-                 const Target& target = native_target(), const std::vector<GoldenCase>& goldens = {});
+                 const Target& target = native_target(), const std::vector<GoldenCase>& goldens = {},
+                 bool reduce_overhead = false);
 
 /// A loaded artifact; as movable as a file.
 class LoadedArtifact {

@@ -1,6 +1,6 @@
 """Two states that are appended in place, ya = pa and xa behind it, and yb likewise, against NumPy: steps of any length,
 tensors and resets in between, both bound or one, outputs wanted or not. Arguments: BOUNDED.so (P up to 32) OPEN.so
-GPU.so, as the first one, with a GPU's code too: there states swap."""
+GPU.so GPU_OPEN.so, as the first two, with a GPU's code too: there states swap."""
 import sys
 
 import numpy as np
@@ -60,13 +60,16 @@ class Walk:
             raise AssertionError("a state beyond its bound was taken")
 
 
-def main(bounded, unbounded, gpu):
+def main(bounded, unbounded, gpu, gpu_unbounded):
     for seed, states in enumerate((STATES, {"ya": "pa"}) * 4):
         Walk(cameo.load(bounded), states, seed).fill()
         Walk(cameo.load(gpu, device="cuda" if seed < 2 else "cpu"), states, seed).fill()
-        walk = Walk(cameo.load(unbounded, threads=2), states, seed)
-        for _ in range(60):
-            walk.step()
+        walks = [Walk(cameo.load(unbounded, threads=2), states, seed)]
+        if seed < 2:
+            walks.append(Walk(cameo.load(gpu_unbounded, device="cuda"), states, seed))
+        for walk in walks:
+            for _ in range(60):
+                walk.step()
 
 
 if __name__ == "__main__":

@@ -54,6 +54,7 @@ struct Node {
   std::function<int32_t()> operation;
   std::vector<size_t> after;
   bool is_kernel;
+  bool enabled = true;
 };
 struct Graph {
   std::vector<Node> nodes;
@@ -127,6 +128,12 @@ int32_t drain(Stream& s) {
   return driver().failed;
 }
 
+/// What the legacy default stream, null, waits for: it is in order with all others.
+int32_t drain_all() {
+  for (void* stream : driver().streams) drain(*static_cast<Stream*>(stream));
+  return driver().failed;
+}
+
 int32_t enqueue(void* stream, std::function<int32_t()> operation) {
   Driver& d = driver();
   if (current.empty()) return kInvalidContext;
@@ -163,8 +170,11 @@ int32_t enqueue_fill(void* stream, void* to, uint32_t value, size_t width, size_
 // ---- libraries and launches
 // -------------------------------------------------------------------------------------------
 
-// A size by value: none is as large as an address of this process.
-bool is_number(const void* parameter) { return reinterpret_cast<uintptr_t>(parameter) < uintptr_t{1} << 40; }
+// A size by value: what no address of this process is.
+bool is_number(const void* parameter) {
+  const auto value = reinterpret_cast<uintptr_t>(parameter);
+  return value < uintptr_t{1} << 40 || value >= uintptr_t{1} << 47;
+}
 
 int32_t run_kernel(const Kernel& kernel, int blocks, const std::vector<void*>& parameters) {
   for (void* p : parameters)
@@ -190,6 +200,24 @@ bool is_plain(const rt::cuda::KernelNode& n) {
   return one_axis && n.function && !n.shared_bytes && !n.parameters && n.extra;
 }
 
+bool is_plain(const rt::cuda::CopyNode& c) {
+  rt::cuda::CopyNode plain;  // what a copy of `width` bytes within the device's memory says
+  std::memset(&plain, 0, sizeof plain);
+  plain.from.memory_type = plain.to.memory_type = 2;
+  plain.from.device = c.from.device, plain.to.device = c.to.device;
+  plain.width = c.width, plain.height = plain.depth = 1;
+  return std::memcmp(&plain, &c, sizeof plain) == 0 && c.width && on_device(c.from.device, c.width) &&
+         on_device(c.to.device, c.width);
+}
+
+std::function<int32_t()> copy_of(const rt::cuda::CopyNode& c) {
+  return [to = c.to.device, from = c.from.device, bytes = c.width] {
+    if (!on_device(to, bytes) || !on_device(from, bytes)) return complain(kInvalidValue, "memory of a copy was freed");
+    std::memcpy(const_cast<void*>(to), from, bytes);
+    return 0;
+  };
+}
+
 // ---- graphs: a node's handle is its number and one
 // -----------------------------------------------------------------
 
@@ -208,6 +236,12 @@ int32_t add_node(void** node, void* graph, void* const* after, size_t count, boo
   return *node = reinterpret_cast<void*>(nodes.size()), kSuccess;
 }
 
+Node* node_of(void* executable, void* node) {
+  if (!driver().executables.contains(executable)) return nullptr;
+  Executable& e = *static_cast<Executable*>(executable);
+  return driver().graphs.contains(e.graph) && number_of(node) < e.nodes.size() ? &e.nodes[number_of(node)] : nullptr;
+}
+
 /// Of all legal orders the one that is the farthest from that in which the nodes were added.
 int32_t run_nodes(const std::vector<Node>& nodes) {
   std::vector<bool> done(nodes.size());
@@ -219,7 +253,7 @@ int32_t run_nodes(const std::vector<Node>& nodes) {
     while (!is_ready(i)) --i;
     done[i] = true;
     driver().time += 1000;
-    if (const int32_t result = nodes[i].operation()) return result;
+    if (const int32_t result = nodes[i].enabled ? nodes[i].operation() : 0) return result;
   }
   return kSuccess;
 }
@@ -307,7 +341,7 @@ int32_t cuMemAlloc(void** memory, size_t bytes) {
 }
 int32_t cuMemFree(void* memory) {
   size_t bytes = 0;
-  for (void* stream : driver().streams) drain(*static_cast<Stream*>(stream));  // as the driver's waits
+  drain_all();  // as the driver's waits
   if (!driver().memory.give_back(Memory::Kind::Device, memory, &bytes))
     return complain(kInvalidValue, "no device memory");
   driver().mock.used -= bytes;
@@ -339,6 +373,7 @@ int32_t cuMemcpyDtoHAsync(void* to, const void* from, size_t bytes, void* stream
     return enqueue_copy(stream, to, Memory::Kind::Pinned, from, Memory::Kind::Device, bytes);
   if (!on_device(from, bytes) || on_device(to, 0)) return complain(kInvalidValue, "a copy from memory of another kind");
   // to pageable memory: it is there when the call returns
+  if (!stream) return drain_all() ? driver().failed : (std::memcpy(to, from, bytes), kSuccess);
   const int32_t result = enqueue(stream, [=] { return std::memcpy(to, from, bytes), 0; });
   return result ? result : drain(*static_cast<Stream*>(stream));
 }
@@ -364,6 +399,7 @@ int32_t cuStreamCreate(void** stream, uint32_t) {
 }
 int32_t cuStreamSynchronize(void* stream) {
   if (current.empty()) return kInvalidContext;
+  if (!stream) return drain_all();
   return driver().streams.contains(stream) ? drain(*static_cast<Stream*>(stream)) : kInvalidValue;
 }
 int32_t cuStreamDestroy(void* stream) {
@@ -424,20 +460,9 @@ int32_t cuGraphAddKernelNode(void** node, void* graph, void* const* after, size_
 }
 int32_t cuGraphAddMemcpyNode(void** node, void* graph, void* const* after, size_t count, const rt::cuda::CopyNode* c,
                              void* context) {
-  rt::cuda::CopyNode plain;  // what a copy of `width` bytes within the device's memory says
-  std::memset(&plain, 0, sizeof plain);
-  plain.from.memory_type = plain.to.memory_type = 2;
-  plain.from.device = c->from.device, plain.to.device = c->to.device;
-  plain.width = c->width, plain.height = plain.depth = 1;
   if (context != &driver().primary) return kInvalidContext;
-  if (std::memcmp(&plain, c, sizeof plain) != 0 || !on_device(c->from.device, c->width) ||
-      !on_device(c->to.device, c->width))
-    return complain(kInvalidValue, "the mock's graphs copy bytes within the device's memory");
-  return add_node(node, graph, after, count, false, [to = c->to.device, from = c->from.device, bytes = c->width] {
-    if (!on_device(to, bytes) || !on_device(from, bytes)) return complain(kInvalidValue, "memory of a copy was freed");
-    std::memcpy(const_cast<void*>(to), from, bytes);
-    return 0;
-  });
+  if (!is_plain(*c)) return complain(kInvalidValue, "the mock's graphs copy bytes within the device's memory");
+  return add_node(node, graph, after, count, false, copy_of(*c));
 }
 int32_t cuGraphInstantiateWithFlags(void** executable, void* graph, uint64_t flags) {
   if (current.empty()) return kInvalidContext;
@@ -452,12 +477,20 @@ int32_t cuGraphUpload(void* executable, void* stream) {
 }
 // Launches that are queued keep what was set before.
 int32_t cuGraphExecKernelNodeSetParams(void* executable, void* node, const rt::cuda::KernelNode* n) {
-  if (!driver().executables.contains(executable)) return kInvalidValue;
-  Executable& e = *static_cast<Executable*>(executable);
-  if (!driver().graphs.contains(e.graph)) return complain(kInvalidValue, "the graph of these nodes is gone");
-  if (number_of(node) >= e.nodes.size() || !e.nodes[number_of(node)].is_kernel || !is_plain(*n))
-    return complain(kInvalidValue, "no kernel's node");
-  return e.nodes[number_of(node)].operation = launch_of(n->function, n->grid_x, n->extra), kSuccess;
+  Node* of = node_of(executable, node);
+  if (!of || !of->is_kernel || !is_plain(*n)) return complain(kInvalidValue, "no kernel's node");
+  return of->operation = launch_of(n->function, n->grid_x, n->extra), kSuccess;
+}
+int32_t cuGraphExecMemcpyNodeSetParams(void* executable, void* node, const rt::cuda::CopyNode* c, void* context) {
+  Node* of = node_of(executable, node);
+  if (context != &driver().primary) return kInvalidContext;
+  if (!of || of->is_kernel || !is_plain(*c)) return complain(kInvalidValue, "no copy's node");
+  return of->operation = copy_of(*c), kSuccess;
+}
+int32_t cuGraphNodeSetEnabled(void* executable, void* node, uint32_t enabled) {
+  Node* of = node_of(executable, node);
+  if (!of || enabled > 1) return complain(kInvalidValue, "no node");
+  return of->enabled = enabled, kSuccess;
 }
 int32_t cuGraphLaunch(void* executable, void* stream) {
   if (!driver().executables.contains(executable)) return kInvalidValue;

@@ -61,10 +61,19 @@ TEST(PlaceBlocks, ThoseThatDoNotLiveAtOnceShareABlock) {
   Plan plan;
   plan.buffers = {open_buffer(small, 0, 1), open_buffer(large, 1, 2), buffer(64, 0, 9), open_buffer(small, 2, 3)};
   place_blocks(plan);
-  EXPECT_EQ(plan.blocks, (std::vector{small, large}));
+  EXPECT_EQ(plan.blocks, (std::vector<Block>{{small}, {large}}));
   EXPECT_EQ(plan.buffers[0].block, 0u);
   EXPECT_EQ(plan.buffers[1].block, 1u);
   EXPECT_EQ(plan.buffers[3].block, 0u);
+}
+TEST(PlaceBlocks, ABlockIsTheHostsOrTheGpus) {
+  const Expr n = symbol("n", {1, 1 << 24}, true);
+  Plan plan;
+  plan.buffers = {open_buffer(n, 0, 1), open_buffer(n, 2, 3), open_buffer(n, 4, 5)};
+  plan.buffers[1].on_host = true;
+  place_blocks(plan);
+  EXPECT_EQ(plan.blocks, (std::vector<Block>{{n}, {n, true}}));
+  EXPECT_EQ(plan.buffers[2].block, 0u);
 }
 TEST(PlaceBlocks, ABlockHasRoomForTheLargest) {
   const Expr n = symbol("n", {1, 1 << 24}, true), m = symbol("m", {1, 1 << 24}, true);
@@ -73,7 +82,7 @@ TEST(PlaceBlocks, ABlockHasRoomForTheLargest) {
   place_blocks(plan);
   ASSERT_EQ(plan.blocks.size(), 1u);
   for (const auto& [of_n, of_m, bytes] : {std::tuple(3, 5, 6), std::tuple(1, 7, 7)})
-    EXPECT_EQ(simplify_index(bind_symbols(plan.blocks[0], {{"n", of_n}, {"m", of_m}})), integer(bytes));
+    EXPECT_EQ(simplify_index(bind_symbols(plan.blocks[0].bytes, {{"n", of_n}, {"m", of_m}})), integer(bytes));
 }
 
 }  // namespace

@@ -285,6 +285,28 @@ cameo_status run_graphs() {
   return status;
 }
 
+/// A graph of other sizes with each run, whose memory grows.
+cameo_status run_sized_graphs() {
+  constexpr cameo_api api = rt::make_api<kGraphDecided>();
+  cameo_model* model = nullptr;
+  cameo_context* context = nullptr;
+  std::vector<int64_t> shape = {2, 3}, two = {2}, scalar;
+  std::vector<int32_t> number = {5};
+  std::vector<unsigned char> flag = {1};
+  cameo_value in[] = {value(shape, two), value(number, scalar), value(flag, scalar)}, out = owned();
+  cameo_status status = api.model_create(nullptr, &model, nullptr);
+  if (!status) status = api.context_create(model, &context, nullptr);
+  for (int64_t rows : {2, 0, 7}) {
+    shape[0] = rows;
+    if (!status) status = api.run(context, in, 3, &out, 1, nullptr, nullptr);
+    for (int64_t i = 0; i < 3 * rows && !status; ++i) EXPECT_EQ(static_cast<float*>(out.tensor.data)[i], 5);
+    out = owned();
+  }
+  api.context_release(context);
+  api.model_release(model);
+  return status;
+}
+
 void fail_call(Mock& mock, const char* name, int32_t at) {
   mock = Mock();
   std::snprintf(mock.fail, sizeof mock.fail, "%s", name);
@@ -304,6 +326,7 @@ TEST_F(Driver, EveryEntryPointMayFail) {
     fail_call(mock, name, 1);
     cameo_status status = run_rows();
     if (!status) status = run_graphs();
+    if (!status) status = run_sized_graphs();
     const bool called = mock.fail_at <= 0;
     EXPECT_EQ(mock.live, 0);
     EXPECT_TRUE(may_fail_unseen(name) || (called && status != CAMEO_OK)) << status;
@@ -312,10 +335,11 @@ TEST_F(Driver, EveryEntryPointMayFail) {
   mock = Mock();
   EXPECT_EQ(run_rows(), CAMEO_OK);
   EXPECT_EQ(run_graphs(), CAMEO_OK);
+  EXPECT_EQ(run_sized_graphs(), CAMEO_OK);
 }
 
 TEST_F(Driver, EveryCallMayFail) {
-  for (cameo_status (*const work)() : {run_rows, run_graphs}) {
+  for (cameo_status (*const work)() : {run_rows, run_graphs, run_sized_graphs}) {
     int32_t at = 1, failures = 0;
     for (bool fired = true; fired && at < 2000; ++at) {
       fail_call(mock, "*", at);

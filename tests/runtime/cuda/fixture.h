@@ -9,6 +9,7 @@
 
 #include "runtime/cuda/card.h"
 #include "tests/gpu/mock/mock.h"
+#include "tests/runtime/decided_program.h"
 #include "tests/runtime/harness.h"
 
 namespace programs {
@@ -126,6 +127,21 @@ inline constexpr Schedule kPickBothSchedule = {
     .rows = kPickBothRows, .row_count = 3, .refs = kPickRefs, .base_count = 5};
 inline const Program kGraphPick =
     with_gpu(kPick, 6, kPickBothSchedule, {{"pick", 2}, {"increment", 1}}, Images::Gpu, kGraphs);
+
+// ---- decided, of 64 elements at most: filled in, copied and given out
+inline const std::initializer_list<GpuKernel> kDecidedGpu = {{"fill", 4}};
+inline const Program kGpuDecided = with_gpu(kDecided, sizeof "k000", kDecidedSchedule, kDecidedGpu, Images::Gpu);
+inline const Ref kCopiedRefs[] = {
+    {1, 0, 0},  {6, 0, 8 * kElements}, {6, 0, 8 * kValue}, {6, 0, 8 * kFlag}, {1, 0, 256}, {1, 0, 0}, {5, 0, 0},
+    {1, 0, 256}};
+inline const Row kCopiedRows[] = {{.kind = RowKind::Kernel, .kernel = 0, .refs = 0, .b = kElements + 1},
+                                  {.kind = RowKind::Copy, .refs = 4, .b = kDecidedBytes + 1},
+                                  {.kind = RowKind::Copy, .refs = 6, .b = kDecidedBytes + 1},
+                                  {.kind = RowKind::End}};
+inline const Schedule kCopiedSchedule = {
+    .rows = kCopiedRows, .row_count = 4, .refs = kCopiedRefs, .base_count = 7, .arena_bytes = 512, .sizes_base = 6};
+inline const Program kGraphDecided =
+    with_gpu(kDecided, sizeof "k000", kCopiedSchedule, kDecidedGpu, Images::Gpu, kGraphs);
 
 /// Memory of the device, as a host that uses the driver itself would have it.
 class DeviceMemory {

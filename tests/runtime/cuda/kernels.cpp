@@ -1,4 +1,4 @@
-// The kernels of tests/runtime/programs.h and sized_programs.h with a GPU's frame.
+// The kernels of tests/runtime/programs.h, sized_programs.h and decided_program.h with a GPU's frame.
 #include "runtime/call.h"
 
 using namespace rt;
@@ -54,6 +54,10 @@ RT_KERNEL scale(const float* x, const float* bias, float* y, int64_t* rows, cons
 }
 RT_KERNEL mask(const float* y, const bool* kept, float* to, const int64_t count, Fault*) {
   for (int64_t i = thread(); i < count; i += kBlockThreads) to[i] = kept[i] ? y[i] : 0;
+}
+
+RT_KERNEL fill(float* y, const int64_t count, const int64_t value, const int64_t flag, Fault*) {
+  for (int64_t i = thread(); i < count; i += kBlockThreads) y[i] = flag ? static_cast<float>(value) : 0;
 }
 
 RT_KERNEL add_one(const float* from, float* to, Fault*) {
