@@ -63,8 +63,8 @@ void infer_pad(Infer& n) {
 Expr reflected(Expr i, Dim whole, const Margins& m) {
   if (whole.is_static(1)) return integer(0);
   Expr last = whole.extent() - integer(1), period = last * integer(2);
-  bool is_short = whole.is_static() && m.begin.is_const() && m.end.is_const() &&
-                  std::max(m.begin.int_value(), m.end.int_value()) <= last.int_value();
+  bool is_short =
+      m.begin.is_const() && m.end.is_const() && std::max(m.begin.int_value(), m.end.int_value()) <= range_of(last).low;
   if (is_short) return max(min(i, period - i), -i);
   Expr phase = mod(i, period);
   return min(phase, period - phase);
