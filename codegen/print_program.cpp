@@ -432,7 +432,9 @@ class ProgramPrinter {
   /// Steps name ONNX nodes through a table with one row for each distinct (provenance, kernel).
   size_t node_of(const Plan& p, const Step& s) {
     const std::string kernel(s.kind == StepKind::Kernel ? p.kernels[s.kernel].symbol : kind_name(s.kind));
-    return node_of(s.provenance, kernel, s.kind == StepKind::Kernel ? p.kernels[s.kernel].cost : KernelCost());
+    // Of a kernel over sizes the cost is that of the estimate, and a run's is not known.
+    const bool known = s.kind == StepKind::Kernel && parameters_of(p)[s.kernel].empty();
+    return node_of(s.provenance, kernel, known ? p.kernels[s.kernel].cost : KernelCost());
   }
   size_t node_of(const Provenance& provenance, const std::string& kernel, const KernelCost& cost) {
     const std::vector<std::string> names = names_of(provenance);
