@@ -61,24 +61,21 @@ std::string_view name(FoldKind kind) {
 
 // ---- chunks ---------------------------------------------------------------------------------------------------------
 
-int chunks_by_work(const Kernel& k, double operations, const Target& target) {
-  constexpr double kOperations = 50. / 9, kMost = 64;  // that a core does in a cycle, of all kinds, roughly; chunks
+int64_t chunks_by_work(const Kernel& k, double operations, const Target& target) {
+  constexpr double kOperations = 50. / 9,
+                   kMost = 1 << 30;  // that a core does in a cycle, of all kinds, roughly; chunks
   const double worth_a_thread = target.machine.barrier * target.machine.clock * 1e9 * kOperations;
-  return static_cast<int>(std::clamp((k.cost.operations + operations) / worth_a_thread, 1.0, kMost));
+  return static_cast<int64_t>(std::clamp((k.cost.operations + operations) / worth_a_thread, 1.0, kMost));
 }
 
-Expr chunks_of_run(const Kernel& k, int chunks) {
+Expr chunks_of_run(const Kernel& k, int64_t chunks, int64_t most) {
   Dim points = 1;
   for (Expr axis : k.axes) points = points * Dim(axis.extent());
-  if (chunks == 1 || points.is_static()) return {};
-  const Expr likely = integer(points_of(k.axes)), most = integer(chunks);
-  const Expr share = floor_div(points.extent() * most + likely - integer(1), likely);
-  return simplify_index(max(integer(1), min(most, share)));
-}
-
-int chunks_by_units(int64_t units) {
-  constexpr int64_t kMost = 65535;  // that a row can say; beyond, a block has several units
-  return static_cast<int>(std::clamp<int64_t>(units, 1, kMost));
+  const int64_t likely = points_of(k.axes);
+  if (points.is_static() || (chunks == 1 && points.upper() <= likely)) return {};
+  const int64_t of_one = std::max<int64_t>(likely / chunks, 1);
+  const Expr share = floor_div(points.extent() + integer(of_one - 1), integer(of_one));
+  return simplify_index(max(integer(1), min(integer(most), share)));
 }
 
 }  // namespace cameo

@@ -83,8 +83,10 @@ class Family {
   virtual double efficiency() const { return 0.04; }
 
   // ---- what the plan asks of a kernel of this family
-  /// Into how many chunks a processor's threads share the work, or a GPU's blocks.
-  virtual int chunks(const Kernel& k, const Target& target) const = 0;
+  /// Into how many chunks a processor's threads may share the work, or a GPU's blocks: a step has no more than the
+  /// most.
+  virtual int64_t chunks(const Kernel& k, const Target& target) const = 0;
+  virtual int64_t most_chunks(const Kernel&, const Target& target) const { return target.is_gpu() ? 65535 : 64; }
   /// Each element of an output is computed by one point of the axes; else points run one after another, in order.
   virtual bool writes_once() const { return true; }
   /// Whether the kernel's function writes an operand, or may.
@@ -118,12 +120,10 @@ LoweredKernel kernel_of_node(const NodeProblem& p, const Family& family);
 /// A price whose work takes `ratio` times as long; to launch it takes what it did.
 double scaled(double seconds, double ratio, const Target& target);
 std::string_view name(FoldKind kind);  // as rt:: has it
-/// A processor's chunks: enough for the threads to even out, each at least as long as threads need to meet.
-/// `operations`: those of the whole kernel that its cost does not show.
-int chunks_by_work(const Kernel& k, double operations, const Target& target);
-/// As many of these chunks as a run's points are of those that are likely; null where they are known.
-Expr chunks_of_run(const Kernel& k, int chunks);
-/// A GPU's: a block has a unit of work at a time.
-int chunks_by_units(int64_t units);
+/// A processor's chunks: each is at least as long as threads need to meet. `operations`: those of the whole kernel that
+/// its cost does not show.
+int64_t chunks_by_work(const Kernel& k, double operations, const Target& target);
+/// In proportion to the points of a run, where `chunks` are those of the likely ones; null where one number is right.
+Expr chunks_of_run(const Kernel& k, int64_t chunks, int64_t most);
 
 }  // namespace cameo

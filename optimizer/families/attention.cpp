@@ -217,14 +217,13 @@ class AttentionFamily final : public Family {
     Family::apply(k, choice, target);
     k.scratch_bytes = rt::attention_scratch_bytes(AttentionNode(*k.node).shape(), attention_tile(choice));
   }
-  int chunks(const Kernel& k, const Target& target) const override {
+  int64_t chunks(const Kernel& k, const Target& target) const override {
     const AttentionNode n(*k.node);
     const rt::AttentionShape& s = n.shape();
     const int64_t units = rt::attention_units(s, attention_tile(k.choice));
     const double read = n.keys_seen() * static_cast<double>(s.size + s.value_size);  // by a unit
     const double multiplied = static_cast<double>(s.batch * s.groups * s.rows()) * read / rt::kPanel;
-    return static_cast<int>(
-        std::min<int64_t>(units, chunks_by_work(k, multiplied + static_cast<double>(units) * read, target)));
+    return std::min(units, chunks_by_work(k, multiplied + static_cast<double>(units) * read, target));
   }
   std::vector<Tensor> evaluate(const Kernel& k, std::span<const Tensor> in) const override {
     return interpret_node(*k.node, k.node->nodes()[0], in);

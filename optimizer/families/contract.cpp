@@ -229,14 +229,14 @@ class Contract final : public Family {
     if (k.scratch_bytes.upper() != kOpen) k.scratch_bytes = k.scratch_bytes.upper();
   }
 
-  int chunks(const Kernel& k, const Target& target) const override {
+  int64_t chunks(const Kernel& k, const Target& target) const override {
     const Product p(k);
     if (!target.is_gpu())
       return chunks_by_work(k, static_cast<double>(points_of(k.axes)) * static_cast<double>(p.terms()) / 16, target);
     const BlockProduct b = block_product_of(k, p, k.choice["stages"]);
     const int64_t tiles = k.choice["stages"] ? rt::staged_tiles(staged_tile_of(k.choice), b.m, b.n)
                                              : rt::block_tiles(block_tile_of(k.choice), target.block_threads, b.m, b.n);
-    return chunks_by_units(b.batches * tiles);
+    return std::max<int64_t>(1, b.batches * tiles);
   }
 
   std::string details(const Kernel& k) const override {

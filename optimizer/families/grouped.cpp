@@ -198,7 +198,7 @@ class Grouped final : public Family {
     return cycles / (target.machine.clock * 1e9) + target.seconds_to_move(cost.bytes);
   }
 
-  int chunks(const Kernel& k, const Target& target) const override {
+  int64_t chunks(const Kernel& k, const Target& target) const override {
     return chunks_by_work(k, static_cast<double>(points_of(k.axes)) * static_cast<double>(Product(k).terms()) / 16,
                           target);
   }

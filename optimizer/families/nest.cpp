@@ -223,12 +223,12 @@ class Nest final : public Family {
     Family::apply(k, choice, target);
   }
 
-  int chunks(const Kernel& k, const Target& target) const override {
+  int64_t chunks(const Kernel& k, const Target& target) const override {
     if (!target.is_gpu()) return chunks_by_work(k, 0, target);
     const std::span<const Expr> axes(k.axes);
     const int64_t team = k.choice["team"], threads = target.block_threads;
-    if (team > 1) return chunks_by_units(rt::round_up_div(points_of(axes.first(axes.size() - 1)), threads / team));
-    return chunks_by_units(rt::round_up_div(points_of(axes) / k.choice["lanes"], threads));
+    if (team > 1) return std::max<int64_t>(1, rt::round_up_div(points_of(axes.first(axes.size() - 1)), threads / team));
+    return std::max<int64_t>(1, rt::round_up_div(points_of(axes) / k.choice["lanes"], threads));
   }
 
   std::string details(const Kernel& k) const override {

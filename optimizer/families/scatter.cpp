@@ -48,14 +48,16 @@ class ScatterFamily final : public Family {
   }
   std::vector<Choice> candidates(const Kernel& k, const Target&) const override { return {k.choice}; }
 
-  int chunks(const Kernel& k, const Target& target) const override {
-    constexpr int64_t kMostWalks =
-        8;  // blocks that walk the same updates: finding one's own is most of the work by then
+  int64_t chunks(const Kernel& k, const Target& target) const override {
     if (!target.is_gpu()) return 1;
     const std::span<const Expr> axes(k.axes);
     const size_t owners = owners_of(k);
     const int64_t units = rt::round_up_div(points_of(owners ? axes.first(owners) : axes), target.block_threads);
-    return chunks_by_units(owners ? units : std::min(units, kMostWalks));
+    return std::max<int64_t>(1, units);
+  }
+  int64_t most_chunks(const Kernel& k, const Target& target) const override {
+    constexpr int64_t kWalks = 8;  // blocks over the same updates: finding one's own is most of the work by then
+    return owners_of(k) ? Family::most_chunks(k, target) : kWalks;
   }
   bool writes_once() const override { return false; }
 

@@ -49,10 +49,11 @@ class Transpose final : public Family {
   }
   std::vector<Choice> candidates(const Kernel&, const Target&) const override { return {Choice()}; }
 
-  int chunks(const Kernel& k, const Target&) const override {
+  int64_t chunks(const Kernel& k, const Target&) const override {
     const std::span<const Expr> axes(k.axes);
     const auto tiles = [](Expr axis) { return rt::round_up_div(Dim(axis.extent()).estimate(), rt::kTransposeTile); };
-    return chunks_by_units(points_of(axes.first(axes.size() - 2)) * tiles(axes[axes.size() - 2]) * tiles(axes.back()));
+    return std::max<int64_t>(
+        1, points_of(axes.first(axes.size() - 2)) * tiles(axes[axes.size() - 2]) * tiles(axes.back()));
   }
 
   void print(KernelPrinter& printer, const Kernel& k) const override {

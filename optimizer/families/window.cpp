@@ -127,10 +127,10 @@ class Window final : public Family {
     return scaled(Family::price(k, cost, choice, target), ratio, target);
   }
 
-  int chunks(const Kernel& k, const Target& target) const override {
+  int64_t chunks(const Kernel& k, const Target& target) const override {
     if (target.is_gpu()) {
       const int64_t rows = rows_of(k), tiles = rt::round_up_div(rows, k.choice["rows"]);
-      return chunks_by_units(rt::round_up_div(points_of(k.axes) / rows * tiles, target.block_threads));
+      return std::max<int64_t>(1, rt::round_up_div(points_of(k.axes) / rows * tiles, target.block_threads));
     }
     const double taps = static_cast<double>(points_of(unfold(k.accumulated).variables));
     return chunks_by_work(k, static_cast<double>(points_of(k.axes)) * taps / 8, target);

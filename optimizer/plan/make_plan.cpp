@@ -302,13 +302,14 @@ void Planner::push_kernel(Kernel k, const std::vector<Place>& at, const std::vec
   const std::vector<int64_t> base_offsets = take_base_offsets(k);
   for (size_t i = 0; i < refs.size(); ++i) refs[i].offset += base_offsets[i] * byte_size(k.operands[i]);
   Provenance provenance = k.provenance;
-  const int chunks = k.family->chunks(k, machine_of(k.on_host, plan_.target));
-  const Expr of_run = chunks_of_run(k, chunks);
+  const Target& machine = machine_of(k.on_host, plan_.target);
+  const int64_t chunks = k.family->chunks(k, machine), most = k.family->most_chunks(k, machine);
+  const Expr of_run = chunks_of_run(k, chunks, most);
   plan_.scratch_bytes = larger(plan_.scratch_bytes, k.scratch_bytes);
   uint32_t number = kernels_.intern(std::move(k));
   Step& s = push(StepKind::Kernel, std::move(refs), provenance);
   s.kernel = number;
-  s.chunks = chunks;
+  s.chunks = static_cast<int>(std::min(chunks, most));
   s.size = of_run;
   s.written = written;
 }

@@ -76,7 +76,7 @@ TEST(Artifact, TwoBuildsAreEqual) {
 struct NoSuchKernel final : Family {
   std::string_view name() const override { return "no_such_kernel"; }
   std::vector<Choice> candidates(const Kernel&, const Target&) const override { return {}; }
-  int chunks(const Kernel&, const Target&) const override { return 1; }
+  int64_t chunks(const Kernel&, const Target&) const override { return 1; }
   void print(KernelPrinter&, const Kernel&) const override {}
 };
 

@@ -6,6 +6,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "frontend/ir/build.h"
 #include "optimizer/choose/family.h"
 #include "tests/support/graph_text.h"
 #include "tests/support/road.h"
@@ -130,7 +131,7 @@ TEST(Ways, StagesOfARingAreThoseThatABlocksMemoryHolds) {
 
 TEST(Ways, AChunkTakesAsLongAsThreadsNeedToMeet) {
   const Kernel k = kernel_of({"input X f32[100000]", "Y = Exp(X)", "output Y"}, wide());
-  const int chunks = k.family->chunks(k, wide());
+  const int64_t chunks = k.family->chunks(k, wide());
   EXPECT_GT(chunks, 8);
   EXPECT_LT(chunks, 64);
   Target other = wide();
@@ -140,6 +141,20 @@ TEST(Ways, AChunkTakesAsLongAsThreadsNeedToMeet) {
   EXPECT_EQ(k.family->chunks(k, other), chunks / 4);
   other.machine.barrier = 1;
   EXPECT_EQ(k.family->chunks(k, other), 1);
+}
+
+TEST(Ways, ARunOfAWideRangeHasTheChunksOfItsOwnSize) {
+  Build b;
+  const Dim n(symbol("n", {1, 1 << 20}));
+  const Graph over = b.finish({{"y", b.op("Exp", {b.input("x", Type(DType::f32, {n}))})}});
+  const Step& step = plan_graph(over, "model", wide()).plans[0].steps.back();
+  const auto chunks_at = [&](int64_t size) {
+    return simplify_index(bind_symbols(step.size, {{"n", size}})).int_value();
+  };
+  const Kernel k = kernel_of({"input X f32[100000]", "Y = Exp(X)", "output Y"}, wide());
+  EXPECT_NEAR(static_cast<double>(chunks_at(100000)), static_cast<double>(k.family->chunks(k, wide())), 1);
+  EXPECT_EQ(chunks_at(1 << 20), 64);
+  EXPECT_EQ(chunks_at(1), 1);
 }
 
 }  // namespace
