@@ -1,4 +1,4 @@
-// Cumulate, of cameo's own: CumSum and CumProd of integers along an axis that is long, or as long as a run says.
+// Cumulate, of cameo's own: CumSum and CumProd along an axis that is long, or as long as a run says.
 #include "frontend/ops/cumulate.h"
 
 namespace cameo::ops {
@@ -27,14 +27,26 @@ std::vector<Tensor> cumulate_reference(const MeaningView& n, std::span<const Ten
   for (int a = axis + 1; a < x.rank(); ++a) inner *= x.dims()[a];
   Tensor y(x.dtype(), x.dims());
   for (int64_t row = 0; length && row < x.size() / length; ++row) {
-    uint64_t all = n.attr_int("product");  // which wraps
-    for (int64_t step = 0; step < length; ++step) {
+    const auto place = [&](int64_t step) {
       const int64_t i = n.attr_int("reverse") ? length - 1 - step : step;
-      const int64_t at = row / inner * length * inner + i * inner + row % inner;
-      const uint64_t before = all, here = x.get_int(at);
-      all = n.attr_int("product") ? all * here : all + here;
-      y.set_int(at, n.attr_int("exclusive") ? before : all);
-    }
+      return row / inner * length * inner + i * inner + row % inner;
+    };
+    const auto each_step = [&](auto all, auto get, auto set) {
+      for (int64_t step = 0; step < length; ++step) {
+        const auto before = all;
+        all = n.attr_int("product") ? all * get(place(step)) : all + get(place(step));
+        set(place(step), n.attr_int("exclusive") ? before : all);
+      }
+    };
+    if (is_float(x.dtype()))
+      each_step(
+          static_cast<double>(n.attr_int("product")), [&](int64_t at) { return x.get(at); },
+          [&](int64_t at, double value) { y.set(at, value); });
+    else  // which wraps
+      each_step(
+          static_cast<uint64_t>(n.attr_int("product")),
+          [&](int64_t at) { return static_cast<uint64_t>(x.get_int(at)); },
+          [&](int64_t at, uint64_t value) { y.set_int(at, static_cast<int64_t>(value)); });
   }
   return {y};
 }
@@ -45,7 +57,7 @@ Operator declare_cumulate() {
   return {.name = "Cumulate",
           .domain = "cameo",
           .since = {1},
-          .inputs = {{"x", kIntegers}},
+          .inputs = {{"x", kNumbers}},
           .outputs = {{"y"}},
           .attributes = {{"axis", AttrKind::Int}, {"product", 0}, {"exclusive", 0}, {"reverse", 0}},
           .infer = infer_cumulate,

@@ -29,8 +29,7 @@ inline Expr along(const MeaningView& n, FoldKind kind, double neutral, std::span
   return cast(fold(kind, r, select(counts, cast(n.load(0, at), t), constant(t, neutral))), n.dtype());
 }
 
-/// A fold for each element takes the square of the length. Floats are folded all the same: how far they are rounded,
-/// the interpreter knows of folds.
+/// A fold for each element takes the square of the length.
 inline bool is_long(const Dim& length) { return !length.is_static() || length.value() > 16; }
 inline Meaning in_one_pass(const MeaningView& n, int axis, FoldKind kind) {
   Build b(n);
@@ -46,7 +45,7 @@ inline Meaning meaning(const MeaningView& n, FoldKind kind, double neutral) {
   auto fold_along = [&](int axis) { return along(n, kind, neutral, out.index, axis); };
   if (is_known(n)) {
     const int axis = NodeView::axis(n.ints(1)[0], n.rank());
-    if (!is_float(n.dtype()) && is_long(n.shape()[axis])) return in_one_pass(n, axis, kind);
+    if (is_long(n.shape()[axis])) return in_one_pass(n, axis, kind);
     out.value = fold_along(axis);
     return Compute{{out}};
   }

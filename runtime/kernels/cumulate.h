@@ -1,5 +1,6 @@
-// cumulate: running sums or products of integers along an axis, y[i] = x[0] + .. + x[i], from either end, the element
-// itself included or not. On a processor one pass over each row. On a GPU each element folds those that it counts.
+// cumulate: running sums or products along an axis, y[i] = x[0] + .. + x[i], from either end, the element itself
+// included or not; of floats in f64. On a processor one pass over each row. On a GPU each element folds those that it
+// counts.
 #pragma once
 #include "runtime/kernels/nest.h"
 #include "runtime/rt/elementwise.h"
@@ -7,9 +8,18 @@
 namespace rt {
 namespace detail {
 
-template <class V>
-RT_FN V cumulated(V all, V x, i64 product) {
-  return product ? mul(all, x) : add(all, x);
+template <class T, bool = kIsFloat<T>>
+struct Running {
+  using Type = T;
+};
+template <class T>
+struct Running<T, true> {
+  using Type = f64;
+};
+
+template <class A, class V>
+RT_FN A cumulated(A all, V x, i64 product) {
+  return product ? mul(all, cast<A>(x)) : add(all, cast<A>(x));
 }
 
 }  // namespace detail
@@ -19,23 +29,24 @@ template <class T>
 RT_FN void cumulate(const Call& call, T* y, const T* x, i64 outer, i64 length, i64 inner, i64 product, i64 exclusive,
                     i64 reverse) {
   using V = decltype(load(x, i64{0}));
+  using A = typename detail::Running<V>::Type;
 #if defined(RT_KERNEL)
   for (i64 u = detail::first_unit(call); u < outer * length * inner; u += detail::next_unit(call)) {
     const i64 row = u / inner / length, here = u / inner % length, from = row * length * inner + u % inner;
     const i64 begin = reverse ? here + exclusive : 0, end = reverse ? length : here + 1 - exclusive;
-    V all = V(product);
+    A all = A(product);
     for (i64 i = begin; i < end; ++i) all = detail::cumulated(all, load(x, from + i * inner), product);
-    store(y, u, all);
+    store(y, u, cast<V>(all));
   }
 #else
   for (i64 row = detail::first_unit(call); row < outer * inner; row += detail::next_unit(call)) {
     const i64 from = row / inner * length * inner + row % inner;
-    V all = V(product);
+    A all = A(product);
     for (i64 step = 0; step < length; ++step) {
       const i64 at = from + (reverse ? length - 1 - step : step) * inner;
-      const V before = all;
+      const A before = all;
       all = detail::cumulated(all, load(x, at), product);
-      store(y, at, exclusive ? before : all);
+      store(y, at, cast<V>(exclusive ? before : all));
     }
   }
 #endif
