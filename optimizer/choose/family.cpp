@@ -62,10 +62,9 @@ std::string_view name(FoldKind kind) {
 // ---- chunks ---------------------------------------------------------------------------------------------------------
 
 int64_t chunks_by_work(const Kernel& k, double operations, const Target& target) {
-  constexpr double kOperations = 50. / 9,
-                   kMost = 1 << 30;  // that a core does in a cycle, of all kinds, roughly; chunks
+  constexpr double kOperations = 50. / 9;  // that a core does in a cycle, of all kinds, roughly
   const double worth_a_thread = target.machine.barrier * target.machine.clock * 1e9 * kOperations;
-  return static_cast<int64_t>(std::clamp((k.cost.operations + operations) / worth_a_thread, 1.0, kMost));
+  return static_cast<int64_t>(std::clamp((k.cost.operations + operations) / worth_a_thread, 1.0, 1e9));
 }
 
 Expr chunks_of_run(const Kernel& k, int64_t chunks, int64_t most) {

@@ -236,7 +236,7 @@ class Contract final : public Family {
     const BlockProduct b = block_product_of(k, p, k.choice["stages"]);
     const int64_t tiles = k.choice["stages"] ? rt::staged_tiles(staged_tile_of(k.choice), b.m, b.n)
                                              : rt::block_tiles(block_tile_of(k.choice), target.block_threads, b.m, b.n);
-    return std::max<int64_t>(1, b.batches * tiles);
+    return b.batches * tiles;
   }
 
   std::string details(const Kernel& k) const override {

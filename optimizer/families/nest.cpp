@@ -227,8 +227,8 @@ class Nest final : public Family {
     if (!target.is_gpu()) return chunks_by_work(k, 0, target);
     const std::span<const Expr> axes(k.axes);
     const int64_t team = k.choice["team"], threads = target.block_threads;
-    if (team > 1) return std::max<int64_t>(1, rt::round_up_div(points_of(axes.first(axes.size() - 1)), threads / team));
-    return std::max<int64_t>(1, rt::round_up_div(points_of(axes) / k.choice["lanes"], threads));
+    if (team > 1) return rt::round_up_div(points_of(axes.first(axes.size() - 1)), threads / team);
+    return rt::round_up_div(points_of(axes) / k.choice["lanes"], threads);
   }
 
   std::string details(const Kernel& k) const override {

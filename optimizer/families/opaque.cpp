@@ -27,7 +27,7 @@ class OpaqueFamily final : public Family {
   std::vector<Choice> candidates(const Kernel&, const Target&) const override { return {Choice()}; }
 
   int64_t chunks(const Kernel& k, const Target& target) const override {
-    return target.is_gpu() ? std::max<int64_t>(1, rt::round_up_div(function_of(k).units, target.block_threads)) : 1;
+    return target.is_gpu() ? rt::round_up_div(function_of(k).units, target.block_threads) : 1;
   }
   std::vector<Tensor> evaluate(const Kernel& k, std::span<const Tensor> in) const override {
     return interpret_node(*k.node, k.node->nodes()[0], in);

@@ -53,7 +53,7 @@ class ScatterFamily final : public Family {
     const std::span<const Expr> axes(k.axes);
     const size_t owners = owners_of(k);
     const int64_t units = rt::round_up_div(points_of(owners ? axes.first(owners) : axes), target.block_threads);
-    return std::max<int64_t>(1, units);
+    return units;
   }
   int64_t most_chunks(const Kernel& k, const Target& target) const override {
     constexpr int64_t kWalks = 8;  // blocks over the same updates: finding one's own is most of the work by then

@@ -52,8 +52,7 @@ class Transpose final : public Family {
   int64_t chunks(const Kernel& k, const Target&) const override {
     const std::span<const Expr> axes(k.axes);
     const auto tiles = [](Expr axis) { return rt::round_up_div(Dim(axis.extent()).estimate(), rt::kTransposeTile); };
-    return std::max<int64_t>(
-        1, points_of(axes.first(axes.size() - 2)) * tiles(axes[axes.size() - 2]) * tiles(axes.back()));
+    return points_of(axes.first(axes.size() - 2)) * tiles(axes[axes.size() - 2]) * tiles(axes.back());
   }
 
   void print(KernelPrinter& printer, const Kernel& k) const override {

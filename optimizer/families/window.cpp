@@ -130,7 +130,7 @@ class Window final : public Family {
   int64_t chunks(const Kernel& k, const Target& target) const override {
     if (target.is_gpu()) {
       const int64_t rows = rows_of(k), tiles = rt::round_up_div(rows, k.choice["rows"]);
-      return std::max<int64_t>(1, rt::round_up_div(points_of(k.axes) / rows * tiles, target.block_threads));
+      return rt::round_up_div(points_of(k.axes) / rows * tiles, target.block_threads);
     }
     const double taps = static_cast<double>(points_of(unfold(k.accumulated).variables));
     return chunks_by_work(k, static_cast<double>(points_of(k.axes)) * taps / 8, target);

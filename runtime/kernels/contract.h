@@ -36,6 +36,8 @@ RT_FN void contract_naive(const Call& call, Extents<R> outer, Extents<S> segment
 // ---- loops over tiles ----------------------------------------------------------------------------------------------
 namespace detail {
 
+inline constexpr i64 kLongSum = 64;  // terms, of which a tile takes so long that its height may be asked for
+
 template <class Columns>
 struct PanelCount {
   using Type = i64;
@@ -45,7 +47,7 @@ struct PanelCount<Constant<N>> {
   using Type = Constant<panels_of(N)>;
 };
 
-template <int MR, int NV, bool InRegisters, int Splits, int R, int S, class M, class N, class A, class B,
+template <int MR, int NV, bool InRegisters, int Splits, bool kLowEnd, int R, int S, class M, class N, class A, class B,
           class Epilogue>
 struct Contraction {
   using PanelTotal = typename PanelCount<N>::Type;
@@ -144,10 +146,11 @@ struct Contraction {
     RT_ROLLED
     while (true) {
       i64 first = 0, known = 0, left = 0;
-      each_rows<MR>(m, rows, part, [&](auto height, i64 row, i64 computed) __attribute__((always_inline)) {
-        left = tile<height.value, W>(totals, index, panels, row, computed, panel);
-        first = row, known = computed;
-      });
+      each_rows<MR, kSecondRows, kLowEnd>(m, rows, part,
+                                          [&](auto height, i64 row, i64 computed) __attribute__((always_inline)) {
+                                            left = tile<height.value, W>(totals, index, panels, row, computed, panel);
+                                            first = row, known = computed;
+                                          });
       store_totals<W>(totals, index, first, known, left, panel);
       if (--count == 0) return;
       if (++part == rows.parts) {
@@ -200,9 +203,10 @@ RT_FN void contract(const Call& call, Extents<R> outer, Extents<S> segments, M m
                                                                  a,     b,        epilogue}
       .run(call);
 #else
-  const TileSplit rows = detail::split_rows<MR>(m), columns = detail::split_columns<NV>(n);
-  detail::Contraction<MR, NV, InRegisters, Splits, R, S, M, N, A, B, Epilogue>{call, outer,   segments, m, n,       k,
-                                                                               rows, columns, a,        b, epilogue}
+  constexpr bool kLowEnd = detail::kLeast<K> >= detail::kLongSum;
+  const TileSplit rows = detail::split_rows<MR, kSecondRows, kLowEnd>(m), columns = detail::split_columns<NV>(n);
+  detail::Contraction<MR, NV, InRegisters, Splits, kLowEnd, R, S, M, N, A, B, Epilogue>{
+      call, outer, segments, m, n, k, rows, columns, a, b, epilogue}
       .run();
 #endif
 }

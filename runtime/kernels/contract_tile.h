@@ -129,9 +129,10 @@ RT_FN void each_size(const TileSplit& split, i64 part, F f) {
   if constexpr (N > 1 && occurs<Total>(N, 1)) f(Size<1>{});
 }
 
-// Rows fall into parts of one height, the largest that there are rows for of N and, below that, Second and its halves:
-// the last part reaches back into the one before, and says how many of its rows belong there, so that each height is
-// one tile at most. Of a known number that is less than N, which no tile is chosen for, the parts have several heights.
+// Rows fall into parts of one height, the largest that there are rows for of N and, below that, Second and its halves.
+// The last part reaches back into the one before, and says how many of its rows belong there, so that each height is
+// one tile at most; kLowEnd: it has the least height that its rows fit into, which pays where parts take long. Of a
+// known number that is less than N, which no tile is chosen for, the parts have several heights.
 template <int N, class M>
 constexpr bool one_height() {
   return !kIsConstant<M> || kLeast<M> >= N;
@@ -148,16 +149,26 @@ constexpr i64 height_of(i64 m) {
     return m >= N ? N : height_of<kBelow<N, Second>, Second>(m);
   }
 }
-template <int N, int Second = kSecondRows, class M>
+template <int N, int Second>
+constexpr i64 height_for(i64 rows) {  // of N at most
+  if constexpr (N == 1) {
+    return 1;
+  } else {
+    return rows > kBelow<N, Second> ? N : height_for<kBelow<N, Second>, Second>(rows);
+  }
+}
+template <int N, int Second = kSecondRows, bool kLowEnd = false, class M>
 RT_FN constexpr TileSplit split_rows(M m) {
   if constexpr (one_height<N, M>()) {
     const i64 height = kLeast<M> >= N ? N : height_of<N, Second>(m), parts = round_up_div(m, height);
+    if constexpr (kLowEnd && kLeast<M> < N)
+      return {parts, parts - 1, height, height_for<N, Second>(m - (parts - 1) * height)};
     return {parts, parts, height, height};
   } else {
     return split_tiles(m, N);
   }
 }
-// Calls f with the height of all parts, as a type; Next: the largest that was not asked for yet.
+// Calls f with a part's height as a type; Next: the largest that was not asked for yet.
 template <int Next, int Second, class M, class F>
 RT_FN void with_height(i64 height, F f) {
   if constexpr (Next == 1 || kLeast<M> >= Next) {
@@ -169,17 +180,17 @@ RT_FN void with_height(i64 height, F f) {
   }
 }
 // Calls f with the height of a part, where it begins, and how many of its rows belong to the part before.
-template <int N, int Second = kSecondRows, class M, class F>
+template <int N, int Second = kSecondRows, bool kLowEnd = false, class M, class F>
 RT_FN void each_rows(M m, const TileSplit& split, i64 part, F f) {
   if constexpr (!one_height<N, M>()) {
     each_size<N, M>(split, part, [&](auto size) __attribute__((always_inline)) { f(size, split.begin(part), 0); });
   } else if constexpr (kIsConstant<M> && kLeast<M> % N == 0) {
     f(Size<N>{}, part * N, 0);
   } else {
-    with_height<N, Second, M>(split.size, [&](auto height) __attribute__((always_inline)) {
-      constexpr i64 kHeight = height.value;
-      const i64 row = (part + 1) * kHeight <= m ? part * kHeight : m - kHeight;
-      f(height, row, part * kHeight - row);
+    const i64 begin = part * split.size, size = kLowEnd && part >= split.full ? split.rest : split.size;
+    with_height<N, Second, M>(size, [&](auto height) __attribute__((always_inline)) {
+      const i64 row = begin + height.value <= m ? begin : m - height.value;
+      f(height, row, begin - row);
     });
   }
 }

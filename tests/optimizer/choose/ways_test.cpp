@@ -147,7 +147,7 @@ TEST(Ways, ARunOfAWideRangeHasTheChunksOfItsOwnSize) {
   Build b;
   const Dim n(symbol("n", {1, 1 << 20}));
   const Graph over = b.finish({{"y", b.op("Exp", {b.input("x", Type(DType::f32, {n}))})}});
-  const Step& step = plan_graph(over, "model", wide()).plans[0].steps.back();
+  const Step step = plan_graph(over, "model", wide()).plans[0].steps.back();
   const auto chunks_at = [&](int64_t size) {
     return simplify_index(bind_symbols(step.size, {{"n", size}})).int_value();
   };
