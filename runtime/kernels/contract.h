@@ -37,6 +37,16 @@ RT_FN void contract_naive(const Call& call, Extents<R> outer, Extents<S> segment
 namespace detail {
 
 inline constexpr i64 kLongSum = 64;  // terms, of which a tile takes so long that its height may be asked for
+// A single row has so few sums in a tile of the other heights' width that each waits for its last FMA: its own takes
+// six registers of sums, in panels that do not evict each other where they stand a multiple of 4096 bytes apart.
+template <class N, int Splits>
+constexpr int row_panels() {
+  constexpr int kMost = kParts * Splits < 6 ? 6 / (kParts * Splits) : 1;
+  if constexpr (kIsConstant<N>) return even_part(panels_of(N::value), kMost);
+  return kMost;
+}
+template <class M>
+inline constexpr bool kMayBeOne = !kIsConstant<M> && kLeast<M> < 2;
 
 template <class Columns>
 struct PanelCount {
@@ -203,6 +213,12 @@ RT_FN void contract(const Call& call, Extents<R> outer, Extents<S> segments, M m
                                                                  a,     b,        epilogue}
       .run(call);
 #else
+  if constexpr (!B::kDots && detail::kMayBeOne<M> && MR > 1) {
+    if (m == 1)
+      return contract<1, detail::row_panels<N, Splits>(), InRegisters, Splits>(call, outer, segments, c<1>, n, k, a, b,
+                                                                               epilogue);
+    return contract<MR, NV, InRegisters, Splits>(call, outer, segments, at_least<2>(m), n, k, a, b, epilogue);
+  }
   constexpr bool kLowEnd = detail::kLeast<K> >= detail::kLongSum;
   const TileSplit rows = detail::split_rows<MR, kSecondRows, kLowEnd>(m), columns = detail::split_columns<NV>(n);
   detail::Contraction<MR, NV, InRegisters, Splits, kLowEnd, R, S, M, N, A, B, Epilogue>{

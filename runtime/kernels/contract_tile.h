@@ -146,7 +146,7 @@ constexpr i64 height_of(i64 m) {
   if constexpr (N == 1) {
     return 1;
   } else {
-    return m >= N ? N : height_of<kBelow<N, Second>, Second>(m);
+    return m >= N && even_part(m, N) > kBelow<N, Second> ? N : height_of<kBelow<N, Second>, Second>(m);
   }
 }
 template <int N, int Second>
