@@ -190,7 +190,19 @@ Expr simplify_number(Op op, DType type, Expr number) {
   return {};
 }
 
-/// Exact identities; null when none applies.
+/// Powers that are a product, a quotient or a root: rounded once or twice, where pow may be an ULP off.
+Expr simplify_power(Expr x, double exponent) {
+  if (exponent == 1) return x;
+  if (exponent == 2) return x * x;
+  if (exponent == 3) return x * x * x;
+  if (exponent == -1) return 1 / x;
+  if (std::abs(exponent) != 0.5) return {};
+  // The power of -0 is that of 0, and -inf's that of inf.
+  const Expr root = select(eq(x, lowest(x.type())), highest(x.type()), apply(Op::Sqrt, {x}) + 0);
+  return exponent > 0 ? root : 1 / root;
+}
+
+/// Identities that are exact but for powers; null when none applies.
 Expr simplify(Op op, DType type, std::span<const Expr> a) {
   Expr simple;
   if (a.size() == 2 && !is_float(a[0].type())) simple = simplify_pair(op, type, a);
@@ -198,7 +210,7 @@ Expr simplify(Op op, DType type, std::span<const Expr> a) {
     simple = simplify_number(op, type, a[0]);
   if (simple) return simple;
   if (op == Op::Cast && a[0].type() == type) return a[0];
-  if (op == Op::Pow && is_float(type) && a[1].is_const() && a[1].float_value() == 2) return a[0] * a[0];
+  if (op == Op::Pow && is_float(type) && a[1].is_const()) return simplify_power(a[0], a[1].float_value());
   if (op == Op::Select) {
     if (a[0].is_const(1)) return a[1];
     if (a[0].is_const(0)) return a[2];

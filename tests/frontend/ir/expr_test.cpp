@@ -48,10 +48,16 @@ TEST(expr_access, a_load_and_a_read_of_the_same_arguments_differ) {
   EXPECT_EQ(to_string(one_axis), "x0[i" + std::to_string(i.var_number()) + "]");
 }
 
-TEST(expr_making, a_power_of_two_is_a_product) {
+TEST(expr_making, small_powers_are_products_and_roots) {
   const Expr x = load(0, DType::f32, {}, {});
-  EXPECT_EQ(apply(Op::Pow, {x, like(x, 2)}), x * x);
-  EXPECT_EQ(apply(Op::Pow, {x, like(x, 3)}).op(), Op::Pow);
+  const auto power = [&](double exponent) { return apply(Op::Pow, {x, like(x, exponent)}); };
+  EXPECT_EQ(power(1), x);
+  EXPECT_EQ(power(2), x * x);
+  EXPECT_EQ(power(3), x * x * x);
+  EXPECT_EQ(power(-1), 1 / x);
+  EXPECT_EQ(power(0.5).op(), Op::Select);
+  EXPECT_EQ(power(-0.5), 1 / power(0.5));
+  EXPECT_EQ(power(4).op(), Op::Pow);
 }
 
 }  // namespace
