@@ -265,7 +265,7 @@ class ProgramPrinter {
       for (const Ref& r : s.refs) refs.add(ref_text(p, r));
       if (s.kind == StepKind::Kernel)
         for (Expr size : parameters_of(p)[s.kernel])
-          refs.add(fmt::format("{{{}, 0, {}ul}}", sizes_base(p), parts_.table.place_of(size) * sizeof(int64_t)));
+          refs.add(fmt::format("{{{}, {}ul}}", sizes_base(p), parts_.table.place_of(size) * sizeof(int64_t)));
     }
     rows.add("{RowKind::End, 1, 1, 0, 0, 0, -1, 0, 0, 0}");
   }
@@ -426,7 +426,9 @@ class ProgramPrinter {
   const Parameters::value_type& parameters_of(const Plan& p) const { return parts_.parameters[number_of(p)]; }
   const std::vector<uint32_t>& code_of(const Plan& p) const { return parts_.code[number_of(p)]; }
   std::string ref_text(const Plan& p, const Ref& r) const {
-    return fmt::format("{{{}, 0, {}ul}}", base_of(p, r), r.offset);
+    const auto base = base_of(p, r);
+    if (base >= 1 << 16) throw CompileError(Code::E0405, "more than 65,536 inputs, outputs and slots");
+    return fmt::format("{{{}, {}ul}}", base, r.offset);
   }
 
   /// Steps name ONNX nodes through a table with one row for each distinct (provenance, kernel).

@@ -18,10 +18,8 @@ using uint32_t = __UINT32_TYPE__;
 using uint64_t = __UINT64_TYPE__;
 using size_t = __SIZE_TYPE__;
 
-struct Ref {  // address = bases[base] + offset
-  uint32_t base;
-  uint32_t flags;
-  uint64_t offset;
+struct Ref {  // address = bases[base] + offset; a model has some for each step
+  uint64_t base : 16, offset : 48;
 };
 
 // Then one base for each graph input, one for each graph output, then the slots that rows set.

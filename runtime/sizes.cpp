@@ -210,7 +210,7 @@ uint64_t scratch_bytes(const Schedule& schedule, const int64_t* table) {  // of 
 
 cameo_status compute_sizes(const Program& program, int64_t* table, cameo_error* error, Learned news) {
   void* bases[] = {table};
-  const Ref refs[] = {{0, 0, 0}};
+  const Ref refs[] = {{0, 0}};
   Fault fault = {};
   if (program.sizes) program.sizes({{&fault, nullptr, 0, 1}, bases, refs});
   if (fault.code) return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "the model does not run at these sizes");

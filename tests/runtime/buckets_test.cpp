@@ -10,8 +10,8 @@ using namespace programs;
 
 // For batch=2, n=3: the same rows, of node 1, in numbers but for the size that kernels ask for; more arena than other
 // runs take.
-const Ref kExactRefs[] = {{7, 0, 0}, {2, 0, 0},    {3, 0, 0},    {1, 0, 1024}, {8, 0, 0}, {9, 0, 8 * kColumns},
-                          {5, 0, 0}, {1, 0, 1024}, {1, 0, 1024}, {4, 0, 0},    {6, 0, 0}, {9, 0, 8 * kBatchColumns}};
+const Ref kExactRefs[] = {{7, 0}, {2, 0},    {3, 0},    {1, 1024}, {8, 0}, {9, 8 * kColumns},
+                          {5, 0}, {1, 1024}, {1, 1024}, {4, 0},    {6, 0}, {9, 8 * kBatchColumns}};
 const Row kExactRows[] = {
     {.kind = RowKind::Kernel, .chunks = 3, .kernel = 0, .refs = 0, .node = 1},
     {.kind = RowKind::Kernel, .joins = 0, .chunks = 2, .kernel = 1, .refs = 1, .node = 1},

@@ -21,7 +21,7 @@ inline void fill_kernel(const Call& c) {
 inline const rt::Kernel kDecidedKernels[] = {fill_kernel};
 
 // bases: 2 shape, 3 value, 4 flag | 5 y | 6 sizes
-inline const Ref kDecidedRefs[] = {{5, 0, 0}, {6, 0, 8 * kElements}, {6, 0, 8 * kValue}, {6, 0, 8 * kFlag}};
+inline const Ref kDecidedRefs[] = {{5, 0}, {6, 8 * kElements}, {6, 8 * kValue}, {6, 8 * kFlag}};
 inline const Row kDecidedRows[] = {{.kind = RowKind::Kernel, .kernel = 0, .refs = 0, .node = 0},
                                    {.kind = RowKind::End}};
 inline const Schedule kDecidedSchedule = {

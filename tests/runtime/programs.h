@@ -52,7 +52,7 @@ inline void sum_kernel(const Call& c) {
   *address<int64_t>(c, 1) = static_cast<int64_t>(sum);
 }
 
-inline const Ref kLinearRefs[] = {{2, 0, 0}, {0, 0, 0}, {0, 0, 48}, {1, 0, 64}, {4, 0, 0}, {3, 0, 0}, {1, 0, 64}};
+inline const Ref kLinearRefs[] = {{2, 0}, {0, 0}, {0, 48}, {1, 64}, {4, 0}, {3, 0}, {1, 64}};
 inline const Row kLinearRows[] = {
     {.kind = RowKind::Kernel, .chunks = 2, .kernel = 0, .refs = 0, .node = 0},
     {.kind = RowKind::Copy, .refs = 5, .node = 0, .bytes = 32},
@@ -127,31 +127,31 @@ inline void below_kernel(const Call& c) {
   *address<bool>(c, 1) = sum < *address<const float>(c, 2);
 }
 inline const Ref kLoopRefs[] = {
-    /* 0 SetBase */ {1, 0, 0},
-    {1, 0, 64},
-    {6, 0, 0},
-    /* 3 v <- x */ {8, 0, 0},
-    {3, 0, 0},
-    /* 5 loop: trip, condition, counter */ {2, 0, 0},
-    {1, 0, 128},
-    {1, 0, 136},
-    /* 8 inner count */ {1, 0, 192},
-    /* 9 double */ {8, 0, 0},
-    {9, 0, 0},
-    {1, 0, 192},
-    /* 12 below: write slot, condition, limit */ {9, 0, 0},
-    {1, 0, 128},
-    {4, 0, 0},
-    /* 15 scan */ {10, 0, 0},
-    {9, 0, 0},
-    /* 17 y <- read slot */ {5, 0, 0},
-    {8, 0, 0},
-    /* 19 last <- counter */ {7, 0, 0},
-    {1, 0, 136},
-    /* 21 below at first: read slot, condition, limit */ {8, 0, 0},
-    {1, 0, 128},
-    {4, 0, 0},
-    /* 24 counter = 0 */ {1, 0, 136},
+    /* 0 SetBase */ {1, 0},
+    {1, 64},
+    {6, 0},
+    /* 3 v <- x */ {8, 0},
+    {3, 0},
+    /* 5 loop: trip, condition, counter */ {2, 0},
+    {1, 128},
+    {1, 136},
+    /* 8 inner count */ {1, 192},
+    /* 9 double */ {8, 0},
+    {9, 0},
+    {1, 192},
+    /* 12 below: write slot, condition, limit */ {9, 0},
+    {1, 128},
+    {4, 0},
+    /* 15 scan */ {10, 0},
+    {9, 0},
+    /* 17 y <- read slot */ {5, 0},
+    {8, 0},
+    /* 19 last <- counter */ {7, 0},
+    {1, 136},
+    /* 21 below at first: read slot, condition, limit */ {8, 0},
+    {1, 128},
+    {4, 0},
+    /* 24 counter = 0 */ {1, 136},
 };
 inline const Row kLoopRows[] = {
     /* 0 */ {.kind = RowKind::SetBase, .refs = 0, .a = 8},
@@ -225,7 +225,7 @@ inline void pick_kernel(const Call& c) {
 inline void increment_kernel(const Call& c) {
   for (int i = 0; i < 2; ++i) address<float>(c, 0)[i] += 1;
 }
-inline const Ref kPickRefs[] = {{2, 0, 0}, {4, 0, 0}, {3, 0, 0}};
+inline const Ref kPickRefs[] = {{2, 0}, {4, 0}, {3, 0}};
 inline const Row kPickRows[] = {
     {.kind = RowKind::Kernel, .chunks = 2, .kernel = 0, .refs = 0, .node = 0},
     {.kind = RowKind::JumpIfFalse, .refs = 2, .node = 1, .jump = 3},
@@ -282,7 +282,7 @@ inline void total_kernel(const Call& c) {
   *address<float>(c, 1) = sum;
 }
 inline void step_kernel(const Call& c) { *address<float>(c, 1) = *address<const float>(c, 0) + 1; }
-inline const Ref kMixRefs[] = {{2, 0, 0}, {1, 0, 0}, {1, 0, 0}, {4, 0, 0}, {3, 0, 0}, {5, 0, 0}};
+inline const Ref kMixRefs[] = {{2, 0}, {1, 0}, {1, 0}, {4, 0}, {3, 0}, {5, 0}};
 inline const Row kMixRows[] = {
     {.kind = RowKind::Kernel, .chunks = kMixChunks, .kernel = 0, .refs = 0, .node = 0},
     {.kind = RowKind::Kernel, .chunks = 1, .kernel = 1, .refs = 2, .node = 0},
@@ -327,7 +327,7 @@ inline const Io kBesideInputs[] = {tensor("index", rt::kI64, 1, kTwo), tensor("o
                                    tensor("x", rt::kF32, 1, kMixDims)};
 inline const Io kBesideOutputs[] = {tensor("y", rt::kF32, 1, kTwo), tensor("z", rt::kF32, 1, kTwo),
                                     tensor("sums", rt::kF32, 1, kMixDims)};
-inline const Ref kBesideRefs[] = {{2, 0, 0}, {5, 0, 0}, {4, 0, 0}, {7, 0, 0}, {3, 0, 0}, {6, 0, 0}};
+inline const Ref kBesideRefs[] = {{2, 0}, {5, 0}, {4, 0}, {7, 0}, {3, 0}, {6, 0}};
 inline const Row kBesideRows[] = {
     {.kind = RowKind::Kernel, .chunks = 2, .kernel = 0, .refs = 0, .node = 0},
     {.kind = RowKind::Kernel, .joins = 0, .chunks = kBesideChunks, .kernel = 1, .refs = 2, .node = 2},

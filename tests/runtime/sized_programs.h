@@ -30,11 +30,11 @@ inline const rt::Kernel kSizedKernels[] = {columns_kernel, scale_kernel, mask_ke
 // bases: 2 x, 3 bias, 4 mask | 5 y, 6 flat, 7 columns, 8 rows | 9 sizes, 10 the block
 template <uint32_t kValues>  // the base of values between the steps
 inline const Ref kSizedRefs[] = {
-    /* 0 columns */ {7, 0, 0},
-    /* 1 scale */ {2, 0, 0},       {3, 0, 0},       {kValues, 0, 0}, {8, 0, 0},
-    {9, 0, 8 * kColumns},
-    /* 6 y <- values */ {5, 0, 0}, {kValues, 0, 0},
-    /* 8 mask */ {kValues, 0, 0},  {4, 0, 0},       {6, 0, 0},       {9, 0, 8 * kBatchColumns},
+    /* 0 columns */ {7, 0},
+    /* 1 scale */ {2, 0},       {3, 0},       {kValues, 0}, {8, 0},
+    {9, 8 * kColumns},
+    /* 6 y <- values */ {5, 0}, {kValues, 0},
+    /* 8 mask */ {kValues, 0},  {4, 0},       {6, 0},       {9, 8 * kBatchColumns},
 };
 inline const Row kSizedRows[] = {
     {.kind = RowKind::Kernel, .kernel = 0, .refs = 0, .node = 0, .b = kColumns + 1},
