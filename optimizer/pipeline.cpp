@@ -8,6 +8,7 @@ namespace {
 constexpr Pass kPasses[] = {
     {"fold_constants", fold_constants, Exactness::Exact},
     {"fold_scales", fold_scales, Exactness::Algebraic},
+    {"claim_attention", claim_attention, Exactness::Algebraic, Waypoint::Replayed, true},
     {"claim_composites", claim_composites, Exactness::Exact, Waypoint::Replayed, true},
     {"expand_composites", expand_composites, Exactness::Exact, Waypoint::Expanded, true},
     {"fold_expanded", fold_constants, Exactness::Exact},
@@ -48,6 +49,7 @@ Graph optimize_for_all(Graph g, PassContext& context) {
   return run(kForAll, std::move(g), context);
 }
 Graph optimize_for_target(Graph g, PassContext& context) {
+  context.claims.clear();
   g = run(kForTarget, std::move(g), context);
   if (!context.verify_each) require_sound(verify(g, context.reached), "the optimised graph");
   return g;

@@ -63,6 +63,7 @@ Graph optimize(Graph g, PassContext& context);
 // The passes, one file each in rewrites/.
 Graph fold_scales(const Graph& g, PassContext& context);        // batch norm and scales into weights
 Graph fold_constants(const Graph& g, PassContext& context);     // constant expressions of any size, within a budget
+Graph claim_attention(const Graph& g, PassContext& context);    // written out as products around a softmax, likewise
 Graph claim_composites(const Graph& g, PassContext& context);   // what a family computes whole for less stays one node
 Graph expand_composites(const Graph& g, PassContext& context);  // what no family has claimed becomes its definition
 Graph widen_products(const Graph& g, PassContext& context);     // of 16-bit floats, where the target has none

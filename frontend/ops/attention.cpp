@@ -219,14 +219,16 @@ class Attention {
     ValueId condition = allowed(scores), none = b_.like(scores, -INFINITY), x = scores;
     if (b_.in(Mask)) {
       ValueId m = mask(scores);
-      if (b_.type(m).dtype == DType::b1) {
+      if (b_.type(m).dtype == DType::b1 && n_.has_attr("masked_score")) {
+        x = b_.op("Where", {m, x, b_.like(x, n_.attr_float("masked_score"))});
+      } else if (b_.type(m).dtype == DType::b1) {
         condition = both(condition, m);
       } else {  // a score may be inf or NaN where the mask is -inf
         x = b_.op("Where", {b_.op("Equal", {m, b_.like(m, -INFINITY)}), none, b_.add(x, m)});
       }
     }
-    guarded_ =
-        b_.in(Mask) || b_.in(Valid) || n_.attr_int("left_window_size") >= 0 || n_.attr_int("right_window_size") >= 0;
+    guarded_ = n_.attr_int("guarded") && (b_.in(Mask) || b_.in(Valid) || n_.attr_int("left_window_size") >= 0 ||
+                                          n_.attr_int("right_window_size") >= 0);
     return condition ? b_.op("Where", {condition, x, none}) : x;
   }
   ValueId softmax(ValueId x) {
@@ -273,9 +275,11 @@ Operator declare_attention() {
                       {"present_key", OutputSpec::Optional},
                       {"present_value", OutputSpec::Optional},
                       {"qk_matmul_output", OutputSpec::Optional}},
-          .attributes = {{"is_causal", 0},
+          .attributes = {{"guarded", 1},  // this one and masked_score are not ONNX's: see claim_attention.cpp
+                         {"is_causal", 0},
                          {"kv_num_heads", AttrKind::Int},
                          {"left_window_size", -1, 25},
+                         {"masked_score", AttrKind::Float},
                          {"q_num_heads", AttrKind::Int},
                          {"qk_matmul_output_mode", 0},
                          {"right_window_size", -1, 25},

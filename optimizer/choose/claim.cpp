@@ -14,7 +14,7 @@ namespace {
 /// What planning a node's definition alone gives: the prices of all its steps; infinite where it has no plan.
 double price_of_definition(const Graph& alone, const Target& target) {
   PassContext context(target);
-  context.skip = {"claim_composites"};
+  context.skip = {"claim_attention", "claim_composites"};
   WeightPool weights;
   Diagnostics diagnostics;
   const Plan plan = make_plan(optimize_for_target(alone, context), target, weights, diagnostics);

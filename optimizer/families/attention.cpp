@@ -21,15 +21,10 @@ enum AttentionOutput { Y, PresentKey, PresentValue, Scores };
 /// How an extent is written: as a number, a size in whatever words the text has for it.
 using Words = std::function<std::string(Expr)>;
 
-/// Elements between neighbours in [batch, heads, rows, elements]; rows are contiguous.
-struct Strides {
-  Dim batch, head, row;
-};
-
 /// The node of a kernel, as the call of its function has it. Batch, queries and keys may be sizes.
 class AttentionNode : public NodeView {
  public:
-  explicit AttentionNode(const Graph& g) : AttentionNode(g, g.nodes()[0]) {}
+  explicit AttentionNode(const Kernel& k) : AttentionNode(*k.node, k.node->nodes()[0]) { layouts_ = k.layouts; }
   AttentionNode(const Graph& g, const Node& n) : NodeView(g, n) {
     flat_ = rank(Q) == 3;
     const auto extent = [&](int input, int axis) { return dim(input, axis).value(); };
@@ -72,8 +67,10 @@ class AttentionNode : public NodeView {
     const rt::AttentionShape& s = shape_;
     const double scale =
         has_attr("scale") ? attr_float("scale") : 1 / std::sqrt(static_cast<double>(std::max<int64_t>(s.size, 1)));
-    return fmt::format("rt::AttentionScores{{{:a}f, {:a}f, {}, {}}}", static_cast<float>(scale),
-                       static_cast<float>(attr_float("softcap")), causal(), masked());
+    const std::string score =
+        has_attr("masked_score") ? fmt::format(", {:a}f", static_cast<float>(attr_float("masked_score"))) : "";
+    return fmt::format("rt::AttentionScores{{{:a}f, {:a}f, {}, {}{}}}", static_cast<float>(scale),
+                       static_cast<float>(attr_float("softcap")), causal(), masked() && attr_int("guarded"), score);
   }
   std::string shape_text(const Words& words) const {
     const rt::AttentionShape& s = shape_;
@@ -83,48 +80,43 @@ class AttentionNode : public NodeView {
   }
   std::string operands(const Words& words) const {
     const rt::AttentionShape& s = shape_;
-    const int64_t heads = s.groups * s.heads;
-    const auto at = [&](int operand, const Strides& strides) { return rows(words, operand, strides); };
-    return fmt::format(
-        "rt::AttentionOperands{{{}, {}, {}, {}, {}, {}, {}, {}}}", at(input(Q), strides(heads, queries_, s.size)),
-        at(input(PastKey), by_head(s.groups, past_, s.size)),
-        at(input(PastValue), by_head(s.groups, past_, s.value_size)), at(input(K), strides(s.groups, keys_, s.size)),
-        at(input(V), strides(s.groups, keys_, s.value_size)), at(output(Y), strides(heads, queries_, s.value_size)),
-        at(output(PresentKey), by_head(s.groups, total(), s.size)),
-        at(output(PresentValue), by_head(s.groups, total(), s.value_size)));
+    const auto flat = [&](int operand, int64_t size) { return rows(words, operand, flat_ ? size : 0); };
+    return fmt::format("rt::AttentionOperands{{{}, {}, {}, {}, {}, {}, {}, {}}}", flat(input(Q), s.size),
+                       rows(words, input(PastKey)), rows(words, input(PastValue)), flat(input(K), s.size),
+                       flat(input(V), s.value_size), flat(output(Y), s.value_size), rows(words, output(PresentKey)),
+                       rows(words, output(PresentValue)));
   }
   std::string mask(const Words& words) const {
     if (!masked()) return "rt::no_mask()";
-    std::vector<Dim> pitch(4, Dim(0));
+    Shape pitch(4, Dim(0));
     Dim elements = 1;
     for (int axis = 1; axis <= rank(Mask); ++axis) {
       const Dim extent = dim(Mask, -axis);
       if (!extent.is_static(1)) pitch[static_cast<size_t>(4 - axis)] = elements;
       elements = elements * extent;
     }
-    return rows(words, input(Mask), {pitch[0], pitch[1], pitch[2]});
+    return rows_at(words, input(Mask), pitch[0], pitch[1], pitch[2]);
   }
 
  private:
-  static Strides by_head(int64_t heads, Dim rows, int64_t size) {
-    return {Dim(heads * size) * rows, Dim(size) * rows, size};
-  }
-  /// As Q, K, V and Y stand.
-  Strides strides(int64_t heads, Dim rows, int64_t size) const {
-    return flat_ ? Strides{Dim(heads * size) * rows, size, heads * size} : by_head(heads, rows, size);
-  }
   /// The number of an operand of the kernel, or -1: outputs that are wanted, then inputs that are present.
   int output(int i) const { return has_output(i) ? place(node().outputs, i) : -1; }
   int input(int i) const { return has(i) ? place(node().outputs, output_count()) + place(node().inputs, i) : -1; }
   static int place(const std::vector<ValueId>& list, int i) {
     return static_cast<int>(std::count_if(list.begin(), list.begin() + i, [](ValueId v) { return bool(v); }));
   }
-  static std::string rows(const Words& words, int operand, const Strides& s) {
+  /// [batch, heads, rows, elements], or [batch, rows, heads * `size`].
+  std::string rows(const Words& words, int operand, int64_t size = 0) const {
     if (operand < 0) return "{}";
-    return fmt::format("rt::attention_rows(x{}, {}, {}, {})", operand, words(s.batch.extent()), words(s.head.extent()),
-                       words(s.row.extent()));
+    const Shape& pitch = layouts_[static_cast<size_t>(operand)].pitch;
+    return rows_at(words, operand, pitch[0], size ? Dim(size) : pitch[1], pitch[size ? 1 : 2]);
+  }
+  static std::string rows_at(const Words& words, int operand, Dim batch, Dim head, Dim row) {
+    return fmt::format("rt::attention_rows(x{}, {}, {}, {})", operand, words(batch.extent()), words(head.extent()),
+                       words(row.extent()));
   }
 
+  std::vector<Layout> layouts_;
   bool flat_ = false;
   Dim batch_, queries_, past_, keys_;
   rt::AttentionShape shape_{};
@@ -156,6 +148,15 @@ const char* not_computed(const Graph& g, const Node& n) {
   return node.mask_is_clear() ? nullptr : "only the run knows along which axes its mask is the same for all";
 }
 
+/// Whether the elements of its rows are neighbours as the value is made, so that it need not be relaid: its other axes
+/// may stand in any order, those of a mask may not.
+bool stands_in_rows(const NodeProblem& p, ValueId v) {
+  const bool is_mask = p.node.inputs.size() > Mask && p.node.inputs[Mask] == v;
+  if (p.layouts.made.empty() || p.graph[v].constant || is_mask) return false;
+  const Layout& made = p.layouts[v.index];
+  return made.pitch.back().is_static(1) && made.base_offset.is_static(0);
+}
+
 rt::AttentionTile attention_tile(const Choice& c) {
   return {static_cast<int>(c["rows"]), static_cast<int>(c["vectors"]), c["block"], c["keys"]};
 }
@@ -176,6 +177,10 @@ class AttentionFamily final : public Family {
     if (p.target.is_gpu()) return "it has no kernel for GPUs";
     if (const char* why = not_computed(p.graph, p.node)) return why;
     LoweredKernel l = kernel_of_node(p, *this);
+    for (Operand& o : l.operands) {
+      if (stands_in_rows(p, o.value)) o = as_made(p.layouts, o.value);
+      l.kernel.layouts.push_back(o.layout);
+    }
     for (const Dim& d : p.graph.type(p.node.outputs[Y]).shape) l.kernel.axes.push_back(var(d.extent()));
     return l;
   }
@@ -183,7 +188,7 @@ class AttentionFamily final : public Family {
   /// A tile that registers hold, in units of some hundred rows; up to four rows read keys where they stand.
   std::vector<Choice> candidates(const Kernel& k, const Target& target) const override {
     constexpr int64_t kFewRows = 4, kMostRows = 6, kTilesOfUnit = 16;
-    const rt::AttentionShape s = AttentionNode(*k.node).shape();
+    const rt::AttentionShape s = AttentionNode(k).shape();
     const int64_t rows = s.rows(), wanted = std::min(rows, kMostRows);
     int64_t vectors = 4;
     while (vectors > 1 && rt::tallest_tile(target.vector_bytes, target.vector_registers, vectors) < wanted) --vectors;
@@ -210,15 +215,14 @@ class AttentionFamily final : public Family {
     return all;
   }
   double price(const Kernel& k, const KernelCost& cost, const Choice& c, const Target& target) const override {
-    return cycles(AttentionNode(*k.node), c, target) / (target.machine.clock * 1e9) +
-           target.seconds_to_move(cost.bytes);
+    return cycles(AttentionNode(k), c, target) / (target.machine.clock * 1e9) + target.seconds_to_move(cost.bytes);
   }
   void apply(Kernel& k, const Choice& choice, const Target& target) const override {
     Family::apply(k, choice, target);
-    k.scratch_bytes = rt::attention_scratch_bytes(AttentionNode(*k.node).shape(), attention_tile(choice));
+    k.scratch_bytes = rt::attention_scratch_bytes(AttentionNode(k).shape(), attention_tile(choice));
   }
   int64_t chunks(const Kernel& k, const Target& target) const override {
-    const AttentionNode n(*k.node);
+    const AttentionNode n(k);
     const rt::AttentionShape& s = n.shape();
     const int64_t units = rt::attention_units(s, attention_tile(k.choice));
     const double read = n.keys_seen() * static_cast<double>(s.size + s.value_size);  // by a unit
@@ -229,13 +233,13 @@ class AttentionFamily final : public Family {
     return interpret_node(*k.node, k.node->nodes()[0], in);
   }
   std::string text(const Kernel& k) const override {
-    const AttentionNode n(*k.node);
+    const AttentionNode n(k);
     const Words words = [](Expr e) { return to_string(e); };
     return n.shape_text(words) + n.arguments() + n.operands(words) + n.mask(words);
   }
 
   std::string details(const Kernel& k) const override {
-    const AttentionNode n(*k.node);
+    const AttentionNode n(k);
     const Choice& c = k.choice;
     const std::string past = n.past().is_static(0) ? "" : to_string(n.past()) + " + ";
     return fmt::format(" keys {}{}, tile {}x{} of {} rows by {} keys{}", past, to_string(n.keys()), c["rows"],
@@ -247,7 +251,7 @@ class AttentionFamily final : public Family {
            "each sum of a score, of a value";
   }
   void print(KernelPrinter& printer, const Kernel& k) const override {
-    const AttentionNode n(*k.node);
+    const AttentionNode n(k);
     const Choice& c = k.choice;
     const Words words = [&](Expr e) { return printer.name(e); };
     printer.line(fmt::format("rt::attention<{}, {}, {}, {}, {}>(call, {}, rt::c<{}>,", c["rows"], c["vectors"],

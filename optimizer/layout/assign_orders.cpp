@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 
+#include "optimizer/choose/claim.h"
 #include "optimizer/layout/sum_of_products.h"
 
 namespace cameo {
@@ -78,9 +79,11 @@ class Assigner {
         for (ValueId v : g[n].inputs)
           if (v && (readers_[v.index].empty() || readers_[v.index].back() != &c)) readers_[v.index].push_back(&c);
     for (const Port& p : g.outputs()) readers_[p.value.index].push_back(nullptr);
-    for (const FusedCluster& c : clusters)
+    for (const FusedCluster& c : clusters) {
       for (size_t i = 0; i < c.outputs.size(); ++i)
         if (g.type(c.cluster.outputs[i]).rank() >= 2) assign(c.cluster.outputs[i], c.outputs[i]);
+      if (c.outputs.empty() && is_claimed(g[c.cluster.nodes[0]])) assign_rows(g[c.cluster.nodes[0]]);
+    }
   }
   Order order_of_value(ValueId v) const {
     auto it = orders_.find(v);
@@ -97,6 +100,11 @@ class Assigner {
       return;  // what only leaves the graph is made as it leaves
     else if (auto order = order_of_largest(out))
       orders_[v] = *order;
+  }
+  /// What a family computes whole it gives in rows, in whatever order its readers like them.
+  void assign_rows(const Node& claimed) {
+    for (ValueId v : claimed.outputs)
+      if (v && g_.type(v).rank() >= 2) orders_[v] = order_for_copies(v, g_.type(v).rank() - 1);
   }
   std::optional<Order> order_of_largest(const OutputExpr& out) const {
     std::optional<Order> best;

@@ -77,8 +77,15 @@ Plan bind_plan(const Plan& plan, const DimBinding& given) {
 }
 
 void bind_nodes(Plan& plan, const DimBinding& sizes) {
-  for (Kernel& k : plan.kernels)
-    if (k.node && !sizes.empty()) k.node = std::make_shared<const Graph>(bind_dims(*k.node, sizes));
+  const auto bind = [&](Dim& d) { d = Dim(bind_symbols(d.extent(), sizes)); };
+  for (Kernel& k : plan.kernels) {
+    if (!k.node || sizes.empty()) continue;
+    k.node = std::make_shared<const Graph>(bind_dims(*k.node, sizes));
+    for (Layout& l : k.layouts) {
+      std::ranges::for_each(l.pitch, bind);
+      bind(l.elements);
+    }
+  }
 }
 
 Interface bind_interface(Interface io, const DimBinding& sizes) {

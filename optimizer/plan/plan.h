@@ -71,6 +71,7 @@ struct Kernel {
   bool optimize_for_size = false;  // it takes next to no time
   Dim scratch_bytes = 0;           // a thread needs
   std::shared_ptr<const Graph> node;  // instead of expressions: alone in a graph, what its reference function takes
+  std::vector<Layout> layouts;        // of such a node's operands; none: all are row-major
   Provenance provenance;
 };
 /// Of an empty output: there is nothing to run.

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <numeric>
 
 #include "frontend/ir/check.h"
 #include "frontend/reference/interpret_tape.h"
@@ -266,21 +267,36 @@ class PlanRun {
         in.push_back({});
         continue;
       }
-      Tensor t(g.type(v).dtype, extents(g.type(v).shape));
-      const Region& from = operands.at(next++);
-      auto bytes = static_cast<int64_t>(t.bytes().size());
-      if (bytes > from.bytes) throw PlanFault(fmt::format("reads {} bytes of {}", bytes, from.bytes));
-      if (bytes) std::memcpy(t.mutable_bytes().data(), from.begin, t.bytes().size());
-      in.push_back(std::move(t));
+      in.emplace_back(g.type(v).dtype, extents(g.type(v).shape));
+      const Region& from = operands.at(next);
+      each_element(k, next++, g.type(v), from, [&](int64_t element, std::byte* at, size_t size) {
+        std::memcpy(in.back().mutable_bytes().data() + element * static_cast<int64_t>(size), at, size);
+      });
     }
     const std::vector<Tensor> out = k.family->evaluate(k, in);
     size_t to = 0;
     for (size_t i = 0; i < n.outputs.size(); ++i) {
       if (!n.outputs[i]) continue;
-      const Region& region = operands.at(to++);
-      auto bytes = static_cast<int64_t>(out[i].bytes().size());
-      if (bytes > region.bytes) throw PlanFault(fmt::format("stores {} bytes of {}", bytes, region.bytes));
-      if (bytes) std::memcpy(region.begin, out[i].bytes().data(), out[i].bytes().size());
+      const Type type(out[i].dtype(), dims_of(out[i]));
+      each_element(k, to, type, operands.at(to), [&](int64_t element, std::byte* at, size_t size) {
+        std::memcpy(at, out[i].bytes().data() + element * static_cast<int64_t>(size), size);
+      });
+      ++to;
+    }
+  }
+  static Shape dims_of(const Tensor& t) { return Shape(t.dims().begin(), t.dims().end()); }
+  /// Where operand `number` of a node's kernel has each of its elements, in row-major order.
+  static void each_element(const Kernel& k, size_t number, const Type& type, const Region& r, auto&& visit_element) {
+    const auto size = static_cast<int64_t>(byte_size(type.dtype));
+    const std::vector<int64_t> dims = extents(type.shape);
+    const std::vector<int64_t> pitch = extents((k.layouts.empty() ? row_major(type.shape) : k.layouts[number]).pitch);
+    std::vector<int64_t> index(dims.size());
+    const int64_t count = std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
+    for (int64_t element = 0; element < count; ++element) {
+      const int64_t at = std::inner_product(index.begin(), index.end(), pitch.begin(), int64_t{0}) * size;
+      if (at < 0 || at + size > r.bytes) throw PlanFault(fmt::format("byte {} of an operand of {}", at, r.bytes));
+      visit_element(element, r.begin + at, static_cast<size_t>(size));
+      for (size_t d = dims.size(); d-- > 0 && ++index[d] == dims[d];) index[d] = 0;
     }
   }
 

@@ -1,5 +1,8 @@
 // claim_composites: a composite node that a family of the target computes whole for less than its definition costs
 // stays one node, and says whose it is; what is not claimed is expanded by the next pass.
+#include <algorithm>
+#include <iterator>
+
 #include "optimizer/choose/claim.h"
 #include "optimizer/choose/family.h"
 #include "optimizer/pipeline.h"
@@ -20,7 +23,7 @@ Graph claim_composites(const Graph& g, PassContext& context) {
   Claims claims(context.target);
   Graph claimed = replay(
       g, [&](Graph& into, const Node& n, std::span<const ValueId> inputs) -> std::optional<std::vector<ValueId>> {
-        if (!n.bodies.empty()) return std::nullopt;
+        if (!n.bodies.empty() || is_claimed(n)) return std::nullopt;
         const auto one = alone_with(into, n, inputs);
         const Claim* claim = one ? claims.decide(*one) : nullptr;
         if (!claim || !claim->won.family || !context.apply("claim_composite", into, n.provenance)) return std::nullopt;
@@ -29,7 +32,7 @@ Graph claim_composites(const Graph& g, PassContext& context) {
         return into.add(*n.op, {inputs.begin(), inputs.end()}, std::move(attrs), n.provenance, n.version,
                         static_cast<int>(n.outputs.size()));
       });
-  context.claims = claims.take();
+  std::ranges::move(claims.take(), std::back_inserter(context.claims));
   return claimed;
 }
 

@@ -32,8 +32,9 @@ struct AttentionOperands {
   AttentionRows<f32> y, present_k, present_v;  // null: not wanted
 };
 struct AttentionScores {
-  f32 scale, cap;        // cap 0: none
-  bool causal, guarded;  // a row without any key gives zeros; else it is NaN
+  f32 scale, cap;                               // cap 0: none
+  bool causal, guarded;                         // a row without any key gives zeros; else it is NaN
+  f32 masked = -detail::Format<f32>::infinity;  // the score of a key that a boolean mask disallows
 };
 
 #if !defined(RT_KERNEL)
@@ -97,7 +98,7 @@ struct Attention {
     RT_ROLLED
     for (i64 r = 0; r < round_up_div(count, MR) * MR; ++r) {
       const i64 row = row_at(r), limit = how.causal ? query_of(row) + shape.past + 1 : shape.total();
-      copy(q + r * shape.size, x.q.of(batch, head_of(row), query_of(row)), shape.size);
+      copy(q + r * shape.size, x.q.of(batch, head_of(row), query_of(row)), shape.size, how.scale);
       part(at.top)[r] = kNone;
       part(at.total)[r] = 0;
       part(at.limit)[r] = static_cast<f32>(limit < shape.total() ? limit : shape.total());
@@ -141,10 +142,10 @@ struct Attention {
       for (i64 p = 0; p < across.parts; ++p)
         each_size<NV, i64>(across, p, [&](auto size) __attribute__((always_inline)) {
           constexpr int W = decltype(size)::value;
+          const f32* const panels = part(at.k) + across.begin(p) * shape.size * kPanel;
           using Sums = Accumulators<MR, W, ScoreSplits>;
           Sums sums;
           sums.clear();
-          const f32* const panels = part(at.k) + across.begin(p) * shape.size * kPanel;
           sums.add_products(q, shape.size, Panels<f32>{panels, shape.size * kPanel, kPanel}, shape.size);
           sums.join();
           keep<W>(indices<Sums::kSums>{}, sums.sum, across.begin(p) * kPanel);
@@ -164,44 +165,60 @@ struct Attention {
     constexpr int kVectors = W * kParts;
     (..., store(part(at.scores) + I / kVectors * score_stride(), Lanes<kPart>{column + I % kVectors * kPart}, sums[I]));
   }
-  /// Scores of a row with a block's keys from `column` on, of the products that stand there; a key that it may not see,
-  /// and what is no key, has -inf.
+  /// Scores of a row with a block's keys from `column` on, of the products that stand there: all of them with keys that
+  /// it may see if Whole, else a key that it may not see, and what is no key, has -inf.
+  template <bool Whole>
   RT_FN V score_of(V score, i64 r, i64 key, i64 keys, i64 column) const {
-    score *= splat<V>(how.scale);
     if (how.cap != 0) score = tanh(V(score / splat<V>(how.cap))) * splat<V>(how.cap);
     const V none = splat<V>(kNone), position = iota<V>() + splat<V>(static_cast<f32>(key + column));
-    const f32 limit = part(at.limit)[r], end = static_cast<f32>(key + keys);
-    const auto seen = position < splat<V>(limit < end ? limit : end);
     if constexpr (!kSame<M, NoMask>) {
       const i64 row = row_at(r);
+      const auto* const from = mask.of(batch, head_of(row), query_of(row));
       const auto inside = condition(position < splat<V>(static_cast<f32>(shape.total())));
-      const auto bias =
-          load_or(mask.of(batch, head_of(row), query_of(row)), Lanes<kPart>{key + column}, inside, value_in<M>{});
+      const auto bias = [&] {
+        if constexpr (Whole) return load(from, Lanes<kPart>{key + column});
+        if constexpr (!Whole) return load_or(from, Lanes<kPart>{key + column}, inside, value_in<M>{});
+      }();
       if constexpr (kSame<M, bool>) {
-        score = native<V>(bias) ? score : none;
+        score = native<V>(bias) ? score : splat<V>(how.masked);
       } else {
         score = bias == none ? none : score + bias;
       }
     }
-    return seen ? score : none;
+    if constexpr (Whole) return score;
+    const f32 limit = part(at.limit)[r], end = static_cast<f32>(key + keys);
+    return position < splat<V>(limit < end ? limit : end) ? score : none;
   }
 
   // ---- their weights
+  /// The largest of a row's scores, which replace the products.
+  RT_FN f32 largest_score(f32* scores, i64 r, i64 key, i64 keys) const {
+    const i64 seen = static_cast<i64>(part(at.limit)[r]) - key, whole = (seen < keys ? seen : keys) / kPart * kPart;
+    V largest = splat<V>(kNone);
+    i64 c = 0;
+    RT_ROLLED
+    for (; c < whole; c += kPart) {
+      const V s = score_of<true>(load(scores, Lanes<kPart>{c}), r, key, keys, c);
+      store(scores, Lanes<kPart>{c}, s);
+      largest = s > largest ? s : largest;
+    }
+    RT_ROLLED
+    for (; c < keys; c += kPart) {
+      const V s = score_of<false>(load(scores, Lanes<kPart>{c}), r, key, keys, c);
+      store(scores, Lanes<kPart>{c}, s);
+      largest = s > largest ? s : largest;
+    }
+    return detail::across(Accumulator<Max, V>{largest}).result();
+  }
   RT_FN void weigh(i64 r, i64 key, i64 keys) const {
     RT_ROLLED
     for (int i = 0; i < MR; ++i) {
       f32* const scores = part(at.scores) + i * score_stride();
-      V largest = splat<V>(kNone), sum{};
-      RT_ROLLED
-      for (i64 c = 0; c < keys; c += kPart) {
-        const V s = score_of(load(scores, Lanes<kPart>{c}), r + i, key, keys, c);
-        store(scores, Lanes<kPart>{c}, s);
-        largest = s > largest ? s : largest;
-      }
       f32& top = part(at.top)[r + i];
-      const f32 before = top, highest = detail::across(Accumulator<Max, V>{largest}).result();
+      const f32 before = top, highest = largest_score(scores, r + i, key, keys);
       top = highest > before ? highest : before;
       const f32 base = top == kNone ? 0 : top;
+      V sum{};
       RT_ROLLED
       for (i64 c = 0; c < keys; c += kPart) {
         const V e = exp_flush(V(load(scores, Lanes<kPart>{c}) - splat<V>(base)));
@@ -222,19 +239,26 @@ struct Attention {
     for (i64 p = 0; p < across.parts; ++p)
       each_size<kAcross, ValuePanels>(across, p, [&](auto size) __attribute__((always_inline)) {
         constexpr int W = decltype(size)::value;
-        using Sums = Accumulators<MR, W, ValueSplits>;
-        Sums sums;
-        sums.clear();
         const Panels<f32> from{values.at + across.begin(p) * values.panel_step, values.panel_step, values.k_step};
-        sums.add_products(part(at.scores), score_stride(), from, keys);
-        sums.join();
-        add<W>(indices<Sums::kSums>{}, sums.sum, part(at.sums) + r * kWide + across.begin(p) * kPanel);
+        add_products<W>(part(at.sums) + r * kWide + across.begin(p) * kPanel, part(at.rescale), part(at.scores),
+                        score_stride(), from, keys);
       });
   }
+  /// A function of its own: inlined, the sums would share the registers with whatever else of the kernel is alive.
+  template <int W>
+  __attribute__((noinline)) static void add_products(f32* to, const f32* rescale, const f32* weights, i64 stride,
+                                                     Panels<f32> values, i64 keys) {
+    using Sums = Accumulators<MR, W, ValueSplits>;
+    Sums sums;
+    sums.clear();
+    sums.add_products(weights, stride, values, keys);
+    sums.join();
+    add<W>(indices<Sums::kSums>{}, sums.sum, rescale, to);
+  }
   template <int W, int... I>
-  RT_FN void add(Indices<int, I...>, const V* sums, f32* to) const {
+  RT_FN static void add(Indices<int, I...>, const V* sums, const f32* rescale, f32* to) {
     constexpr int kVectors = W * kParts;
-    (..., add_one(sums[I], part(at.rescale)[I / kVectors], to + I / kVectors * kWide + I % kVectors * kPart));
+    (..., add_one(sums[I], rescale[I / kVectors], to + I / kVectors * kWide + I % kVectors * kPart));
   }
   RT_FN static void add_one(V sum, f32 rescale, f32* to) {
     store(to, Lanes<kPart>{0}, V(load(to, Lanes<kPart>{0}) * splat<V>(rescale) + sum));
@@ -265,12 +289,12 @@ struct Attention {
       copy(to.of(batch, group, key),
            key < shape.past ? past.of(batch, group, key) : now.of(batch, group, key - shape.past), size);
   }
-  RT_FN static void copy(f32* to, const f32* from, i64 size) {
+  RT_FN static void copy(f32* to, const f32* from, i64 size, f32 scale = 1) {
     i64 i = 0;
     RT_ROLLED
-    for (; i + kPart <= size; i += kPart) store(to, Lanes<kPart>{i}, load(from, Lanes<kPart>{i}));
+    for (; i + kPart <= size; i += kPart) store(to, Lanes<kPart>{i}, V(load(from, Lanes<kPart>{i}) * splat<V>(scale)));
     RT_ROLLED
-    for (; i < size; ++i) to[i] = from[i];
+    for (; i < size; ++i) to[i] = from[i] * scale;
   }
 };
 

@@ -109,8 +109,8 @@ RT_FN V exp_flush(V x) {
   using namespace detail;
   using U = words<V>;
   const V lowest = lit<V>(kSingle<V> ? -0x1.5d58ap6 : -0x1.6232bdd7abcd2p9);
-  const auto e =
-      exp_parts(clamp(x, kSingle<V> ? -0x1.5d58ap6 : -0x1.6232bdd7abcd2p9, kSingle<V> ? 0x1.62p6 : 0x1.62ep9));
+  const V highest = lit<V>(kSingle<V> ? 0x1.62p6 : 0x1.62ep9);
+  const auto e = exp_parts(V(x > highest ? highest : x));  // below `lowest` anything
   const V power = bits<V>(U((e.k + element_of<U>(format<V>::bias)) << format<V>::mantissa));
   return x < lowest ? V{} : V(exp_unscaled(e) * power);
 }
