@@ -227,8 +227,8 @@ class Attention {
         x = b_.op("Where", {b_.op("Equal", {m, b_.like(m, -INFINITY)}), none, b_.add(x, m)});
       }
     }
-    guarded_ = n_.attr_int("guarded") && (b_.in(Mask) || b_.in(Valid) || n_.attr_int("left_window_size") >= 0 ||
-                                          n_.attr_int("right_window_size") >= 0);
+    guarded_ = !n_.has_attr("unguarded") && (b_.in(Mask) || b_.in(Valid) || n_.attr_int("left_window_size") >= 0 ||
+                                             n_.attr_int("right_window_size") >= 0);
     return condition ? b_.op("Where", {condition, x, none}) : x;
   }
   ValueId softmax(ValueId x) {
@@ -275,11 +275,9 @@ Operator declare_attention() {
                       {"present_key", OutputSpec::Optional},
                       {"present_value", OutputSpec::Optional},
                       {"qk_matmul_output", OutputSpec::Optional}},
-          .attributes = {{"guarded", 1},  // this one and masked_score are not ONNX's: see claim_attention.cpp
-                         {"is_causal", 0},
+          .attributes = {{"is_causal", 0},
                          {"kv_num_heads", AttrKind::Int},
                          {"left_window_size", -1, 25},
-                         {"masked_score", AttrKind::Float},
                          {"q_num_heads", AttrKind::Int},
                          {"qk_matmul_output_mode", 0},
                          {"right_window_size", -1, 25},

@@ -70,7 +70,7 @@ class AttentionNode : public NodeView {
     const std::string score =
         has_attr("masked_score") ? fmt::format(", {:a}f", static_cast<float>(attr_float("masked_score"))) : "";
     return fmt::format("rt::AttentionScores{{{:a}f, {:a}f, {}, {}{}}}", static_cast<float>(scale),
-                       static_cast<float>(attr_float("softcap")), causal(), masked() && attr_int("guarded"), score);
+                       static_cast<float>(attr_float("softcap")), causal(), masked() && !has_attr("unguarded"), score);
   }
   std::string shape_text(const Words& words) const {
     const rt::AttentionShape& s = shape_;

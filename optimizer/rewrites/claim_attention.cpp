@@ -2,8 +2,8 @@
 // computes that for less; else the nodes stay as they are. Scales may stand at Q, at K or behind their product, the
 // mask is added or chooses between scores and a constant, and NaNs of rows without any key may be replaced by zeros.
 // Algebraic: scales are multiplied in another order, and sums are taken in one pass over the keys.
-// Two attributes say what ONNX's operator leaves open: without `guarded` a row without any key is NaN, and a key that a
-// boolean mask disallows has the score `masked_score`.
+// Two attributes, which no file can set, say what ONNX's operator leaves open: `unguarded`, a row without any key is
+// NaN, and `masked_score`, that of a key that a boolean mask disallows.
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -43,6 +43,13 @@ Product product_of(const Graph& g, const Node& n) {
   return b == front + term + column   ? Product::Plain
          : b == front + column + term ? Product::WithTransposed
                                       : Product::None;
+}
+
+std::vector<int64_t> last_axes_swapped(int rank) {
+  std::vector<int64_t> perm(static_cast<size_t>(rank));
+  std::iota(perm.begin(), perm.end(), 0);
+  std::reverse(perm.end() - 2, perm.end());
+  return perm;
 }
 
 /// Of one graph: what a product of weights and values computes.
@@ -147,10 +154,7 @@ class AttentionFinder {
     if (!made || g_[made].op->name != "Transpose") return std::nullopt;
     const NodeView view(g_, g_[made]);
     if (view.rank() < 2) return std::nullopt;
-    std::vector<int64_t> perm(static_cast<size_t>(view.rank()));
-    std::iota(perm.begin(), perm.end(), 0);
-    std::reverse(perm.end() - 2, perm.end());
-    if (!view.has_attr("perm") || view.attr_ints("perm") != perm) return std::nullopt;
+    if (!view.has_attr("perm") || view.attr_ints("perm") != last_axes_swapped(view.rank())) return std::nullopt;
     return g_[made].inputs[0];
   }
   std::optional<ValueId> reshaped_from(ValueId v) const {
@@ -262,7 +266,7 @@ class AttentionWriter {
 
   std::vector<ValueId> inputs(ValueId q, ValueId k, ValueId v, ValueId bias, ValueId choice) {
     rank_ = g_.type(q).rank();
-    if (f_.k_transposed) k = last_swapped(k);
+    if (f_.k_transposed) k = op("Transpose", {k}, {{"perm", last_axes_swapped(rank_)}});
     std::vector<ValueId> all{with_heads(q), with_heads(k), with_heads(v)};
     if (bias && f_.bias_scale != 1) bias = op("Mul", {bias, number(f_.bias_scale)});
     ValueId mask = bias;
@@ -277,7 +281,8 @@ class AttentionWriter {
     return all;
   }
   Attrs attributes() const {
-    Attrs attrs{{"scale", f_.scale}, {"guarded", static_cast<int64_t>(f_.guarded)}};
+    Attrs attrs{{"scale", f_.scale}};
+    if (!f_.guarded) attrs["unguarded"] = int64_t{1};
     if (!f_.bias && std::isfinite(f_.masked_score)) attrs["masked_score"] = f_.masked_score;
     return attrs;
   }
@@ -285,12 +290,6 @@ class AttentionWriter {
   ValueId output(ValueId y) { return rank_ == 4 ? y : op("Squeeze", {y, added_axes()}); }
 
  private:
-  ValueId last_swapped(ValueId v) {
-    std::vector<int64_t> perm(static_cast<size_t>(rank_));
-    std::iota(perm.begin(), perm.end(), 0);
-    std::reverse(perm.end() - 2, perm.end());
-    return op("Transpose", {v}, {{"perm", std::move(perm)}});
-  }
   ValueId op(std::string_view name, std::vector<ValueId> in, Attrs attrs = {}) {
     return g_.add(get_operator(name), std::move(in), std::move(attrs), f_.provenance)[0];
   }
