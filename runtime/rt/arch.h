@@ -41,7 +41,17 @@ RT_FN V by_lanes(F f, A... a) {
 #if defined(__clang__)
 template <class V>
 RT_FN V root(V x) {
+#if __clang_major__ >= 17
   return __builtin_elementwise_sqrt(x);
+#else  // lanes become one instruction again where errno need not be set
+  const auto root_one = [](element_of<V> e)
+                            RT_INLINE { return sizeof e == 4 ? __builtin_sqrtf(e) : __builtin_sqrt(e); };
+  if constexpr (kLanes<V> == 0) {
+    return root_one(x);
+  } else {
+    return by_lanes<V>(root_one, x);
+  }
+#endif
 }
 template <class V>
 RT_FN V fma(V a, V b, V c) {

@@ -62,6 +62,13 @@ TEST(Targets, Clang) {
   }
 }
 
+// What Debian 12 calls clang; elsewhere of the oldest that builds written sources.
+TEST(Targets, OldClang) {
+  if (!exists("clang++-14")) GTEST_SKIP() << "there is no clang++-14 here";
+  for (const char* flags : {"-march=x86-64", "-march=x86-64-v3", "-march=x86-64-v4 -mprefer-vector-width=512"})
+    expect_no_foreign_call(compile("clang++-14", std::string("-fno-math-errno ") + flags), flags);
+}
+
 TEST(Targets, Gcc) {
   if (!exists("g++")) GTEST_SKIP() << "there is no g++ here";
   if (!run("g++ -dumpmachine").text.starts_with("x86_64")) GTEST_SKIP() << "g++ makes no x86-64 code here";
