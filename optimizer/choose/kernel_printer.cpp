@@ -88,8 +88,9 @@ void print_product(KernelPrinter& printer, const Product& p, std::string_view fu
   const auto base = [&](const Affine& offset) { return printer.name(size_in(offset).extent()); };
   printer.line(fmt::format("             rt::matrix_a(x{} + {}, {}, {}, {}),", Product::kA, base(a),
                            strides(a, p.outer), p.row ? stride(a, p.row) : "0l", strides(a, p.segments)));
-  if (pack_from == kInPanels)
-    printer.line(fmt::format("             rt::packed_b(x{}, {}),", Product::kB, strides(b, p.outer)));
+  if (pack_from == kInPanels || pack_from == kInPanelsAhead)
+    printer.line(fmt::format("             rt::{}_b(x{}, {}),", pack_from == kInPanels ? "packed" : "streamed",
+                             Product::kB, strides(b, p.outer)));
   else
     printer.line(fmt::format("             rt::strided_b(x{} + {}, {}, {}, {}, {}l),", Product::kB, base(b),
                              strides(b, p.outer), stride(b, p.k), stride(b, p.column), pack_from));

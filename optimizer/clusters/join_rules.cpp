@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "optimizer/clusters/blocks.h"
 #include "optimizer/work.h"
 
 namespace cameo {
@@ -184,15 +185,30 @@ bool JoinRules::moves_constant(std::span<const NodeId> nodes) const {
   return value.op() == Op::Load && !value.checked() && g_[g_[nodes[0]].inputs[value.operand()]].constant;
 }
 
+/// It does nothing but move elements to the places of a block (DepthToSpace), so that channels that are enough for a
+/// tile's columns stay neighbours. Each place is a region of what makes the elements then.
+bool JoinRules::moves_blocks(uint32_t node) const {
+  constexpr int64_t kFewColumns = 8;
+  const OutputExpr& out = *facts_[node].out;
+  if (out.value.op() != Op::Load || out.value.checked() || blocks_of(out).empty()) return false;
+  return std::ranges::any_of(out.value.index(), [&](Expr index) {
+    const Affine terms = affine(index);
+    return terms.terms.size() > 1 && std::ranges::any_of(out.index, [&](Expr v) {
+             return Dim(v.extent()).estimate() >= kFewColumns && !terms.stride_of(v).is_static(0);
+           });
+  });
+}
+
 Refusal JoinRules::may_substitute(std::span<const NodeId> nodes, ValueId v) const {
   if (is_output(v)) return "it is an output";
   if (readers(v).size() != 1) return "several nodes read it";
   for (NodeId n : nodes) {
     if (!may_fuse(n.index).empty()) return may_fuse(n.index);
-    if (folds(n.index)) return "a reduction makes it";
   }
   const uint32_t reader = readers(v)[0];
   if (!may_fuse(reader).empty()) return may_fuse(reader);
+  for (NodeId n : nodes)
+    if (folds(n.index) && (reduces_rows(n.index) || !moves_blocks(reader))) return "a reduction makes it";
   const bool moved = moves_constant(nodes);
   if (widens(reader) && (!moved || readers(g_.nodes()[reader].outputs[0]).size() != 1))
     return "the reader widens it for products";

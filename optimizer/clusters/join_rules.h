@@ -54,6 +54,7 @@ class JoinRules {
   Refusal loads_fit(uint32_t node, const std::set<ValueId>* inside, bool rows,
                     const std::vector<Expr>& fold_vars) const;
   double reads_of(uint32_t node, ValueId v) const;
+  bool moves_blocks(uint32_t node) const;
   bool moves_constant(std::span<const NodeId> nodes) const;
 
   const Graph& g_;

@@ -138,17 +138,30 @@ double cycles_of_processor(const Product& p, const Choice& c, const Target& targ
   return tiles + (p.n() % rt::kPanel ? cycles_of_packing(p, last, target) : 0);
 }
 
+/// Whether a tile's panels come from memory while those before them are multiplied. Of few tiles a column the first one
+/// would wait for memory; of many it takes no share of the time.
+bool comes_ahead(const Kernel& k, const Product& p, const rt::Tile& tile, const Target& target) {
+  constexpr int64_t kFewTiles = 2, kManyTiles = 100;
+  const Affine b = affine(p.b_offset);
+  if (!is_packed(k) || !std::ranges::all_of(p.outer, [&](Expr v) { return b.stride_of(v).is_static(0); })) return false;
+  const int64_t tiles = p.batches() * rt::round_up_div(p.m(), tile.rows);
+  const int64_t panel = p.terms() * rt::kPanel * static_cast<int64_t>(sizeof(float));
+  return tiles >= kFewTiles && tiles <= kManyTiles && rt::panels_of(p.n()) * panel > target.machine.l2_bytes / 2 &&
+         2 * tile.vectors * panel <= target.machine.l2_bytes;
+}
+
 std::vector<Choice> choices_of_processor(const Kernel& k, const Product& p, const Target& target) {
   const bool in_registers = sums_stay_in_registers(k, p);
   const std::vector<int64_t> ways = ways_of_b(k, p);
   std::vector<Choice> all;
-  for (const auto& [rows, vectors, splits] : tiles_of_sums(p, target))
+  for (const rt::Tile& tile : tiles_of_sums(p, target))
     for (const int64_t pack_from : all.empty() ? ways : std::vector{ways[0]})
       all.push_back({{"packed", is_packed(k)},
+                     {"ahead", comes_ahead(k, p, tile, target)},
                      {"pack_from", pack_from},
-                     {"rows", rows},
-                     {"vectors", vectors},
-                     {"splits", splits},
+                     {"rows", tile.rows},
+                     {"vectors", tile.vectors},
+                     {"splits", tile.splits},
                      {"stages", 0},
                      {"in_registers", in_registers},
                      {"lanes", rt::kPanel}});
@@ -244,8 +257,9 @@ class Contract final : public Family {
     std::string sum;
     for (Expr v : p.segments) sum += to_string(v.extent()) + " x ";
     const Choice& c = k.choice;
-    return fmt::format(" sum [{}{}]{} tile {}x{}{}{}{}", sum, to_string(p.k.extent()), is_packed(k) ? " packed" : "",
-                       c["rows"], c["vectors"], c["splits"] > 1 ? fmt::format(" by {}", c["splits"]) : "",
+    return fmt::format(" sum [{}{}]{}{} tile {}x{}{}{}{}", sum, to_string(p.k.extent()), is_packed(k) ? " packed" : "",
+                       c.get("ahead", 0) ? " ahead" : "", c["rows"], c["vectors"],
+                       c["splits"] > 1 ? fmt::format(" by {}", c["splits"]) : "",
                        c["stages"] ? k.operands[Product::kA] == DType::f32 ? " staged" : " on tensor cores" : "",
                        c["in_registers"] ? " in registers" : "");
   }
@@ -256,7 +270,9 @@ class Contract final : public Family {
 
   void print(KernelPrinter& printer, const Kernel& k) const override {
     print_product(printer, Product(k), function_of(k.choice), k.choice["rows"],
-                  is_packed(k) ? kInPanels : k.choice.get("pack_from", 0));
+                  !is_packed(k)              ? k.choice.get("pack_from", 0)
+                  : k.choice.get("ahead", 0) ? kInPanelsAhead
+                                             : kInPanels);
   }
 
  private:

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "optimizer/clusters/blocks.h"
+
 namespace cameo {
 namespace {
 
@@ -157,10 +159,18 @@ Expr fold_over_fitting(Expr e) {
   return fold(FoldKind::Sum, j, substitute(e.arg(1), from, to));
 }
 
+bool has_sum(Expr root) {
+  bool found = false;
+  std::vector<Expr> roots{root};
+  visit(roots, [&](Expr e) { found |= e.op() == Op::Fold && e.fold_kind() == FoldKind::Sum; });
+  return found;
+}
+
 std::vector<OutputPart> split_remainders(const OutputPart& whole) {
   std::vector<OutputPart> parts{whole};
+  const std::vector<int64_t> blocks = has_sum(whole.out.value) ? blocks_of(whole.out) : std::vector<int64_t>{};
   for (size_t axis = 0; axis < whole.out.index.size(); ++axis) {
-    int64_t s = 0;
+    int64_t s = blocks.empty() ? 0 : blocks[axis];
     const Dim extent(whole.out.index[axis].extent());
     std::vector<Expr> roots{whole.out.value};
     visit(roots, [&](Expr e) {

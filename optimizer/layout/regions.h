@@ -18,8 +18,9 @@ struct OutputPart {
 std::optional<ValueId> copied_value(const Graph& g, const OutputPart& part);
 /// The layout of what is copied to `part`, if it were made there at once.
 Layout layout_within(const OutputPart& part, const Layout& whole);
-/// The regions of an output whose meaning differs by where an axis stands (Concat) or by its remainder (ConvTranspose),
-/// each with a meaning that has no such case left; one region where there is nothing to be told apart.
+/// The regions of an output whose meaning differs by where an axis stands (Concat) or by its remainder (ConvTranspose,
+/// sums that DepthToSpace moves), each with a meaning that has no such case left; one region where there is nothing to
+/// be told apart.
 std::vector<OutputPart> split_output(const OutputExpr& out);
 
 }  // namespace cameo

@@ -79,15 +79,15 @@ struct Contraction {
   static constexpr bool kWritten = InRegisters && (kIsConstant<M> || H == MR) && (kIsConstant<N> || W == NV);
   // H rows from `row` on, of which the first `known` were computed before. The number of rows that it leaves in
   // `totals`.
-  template <int H, int W, class V, class P>
-  RT_FN i64 tile(V* totals, const i64* index, P panels, i64 row, i64 known, i64 panel) const {
+  template <int H, int W, class V, class P, class Next>
+  RT_FN i64 tile(V* totals, const i64* index, P panels, Next ahead, i64 row, i64 known, i64 panel) const {
     const auto* const from = a.base + a.outer.at(index) + row * a.row_stride;
     using Sums = Accumulators<H, W, Splits>;
     Sums acc;
     acc.clear();
     if constexpr (InRegisters) {
       each_segment<0, S>(segments, a.segment, from, [&](auto* p) __attribute__((always_inline)) {
-        acc.add_products(p, a.row_stride, panels, k);
+        acc.add_products(p, a.row_stride, panels, k, ahead);
         panels.at += k * panels.k_step;
       });
       if constexpr (kWritten<H, W>) {
@@ -109,7 +109,7 @@ struct Contraction {
         RT_ROLLED
         for (i64 at = 0; at < k; at += kSumBlock) {
           const i64 steps = k - at < kSumBlock ? k - at : kSumBlock;
-          acc.add_products(p + at, a.row_stride, panels, steps);
+          acc.add_products(p + at, a.row_stride, panels, steps, ahead);
           panels.at += steps * panels.k_step;
           terms += steps;
           left -= steps;
@@ -149,20 +149,34 @@ struct Contraction {
     }
   }
 
-  // Tiles of the panels [panel, panel + W): `count` of them from a point's `part` on.
+  // The part of the next panels that tile number `at` of a column brings.
   template <int W, class P>
-  RT_FN void column(P panels, i64* index, i64 part, i64 count, i64 panel) const {
+  RT_FN auto ahead_of(P panels, i64 at) const {
+    if constexpr (B::kStreams) {
+      const i64 tiles = points_of<R>(outer) * rows.parts, bytes = W * panels.panel_step * i64(sizeof *panels.at);
+      const i64 step = round_up_div(W * panels.k_step * i64(sizeof *panels.at), tiles);
+      return Ahead{reinterpret_cast<const char*>(panels.at) + bytes + bytes * at / tiles, step};
+    } else {
+      return NoAhead{};
+    }
+  }
+
+  // Tiles of the panels [panel, panel + W): those numbered [number, number + count) of the column.
+  template <int W, class P>
+  RT_FN void column(P panels, i64* index, i64 number, i64 count, i64 panel) const {
+    i64 part = number % rows.parts;
     typename Accumulators<MR, W, Splits>::V totals[Accumulators<MR, W, Splits>::kSums];
     RT_ROLLED
     while (true) {
       i64 first = 0, known = 0, left = 0;
-      each_rows<MR, kSecondRows, kLowEnd>(m, rows, part,
-                                          [&](auto height, i64 row, i64 computed) __attribute__((always_inline)) {
-                                            left = tile<height.value, W>(totals, index, panels, row, computed, panel);
-                                            first = row, known = computed;
-                                          });
+      each_rows<MR, kSecondRows, kLowEnd>(
+          m, rows, part, [&](auto height, i64 row, i64 computed) __attribute__((always_inline)) {
+            left = tile<height.value, W>(totals, index, panels, ahead_of<W>(panels, number), row, computed, panel);
+            first = row, known = computed;
+          });
       store_totals<W>(totals, index, first, known, left, panel);
       if (--count == 0) return;
+      ++number;
       if (++part == rows.parts) {
         part = 0;
         advance<R>(outer, index);
@@ -190,7 +204,7 @@ struct Contraction {
         const auto panels =
             b.panels(call, index, panel, columns.begin(part + 1) - panel, m, n, points_of<S>(segments) * k);
         each_size<NV, PanelTotal>(columns, part, [&](auto width) __attribute__((always_inline)) {
-          column<width.value>(panels, index, first % rows.parts, count, panel);
+          column<width.value>(panels, index, first, count, panel);
         });
       }
       u += count;

@@ -30,8 +30,10 @@ RT_FN MatrixA<T, R, S> matrix_a(const T* base, Strides<R> outer, i64 row_stride,
   return {base, outer, row_stride, segment};
 }
 
-template <class T, int R>
-struct PackedB {  // panels, `outer` elements apart for each outer axis
+// Panels, `outer` elements apart for each outer axis. Streams: they are the same for all points, and more than the
+// second cache holds; while one column of tiles is summed, the next one's come from memory.
+template <class T, int R, bool Streams = false>
+struct PackedB {
   const T* base;
   Strides<R> outer;
 
@@ -44,7 +46,7 @@ struct PackedB {  // panels, `outer` elements apart for each outer axis
   }
   RT_FN i64 columns(i64 n) const { return panels_of(n) * kPanel; }
 
-  static constexpr bool kDots = false;
+  static constexpr bool kDots = false, kStreams = Streams;
   RT_FN bool shared() const { return outer.all_zero(); }
   RT_FN bool dots(i64) const { return false; }
   RT_FN const T* address(const i64* index, i64 k, i64 col, i64 k_total) const {
@@ -59,6 +61,10 @@ struct PackedB {  // panels, `outer` elements apart for each outer axis
 };
 template <class T, int R>
 RT_FN PackedB<T, R> packed_b(const T* base, Strides<R> outer) {
+  return {base, outer};
+}
+template <class T, int R>
+RT_FN PackedB<T, R, true> streamed_b(const T* base, Strides<R> outer) {
   return {base, outer};
 }
 
@@ -132,7 +138,7 @@ struct StridedB {  // (i.., k, col) at base + i * outer + k * k_stride + col * n
   }
   RT_FN i64 columns(i64 n) const { return n; }
 
-  static constexpr bool kDots = true;
+  static constexpr bool kDots = true, kStreams = false;
   RT_FN bool shared() const { return false; }
   // Columns that are contiguous are multiplied with few rows as they stand, adding up across lanes.
   RT_FN bool dots(i64 m) const { return k_stride == 1 && m < pack_from; }

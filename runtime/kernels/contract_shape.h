@@ -145,7 +145,7 @@ constexpr StagedTile staged_tile(int sm_count, i64 batches, i64 m, i64 n, int el
 // whole length; the totals stand in memory (24 loads and stores beside thousands of products), and the epilogue is one
 // copy in a loop over them. Below, the sums never leave the registers, and each vector of the tile has its own copy
 // of the epilogue, if that calls no exp or its kin: beside one the way through memory does not show.
-inline constexpr i64 kSumBlock = 128;
+inline constexpr i64 kSumBlock = 512;
 
 /// Bytes of Call::scratch: strided_b packs one tile's columns there, packed_b needs none.
 constexpr i64 contract_scratch_bytes(Tile tile, i64 k_total) {

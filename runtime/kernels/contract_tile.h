@@ -45,6 +45,20 @@ struct Panels {  // B for one tile: vector j of step k at + j * panel_step + k *
   i64 panel_step, k_step;
 };
 
+// Panels that come next, brought from memory into the second cache while a tile is summed: so many bytes at each step
+// of k.
+struct Ahead {
+  const char* at;
+  i64 k_step;
+  RT_FN void step() {
+    __builtin_prefetch(at, 0, 2);
+    at += k_step;
+  }
+};
+struct NoAhead {
+  RT_FN void step() {}
+};
+
 namespace detail {
 
 // Counting through outer axes as nest does, but written out for each axis: a loop over them would keep every number of
@@ -261,22 +275,29 @@ struct Accumulators {
     const V w[kAcross] = {load_next<T, kPart>(b + J / kParts * panel_step + J % kParts * kPart)...};
     (..., (sum[C * kSums + I] = fma<V>(splat<V>(a[I / kAcross * row_stride]), w[I % kAcross], sum[C * kSums + I])));
   }
-  template <class T, int... C>
-  RT_FN void steps(Indices<int, C...>, const f32* a, i64 row_stride, const T* b, Panels<T> panels) {
-    (..., step<C>(indices<kSums>{}, indices<kAcross>{}, a + C, row_stride, b + C * panels.k_step, panels.panel_step));
+  template <class T, class Next, int... C>
+  RT_FN void steps(Indices<int, C...>, const f32* a, i64 row_stride, const T* b, Panels<T> panels, Next& ahead) {
+    (..., (ahead.step(),
+           step<C>(indices<kSums>{}, indices<kAcross>{}, a + C, row_stride, b + C * panels.k_step, panels.panel_step)));
   }
   template <class T>
   RT_FN void add_products(const f32* a, i64 row_stride, Panels<T> b, i64 k) {
+    NoAhead none;
+    add_products(a, row_stride, b, k, none);
+  }
+  template <class T, class Next>
+  RT_FN void add_products(const f32* a, i64 row_stride, Panels<T> b, i64 k, Next& ahead) {
     i64 at = 0;
     if constexpr (kChains > 1) {
 #pragma GCC unroll 2
-      for (; at + kChains <= k; at += kChains) steps(indices<kChains>{}, a + at, row_stride, b.at + at * b.k_step, b);
+      for (; at + kChains <= k; at += kChains)
+        steps(indices<kChains>{}, a + at, row_stride, b.at + at * b.k_step, b, ahead);
     }
 #pragma GCC unroll 2
     for (; at < k; ++at) {
       // Rows that overlap share elements between steps; kept in registers for that they would push out the sums.
       if (kVectorBytes < 64 && row_stride < 4) asm volatile("" ::: "memory");
-      steps(indices<1>{}, a + at, row_stride, b.at + at * b.k_step, b);
+      steps(indices<1>{}, a + at, row_stride, b.at + at * b.k_step, b, ahead);
     }
   }
   RT_FN static void clear_totals(V* totals) {
