@@ -109,8 +109,21 @@ void infer_resize(Infer& n) {
   n.output(0, n.dtype(), s);
 }
 
+/// Whether a Resize of one of the form's axes can be told what becomes of it: a scale, or a size that is known.
+bool tells_axes(const NodeView& n, const ResizeForm& f) {
+  if (given(n, scales_of(n))) return true;
+  const bool known =
+      std::ranges::all_of(f.axes, [](const ResizeAxis& a) { return a.in.is_static() && a.out.is_static(); });
+  return known && n.attr_string("keep_aspect_ratio_policy") == "stretch";
+}
+
 Meaning resize(const MeaningView& n) {
-  if (!has_unknown_scales(n)) return Interpolation(n, form_of(n)).meaning();
+  if (!has_unknown_scales(n)) {
+    const ResizeForm f = form_of(n);
+    if (!is_separable(f, n.dtype()) || !tells_axes(n, f)) return Interpolation(n, f).meaning();
+    Build b(n);
+    return resize_by_axes(b, f, !given(n, scales_of(n)));
+  }
   Build b(n);
   const ValueId roi = n.version() > 10 ? b.in(kRoi) : ValueId();
   return interpolate_at(b, b.in(0), roi, b.in(scales_of(n)), resized_axes(n), read_attributes(n));

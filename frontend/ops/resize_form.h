@@ -101,4 +101,36 @@ inline Meaning interpolate_at(Build& b, ValueId x, ValueId roi, ValueId scales, 
                                   {"nearest_mode", f.nearest}}));
 }
 
+/// Whether interpolating axis by axis, the last one first, reads fewer elements than all taps of an element at once:
+/// t * u of them for t and u taps of two axes, against u for each row that the input has, and t.
+inline bool is_separable(const ResizeForm& f, DType t) {
+  if ((t != DType::f32 && t != DType::f64) || f.mode == "nearest" || f.transformation == "tf_crop_and_resize" ||
+      f.axes.size() < 2)
+    return false;
+  const double taps = f.mode == "cubic" ? 4 : 2;
+  const ResizeAxis& outer = f.axes[f.axes.size() - 2];
+  const double rows = static_cast<double>(outer.in.estimate()) / static_cast<double>(outer.out.estimate());
+  return taps * rows + taps < taps * taps;
+}
+
+/// Resizes of one axis each, the last one first. Each rounds as all at once would, where that sums one axis inside of
+/// the other. `extents`: whether axes have sizes, which are known then, or scales.
+inline Meaning resize_by_axes(Build& b, const ResizeForm& f, bool extents) {
+  ValueId x = b.in(0);
+  for (size_t i = f.axes.size(); i-- > 0;) {
+    const ResizeAxis& a = f.axes[i];
+    const float scale[] = {static_cast<float>(a.scale.float_value())};
+    const ValueId scales = extents ? ValueId() : b.graph().constant(Tensor::of<float>(DType::f32, {1}, scale));
+    const ValueId sizes = extents ? b.ints({a.out.value()}) : ValueId();
+    x = b.op("Resize", {x, ValueId(), scales, sizes},
+             {{"antialias", int64_t{f.antialias}},
+              {"axes", std::vector<int64_t>{a.axis}},
+              {"coordinate_transformation_mode", f.transformation},
+              {"cubic_coeff_a", f.cubic_a},
+              {"exclude_outside", int64_t{f.exclude_outside}},
+              {"mode", f.mode}});
+  }
+  return b.outputs({x});
+}
+
 }  // namespace cameo::ops

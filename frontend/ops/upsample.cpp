@@ -49,7 +49,12 @@ void infer_upsample(Infer& n) {
 }
 
 Meaning upsample(const MeaningView& n) {
-  if (!has_unknown_scales(n)) return Interpolation(n, upsample_form(n)).meaning();
+  if (!has_unknown_scales(n)) {
+    const ResizeForm f = upsample_form(n);
+    if (!is_separable(f, n.dtype())) return Interpolation(n, f).meaning();
+    Build b(n);
+    return resize_by_axes(b, f, false);
+  }
   Build b(n);
   std::vector<int> axes(n.rank());
   std::iota(axes.begin(), axes.end(), 0);

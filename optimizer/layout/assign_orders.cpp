@@ -96,10 +96,24 @@ class Assigner {
       orders_[v] = order_for_copies(v, product->n_axis);
     else if (auto rows = row_order(out))
       orders_[v] = *rows;
-    else if (std::ranges::count(readers_[v.index], nullptr) == std::ranges::ssize(readers_[v.index]))
+    else if (only_leaves(v) || leaves_larger(v))
       return;  // what only leaves the graph is made as it leaves
     else if (auto order = order_of_largest(out))
       orders_[v] = *order;
+  }
+  bool only_leaves(ValueId v) const {
+    return std::ranges::count(readers_[v.index], nullptr) == std::ranges::ssize(readers_[v.index]);
+  }
+  /// Whether all that is made of `v` has more elements and only leaves the graph (an interpolation's rows): fewer are
+  /// brought into that order here.
+  bool leaves_larger(ValueId v) const {
+    const auto is_larger = [&](const FusedCluster* reader) {
+      return reader && std::ranges::all_of(reader->cluster.outputs, [&](ValueId made) {
+               return only_leaves(made) &&
+                      product(g_.type(made).shape).estimate() > product(g_.type(v).shape).estimate();
+             });
+    };
+    return std::ranges::all_of(readers_[v.index], is_larger);
   }
   /// What a family computes whole it gives in rows, in whatever order its readers like them.
   void assign_rows(const Node& claimed) {
