@@ -63,8 +63,11 @@ std::string_view name(FoldKind kind) {
 
 int64_t chunks_by_work(const Kernel& k, double operations, const Target& target) {
   constexpr double kOperations = 50. / 9;  // that a core does in a cycle, of all kinds, roughly
-  const double worth_a_thread = target.machine.barrier * target.machine.clock * 1e9 * kOperations;
-  return static_cast<int64_t>(std::clamp((k.cost.operations + operations) / worth_a_thread, 1.0, 1e9));
+  const MachineModel& machine = target.machine;
+  const double computing = (k.cost.operations + operations) / (kOperations * machine.clock * 1e9);
+  const double moving = target.seconds_to_move(k.cost.bytes);  // a row times a matrix is nothing but that
+  const auto chunks = static_cast<int64_t>(std::clamp(std::max(computing, moving) / machine.barrier, 1.0, 1e9));
+  return chunks <= 2 ? chunks : (chunks + 3) / 4 * 4;  // as many for each of two or four threads
 }
 
 Expr chunks_of_run(const Kernel& k, int64_t chunks, int64_t most) {

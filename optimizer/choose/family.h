@@ -120,8 +120,8 @@ LoweredKernel kernel_of_node(const NodeProblem& p, const Family& family);
 /// A price whose work takes `ratio` times as long; to launch it takes what it did.
 double scaled(double seconds, double ratio, const Target& target);
 std::string_view name(FoldKind kind);  // as rt:: has it
-/// A processor's chunks: each is at least as long as threads need to meet. `operations`: those of the whole kernel that
-/// its cost does not show.
+/// A processor's chunks: each computes, or moves, about as long as threads need to meet. `operations`: those of the
+/// whole kernel that its cost does not show.
 int64_t chunks_by_work(const Kernel& k, double operations, const Target& target);
 /// In proportion to the points of a run, where `chunks` are those of the likely ones; null where one number is right.
 Expr chunks_of_run(const Kernel& k, int64_t chunks, int64_t most);
