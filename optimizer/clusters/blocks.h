@@ -6,8 +6,11 @@
 
 namespace cameo {
 
-/// For each axis of the output the length of a block, by which the meaning's indices divide it; empty if there are no
-/// blocks, if they have more places than are worth a kernel each, or where indices hold other divisions.
+/// Whether indices hold quotients or remainders that depend on an axis or a fold.
+bool divides(Expr value);
+/// For each axis of the output the length of its blocks: where it stands in one counts within another axis of what is
+/// read, and its quotient says which block it is. Empty if there are none, if they have more places than are worth a
+/// kernel each, or where indices hold other divisions.
 std::vector<int64_t> blocks_of(const OutputExpr& out);
 
 }  // namespace cameo

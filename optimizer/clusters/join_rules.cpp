@@ -208,7 +208,8 @@ Refusal JoinRules::may_substitute(std::span<const NodeId> nodes, ValueId v) cons
   const uint32_t reader = readers(v)[0];
   if (!may_fuse(reader).empty()) return may_fuse(reader);
   for (NodeId n : nodes)
-    if (folds(n.index) && (reduces_rows(n.index) || !moves_blocks(reader))) return "a reduction makes it";
+    if (folds(n.index) && (reduces_rows(n.index) || divides(facts_[n.index].out->value) || !moves_blocks(reader)))
+      return "a reduction makes it";
   const bool moved = moves_constant(nodes);
   if (widens(reader) && (!moved || readers(g_.nodes()[reader].outputs[0]).size() != 1))
     return "the reader widens it for products";

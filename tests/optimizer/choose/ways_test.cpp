@@ -134,13 +134,25 @@ TEST(Ways, AChunkTakesAsLongAsThreadsNeedToMeet) {
   const int64_t chunks = k.family->chunks(k, wide());
   EXPECT_GT(chunks, 8);
   EXPECT_LT(chunks, 64);
+  const auto of_four = [](int64_t n) { return (n + 3) / 4 * 4; };
+  EXPECT_EQ(chunks, of_four(chunks));
   Target other = wide();
   other.machine.barrier *= 2;
-  EXPECT_EQ(k.family->chunks(k, other), chunks / 2);
+  EXPECT_EQ(k.family->chunks(k, other), of_four(chunks / 2));
   other.machine.clock *= 2;
-  EXPECT_EQ(k.family->chunks(k, other), chunks / 4);
+  EXPECT_EQ(k.family->chunks(k, other), of_four(chunks / 4));
   other.machine.barrier = 1;
   EXPECT_EQ(k.family->chunks(k, other), 1);
+}
+
+TEST(Ways, ARowTimesAMatrixHasChunksForTheBytesOfTheMatrix) {
+  const auto chunks = [](const std::string& columns) {
+    const Kernel k = kernel_of(
+        {"input X f32[1x512]", "const W f32[512x" + columns + "] = rand:1", "Y = MatMul(X, W)", "output Y"}, wide());
+    return k.family->chunks(k, wide());
+  };
+  EXPECT_GE(chunks("1024"), 4);  // 2 MB
+  EXPECT_EQ(chunks("16"), 1);
 }
 
 TEST(Ways, ARunOfAWideRangeHasTheChunksOfItsOwnSize) {

@@ -38,7 +38,7 @@ TEST(Appends, AnInputInFrontIsNotCopiedWhereItStandsAlready) {
   EXPECT_EQ(symbol_name(a.input_room), "room behind P");
   EXPECT_EQ(symbol_name(a.output_room), "room behind (P + 1)");
   EXPECT_EQ(range_of(a.output_room).high, 41);
-  EXPECT_EQ(sizes_of_steps(plan, {{"P", 3}}), "2 1 ");
+  EXPECT_EQ(sizes_of_steps(plan, {{"P", 3}}), "3 1 ");
   EXPECT_EQ(sizes_of_steps(plan, {{"P", 3}, {"room behind P", 2}, {"room behind (P + 1)", 1}}), "0 1 ");
 }
 
