@@ -17,7 +17,9 @@ constexpr std::string_view kFlags =
 
 /// What the machine code of one image may use.
 std::string image_flags(const Target& t) {
-  return fmt::format("-march={} -mprefer-vector-width={}", t.cpu, t.vector_bytes * 8);
+  std::string flags = fmt::format("-march={} -mprefer-vector-width={}", t.cpu, t.vector_bytes * 8);
+  for (const std::string& extension : t.extensions) flags += " -m" + extension;
+  return flags;
 }
 
 struct RuntimeFiles {

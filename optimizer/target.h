@@ -49,6 +49,7 @@ struct Target {
   int vector_registers = 16;
   MachineModel machine{};
   CardModel card{};
+  std::vector<std::string> extensions{};  // instructions beyond those of `cpu` (-mNAME)
   /// Runs agree with the prices; else they are shown, and between a family's candidates its rule of thumb decides.
   bool measured = true;
   std::vector<std::string> architectures{};  // of a GPU, what its code is for, the best first: sm_90a, sm_80, ptx, host
@@ -73,7 +74,7 @@ struct Target {
   bool operator==(const Target&) const = default;
 };
 
-/// The named targets, widest last: x86-64-v2, x86-64-v3, x86-64-v4.
+/// The named targets, widest last: x86-64-v2, x86-64-v3, x86-64-v4, x86-64-v4-vnni.
 const std::vector<Target>& named_targets();
 const Target* find_target(std::string_view name);
 /// A GPU, with code for these architectures: `ptx`, which any card's driver compiles when it is first loaded; `sm_80`

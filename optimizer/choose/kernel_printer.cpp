@@ -79,6 +79,8 @@ void print_epilogue(KernelPrinter& printer, const Kernel& k, std::string_view pa
 void print_product(KernelPrinter& printer, const Product& p, std::string_view function, int64_t tile_rows,
                    int64_t pack_from, std::string_view first) {
   const Affine a = affine(p.a_offset), b = affine(p.b_offset);
+  std::string zero;
+  if (p.zero) printer.append(printer.scope(0, {}, [&] { zero = printer.name(p.zero); }));
   const auto stride = [&](const Affine& offset, Expr v) { return printer.name(offset.stride_of(v).extent()); };
   const auto strides = [&](const Affine& offset, auto& variables) { return strides_of(printer, offset, variables); };
   printer.line(fmt::format("rt::{}(call, {}{}, {}, {}, {}, {},", function, first, extents_of(printer, p.outer),
@@ -88,7 +90,10 @@ void print_product(KernelPrinter& printer, const Product& p, std::string_view fu
   const auto base = [&](const Affine& offset) { return printer.name(size_in(offset).extent()); };
   printer.line(fmt::format("             rt::matrix_a(x{} + {}, {}, {}, {}),", Product::kA, base(a),
                            strides(a, p.outer), p.row ? stride(a, p.row) : "0l", strides(a, p.segments)));
-  if (pack_from == kInPanels || pack_from == kInPanelsAhead)
+  if (pack_from == kInQuads)
+    printer.line(fmt::format("             rt::quads_b(x{}, {}, {}, {}),", Product::kB, strides(b, p.outer),
+                             printer.name(p.k.extent()), zero));
+  else if (pack_from == kInPanels || pack_from == kInPanelsAhead)
     printer.line(fmt::format("             rt::{}_b(x{}, {}),", pack_from == kInPanels ? "packed" : "streamed",
                              Product::kB, strides(b, p.outer)));
   else

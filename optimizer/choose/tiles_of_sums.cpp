@@ -15,12 +15,28 @@ bool calls_function(Expr value) {
   return found;
 }
 
+/// Steps of the sum: a term each, or a quad of one.
+double steps_of(const Product& p) {
+  const int64_t terms = p.terms(), run = Dim(p.k.extent()).estimate();
+  return static_cast<double>(p.zero ? rt::quads_of(terms / run, run) : terms);
+}
+
+/// Whether four products of 8 bits are one instruction; else they are two by two of 16 bits, which weights and elements
+/// are split into in registers of their own.
+bool splits_quads(const Product& p, const Target& target) { return p.zero && !target.machine.dot8; }
+bool has_registers(const Product& p, rt::Tile tile, const Target& target) {
+  const int64_t weights = static_cast<int64_t>(tile.vectors) * (rt::kPanel * 4 / target.vector_bytes);
+  return !splits_quads(p, target) || tile.rows == 1 ||
+         rt::registers_of(tile, target.vector_bytes) + 2 * weights + 2 <= target.vector_registers;
+}
+
 }  // namespace
 
 std::vector<rt::Tile> tiles_of_sums(const Product& p, const Target& target) {
   constexpr int64_t kMostRows = 12, kMostVectors = 4;
   std::vector<rt::Tile> all;
   const auto add = [&](rt::Tile tile) {
+    if (!all.empty() && !has_registers(p, tile, target)) return;
     if (std::ranges::find(all, tile) == all.end()) all.push_back(tile);
   };
   const auto add_split = [&](rt::Tile tile) {
@@ -28,6 +44,8 @@ std::vector<rt::Tile> tiles_of_sums(const Product& p, const Target& target) {
     add(tile);
   };
   rt::Tile thumb = rt::contract_tile(target.vector_bytes, target.vector_registers, p.m(), p.n());
+  while (thumb.vectors > 1 && !has_registers(p, thumb, target)) thumb.vectors = thumb.vectors / 2;
+  while (!has_registers(p, thumb, target)) thumb.rows = static_cast<int>(rt::even_part(p.m(), thumb.rows - 1));
   add_split(thumb);
   for (thumb.splits = 1; thumb.splits <= rt::kMostSplits; thumb.splits *= 2)
     if (rt::registers_of(thumb, target.vector_bytes) < target.vector_registers) add(thumb);
@@ -51,22 +69,24 @@ int splits_of(rt::Tile tile, const Target& target) {
 }
 
 bool sums_stay_in_registers(const Kernel& k, const Product& p) {
-  return p.terms() <= rt::kSumBlock && !calls_function(k.stores[0].value);
+  return (p.zero || p.terms() <= rt::kSumBlock) && !calls_function(k.stores[0].value);
 }
 
 double cycles_of_tiles(const Product& p, rt::Tile tile, bool in_registers, const Target& target) {
   constexpr double kStart = 16, kBytes = rt::kPanel * sizeof(float);
   const MachineModel& machine = target.machine;
-  const double parts = kBytes / target.vector_bytes, terms = static_cast<double>(p.terms()), splits = tile.splits;
+  const double parts = kBytes / target.vector_bytes, terms = steps_of(p), splits = tile.splits;
   const auto stays_in_l1 = [&](int64_t vectors) {
     return terms * static_cast<double>(vectors) * kBytes <= static_cast<double>(machine.l1_bytes) / 2;
   };
   const bool from_l2 = !stays_in_l1(tile.vectors), first_from_l2 = !stays_in_l1(rt::panels_of(p.n()));
   const auto cycles_of_tile = [&](int64_t rows, int64_t vectors, bool reads_l2) {
     const double r = static_cast<double>(rows), v = static_cast<double>(vectors), sums = r * v * parts;
-    const double term = std::max({sums / machine.fmas, (v * parts + r) / machine.loads, machine.fma_latency / splits,
-                                  reads_l2 ? v * kBytes / machine.l2_rate : 0});
-    const double flushes = in_registers ? 0 : 2 * sums * std::ceil(terms / static_cast<double>(rt::kSumBlock));
+    const double products = splits_quads(p, target) ? 2 * sums + (3 * v * parts + 2 * r) / 4 : sums;
+    const double term = std::max({products / machine.fmas, (v * parts + r) / machine.loads,
+                                  machine.fma_latency / splits, reads_l2 ? v * kBytes / machine.l2_rate : 0});
+    const double flushes =
+        in_registers || p.zero ? 0 : 2 * sums * std::ceil(terms / static_cast<double>(rt::kSumBlock));
     return terms * term + flushes + (1 + splits) * sums + kStart;
   };
   const rt::TileSplit down = rt::split_tiles(p.m(), tile.rows),

@@ -1,6 +1,7 @@
 // The Contract family: a sum of products, tiled; what stands above the sum is its epilogue. `a` is asked for in a
 // layout whose innermost axis is summed, with a halo of zeros as wide as the window reaches out, so that no guard is
-// left; a constant `b` is packed in panels, its k running over the folds in the order in which they walk `a`. A
+// left; a constant `b` is packed in panels, its k running over the folds in the order in which they walk `a`. Integers
+// of 8 bits are summed in i32, four terms at a time, with weights in quads: on processors alone. Of floats, a
 // processor widens `a` where it is made; a GPU reads 16-bit floats as they stand, and has tensor cores for products of
 // two alike. Its tile is one that both operands are brought to, through shared memory, where that is large both ways.
 #include <fmt/format.h>
@@ -143,7 +144,8 @@ double cycles_of_processor(const Product& p, const Choice& c, const Target& targ
 bool comes_ahead(const Kernel& k, const Product& p, const rt::Tile& tile, const Target& target) {
   constexpr int64_t kFewTiles = 2, kManyTiles = 100;
   const Affine b = affine(p.b_offset);
-  if (!is_packed(k) || !std::ranges::all_of(p.outer, [&](Expr v) { return b.stride_of(v).is_static(0); })) return false;
+  if (!is_packed(k) || p.zero || !std::ranges::all_of(p.outer, [&](Expr v) { return b.stride_of(v).is_static(0); }))
+    return false;
   const int64_t tiles = p.batches() * rt::round_up_div(p.m(), tile.rows);
   const int64_t panel = p.terms() * rt::kPanel * static_cast<int64_t>(sizeof(float));
   return tiles >= kFewTiles && tiles <= kManyTiles && rt::panels_of(p.n()) * panel > target.machine.l2_bytes / 2 &&
@@ -191,8 +193,9 @@ class Contract final : public Family {
     if (!guard_of(g.type(b).shape, m.b.index()).is_const(1)) return "an operand is read outside of itself";
     roles->column = p.part.out.index[static_cast<size_t>(m.n_axis)];
     const auto packing = packing_of(g, p.layouts, m, {}, roles->column);
+    if (m.is_integer() && (!packing || p.target.is_gpu())) return "its integers are for processors, with known weights";
     const auto widens = [&](Expr load) { return load.type() == DType::f32 || p.target.has_products_of(load.type()); };
-    if (!widens(m.a) || (!packing && !widens(m.b))) return "its operands have 16 bits";
+    if (!m.is_integer() && (!widens(m.a) || (!packing && !widens(m.b)))) return "its operands have 16 bits";
     const int64_t run = Dim(m.folds.back().extent()).estimate(), columns = Dim(roles->column.extent()).estimate();
     if (!worth_tiles(columns, points_of(m.folds), run, packing.has_value()))
       return "it has too few columns or terms for a tile";
@@ -214,6 +217,8 @@ class Contract final : public Family {
     l.kernel.family = this;
     l.kernel.choice = {{"packed", packed}};
     if (!take_sum(l.kernel, packed)) return "an operand's offsets are not affine";
+    if (roles.product.is_integer())
+      l.operands[Product::kB].packing->quads_of = Product(l.kernel).k.extent().int_value();
     return l;
   }
 
@@ -257,7 +262,10 @@ class Contract final : public Family {
     std::string sum;
     for (Expr v : p.segments) sum += to_string(v.extent()) + " x ";
     const Choice& c = k.choice;
-    return fmt::format(" sum [{}{}]{}{} tile {}x{}{}{}{}", sum, to_string(p.k.extent()), is_packed(k) ? " packed" : "",
+    return fmt::format(" sum [{}{}]{}{} tile {}x{}{}{}{}", sum, to_string(p.k.extent()),
+                       p.zero         ? " in quads"
+                       : is_packed(k) ? " packed"
+                                      : "",
                        c.get("ahead", 0) ? " ahead" : "", c["rows"], c["vectors"],
                        c["splits"] > 1 ? fmt::format(" by {}", c["splits"]) : "",
                        c["stages"] ? k.operands[Product::kA] == DType::f32 ? " staged" : " on tensor cores" : "",
@@ -270,7 +278,8 @@ class Contract final : public Family {
 
   void print(KernelPrinter& printer, const Kernel& k) const override {
     print_product(printer, Product(k), function_of(k.choice), k.choice["rows"],
-                  !is_packed(k)              ? k.choice.get("pack_from", 0)
+                  Product(k).zero            ? kInQuads
+                  : !is_packed(k)            ? k.choice.get("pack_from", 0)
                   : k.choice.get("ahead", 0) ? kInPanelsAhead
                                              : kInPanels);
   }

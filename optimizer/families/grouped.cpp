@@ -122,7 +122,7 @@ class Grouped final : public Family {
     if (points_of(found->folds) < kFewestTerms) return "it has too few terms for a tile";
     const Expr group = group_of_channel(p.part.out, *found);
     if (!group) return "no axis of it is divided into groups";
-    if (found->a.type() != DType::f32) return "its operands have 16 bits";
+    if (found->a.type() != DType::f32) return "its operands are not f32";
 
     auto roles = std::make_shared<GroupRoles>();
     const int64_t channels = group.arg(0).extent().int_value();

@@ -62,11 +62,22 @@ int64_t indices_of(const std::vector<Packing::Axis>& axes) {
 }  // namespace
 
 int64_t Packing::k_total() const { return indices_of(k); }
-int64_t Packing::elements() const { return indices_of(groups) * rt::packed_b_elements(column.extent, k_total()); }
+int64_t Packing::elements() const {
+  if (!quads_of) return indices_of(groups) * rt::packed_b_elements(column.extent, k_total());
+  const int64_t quads = rt::quads_of(k_total() / quads_of, quads_of);
+  return indices_of(groups) * rt::panels_of(column.extent) * rt::quad_panel_bytes(quads);
+}
 
 Expr panel_offset(Expr column, Expr term, int64_t terms) {
   const Expr panel = integer(rt::kPanel);
   return simplify_index((floor_div(column, panel) * integer(terms) + term) * panel + mod(column, panel));
+}
+
+Expr quad_offset(Expr column, Expr segment, Expr term, int64_t segments, int64_t terms) {
+  const Expr panel = integer(rt::kPanel), quad = integer(rt::kQuad);
+  const Expr row = segment * integer(rt::quads_of(1, terms)) + floor_div(term, quad);
+  return simplify_index(floor_div(column, panel) * integer(rt::quad_panel_bytes(rt::quads_of(segments, terms))) +
+                        row * integer(rt::kQuadRow) + mod(column, panel) * quad + mod(term, quad));
 }
 
 std::optional<Expr> packed_offset(const Packing& p, const std::vector<int64_t>& dims, std::span<const Expr> index) {

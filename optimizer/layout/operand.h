@@ -10,7 +10,7 @@
 namespace cameo {
 
 /// How the panels of a product are cut out of a constant: [groups..][columns/16][k..][16], k running over several axes
-/// of it.
+/// of it. Weights of 8 bits stand in quads of terms, as contract_shape.h says.
 struct Packing {
   struct Axis {
     int64_t extent, stride;  // elements of the constant
@@ -20,12 +20,15 @@ struct Packing {
   Axis column{0, 0};
   std::vector<Axis> k;
   int64_t base_offset = 0;
+  int64_t quads_of = 0;  // terms of a segment, if they stand in quads
   int64_t k_total() const;
   int64_t elements() const;  // of all panels
   bool operator==(const Packing&) const = default;
 };
 /// Where the panels of a constant have an element: `term` counts the terms of the sum, of which there are `terms`.
 Expr panel_offset(Expr column, Expr term, int64_t terms);
+/// The same of quads: `term` counts those of a segment, of which each panel has `segments` of `terms`.
+Expr quad_offset(Expr column, Expr segment, Expr term, int64_t segments, int64_t terms);
 /// Where the panels of a matrix have an element; nullopt where they are not those of all of a matrix of these dims.
 std::optional<Expr> packed_offset(const Packing& p, const std::vector<int64_t>& dims, std::span<const Expr> index);
 

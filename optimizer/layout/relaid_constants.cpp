@@ -12,6 +12,7 @@ std::string describe(const Packing& p) {
   std::string s = fmt::format("{}x{} from {}", p.column.extent, p.column.stride, p.base_offset);
   for (auto& k : p.k) s += fmt::format(", {}x{}", k.extent, k.stride);
   for (auto& g : p.groups) s += fmt::format("; {}x{}", g.extent, g.stride);
+  if (p.quads_of) s += fmt::format(" in quads of {}", p.quads_of);
   return s;
 }
 
@@ -27,6 +28,19 @@ std::vector<int64_t> offsets_of(const std::vector<Packing::Axis>& axes, int64_t 
   return offsets;
 }
 
+/// `rows`: where the terms of a column stand.
+void pack_quads(const Tensor& t, const Packing& p, const std::vector<int64_t>& rows, Tensor& out) {
+  const auto* from = reinterpret_cast<const int8_t*>(t.bytes().data());
+  auto* to = reinterpret_cast<int8_t*>(out.mutable_bytes().data());
+  const int64_t segments = p.k_total() / p.quads_of;
+  for (int64_t group : offsets_of(p.groups, p.base_offset)) {
+    rt::pack_quads(to, p.column.extent, segments, p.quads_of, [&](int64_t term, int64_t column) {
+      return from[group + rows[static_cast<size_t>(term)] + column * p.column.stride];
+    });
+    to += rt::panels_of(p.column.extent) * rt::quad_panel_bytes(rt::quads_of(segments, p.quads_of));
+  }
+}
+
 Tensor pack_panels(const Tensor& t, const Packing& p) {
   const std::vector<int64_t> rows = offsets_of(p.k, 0);
   Tensor out(t.dtype(), {p.elements()});
@@ -40,6 +54,10 @@ Tensor pack_panels(const Tensor& t, const Packing& p) {
       to += rt::packed_b_elements(p.column.extent, p.k_total());
     }
   };
+  if (p.quads_of) {
+    pack_quads(t, p, rows, out);
+    return out;
+  }
   byte_size(t.dtype()) == 4 ? pack(uint32_t{}) : pack(uint16_t{});  // f32, or 16-bit floats
   return out;
 }

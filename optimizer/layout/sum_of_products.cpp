@@ -16,7 +16,7 @@ Expr only_sum(Expr value) {
     other |= e.fold_kind() != FoldKind::Sum || (sum && e.arg(1) != sum);
     sum = e;
   });
-  return other || !sum || sum.type() != DType::f32 ? Expr() : sum;
+  return other || !sum || (sum.type() != DType::f32 && sum.type() != DType::i32) ? Expr() : sum;
 }
 
 /// A factor without the Cast that widens its 16 bits.
@@ -24,6 +24,9 @@ Expr unwidened(Expr e) {
   const bool widens = e.op() == Op::Cast && (e.arg(0).type() == DType::f16 || e.arg(0).type() == DType::bf16);
   return widens ? e.arg(0) : e;
 }
+
+bool is_constant(const Graph& g, Expr load) { return static_cast<bool>(g[ValueId{load.operand()}].constant); }
+bool is_8_bits(DType t) { return t == DType::i8 || t == DType::u8; }
 
 /// A Load whose place depends on no data and cannot fail.
 bool is_plain_load(Expr e) {
@@ -43,7 +46,32 @@ int axis_of_its_own(const OutputExpr& out, Expr b, Expr a) {
   return found;
 }
 
-bool is_constant(const Graph& g, Expr load) { return static_cast<bool>(g[ValueId{load.operand()}].constant); }
+/// An element of 8 bits as i32, less its zero point, if it has one.
+struct IntegerFactor {
+  Expr load, zero = integer(0, DType::i32);
+};
+std::optional<IntegerFactor> integer_factor(Expr e) {
+  IntegerFactor f;
+  if (e.op() == Op::Sub) {
+    f.zero = e.arg(1);
+    e = e.arg(0);
+  }
+  if (e.op() != Op::Cast || !is_8_bits(e.arg(0).type()) || !is_plain_load(e.arg(0))) return std::nullopt;
+  f.load = e.arg(0);
+  bool varies = false;
+  visit(std::vector<Expr>{f.zero}, [&](Expr x) { varies |= x.op() == Op::Var; });
+  return varies ? std::nullopt : std::optional(f);
+}
+/// Elements of `a` less their zero point, by constant weights of i8 that have none.
+bool take_integer_factors(const Graph& g, Expr product, ProductMatch& m) {
+  auto a = integer_factor(product.arg(0)), b = integer_factor(product.arg(1));
+  if (!a || !b) return false;
+  if (is_constant(g, a->load)) std::swap(a, b);
+  m.a = a->load;
+  m.b = b->load;
+  m.zero = a->zero;
+  return is_constant(g, m.b) && !is_constant(g, m.a) && m.b.type() == DType::i8 && b->zero.is_const(0);
+}
 
 }  // namespace
 
@@ -57,7 +85,8 @@ std::optional<ProductMatch> match_product(const Graph& g, const OutputExpr& out)
   if (!m.sum) return std::nullopt;
   Expr product = m.sum;
   for (; product.op() == Op::Fold; product = product.arg(1)) m.folds.push_back(product.arg(0));
-  if (product.op() != Op::Mul || product.type() != DType::f32) return std::nullopt;
+  if (product.op() != Op::Mul || product.type() != m.sum.type()) return std::nullopt;
+  if (m.is_integer()) return take_integer_factors(g, product, m) ? std::optional(m) : std::nullopt;
   m.a = unwidened(product.arg(0));
   m.b = unwidened(product.arg(1));
   if (!is_plain_load(m.a) || !is_plain_load(m.b)) return std::nullopt;

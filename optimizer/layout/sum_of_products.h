@@ -8,11 +8,14 @@
 
 namespace cameo {
 
-/// One sum, over one variable or several, of products of two Loads.
+/// One sum, over one variable or several, of products of two Loads: of floats in f32, or of 8-bit integers in i32, from
+/// which a zero point is taken off before.
 struct ProductMatch {
   Expr sum;                 // the outermost Fold
   std::vector<Expr> folds;  // its variables, outermost first
   Expr a, b;                // the Loads; `b` is the constant one, if one is
+  Expr zero = {};           // of `a`, an i32 that is the same for all elements; null where they are floats
+  bool is_integer() const { return sum.type() == DType::i32; }
 };
 std::optional<ProductMatch> match_product(const Graph& g, const OutputExpr& out);
 bool reads_axis(Expr load, Expr axis);  // whether an index does

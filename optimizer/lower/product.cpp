@@ -40,6 +40,12 @@ int summed_axis(const ProductMatch& m, const Layout& made, std::span<const Expr>
   return best;
 }
 
+/// Whether an element outside of `a` adds nothing to the sum.
+bool stands_for_zero(Expr outside, const ProductMatch& m) {
+  if (!m.is_integer()) return outside.float_value() == 0;
+  return m.zero.is_const() && outside.int_value() == m.zero.int_value();
+}
+
 void turn_folds(ProductMatch& m, const Operand& a) {
   for (Expr& f : m.folds) {
     if (range_of(affine(physical(a.layout, m.a.index())).stride_of(f).extent()).low >= 0) continue;
@@ -57,11 +63,14 @@ Expr linear(std::span<const Expr> vars) {
   return at;
 }
 
-Expr sum_of(const ProductMatch& m, Expr a_offset, Expr b_offset) {
-  const auto element = [](uint32_t operand, DType t, Expr offset) {
-    return cast(read_at(operand, t, offset, boolean(true), zero(t)), DType::f32);
+/// `zero`: m's, read by the kernel.
+Expr sum_of(const ProductMatch& m, Expr a_offset, Expr b_offset, Expr zero_of_a) {
+  const auto element = [&](uint32_t operand, DType t, Expr offset) {
+    return cast(read_at(operand, t, offset, boolean(true), zero(t)), m.sum.type());
   };
-  Expr sum = element(Product::kA, m.a.type(), a_offset) * element(Product::kB, m.b.type(), b_offset);
+  Expr a = element(Product::kA, m.a.type(), a_offset);
+  if (zero_of_a) a = a - zero_of_a;
+  Expr sum = a * element(Product::kB, m.b.type(), b_offset);
   for (size_t i = m.folds.size(); i-- > 0;) sum = fold(FoldKind::Sum, m.folds[i], sum);
   return sum;
 }
@@ -73,9 +82,12 @@ void put_panels(Kernel& k, const Product& p) {
   const Affine rows = affine(p.b_offset);
   std::vector<Expr> folds = p.segments;
   folds.push_back(p.k);
-  Expr at = panel_offset(p.column, linear(folds), terms);
-  for (Expr axis : p.outer)
-    at = at + axis * integer(rows.stride_of(axis).value() / (columns * terms) * rt::packed_b_elements(columns, terms));
+  const int64_t run = p.zero ? p.k.extent().int_value() : 0;
+  const int64_t matrix = p.zero ? rt::panels_of(columns) * rt::quad_panel_bytes(rt::quads_of(terms / run, run))
+                                : rt::packed_b_elements(columns, terms);
+  Expr at = p.zero ? quad_offset(p.column, linear(p.segments), p.k, terms / run, run)
+                   : panel_offset(p.column, linear(folds), terms);
+  for (Expr axis : p.outer) at = at + axis * integer(rows.stride_of(axis).value() / (columns * terms) * matrix);
   k.accumulated = rewrite(k.accumulated, [&](Expr e) {
     const bool is_b = e.op() == Op::Read && e.operand() == Product::kB;
     return is_b ? read_at(Product::kB, e.type(), at, boolean(true), zero(e.type())) : e;
@@ -93,7 +105,7 @@ std::optional<Operand> wish_for_a(const Graph& g, const Layouts& layouts, const 
   const int last = summed_axis(m, made, shared);
   if (last < 0) return std::nullopt;
   std::optional<Operand> a = halo_of(g, m.a, made);
-  if (a && a->border_value && a->border_value.float_value() != 0) return std::nullopt;
+  if (a && a->border_value && !stands_for_zero(a->border_value, m)) return std::nullopt;
   if (!a || (!has_halo(*a) && made.pitch[static_cast<size_t>(last)].is_static(1))) return a;
   std::erase(a->order, last);
   a->order.push_back(last);
@@ -141,19 +153,20 @@ LoweredKernel lower_product(const Graph& g, const Layouts& layouts, ValueId outp
   const Expr rows = linear(groups) * axes.back().extent() + axes.back();
   const Expr b_offset =
       b.packing ? rows * integer(b.packing->k_total()) + linear(m.folds) : physical(b.layout, m.b.index());
-  const Expr sum = sum_of(m, physical(a.layout, m.a.index()), b_offset);
-  const Expr acc = make(Op::Acc, DType::f32, {});
   std::map<ValueId, uint32_t> numbers;
-  Expr value = rewrite(part.out.value, [&](Expr e) { return e == m.sum ? acc : e; });
-  value = rewrite(value, [&](Expr e) -> Expr {
-    if (e == acc) return sum;
+  const auto read = [&](Expr e) -> Expr {
     if (e.op() != Op::Load) return e;
     const ValueId v{e.operand()};
     auto [it, fresh] = numbers.try_emplace(v, 0u);
     if (fresh) it->second = add(as_made(layouts, v));
     return read_at(it->second, e.type(), physical(layouts[v.index], e.index()), guard_of(g.type(v).shape, e.index()),
                    e.outside());
-  });
+  };
+  const Expr zero_of_a = m.zero && !m.zero.is_const(0) ? rewrite(m.zero, read) : Expr();
+  const Expr sum = sum_of(m, physical(a.layout, m.a.index()), b_offset, zero_of_a);
+  const Expr acc = make(Op::Acc, sum.type(), {});
+  Expr value = rewrite(part.out.value, [&](Expr e) { return e == m.sum ? acc : e; });
+  value = rewrite(value, [&](Expr e) { return e == acc ? sum : read(e); });
   k.axes = std::move(axes);
   k.stores.push_back({Product::kOutput, physical(y_layout, part.at), boolean(true), collapse_folds(value)});
   drop_unit_axes(k);
@@ -179,7 +192,7 @@ bool take_sum(Kernel& k, bool packed, Expr term) {
   if (!is_affine_in(affine(before.a_offset), variables) || !affine(before.a_offset).stride_of(before.k).is_static(1))
     return false;
   const Expr sum = k.accumulated;
-  k.stores[0].value = rewrite(k.stores[0].value, [&](Expr e) { return e == sum ? make(Op::Acc, DType::f32, {}) : e; });
+  k.stores[0].value = rewrite(k.stores[0].value, [&](Expr e) { return e == sum ? make(Op::Acc, sum.type(), {}) : e; });
   if (packed) put_panels(k, Product(k));
   return true;
 }
@@ -190,9 +203,14 @@ Product::Product(const Kernel& kernel) {
   sum.variables.pop_back();
   segments = std::move(sum.variables);
   const auto factor = [&](int i) {
-    const Expr e = sum.body.arg(i);
+    Expr e = sum.body.arg(i);
+    if (e.op() == Op::Sub) {
+      zero = e.arg(1);
+      e = e.arg(0);
+    }
     return e.op() == Op::Cast ? e.arg(0) : e;
   };
+  if (sum.body.type() == DType::i32) zero = integer(0, DType::i32);
   const bool a_first = factor(0).operand() == kA;
   a_offset = factor(a_first ? 0 : 1).offset();
   b_offset = factor(a_first ? 1 : 0).offset();

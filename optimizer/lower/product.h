@@ -43,6 +43,7 @@ struct Product {
   std::vector<Expr> segments;  // variables of the sum, outermost first
   Expr k;                      // the innermost one
   Expr a_offset, b_offset;
+  Expr zero;  // of 8-bit elements of `a`; null where they are floats
   std::span<const Expr> outer;
   Expr row, column;  // row is null where the output has no axis beside the column's
 };

@@ -46,7 +46,7 @@ struct Claim {
 
 /// What one execution of a kernel does.
 struct KernelCost {
-  double flops = 0;       // operations on floating-point numbers, each function and each term of a fold one
+  double flops = 0;       // operations on floats and 32-bit integers, each function and each term of a fold one
   double bytes = 0;       // of distinct memory that is read or written
   double operations = 0;  // each Expr of the stores' values at each point; what `Acc` stands for is none
 };

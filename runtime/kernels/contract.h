@@ -6,6 +6,7 @@
 #pragma once
 #include "runtime/kernels/contract_block.h"
 #include "runtime/kernels/contract_operands.h"
+#include "runtime/kernels/contract_quads.h"
 #include "runtime/kernels/contract_shape.h"
 #include "runtime/kernels/contract_staged.h"
 #include "runtime/kernels/contract_tile.h"
@@ -22,11 +23,11 @@ RT_FN void contract_naive(const Call& call, Extents<R> outer, Extents<S> segment
     i64 index[R == 0 ? 1 : R], s[S == 0 ? 1 : S];
     detail::split_index<R>(u / (m * n), outer, index);
     const i64 row = u / n % m, col = u % n;
-    decltype(load(a.base, i64{})) acc{};
+    typename B::Sum acc{};
     for (i64 t = 0; t < terms; ++t) {
       detail::split_index<S>(t / k, segments, s);
       const i64 at = a.outer.at(index) + row * a.row_stride + a.segment.at(s) + t % k;
-      acc = fma(load(a.base, at), b.at(index, t, col, terms), acc);
+      acc = b.add(acc, load(a.base, at), b.at(index, t, col, terms));
     }
     detail::store_element<R>(epilogue, index, acc, row, col);
   }
@@ -82,14 +83,15 @@ struct Contraction {
   template <int H, int W, class V, class P, class Next>
   RT_FN i64 tile(V* totals, const i64* index, P panels, Next ahead, i64 row, i64 known, i64 panel) const {
     const auto* const from = a.base + a.outer.at(index) + row * a.row_stride;
-    using Sums = Accumulators<H, W, Splits>;
+    using Sums = typename B::template Sums<H, W, Splits>;
     Sums acc;
     acc.clear();
-    if constexpr (InRegisters) {
+    if constexpr (InRegisters || Sums::kExact) {
       each_segment<0, S>(segments, a.segment, from, [&](auto* p) __attribute__((always_inline)) {
         acc.add_products(p, a.row_stride, panels, k, ahead);
-        panels.at += k * panels.k_step;
+        panels.advance(k);
       });
+      acc.finish(a, b, panels);
       if constexpr (kWritten<H, W>) {
         const auto emit = [&](auto sum, int i, auto col) __attribute__((always_inline)) {
           if (!kIsConstant<M> || i >= known) store_element<R>(epilogue, index, sum, row + i, col);
@@ -110,7 +112,7 @@ struct Contraction {
         for (i64 at = 0; at < k; at += kSumBlock) {
           const i64 steps = k - at < kSumBlock ? k - at : kSumBlock;
           acc.add_products(p + at, a.row_stride, panels, steps, ahead);
-          panels.at += steps * panels.k_step;
+          panels.advance(steps);
           terms += steps;
           left -= steps;
           if (terms < kSumBlock && left > 0) continue;
@@ -124,7 +126,7 @@ struct Contraction {
   // The rows of `totals` from `known` on.
   template <int W, class V>
   RT_FN void store_totals(const V* totals, const i64* index, i64 row, i64 known, i64 rows_left, i64 panel) const {
-    using Sums = Accumulators<1, W, 1>;
+    using Sums = typename B::template Sums<1, W, 1>;
     RT_ROLLED
     for (i64 i = known; i < rows_left; ++i)
       Sums::each_total(totals + i * Sums::kSums, n, panel * kPanel,
@@ -165,7 +167,8 @@ struct Contraction {
   template <int W, class P>
   RT_FN void column(P panels, i64* index, i64 number, i64 count, i64 panel) const {
     i64 part = number % rows.parts;
-    typename Accumulators<MR, W, Splits>::V totals[Accumulators<MR, W, Splits>::kSums];
+    using Sums = typename B::template Sums<MR, W, Splits>;
+    typename Sums::V totals[Sums::kSums];
     RT_ROLLED
     while (true) {
       i64 first = 0, known = 0, left = 0;

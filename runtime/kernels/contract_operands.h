@@ -1,6 +1,6 @@
 // What contract multiplies: matrix_a (rows with contiguous k), packed_b (constant weights in panels, as
-// contract_shape.h says) and strided_b (a computed matrix, brought into panels a tile at a time). Each says how a tile
-// reads it and, by `at`, what its elements are.
+// contract_shape.h says) and strided_b (a computed matrix, brought into panels a tile at a time); contract_quads.h has
+// integers. Each says how a tile reads it and, by `at`, what its elements are.
 #pragma once
 #include "runtime/call.h"
 #include "runtime/kernels/contract_tile.h"
@@ -47,6 +47,12 @@ struct PackedB {
   RT_FN i64 columns(i64 n) const { return panels_of(n) * kPanel; }
 
   static constexpr bool kDots = false, kStreams = Streams;
+  using Sum = f32;
+  RT_FN f32 add(f32 sum, f32 x, f32 y) const { return fma(x, y, sum); }
+#if !defined(RT_KERNEL)
+  template <int MR, int NV, int kChains>
+  using Sums = detail::Accumulators<MR, NV, kChains>;
+#endif
   RT_FN bool shared() const { return outer.all_zero(); }
   RT_FN bool dots(i64) const { return false; }
   RT_FN const T* address(const i64* index, i64 k, i64 col, i64 k_total) const {
@@ -139,6 +145,12 @@ struct StridedB {  // (i.., k, col) at base + i * outer + k * k_stride + col * n
   RT_FN i64 columns(i64 n) const { return n; }
 
   static constexpr bool kDots = true, kStreams = false;
+  using Sum = f32;
+  RT_FN f32 add(f32 sum, f32 x, f32 y) const { return fma(x, y, sum); }
+#if !defined(RT_KERNEL)
+  template <int MR, int NV, int kChains>
+  using Sums = detail::Accumulators<MR, NV, kChains>;
+#endif
   RT_FN bool shared() const { return false; }
   // Columns that are contiguous are multiplied with few rows as they stand, adding up across lanes.
   RT_FN bool dots(i64 m) const { return k_stride == 1 && m < pack_from; }

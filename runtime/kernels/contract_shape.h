@@ -21,6 +21,27 @@ constexpr void pack_b(T* to, i64 n, i64 k_total, At at) {
       for (i64 l = 0; l < kPanel; ++l) *to++ = p * kPanel + l < n ? at(k, p * kPanel + l) : T{};
 }
 
+// Weights of 8 bits: panels [n / 16 rounded up][quads + 1][16][4]; a quad is four neighbouring terms of a column, the
+// last ones of a segment filled up with zeros, and the row behind a panel's quads has the sum of each column as an i32.
+inline constexpr i64 kQuad = 4, kQuadRow = kPanel * kQuad;  // bytes of one quad of a panel's columns
+constexpr i64 quads_of(i64 segments, i64 k) { return segments * round_up_div(k, kQuad); }
+constexpr i64 quad_panel_bytes(i64 quads) { return (quads + 1) * kQuadRow; }
+/// Where a panel has lane l of term t, terms of a segment one after another.
+constexpr i64 quad_offset(i64 t, i64 l, i64 k) {
+  return (t / k * round_up_div(k, kQuad) + t % k / kQuad) * kQuadRow + l * kQuad + t % k % kQuad;
+}
+/// Writes panels_of(n) * quad_panel_bytes(quads) bytes, which are 0; at(t, column) is the logical matrix.
+template <class At>
+constexpr void pack_quads(i8* to, i64 n, i64 segments, i64 k, At at) {
+  const i64 sums = quads_of(segments, k) * kQuadRow;
+  for (i64 p = 0; p < panels_of(n); ++p, to += sums + kQuadRow)
+    for (i64 l = 0; l < kPanel && p * kPanel + l < n; ++l) {
+      u32 sum = 0;
+      for (i64 t = 0; t < segments * k; ++t) sum += u32(i32(to[quad_offset(t, l, k)] = at(t, p * kPanel + l)));
+      for (i64 i = 0; i < kQuad; ++i) to[sums + l * kQuad + i] = static_cast<i8>(sum >> 8 * i);
+    }
+}
+
 // The smallest part when `total` is divided into as few parts as `limit` allows, as even as they can be.
 constexpr i64 even_part(i64 total, i64 limit) { return round_up_div(total, round_up_div(total, limit)); }
 

@@ -43,6 +43,7 @@ template <class T>
 struct Panels {  // B for one tile: vector j of step k at + j * panel_step + k * k_step
   const T* at;
   i64 panel_step, k_step;
+  RT_FN void advance(i64 k) { at += k * k_step; }
 };
 
 // Panels that come next, brought from memory into the second cache while a tile is summed: so many bytes at each step
@@ -223,8 +224,8 @@ using indices = Indices<int, __integer_pack(N)...>;
 
 #if !defined(RT_KERNEL)  // a GPU's lanes are threads
 // What a row's last vector has of columns, in halves: 8, 4, 2 and 1 of them, each where it is wanted.
-template <int W, class N, class F>
-RT_FN void emit_tail(const f32* sums, i64 col, N n, F f) {
+template <int W, class T, class N, class F>
+RT_FN void emit_tail(const T* sums, i64 col, N n, F f) {
   const auto part = [&]() __attribute__((always_inline)) {
     if constexpr (W == 1) {
       f(*sums, col);
@@ -245,23 +246,23 @@ RT_FN void emit_tail(const f32* sums, i64 col, N n, F f) {
 inline constexpr int kPart = kAtOnce<kPanel>, kParts = kPanel / kPart;
 
 // One vector of sums, columns `col` on: of the last one of a row only the lanes that are columns.
-template <class N, class F>
-RT_FN void emit(vec<f32, kPart> v, i64 col, N n, F f) {
+template <class V, class N, class F>
+RT_FN void emit(V v, i64 col, N n, F f) {
   if constexpr (kIsMultiple<N, kPanel>) {
     f(v, Lanes<kPart>{col});
   } else {
     if (col + kPart <= n) return f(v, Lanes<kPart>{col});
     if (kParts > 1 && col >= n) return;
-    f32 lanes[kPart];
+    element_of<V> lanes[kPart];
     store(lanes, Lanes<kPart>{0}, v);
     emit_tail<kPart / 2>(lanes, col, n, f);
   }
 }
 
-// Each sum is split into kChains, which take the terms in turn.
-template <int MR, int NV, int kChains>
-struct Accumulators {
-  using V = vec<f32, kPart>;
+// A tile's sums, of T. Each is split into kChains, which take the terms in turn.
+template <class T, int MR, int NV, int kChains>
+struct TileSums {
+  using V = vec<T, kPart>;
   static constexpr int kAcross = NV * kParts, kSums = MR * kAcross;
   V sum[kChains * kSums];
 
@@ -270,36 +271,6 @@ struct Accumulators {
   RT_FN void clear(Indices<int, I...>) {
     (..., (sum[I] = V{}));
   }
-  template <int C, class T, int... I, int... J>
-  RT_FN void step(Indices<int, I...>, Indices<int, J...>, const f32* a, i64 row_stride, const T* b, i64 panel_step) {
-    const V w[kAcross] = {load_next<T, kPart>(b + J / kParts * panel_step + J % kParts * kPart)...};
-    (..., (sum[C * kSums + I] = fma<V>(splat<V>(a[I / kAcross * row_stride]), w[I % kAcross], sum[C * kSums + I])));
-  }
-  template <class T, class Next, int... C>
-  RT_FN void steps(Indices<int, C...>, const f32* a, i64 row_stride, const T* b, Panels<T> panels, Next& ahead) {
-    (..., (ahead.step(),
-           step<C>(indices<kSums>{}, indices<kAcross>{}, a + C, row_stride, b + C * panels.k_step, panels.panel_step)));
-  }
-  template <class T>
-  RT_FN void add_products(const f32* a, i64 row_stride, Panels<T> b, i64 k) {
-    NoAhead none;
-    add_products(a, row_stride, b, k, none);
-  }
-  template <class T, class Next>
-  RT_FN void add_products(const f32* a, i64 row_stride, Panels<T> b, i64 k, Next& ahead) {
-    i64 at = 0;
-    if constexpr (kChains > 1) {
-#pragma GCC unroll 2
-      for (; at + kChains <= k; at += kChains)
-        steps(indices<kChains>{}, a + at, row_stride, b.at + at * b.k_step, b, ahead);
-    }
-#pragma GCC unroll 2
-    for (; at < k; ++at) {
-      // Rows that overlap share elements between steps; kept in registers for that they would push out the sums.
-      if (kVectorBytes < 64 && row_stride < 4) asm volatile("" ::: "memory");
-      steps(indices<1>{}, a + at, row_stride, b.at + at * b.k_step, b, ahead);
-    }
-  }
   RT_FN static void clear_totals(V* totals) {
     RT_ROLLED
     for (int i = 0; i < kSums; ++i) totals[i] = V{};
@@ -307,7 +278,7 @@ struct Accumulators {
   RT_FN void join() { join(indices<(kChains - 1) * kSums>{}); }
   template <int... I>
   RT_FN void join(Indices<int, I...>) {
-    (..., (sum[I % kSums] += sum[kSums + I]));
+    (..., (sum[I % kSums] = add(sum[I % kSums], sum[kSums + I])));
   }
   /// Adds the sums to those in memory and starts anew.
   RT_FN void flush(V* totals) { flush(indices<kSums>{}, totals); }
@@ -351,6 +322,48 @@ struct Accumulators {
     for (int i = 0; i < MR; ++i) RT_ROLLED
     for (int j = 0; j < kAcross; ++j) emit_at(totals[i * kAcross + j], i, j, n, col, f);
   }
+};
+
+// Of products of f32. Rounded, so that long sums are taken in blocks.
+template <int MR, int NV, int kChains>
+struct Accumulators : TileSums<f32, MR, NV, kChains> {
+  using Base = TileSums<f32, MR, NV, kChains>;
+  using Base::kAcross, Base::kSums, Base::sum;
+  using typename Base::V;
+  static constexpr bool kExact = false;
+
+  template <int C, class T, int... I, int... J>
+  RT_FN void step(Indices<int, I...>, Indices<int, J...>, const f32* a, i64 row_stride, const T* b, i64 panel_step) {
+    const V w[kAcross] = {load_next<T, kPart>(b + J / kParts * panel_step + J % kParts * kPart)...};
+    (..., (sum[C * kSums + I] = fma<V>(splat<V>(a[I / kAcross * row_stride]), w[I % kAcross], sum[C * kSums + I])));
+  }
+  template <class T, class Next, int... C>
+  RT_FN void steps(Indices<int, C...>, const f32* a, i64 row_stride, const T* b, Panels<T> panels, Next& ahead) {
+    (..., (ahead.step(),
+           step<C>(indices<kSums>{}, indices<kAcross>{}, a + C, row_stride, b + C * panels.k_step, panels.panel_step)));
+  }
+  template <class T>
+  RT_FN void add_products(const f32* a, i64 row_stride, Panels<T> b, i64 k) {
+    NoAhead none;
+    add_products(a, row_stride, b, k, none);
+  }
+  template <class T, class Next>
+  RT_FN void add_products(const f32* a, i64 row_stride, Panels<T> b, i64 k, Next& ahead) {
+    i64 at = 0;
+    if constexpr (kChains > 1) {
+#pragma GCC unroll 2
+      for (; at + kChains <= k; at += kChains)
+        steps(indices<kChains>{}, a + at, row_stride, b.at + at * b.k_step, b, ahead);
+    }
+#pragma GCC unroll 2
+    for (; at < k; ++at) {
+      // Rows that overlap share elements between steps; kept in registers for that they would push out the sums.
+      if (kVectorBytes < 64 && row_stride < 4) asm volatile("" ::: "memory");
+      steps(indices<1>{}, a + at, row_stride, b.at + at * b.k_step, b, ahead);
+    }
+  }
+  template <class A, class B, class P>
+  RT_FN void finish(const A&, const B&, P) {}
 };
 #endif
 

@@ -327,9 +327,72 @@ std::string windows() {
   return "";
 }
 
+// 8-bit rows less a zero point, weights in quads: rows and segments that are no whole quads, u8 and i8, extreme values.
+template <class T, int MR, int NV>
+std::string quads_one(const Shape& shape, int zero) {
+  const i64 terms = shape.segments * shape.k, size = (shape.m - 1) * shape.row_stride + terms;
+  const auto bytes = [](i64 count, unsigned seed) {
+    std::vector<rt::u8> v(count);
+    for (rt::u8& x : v) x = static_cast<rt::u8>((seed = seed * 1664525u + 1013904223u) >> 24);
+    return v;
+  };
+  const std::vector<rt::u8> a_bytes = bytes(size, 11), w = bytes(terms * shape.n, 12);
+  const std::vector<T> a_values(a_bytes.begin(), a_bytes.end());
+  const auto weight = [&](i64 t, i64 col) { return static_cast<rt::i8>(w[t * shape.n + col]); };
+  std::vector<rt::i8> panels(rt::panels_of(shape.n) * rt::quad_panel_bytes(rt::quads_of(shape.segments, shape.k)));
+  rt::pack_quads(panels.data(), shape.n, shape.segments, shape.k, weight);
+  const Guarded<T> a(a_values);
+  const Guarded<rt::i8> packed(panels);
+  const i64 pitch = shape.n + kGap;
+  std::vector<int> want(shape.m * pitch, -5);
+  for (i64 row = 0; row < shape.m; ++row)
+    for (i64 t = 0; t < terms; ++t)
+      for (i64 col = 0; col < shape.n; ++col)
+        want[row * pitch + col] +=
+            (static_cast<int>(a_values[row * shape.row_stride + t / shape.k * shape.segment_stride + t % shape.k]) -
+             zero) *
+            weight(t, col);
+  const auto run = [&](bool naive, auto in_registers, int chunks) {
+    std::vector<int> got(want.size(), -5);
+    const auto keep = [&](auto acc, i64 row, auto col) __attribute__((always_inline)) {
+      const auto at = rt::add(row * pitch, col);
+      rt::store(got.data(), at, rt::add(acc, rt::load(got.data(), at)));
+    };
+    const auto rows = rt::matrix_a(a.data(), rt::strides(), shape.row_stride, rt::strides(shape.segment_stride));
+    const auto b = rt::quads_b(packed.data(), rt::strides(), shape.k, zero);
+    in_chunks(chunks, nullptr, [&](const rt::Call& call) {
+      const auto segments = rt::extents(shape.segments);
+      if (naive)
+        rt::contract_naive(call, rt::extents(), segments, shape.m, shape.n, shape.k, rows, b, keep);
+      else
+        rt::contract<MR, NV, in_registers.value, kSplits<MR, NV>>(call, rt::extents(), segments, shape.m, shape.n,
+                                                                  shape.k, rows, b, keep);
+    });
+    return got;
+  };
+  const std::string what = "quads " + shape.text() + " zero=" + std::to_string(zero);
+  if (run(true, rt::c<0>, 2) != want) return what + " naive";
+  for (int chunks : {1, 3})
+    if (run(false, rt::c<1>, chunks) != want || run(false, rt::c<0>, chunks) != want)
+      return what + " tile=" + std::to_string(MR) + "x" + std::to_string(NV) + " chunks=" + std::to_string(chunks);
+  return "";
+}
+std::string quads() {
+  for (i64 m : {1, 2, 5, 13})
+    for (i64 n : {1, 15, 16, 33, 64})
+      for (i64 k : {1, 2, 3, 4, 7, 16, 21, 600})
+        for (i64 segments : {1, 3}) {
+          const Shape s{m, n, k, segments, segments * k, k};
+          for (std::string d : {quads_one<rt::u8, 4, 1>(s, 0), quads_one<rt::i8, 4, 1>(s, 0),
+                                quads_one<rt::u8, 3, 2>(s, 131), quads_one<rt::i8, 3, 2>(s, -7)})
+            if (!d.empty()) return d;
+        }
+  return "";
+}
+
 }  // namespace
 
-extern const Cases CASES_NAME{CASES_TARGET, runs_here, tile_edges,   segments, literal_shapes,
-                              outer_axes,   strided,   real_numbers, halves,   windows};
+extern const Cases CASES_NAME{CASES_TARGET, runs_here,    tile_edges, segments, literal_shapes, outer_axes,
+                              strided,      real_numbers, halves,     windows,  quads};
 
 }  // namespace contract_cases

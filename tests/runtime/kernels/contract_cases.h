@@ -16,6 +16,7 @@ struct Cases {
   std::string (*real_numbers)();
   std::string (*halves)();
   std::string (*windows)();
+  std::string (*quads)();
 };
 
 extern const Cases kV2, kV3, kV4, kV3ByGcc;
