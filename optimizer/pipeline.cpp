@@ -6,6 +6,7 @@
 namespace cameo {
 namespace {
 constexpr Pass kPasses[] = {
+    {"integer_products", integer_products, Exactness::Algebraic},
     {"fold_constants", fold_constants, Exactness::Exact},
     {"fold_scales", fold_scales, Exactness::Algebraic},
     {"claim_attention", claim_attention, Exactness::Algebraic, Waypoint::Replayed, true},

@@ -61,6 +61,7 @@ Graph optimize_for_target(Graph g, PassContext& context);
 Graph optimize(Graph g, PassContext& context);
 
 // The passes, one file each in rewrites/.
+Graph integer_products(const Graph& g, PassContext& context);   // of quantised tensors, in i32
 Graph fold_scales(const Graph& g, PassContext& context);        // batch norm and scales into weights
 Graph fold_constants(const Graph& g, PassContext& context);     // constant expressions of any size, within a budget
 Graph claim_attention(const Graph& g, PassContext& context);    // written out as products around a softmax, likewise

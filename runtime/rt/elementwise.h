@@ -180,6 +180,11 @@ template <class T, class V>
 RT_FN like<T, V> saturate(V x) {  // float to integer
   using R = like<T, V>;
   using F = element_of<V>;
+  if constexpr (sizeof(T) < 4) {  // its limits are exact floats, and lanes narrow at the end alone
+    constexpr F least = F(Limits<T>::lowest), most = F(Limits<T>::highest);
+    const V above = x > least ? x : splat<V>(least), within = above < most ? above : splat<V>(most);
+    return convert<T>(convert<i32>(V(x == x ? within : V{})));
+  }
   constexpr F low = F(Limits<T>::lowest), high = F(Limits<T>::highest / 2 + 1) * 2;
   const auto fits = both(x >= splat<V>(low), x < splat<V>(high));
   const R r = convert<T>(V(fits ? x : V{}));

@@ -1,0 +1,278 @@
+// integer_products: a product of tensors that were quantised to 8 bits is one of the integers, in i32, with the scales
+// behind it: Conv, MatMul and Gemm of dequantised operands (QDQ), QLinearConv and QLinearMatMul. Weights, which must be
+// known, are brought to i8 without a zero point, as integer kernels want them; those of ConvInteger and MatMulInteger
+// too. A QLinearConv of groups, which no integer kernel computes, is a Conv of floats instead, and what is quantised
+// behind a product is multiplied by the scale's reciprocal. Algebraic: a sum of floats rounds, one of integers does
+// not.
+#include <algorithm>
+#include <cmath>
+
+#include "frontend/ir/operator.h"
+#include "optimizer/pipeline.h"
+
+namespace cameo {
+namespace {
+
+/// More products of u8 by i8 may leave an i32.
+constexpr int64_t kMostTerms = INT32_MAX / (255 * 128);
+
+bool is_8_bits(DType t) { return t == DType::i8 || t == DType::u8; }
+bool is_one(const Graph& g, ValueId v) {
+  const Shape& s = g.type(v).shape;
+  return is_static(s) && product(s) == Dim(1);
+}
+const Tensor* constant(const Graph& g, ValueId v) { return v ? g[v].constant.get() : nullptr; }
+ValueId input(std::span<const ValueId> in, size_t i) { return i < in.size() ? in[i] : ValueId{}; }
+
+/// Adds nodes in the name of one that they stand for.
+struct Maker {
+  Graph& g;
+  const Provenance& provenance;
+  ValueId op(std::string_view name, std::vector<ValueId> in, Attrs attrs = {}) const {
+    return g.add(get_operator(name), std::move(in), std::move(attrs), provenance)[0];
+  }
+  ValueId number(DType t, double v) const { return g.constant(Tensor::scalar(t, v)); }
+  ValueId cast(ValueId v, DType to) const { return op("Cast", {v}, {{"to", static_cast<int64_t>(to)}}); }
+  /// One number for all elements, or one an index of the axis that has `behind` axes behind it.
+  ValueId along(ValueId parameter, int behind) const {
+    if (is_one(g, parameter)) return reshape(parameter, {});
+    std::vector<int64_t> dims(static_cast<size_t>(behind) + 1, 1);
+    dims[0] = product(g.type(parameter).shape).value();
+    return reshape(parameter, dims);
+  }
+  ValueId reshape(ValueId v, const std::vector<int64_t>& dims) const {
+    return op("Reshape", {v, g.constant(Tensor::i64({static_cast<int64_t>(dims.size())}, dims))});
+  }
+};
+
+/// A tensor of integers and what they stand for: (x - zero) * scale. No zero: 0.
+struct Quantized {
+  ValueId x, scale, zero;
+};
+struct Weights {
+  ValueId w;  // i8, without a zero point
+  ValueId scale;
+};
+
+/// Weights of any 8 bits less their zero point, which is one for all or one an index of `axis`, where that is i8.
+std::optional<Tensor> without_zero(const Tensor& w, const Tensor* zero, int axis) {
+  const auto& dims = w.dims();
+  int64_t inner = 1;
+  for (size_t d = static_cast<size_t>(axis) + 1; d < dims.size(); ++d) inner *= dims[d];
+  const int64_t extent = dims[static_cast<size_t>(axis)];
+  if (zero && zero->size() != 1 && (zero->rank() != 1 || zero->size() != extent)) return std::nullopt;
+  Tensor shifted(DType::i8, {dims.begin(), dims.end()});
+  for (int64_t i = 0; i < w.size(); ++i) {
+    const int64_t off = !zero ? 0 : zero->get_int(zero->size() == 1 ? 0 : i / inner % extent);
+    const int64_t v = w.get_int(i) - off;
+    if (v < INT8_MIN || v > INT8_MAX) return std::nullopt;
+    shifted.set_int(i, v);
+  }
+  return shifted;
+}
+
+/// Constant 8-bit weights with a constant scale, f32, one for all or one an index of `axis`.
+std::optional<Weights> weights_of(Graph& g, const Quantized& q, int axis) {
+  const Tensor *w = constant(g, q.x), *scale = constant(g, q.scale), *zero = constant(g, q.zero);
+  if (!w || !scale || (q.zero && !zero) || !is_8_bits(w->dtype()) || scale->dtype() != DType::f32) return std::nullopt;
+  const int64_t extent = w->dims()[static_cast<size_t>(axis)];
+  if (scale->size() != 1 && (scale->rank() != 1 || scale->size() != extent)) return std::nullopt;
+  auto shifted = without_zero(*w, zero, axis);
+  if (!shifted) return std::nullopt;
+  return Weights{g.constant(std::move(*shifted)), q.scale};
+}
+
+/// A tensor of 8 bits with one f32 scale and one zero point.
+bool is_activation(const Graph& g, const Quantized& q) {
+  return is_8_bits(g.type(q.x).dtype) && g.type(q.scale).dtype == DType::f32 && is_one(g, q.scale) &&
+         (!q.zero || is_one(g, q.zero));
+}
+
+/// What a DequantizeLinear reads, if that made the value; its scales go along `axis` if there are several.
+std::optional<Quantized> dequantized(const Graph& g, ValueId v, int axis) {
+  const NodeId made = v ? g[v].producer : NodeId{};
+  if (!made || g[made].op->name != "DequantizeLinear" || g.type(v).dtype != DType::f32) return std::nullopt;
+  const Node& n = g[made];
+  const NodeView view(g, n);
+  const Quantized q{n.inputs[0], n.inputs[1], input(n.inputs, 2)};
+  if (!is_one(g, q.scale) &&
+      (view.attr_int("block_size") || NodeView::axis(view.attr_int("axis"), view.rank(0)) != axis))
+    return std::nullopt;
+  return q;
+}
+
+/// The sum of products that are computed as integers, as f32 and without scales. `name`: of ConvInteger or
+/// MatMulInteger.
+ValueId integer_sum(const Maker& make, std::string_view name, const Quantized& x, ValueId w, Attrs attrs,
+                    ValueId bias = {}) {
+  ValueId sum = make.op(name, {x.x, w, x.zero}, std::move(attrs));
+  if (bias) sum = make.op("Add", {sum, bias});
+  return make.cast(sum, DType::f32);
+}
+
+class IntegerProducts {
+ public:
+  explicit IntegerProducts(PassContext& context) : context_(context) {}
+
+  std::optional<std::vector<ValueId>> rule(Graph& into, const Node& n, std::span<const ValueId> in) {
+    std::optional<ValueId> y;
+    const std::string_view name = n.op->name;
+    if (name == "Conv") y = of_conv(into, n, in);
+    if (name == "MatMul") y = of_matmul(into, n, in);
+    if (name == "Gemm") y = of_gemm(into, n, in);
+    if (name == "QLinearConv") y = of_qlinear_conv(into, n, in);
+    if (name == "QLinearMatMul") y = of_qlinear_matmul(into, n, in);
+    if (name == "ConvInteger") y = shift_weights(into, n, in, 0);
+    if (name == "MatMulInteger" && into.type(in[1]).rank() == 2) y = shift_weights(into, n, in, 1);
+    if (name == "QuantizeLinear") y = by_reciprocal(into, n, in);
+    return y ? std::optional(std::vector<ValueId>{*y}) : std::nullopt;
+  }
+
+ private:
+  bool apply(std::string_view rule, const Graph& into, const Node& n) {
+    return context_.apply(rule, into, n.provenance);
+  }
+
+  static int64_t groups(const Graph& g, const Node& n) { return NodeView(g, n).attr_int("group"); }
+
+  std::optional<ValueId> of_conv(Graph& into, const Node& n, std::span<const ValueId> in) {
+    const auto x = dequantized(into, in[0], -1), w = dequantized(into, in[1], 0);
+    if (!x || !w || !is_activation(into, *x) || groups(into, n) != 1) return std::nullopt;
+    const auto weights = weights_of(into, *w, 0);
+    if (!weights || terms_of_channel(into, weights->w) > kMostTerms || !apply("integer_conv", into, n))
+      return std::nullopt;
+    const Maker make{into, n.provenance};
+    const int behind = into.type(in[0]).rank() - 2;
+    const ValueId sum = integer_sum(make, "ConvInteger", *x, weights->w, n.attrs);
+    return scaled(make, sum, *x, make.along(weights->scale, behind),
+                  input(in, 2) ? make.along(in[2], behind) : ValueId{});
+  }
+  static int64_t terms_of_channel(const Graph& g, ValueId w) {
+    return g[w].constant->size() / g[w].constant->dims()[0];
+  }
+
+  /// sum * (scale of x * scale of w) + bias
+  static ValueId scaled(const Maker& make, ValueId sum, const Quantized& x, ValueId scale_of_w, ValueId bias) {
+    const ValueId y = make.op("Mul", {sum, make.op("Mul", {make.reshape(x.scale, {}), scale_of_w})});
+    return bias ? make.op("Add", {y, bias}) : y;
+  }
+
+  std::optional<ValueId> of_matmul(Graph& into, const Node& n, std::span<const ValueId> in) {
+    const auto a = dequantized(into, in[0], -1), b = dequantized(into, in[1], 1);
+    if (!a || !b || !is_activation(into, *a) || into.type(in[1]).rank() != 2) return std::nullopt;
+    const auto weights = weights_of(into, *b, 1);
+    if (!weights || into[weights->w].constant->dims()[0] > kMostTerms || !apply("integer_matmul", into, n))
+      return std::nullopt;
+    const Maker make{into, n.provenance};
+    return scaled(make, integer_sum(make, "MatMulInteger", *a, weights->w, {}), *a, make.along(weights->scale, 0), {});
+  }
+
+  std::optional<ValueId> of_gemm(Graph& into, const Node& n, std::span<const ValueId> in) {
+    const NodeView view(into, n);
+    const int columns = view.attr_int("transB") ? 0 : 1;
+    const auto a = dequantized(into, in[0], -1), b = dequantized(into, in[1], columns);
+    const bool plain = view.attr_float("alpha") == 1 && view.attr_float("beta") == 1 && !view.attr_int("transA");
+    if (!a || !b || !plain || !is_activation(into, *a)) return std::nullopt;
+    const auto weights = weights_of(into, *b, columns);
+    if (!weights || into[weights->w].constant->dims()[static_cast<size_t>(1 - columns)] > kMostTerms ||
+        !apply("integer_gemm", into, n))
+      return std::nullopt;
+    const Maker make{into, n.provenance};
+    const ValueId w = columns ? weights->w : make.op("Transpose", {weights->w});
+    return scaled(make, integer_sum(make, "MatMulInteger", *a, w, {}), *a, make.along(weights->scale, 0), input(in, 2));
+  }
+
+  /// round(sum * scale) + zero, in the type of `zero`.
+  static ValueId requantized(const Maker& make, ValueId sum, ValueId scale, ValueId zero) {
+    return make.op("QuantizeLinear",
+                   {make.op("Mul", {sum, scale}), make.number(DType::f32, 1), make.reshape(zero, {})});
+  }
+
+  std::optional<ValueId> of_qlinear_conv(Graph& into, const Node& n, std::span<const ValueId> in) {
+    const Quantized x{in[0], in[1], in[2]}, w{in[3], in[4], in[5]}, y{in[0], in[6], in[7]};
+    if (!is_activation(into, x) || !is_one(into, y.scale) || !is_one(into, y.zero)) return std::nullopt;
+    if (groups(into, n) != 1) return of_qlinear_groups(into, n, in);
+    const auto weights = weights_of(into, w, 0);
+    if (!weights || !apply("integer_conv", into, n)) return std::nullopt;
+    const Maker make{into, n.provenance};
+    const int behind = into.type(x.x).rank() - 2;
+    const ValueId bias = input(in, 8) ? make.along(in[8], behind) : ValueId{};
+    const ValueId sum = integer_sum(make, "ConvInteger", x, weights->w, n.attrs, bias);
+    const ValueId products = make.op("Mul", {make.reshape(x.scale, {}), make.along(weights->scale, behind)});
+    return requantized(make, sum, make.op("Div", {products, make.reshape(y.scale, {})}), y.zero);
+  }
+  std::optional<ValueId> of_qlinear_groups(Graph& into, const Node& n, std::span<const ValueId> in) {
+    const bool alike = into.type(in[4]).rank() == into.type(in[5]).rank();
+    if (!constant(into, in[3]) || !alike || !apply("float_groups", into, n)) return std::nullopt;
+    const Maker make{into, n.provenance};
+    const Attrs along_channels{{"axis", int64_t{0}}};
+    const auto dequantize = [&](std::vector<ValueId> q) {
+      return make.op("DequantizeLinear", std::move(q), along_channels);
+    };
+    const ValueId x = dequantize({in[0], make.reshape(in[1], {}), make.reshape(in[2], {})});
+    const ValueId scale = make.op("Mul", {make.reshape(in[1], {}), in[4]});
+    const ValueId bias = input(in, 8) ? dequantize({in[8], scale}) : ValueId{};
+    const ValueId y = make.op("Conv", {x, dequantize({in[3], in[4], in[5]}), bias}, n.attrs);
+    return make.op("QuantizeLinear", {y, make.reshape(in[6], {}), make.reshape(in[7], {})});
+  }
+
+  std::optional<ValueId> of_qlinear_matmul(Graph& into, const Node& n, std::span<const ValueId> in) {
+    const Quantized a{in[0], in[1], in[2]}, b{in[3], in[4], in[5]}, y{in[0], in[6], in[7]};
+    if (!is_activation(into, a) || !is_one(into, y.scale) || !is_one(into, y.zero) || into.type(b.x).rank() != 2 ||
+        into.type(y.scale).dtype != DType::f32)
+      return std::nullopt;
+    const auto weights = weights_of(into, b, 1);
+    if (!weights || !apply("integer_matmul", into, n)) return std::nullopt;
+    const Maker make{into, n.provenance};
+    const ValueId products = make.op("Mul", {make.reshape(a.scale, {}), make.along(weights->scale, 0)});
+    return requantized(make, integer_sum(make, "MatMulInteger", a, weights->w, {}),
+                       make.op("Div", {products, make.reshape(y.scale, {})}), y.zero);
+  }
+
+  /// The same product, its constant weights i8 without a zero point; `axis`: that of their output channels.
+  std::optional<ValueId> shift_weights(Graph& into, const Node& n, std::span<const ValueId> in, int axis) {
+    const Tensor *w = constant(into, in[1]), *zero = constant(into, input(in, 3));
+    const bool stands = w && w->dtype() == DType::i8 && !input(in, 3);
+    if (!w || stands || (input(in, 3) && !zero)) return std::nullopt;
+    auto shifted = without_zero(*w, zero, axis);
+    if (!shifted || !apply("shift_weights", into, n)) return std::nullopt;
+    const Maker make{into, n.provenance};
+    return make.op(n.op->name, {in[0], into.constant(std::move(*shifted)), input(in, 2)}, n.attrs);
+  }
+
+  /// x / scale is x * (1 / scale) where an integer product made x, by elementwise nodes: what is near the middle of two
+  /// integers may round to the other one.
+  std::optional<ValueId> by_reciprocal(Graph& into, const Node& n, std::span<const ValueId> in) {
+    const Tensor* scale = constant(into, in[1]);
+    if (!scale || scale->size() != 1 || scale->dtype() != DType::f32 || scale->get(0) == 1 ||
+        !is_scaled_sum(into, in[0]) || !apply("quantize_by_reciprocal", into, n))
+      return std::nullopt;
+    const Maker make{into, n.provenance};
+    const float reciprocal = 1 / static_cast<float>(scale->get(0));
+    std::vector<ValueId> inputs(in.begin(), in.end());
+    inputs[0] = make.op("Mul", {in[0], make.number(DType::f32, reciprocal)});
+    inputs[1] = make.number(DType::f32, 1);
+    if (input(in, 2)) inputs[2] = make.reshape(in[2], {});
+    return into.add(*n.op, std::move(inputs), n.attrs, n.provenance, n.version)[0];
+  }
+  static bool is_scaled_sum(const Graph& g, ValueId v, int deep = 8) {
+    constexpr std::string_view kElementwise[] = {"Add", "Cast", "Clip", "LeakyRelu", "Mul", "Relu", "Reshape"};
+    const NodeId made = v && deep ? g[v].producer : NodeId{};
+    if (!made) return false;
+    const std::string_view name = g[made].op->name;
+    if (name == "ConvInteger" || name == "MatMulInteger") return true;
+    return std::ranges::find(kElementwise, name) != std::end(kElementwise) &&
+           std::ranges::any_of(g[made].inputs, [&](ValueId i) { return is_scaled_sum(g, i, deep - 1); });
+  }
+
+  PassContext& context_;
+};
+
+}  // namespace
+
+Graph integer_products(const Graph& g, PassContext& context) {
+  IntegerProducts products(context);
+  return replay(g, [&](Graph& into, const Node& n, std::span<const ValueId> in) { return products.rule(into, n, in); });
+}
+
+}  // namespace cameo
