@@ -85,7 +85,7 @@ class Clusterer {
     return nodes;
   }
   Refusal may_grow(uint32_t anchor) {
-    return rules_.widens(anchor) ? "its cast is part of each product that reads it" : rules_.may_fuse(anchor);
+    return rules_.widens(anchor) ? "it is part of each node that reads it" : rules_.may_fuse(anchor);
   }
   Refusal may_join(uint32_t node, const KernelSize& size, const KernelSize& more, const std::set<ValueId>& inside,
                    bool rows) {

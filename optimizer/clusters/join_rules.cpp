@@ -92,7 +92,8 @@ JoinRules::JoinRules(const Graph& g, const Target& target)
   }
   for (const Port& p : g.outputs()) is_output_[p.value.index] = true;
   for (ValueId v : deciding_values(g)) is_output_[v.index] = true;  // the table of sizes takes it
-  for (uint32_t i = 0; i < g.nodes().size(); ++i) facts_[i].widens = widens_for_products(i, target);
+  for (uint32_t i = 0; i < g.nodes().size(); ++i)
+    facts_[i].widens = widens_for_products(i, target) || dequantizes_for_readers(i);
 }
 void JoinRules::read_meaning(uint32_t node) {
   const Node& n = g_.nodes()[node];
@@ -113,6 +114,22 @@ bool JoinRules::widens_for_products(uint32_t node, const Target& target) const {
   const ValueId v = g_.nodes()[node].outputs[0];
   if (!target.has_products_of(narrow) || is_output(v)) return false;
   return std::ranges::all_of(readers(v), [&](uint32_t r) { return folds(r) && !reduces_rows(r); });
+}
+
+bool JoinRules::dequantizes_for_readers(uint32_t node) const {
+  const Node& n = g_.nodes()[node];
+  const ValueId v = n.outputs[0];
+  if (!facts_[node].out || folds(node) || g_.type(v).dtype != DType::f32 || is_output(v)) return false;
+  ValueId narrow;
+  bool is_element = true;
+  std::vector<Expr> roots{facts_[node].out->value};
+  visit(roots, [&](Expr e) {
+    if (e.op() != Op::Load || g_[n.inputs[e.operand()]].constant) return;
+    is_element &= !narrow && byte_size(e.type()) == 1 && std::ranges::equal(e.index(), facts_[node].out->index);
+    narrow = n.inputs[e.operand()];
+  });
+  return narrow && is_element && g_[narrow].producer && readers(narrow).size() > 1 && !readers(v).empty() &&
+         std::ranges::all_of(readers(v), [&](uint32_t r) { return may_fuse(r).empty() && !folds(r); });
 }
 
 // ---- a reader joins what makes its operand --------------------------------------------------------------------------

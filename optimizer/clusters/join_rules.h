@@ -28,8 +28,9 @@ class JoinRules {
   /// Whether a node makes one tensor by an expression; nothing else is fused.
   Refusal may_fuse(uint32_t node) const { return facts_[node].refusal; }
   bool folds(uint32_t node) const { return facts_[node].folds; }
-  /// A cast that is no part of what makes its operand, but of each product that reads it: of 16-bit floats that the
-  /// target multiplies as they stand, to f32, which nothing reads but folds that could not join what makes them.
+  /// It is no part of what makes its operand, but of each node that reads it: a cast of 16-bit floats that the target
+  /// multiplies as they stand, to f32, which nothing reads but folds that could not join what makes them; or what
+  /// dequantises 8 bits that stand in memory for others too, read by nodes without a fold.
   bool widens(uint32_t node) const { return facts_[node].widens; }
   const std::vector<uint32_t>& readers(ValueId v) const { return readers_[v.index]; }
   bool is_output(ValueId v) const { return is_output_[v.index]; }
@@ -51,6 +52,7 @@ class JoinRules {
   };
   void read_meaning(uint32_t node);
   bool widens_for_products(uint32_t node, const Target& target) const;
+  bool dequantizes_for_readers(uint32_t node) const;
   Refusal loads_fit(uint32_t node, const std::set<ValueId>* inside, bool rows,
                     const std::vector<Expr>& fold_vars) const;
   double reads_of(uint32_t node, ValueId v) const;

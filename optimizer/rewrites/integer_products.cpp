@@ -1,9 +1,9 @@
 // integer_products: a product of tensors that were quantised to 8 bits is one of the integers, in i32, with the scales
 // behind it: Conv, MatMul and Gemm of dequantised operands (QDQ), QLinearConv and QLinearMatMul. Weights, which must be
-// known, are brought to i8 without a zero point, as integer kernels want them; those of ConvInteger and MatMulInteger
-// too. A QLinearConv of groups, which no integer kernel computes, is a Conv of floats instead, and what is quantised
-// behind a product is multiplied by the scale's reciprocal. Algebraic: a sum of floats rounds, one of integers does
-// not.
+// known, are brought to i8 without a zero point, as integer kernels want them, those of ConvInteger and MatMulInteger
+// too; rows that are quantised here are u8. A QLinearConv of groups, which no integer kernel computes, is a Conv of
+// floats instead, and what is quantised behind a product is multiplied by the scale's reciprocal. Algebraic: a sum of
+// floats rounds, one of integers does not.
 #include <algorithm>
 #include <cmath>
 
@@ -125,6 +125,7 @@ class IntegerProducts {
     if (name == "ConvInteger") y = shift_weights(into, n, in, 0);
     if (name == "MatMulInteger" && into.type(in[1]).rank() == 2) y = shift_weights(into, n, in, 1);
     if (name == "QuantizeLinear") y = by_reciprocal(into, n, in);
+    if (name == "DequantizeLinear") y = by_unsigned(into, n, in);
     return y ? std::optional(std::vector<ValueId>{*y}) : std::nullopt;
   }
 
@@ -254,6 +255,26 @@ class IntegerProducts {
     inputs[1] = make.number(DType::f32, 1);
     if (input(in, 2)) inputs[2] = make.reshape(in[2], {});
     return into.add(*n.op, std::move(inputs), n.attrs, n.provenance, n.version)[0];
+  }
+  /// What is quantised to i8 and dequantised again is u8 between, its zero points larger by 128: products take u8 rows.
+  std::optional<ValueId> by_unsigned(Graph& into, const Node& n, std::span<const ValueId> in) {
+    const NodeId made = into[in[0]].producer;
+    if (!made || into[made].op->name != "QuantizeLinear" || into.type(in[0]).dtype != DType::i8) return std::nullopt;
+    const Node quantize = into[made];
+    const Tensor *to = constant(into, input(quantize.inputs, 2)), *from = constant(into, input(in, 2));
+    if (!to || !from || to->size() != 1 || from->size() != 1 || !apply("quantize_unsigned", into, n))
+      return std::nullopt;
+    const auto with_zero = [&](std::vector<ValueId> inputs, const Tensor& zero) {
+      Tensor larger(DType::u8, {zero.dims().begin(), zero.dims().end()});
+      larger.set_int(0, zero.get_int(0) + 128);
+      inputs[2] = into.constant(std::move(larger));
+      return inputs;
+    };
+    Attrs attrs = quantize.attrs;
+    attrs.erase("output_dtype");
+    const ValueId x = into.add(*quantize.op, with_zero(quantize.inputs, *to), std::move(attrs), quantize.provenance,
+                               quantize.version)[0];
+    return into.add(*n.op, with_zero({x, in[1], in[2]}, *from), n.attrs, n.provenance, n.version)[0];
   }
   static bool is_scaled_sum(const Graph& g, ValueId v, int deep = 8) {
     constexpr std::string_view kElementwise[] = {"Add", "Cast", "Clip", "LeakyRelu", "Mul", "Relu", "Reshape"};
