@@ -310,6 +310,7 @@ void Graph::require(const Requirement& r) {
 
 bool Graph::folds_at_once(const Node& node) const {
   if (!node.op->foldable || !node.bodies.empty() || !all_constant(*this, node)) return false;
+  if (node.op->folds_late && type(node.outputs[0]).rank() > 1) return false;
   int64_t elements = 0;
   for (ValueId v : node.outputs)
     elements +=

@@ -183,8 +183,9 @@ struct Operator {
   void (*infer)(Infer&) = nullptr;
   Meaning (*meaning)(const MeaningView&) = nullptr;
   std::vector<Tensor> (*reference)(const MeaningView&, std::span<const Tensor>) = nullptr;  // Opaque only
-  bool foldable = true;   // false for random operators
-  bool must_run = false;  // whether or not its outputs are wanted: it may end the run
+  bool foldable = true;     // false for random operators
+  bool folds_late = false;  // matrices wait for fold_constants: a pass before it asks what they are made of
+  bool must_run = false;    // whether or not its outputs are wanted: it may end the run
 };
 
 /// All operators, by domain and name.

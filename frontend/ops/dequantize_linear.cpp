@@ -36,7 +36,8 @@ Operator declare_dequantize_linear() {
           .outputs = {{"y"}},
           .attributes = {{"axis", 1, 13}, {"block_size", 0, 21}, {"output_dtype", 0, 23}},
           .infer = infer_dequantize_linear,
-          .meaning = dequantize_linear};
+          .meaning = dequantize_linear,
+          .folds_late = true};
 }
 
 }  // namespace cameo::ops
