@@ -228,6 +228,7 @@ Planned plan_model(const Model& model, const CompileOptions& options, Console& c
     context.target = target;
     p.graphs.push_back(optimize_for_target(common, context));
     claims.push_back(std::move(context.claims));
+    if (claims.size() == 1) p.remarks = std::move(context.remarks);
   }
   m.io = interface_of(p.graphs.at(0));
   if (options.stop != Stop::Optimized) {

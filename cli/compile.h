@@ -68,6 +68,7 @@ void leave_open(std::optional<Model>& model, CompileOptions& options, std::strin
 struct Planned {
   std::vector<Graph> graphs;
   Module module;
+  std::vector<Remark> remarks;  // of the first target's passes
 };
 Planned plan_model(const Model& model, const CompileOptions& options, Console& console, Diagnostics& diagnostics);
 

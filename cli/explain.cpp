@@ -79,6 +79,7 @@ class Explainer {
   Explainer(Console& console, const Planned& planned)
       : console_(console),
         graph_(planned.graphs.at(0)),
+        remarks_(planned.remarks),
         plan_(planned.module.plans.at(0)),
         sources_(*planned.module.sources) {}
 
@@ -125,6 +126,12 @@ class Explainer {
     const auto is_of = [&](const Provenance& o) { return std::ranges::find(o, source) != o.end(); };
     for (const Claim& c : plan_.claims)
       if (is_of(c.provenance)) console_.print(fmt::format("  claimed or expanded: {}\n", to_string(c)));
+    Json remarks = Json::array();
+    for (const Remark& r : remarks_) {
+      if (!is_of(r.provenance)) continue;
+      console_.print(fmt::format("  {}\n", r.text));
+      remarks.push_back(r.text);
+    }
     explain_clusters(is_of);
     Json apart = explain_neighbours(is_of);
     for (size_t i = 0; i < plan_.steps.size(); ++i)
@@ -133,11 +140,8 @@ class Explainer {
       console_.print(
           "  nothing is left of it to run: it was folded into constants, merged with an equal node, only renames "
           "bytes, or feeds no output\n");
-    return {{"node", source},
-            {"name", source_name(s)},
-            {"op_type", printable(s.op_type)},
-            {"steps", steps},
-            {"apart", apart}};
+    return {{"node", source},     {"name", source_name(s)}, {"op_type", printable(s.op_type)},
+            {"remarks", remarks}, {"steps", steps},         {"apart", apart}};
   }
 
   void explain_clusters(const auto& is_of) {
@@ -216,6 +220,7 @@ class Explainer {
 
   Console& console_;
   const Graph& graph_;
+  const std::vector<Remark>& remarks_;
   const Plan& plan_;
   const Sources& sources_;
   std::vector<Cluster> clusters_;

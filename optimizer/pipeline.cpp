@@ -14,7 +14,7 @@ constexpr Pass kPasses[] = {
     {"expand_composites", expand_composites, Exactness::Exact, Waypoint::Expanded, true},
     {"fold_expanded", fold_constants, Exactness::Exact},
     {"merge_equal_nodes", merge_equal_nodes, Exactness::Exact},
-    {"widen_products", widen_products, Exactness::Exact, Waypoint::Replayed, true},
+    {"widen_products", widen_products, Exactness::Algebraic, Waypoint::Replayed, true},
 };
 const std::span<const Pass> kForAll(std::begin(kPasses), std::ranges::find(kPasses, true, &Pass::asks_target));
 const std::span<const Pass> kForTarget(std::begin(kPasses) + kForAll.size(), std::end(kPasses));

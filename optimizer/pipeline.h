@@ -16,6 +16,12 @@ struct Rewrite {
   std::string node;
 };
 
+/// Why a node is computed as it is.
+struct Remark {
+  Provenance provenance;
+  std::string text;
+};
+
 /// What folding constants may take for a model, all of its passes together, and what it has taken.
 struct FoldBudget {
   double work = 0, most_work = -1;       // scalar evaluations
@@ -31,7 +37,8 @@ struct PassContext {
   bool verify_each = false;                                       // --verify=each; else the last graph only
   std::function<void(const PassContext&, const Graph&)> after{};  // each pass: --print-after
   std::vector<Rewrite> log;                                       // what rewrites did, in order
-  std::vector<Claim> claims;  // what became of the composite nodes that families claim
+  std::vector<Claim> claims;    // what became of the composite nodes that families claim
+  std::vector<Remark> remarks;  // what rules decided against, for `explain`
 
   FoldBudget fold_budget;
   std::string_view pass;                  // that is running
@@ -42,6 +49,8 @@ struct PassContext {
   bool apply(std::string_view rule, const Graph& g, const Provenance& provenance);
   /// A rewrite that compiling depends on: logged, not counted.
   void note(std::string_view rule, const Graph& g, const Provenance& provenance);
+  /// Says why a rule leaves a node as it is.
+  void remark(const Provenance& provenance, std::string text) { remarks.push_back({provenance, std::move(text)}); }
 };
 
 enum class Exactness { Exact, Algebraic };  // bitwise equal, or within tolerance of the unrounded run
@@ -67,7 +76,7 @@ Graph fold_constants(const Graph& g, PassContext& context);     // constant expr
 Graph claim_attention(const Graph& g, PassContext& context);    // written out as products around a softmax, likewise
 Graph claim_composites(const Graph& g, PassContext& context);   // what a family computes whole for less stays one node
 Graph expand_composites(const Graph& g, PassContext& context);  // what no family has claimed becomes its definition
-Graph widen_products(const Graph& g, PassContext& context);     // of 16-bit floats, where the target has none
+Graph widen_products(const Graph& g, PassContext& context);     // of narrow types, where the target has none
 Graph merge_equal_nodes(const Graph& g, PassContext& context);  // common sub-expressions
 
 }  // namespace cameo

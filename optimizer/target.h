@@ -69,6 +69,8 @@ struct Target {
   double seconds_to_move(double bytes) const;
   /// Whether it multiplies 16-bit floats as they stand and sums in f32; elsewhere they are widened first.
   bool has_products_of(DType t) const { return tensor_cores && (t == DType::f16 || t == DType::bf16); }
+  /// Whether it multiplies 8-bit integers as they stand and sums in i32; elsewhere too they are widened first.
+  bool has_integer_products() const { return !is_gpu(); }
   /// Its code is compiled by a card's driver, when it is first loaded.
   bool compiles_when_loaded() const { return !architectures.empty() && architectures[0] == "ptx"; }
   bool operator==(const Target&) const = default;

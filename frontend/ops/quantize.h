@@ -78,11 +78,14 @@ inline Expr zero_point(const MeaningView& n, int input, DType type, std::span<co
   return cast(n.load(input, index), type);
 }
 
-/// saturate(round(x) + zero), rounding half to even.
+/// saturate(round(x) + zero), rounding half to even. NaN, of which ONNX says nothing, gives the least value of every
+/// type (a cast alone would give 0), so that i8 is u8 less 128 for all x, as in ONNX Runtime on x86.
 inline Expr quantized(Expr x, Expr zero, DType to) {
   Expr r = round(x);
   bool none = zero.is_const() && (is_float(zero.type()) ? zero.float_value() == 0 : zero.int_value() == 0);
-  return cast(none ? r : r + cast(zero, x.type()), to);
+  if (!none) r = r + cast(zero, x.type());
+  const Expr least = cast(lowest(to), x.type());
+  return cast(is_signed(to) ? select(gt(r, least), r, least) : r, to);
 }
 
 /// Types that are known but cannot be computed with.

@@ -56,7 +56,8 @@ void print_tile_lambda(KernelPrinter& printer, const Kernel& k, std::string_view
 void print_epilogue(KernelPrinter& printer, const Kernel& k, std::string_view parameters);
 /// The whole call of one that sums products: `function` is its name and template arguments, of a tile of `tile_rows`,
 /// `first` what it takes before the extents. `pack_from`: rows from which on its b is brought into panels, where it
-/// does not stand in them; the next of those that do may be brought from memory while others are multiplied. Integers stand in quads.
+/// does not stand in them; the next of those that do may be brought from memory while others are multiplied. Integers
+/// stand in quads.
 inline constexpr int64_t kInPanels = -1, kInPanelsAhead = -2, kInQuads = -3;
 void print_product(KernelPrinter& printer, const Product& p, std::string_view function, int64_t tile_rows,
                    int64_t pack_from, std::string_view first = "");

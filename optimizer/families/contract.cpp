@@ -193,7 +193,8 @@ class Contract final : public Family {
     if (!guard_of(g.type(b).shape, m.b.index()).is_const(1)) return "an operand is read outside of itself";
     roles->column = p.part.out.index[static_cast<size_t>(m.n_axis)];
     const auto packing = packing_of(g, p.layouts, m, {}, roles->column);
-    if (m.is_integer() && (!packing || p.target.is_gpu())) return "its integers are for processors, with known weights";
+    if (m.is_integer() && (!packing || !p.target.has_integer_products()))
+      return "its integers are for processors, with known weights";
     const auto widens = [&](Expr load) { return load.type() == DType::f32 || p.target.has_products_of(load.type()); };
     if (!m.is_integer() && (!widens(m.a) || (!packing && !widens(m.b)))) return "its operands have 16 bits";
     const int64_t run = Dim(m.folds.back().extent()).estimate(), columns = Dim(roles->column.extent()).estimate();

@@ -1,9 +1,11 @@
 // integer_products: a product of tensors that were quantised to 8 bits is one of the integers, in i32, with the scales
 // behind it: Conv, MatMul and Gemm of dequantised operands (QDQ), QLinearConv and QLinearMatMul. Weights, which must be
 // known, are brought to i8 without a zero point, as integer kernels want them, those of ConvInteger and MatMulInteger
-// too; rows that are quantised here are u8. A QLinearConv of groups, which no integer kernel computes, is a Conv of
-// floats instead, and what is quantised behind a product is multiplied by the scale's reciprocal. Algebraic: a sum of
-// floats rounds, one of integers does not.
+// too; rows that are quantised here are u8. A QLinear product that no integer kernel computes is one of f32 instead,
+// and what is quantised behind a product is multiplied by the scale's reciprocal. Algebraic: a sum of floats rounds,
+// one of integers does not.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -53,6 +55,10 @@ struct Weights {
   ValueId w;  // i8, without a zero point
   ValueId scale;
 };
+struct Operands {
+  Quantized x;
+  Weights w;
+};
 
 /// Weights of any 8 bits less their zero point, which is one for all or one an index of `axis`, where that is i8.
 std::optional<Tensor> without_zero(const Tensor& w, const Tensor* zero, int axis) {
@@ -71,13 +77,18 @@ std::optional<Tensor> without_zero(const Tensor& w, const Tensor* zero, int axis
   return shifted;
 }
 
-/// Constant 8-bit weights with a constant scale, f32, one for all or one an index of `axis`.
-std::optional<Weights> weights_of(Graph& g, const Quantized& q, int axis) {
+/// Constant 8-bit weights with a constant scale, f32, one for all or one an index of `axis`; else `why` not.
+std::optional<Weights> weights_of(Graph& g, const Quantized& q, int axis, std::string& why) {
   const Tensor *w = constant(g, q.x), *scale = constant(g, q.scale), *zero = constant(g, q.zero);
+  why = "its weights are no constants of 8 bits with constant scales of f32";
   if (!w || !scale || (q.zero && !zero) || !is_8_bits(w->dtype()) || scale->dtype() != DType::f32) return std::nullopt;
   const int64_t extent = w->dims()[static_cast<size_t>(axis)];
+  why = "its weights' scales are not one for all or one a channel of the output";
   if (scale->size() != 1 && (scale->rank() != 1 || scale->size() != extent)) return std::nullopt;
+  why = fmt::format("a sum of {} products may leave 32 bits", w->size() / extent);
+  if (w->size() / extent > kMostTerms) return std::nullopt;
   auto shifted = without_zero(*w, zero, axis);
+  why = "its weights less their zero points leave 8 bits";
   if (!shifted) return std::nullopt;
   return Weights{g.constant(std::move(*shifted)), q.scale};
 }
@@ -136,20 +147,35 @@ class IntegerProducts {
 
   static int64_t groups(const Graph& g, const Node& n) { return NodeView(g, n).attr_int("group"); }
 
+  /// Why a product with a dequantised operand is none of integers.
+  std::nullopt_t stays(const Node& n, std::string_view why) {
+    context_.remark(n.provenance, fmt::format("computed in f32, not in integers: {}", why));
+    return std::nullopt;
+  }
+
+  /// The rows and the weights of a product whose operands are both dequantised; the weights' channels are `axis`.
+  std::optional<Operands> operands_of(Graph& into, const Node& n, std::span<const ValueId> in, int axis) {
+    const auto x = dequantized(into, in[0], -1), w = dequantized(into, in[1], axis);
+    if (!x && !w) return std::nullopt;
+    if (!x || !is_activation(into, *x)) return stays(n, "its first operand is not of 8 bits with one scale of f32");
+    if (!w || into.type(in[1]).rank() <= axis)
+      return stays(n, "its second operand is not quantised as a whole or by channels of the output");
+    std::string why;
+    const auto weights = weights_of(into, *w, axis, why);
+    if (!weights) return stays(n, why);
+    return Operands{*x, *weights};
+  }
+
   std::optional<ValueId> of_conv(Graph& into, const Node& n, std::span<const ValueId> in) {
-    const auto x = dequantized(into, in[0], -1), w = dequantized(into, in[1], 0);
-    if (!x || !w || !is_activation(into, *x) || groups(into, n) != 1) return std::nullopt;
-    const auto weights = weights_of(into, *w, 0);
-    if (!weights || terms_of_channel(into, weights->w) > kMostTerms || !apply("integer_conv", into, n))
-      return std::nullopt;
+    const auto q = operands_of(into, n, in, 0);
+    if (!q) return std::nullopt;
+    if (groups(into, n) != 1) return stays(n, "it has groups");
+    if (!apply("integer_conv", into, n)) return std::nullopt;
     const Maker make{into, n.provenance};
     const int behind = into.type(in[0]).rank() - 2;
-    const ValueId sum = integer_sum(make, "ConvInteger", *x, weights->w, n.attrs);
-    return scaled(make, sum, *x, make.along(weights->scale, behind),
+    const ValueId sum = integer_sum(make, "ConvInteger", q->x, q->w.w, n.attrs);
+    return scaled(make, sum, q->x, make.along(q->w.scale, behind),
                   input(in, 2) ? make.along(in[2], behind) : ValueId{});
-  }
-  static int64_t terms_of_channel(const Graph& g, ValueId w) {
-    return g[w].constant->size() / g[w].constant->dims()[0];
   }
 
   /// sum * (scale of x * scale of w) + bias
@@ -159,28 +185,23 @@ class IntegerProducts {
   }
 
   std::optional<ValueId> of_matmul(Graph& into, const Node& n, std::span<const ValueId> in) {
-    const auto a = dequantized(into, in[0], -1), b = dequantized(into, in[1], 1);
-    if (!a || !b || !is_activation(into, *a) || into.type(in[1]).rank() != 2) return std::nullopt;
-    const auto weights = weights_of(into, *b, 1);
-    if (!weights || into[weights->w].constant->dims()[0] > kMostTerms || !apply("integer_matmul", into, n))
-      return std::nullopt;
+    const auto q = operands_of(into, n, in, 1);
+    if (!q) return std::nullopt;
+    if (into.type(in[1]).rank() != 2) return stays(n, "its weights are no matrix");
+    if (!apply("integer_matmul", into, n)) return std::nullopt;
     const Maker make{into, n.provenance};
-    return scaled(make, integer_sum(make, "MatMulInteger", *a, weights->w, {}), *a, make.along(weights->scale, 0), {});
+    return scaled(make, integer_sum(make, "MatMulInteger", q->x, q->w.w, {}), q->x, make.along(q->w.scale, 0), {});
   }
 
   std::optional<ValueId> of_gemm(Graph& into, const Node& n, std::span<const ValueId> in) {
     const NodeView view(into, n);
     const int columns = view.attr_int("transB") ? 0 : 1;
-    const auto a = dequantized(into, in[0], -1), b = dequantized(into, in[1], columns);
     const bool plain = view.attr_float("alpha") == 1 && view.attr_float("beta") == 1 && !view.attr_int("transA");
-    if (!a || !b || !plain || !is_activation(into, *a)) return std::nullopt;
-    const auto weights = weights_of(into, *b, columns);
-    if (!weights || into[weights->w].constant->dims()[static_cast<size_t>(1 - columns)] > kMostTerms ||
-        !apply("integer_gemm", into, n))
-      return std::nullopt;
+    const auto q = plain ? operands_of(into, n, in, columns) : std::nullopt;
+    if (!q || !apply("integer_gemm", into, n)) return std::nullopt;
     const Maker make{into, n.provenance};
-    const ValueId w = columns ? weights->w : make.op("Transpose", {weights->w});
-    return scaled(make, integer_sum(make, "MatMulInteger", *a, w, {}), *a, make.along(weights->scale, 0), input(in, 2));
+    const ValueId w = columns ? q->w.w : make.op("Transpose", {q->w.w});
+    return scaled(make, integer_sum(make, "MatMulInteger", q->x, w, {}), q->x, make.along(q->w.scale, 0), input(in, 2));
   }
 
   /// round(sum * scale) + zero, in the type of `zero`.
@@ -192,9 +213,10 @@ class IntegerProducts {
   std::optional<ValueId> of_qlinear_conv(Graph& into, const Node& n, std::span<const ValueId> in) {
     const Quantized x{in[0], in[1], in[2]}, w{in[3], in[4], in[5]}, y{in[0], in[6], in[7]};
     if (!is_activation(into, x) || !is_one(into, y.scale) || !is_one(into, y.zero)) return std::nullopt;
-    if (groups(into, n) != 1) return of_qlinear_groups(into, n, in);
-    const auto weights = weights_of(into, w, 0);
-    if (!weights || !apply("integer_conv", into, n)) return std::nullopt;
+    std::string why = "it has groups";
+    const auto weights = groups(into, n) == 1 ? weights_of(into, w, 0, why) : std::nullopt;
+    if (!weights) return of_floats(into, n, in, "Conv", 0, why);
+    if (!apply("integer_conv", into, n)) return std::nullopt;
     const Maker make{into, n.provenance};
     const int behind = into.type(x.x).rank() - 2;
     const ValueId bias = input(in, 8) ? make.along(in[8], behind) : ValueId{};
@@ -202,32 +224,43 @@ class IntegerProducts {
     const ValueId products = make.op("Mul", {make.reshape(x.scale, {}), make.along(weights->scale, behind)});
     return requantized(make, sum, make.op("Div", {products, make.reshape(y.scale, {})}), y.zero);
   }
-  std::optional<ValueId> of_qlinear_groups(Graph& into, const Node& n, std::span<const ValueId> in) {
-    const bool alike = into.type(in[4]).rank() == into.type(in[5]).rank();
-    if (!constant(into, in[3]) || !alike || !apply("float_groups", into, n)) return std::nullopt;
-    const Maker make{into, n.provenance};
-    const Attrs along_channels{{"axis", int64_t{0}}};
-    const auto dequantize = [&](std::vector<ValueId> q) {
-      return make.op("DequantizeLinear", std::move(q), along_channels);
-    };
-    const ValueId x = dequantize({in[0], make.reshape(in[1], {}), make.reshape(in[2], {})});
-    const ValueId scale = make.op("Mul", {make.reshape(in[1], {}), in[4]});
-    const ValueId bias = input(in, 8) ? dequantize({in[8], scale}) : ValueId{};
-    const ValueId y = make.op("Conv", {x, dequantize({in[3], in[4], in[5]}), bias}, n.attrs);
-    return make.op("QuantizeLinear", {y, make.reshape(in[6], {}), make.reshape(in[7], {})});
-  }
 
   std::optional<ValueId> of_qlinear_matmul(Graph& into, const Node& n, std::span<const ValueId> in) {
     const Quantized a{in[0], in[1], in[2]}, b{in[3], in[4], in[5]}, y{in[0], in[6], in[7]};
-    if (!is_activation(into, a) || !is_one(into, y.scale) || !is_one(into, y.zero) || into.type(b.x).rank() != 2 ||
+    const int rank = into.type(b.x).rank();
+    if (!is_activation(into, a) || !is_one(into, y.scale) || !is_one(into, y.zero) || rank < 2 ||
         into.type(y.scale).dtype != DType::f32)
       return std::nullopt;
-    const auto weights = weights_of(into, b, 1);
-    if (!weights || !apply("integer_matmul", into, n)) return std::nullopt;
+    std::string why = "its weights are no matrix";
+    const auto weights = rank == 2 ? weights_of(into, b, 1, why) : std::nullopt;
+    if (!weights) return of_floats(into, n, in, "MatMul", rank - 1, why);
+    if (!apply("integer_matmul", into, n)) return std::nullopt;
     const Maker make{into, n.provenance};
     const ValueId products = make.op("Mul", {make.reshape(a.scale, {}), make.along(weights->scale, 0)});
     return requantized(make, integer_sum(make, "MatMulInteger", a, weights->w, {}),
                        make.op("Div", {products, make.reshape(y.scale, {})}), y.zero);
+  }
+
+  /// A QLinear product between what it dequantises and quantises, the scales of its weights along `axis`.
+  std::optional<ValueId> of_floats(Graph& into, const Node& n, std::span<const ValueId> in, std::string_view product,
+                                   int64_t axis, std::string_view why) {
+    const bool alike =
+        is_one(into, in[4]) ? is_one(into, in[5]) : into.type(in[4]).rank() == 1 && into.type(in[5]).rank() == 1;
+    if (!alike || !apply("float_product", into, n)) return std::nullopt;
+    stays(n, why);
+    const Maker make{into, n.provenance};
+    const auto dequantize = [&](ValueId q, ValueId scale, ValueId zero) {
+      if (is_one(into, scale)) scale = make.reshape(scale, {}), zero = zero ? make.reshape(zero, {}) : zero;
+      return make.op("DequantizeLinear", {q, scale, zero}, {{"axis", axis}});
+    };
+    const ValueId x = dequantize(in[0], in[1], in[2]), w = dequantize(in[3], in[4], in[5]);
+    std::vector<ValueId> operands{x, w};
+    if (input(in, 8)) {
+      axis = 0;
+      operands.push_back(dequantize(in[8], make.op("Mul", {make.reshape(in[1], {}), in[4]}), {}));
+    }
+    const ValueId y = make.op(product, operands, n.attrs);
+    return make.op("QuantizeLinear", {y, make.reshape(in[6], {}), make.reshape(in[7], {})});
   }
 
   /// The same product, its constant weights i8 without a zero point; `axis`: that of their output channels.
