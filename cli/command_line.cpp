@@ -187,8 +187,10 @@ class CommandLine {
     sub->add_option("--tune-lock", model_.tune_lock,
                     "choices of kernels, as `build --emit=choices` writes them; they win over the prices")
         ->type_name("FILE");
-    sub->add_option("--mode", model_.mode,
-                    "default, or reduce-overhead: a GPU's kernels are launched as CUDA graphs, built once a context")
+    sub->add_option(
+           "--mode", model_.mode,
+           "default; size: weights are not transformed into larger ones (Winograd); reduce-overhead: a GPU's kernels "
+           "are launched as CUDA graphs, built once a context")
         ->type_name("MODE");
     sub->add_option("-j", model_.jobs, "compile in N processes")->check(CLI::Range(1, 1024))->type_name("N");
     sub->add_option("--name", model_.name, "C identifier: the artifact exports IDENT_api")->type_name("IDENT");

@@ -121,13 +121,17 @@ void require_gpu(std::string_view flag, const std::vector<Target>& targets) {
     throw Failure(kUsage, fmt::format("`{}` is for GPUs, and no target is one", flag), "--target=cuda:ptx");
 }
 
-bool read_mode(const std::string& text, const std::vector<Target>& targets) {
-  if (text.empty() || text == "default") return false;
-  if (text != "reduce-overhead")
+void read_mode(const std::string& text, CompileOptions& options) {
+  if (text.empty() || text == "default") return;
+  if (text == "size") {
+    for (Target& t : options.targets) t.keeps_size = true;
+  } else if (text == "reduce-overhead") {
+    require_gpu("--mode=reduce-overhead", options.targets);
+    options.reduce_overhead = true;
+  } else {
     throw Failure(kUsage, fmt::format("there is no `--mode={}`{}", printable(text),
-                                      suggestion(text, {"default", "reduce-overhead"})));
-  require_gpu("--mode=reduce-overhead", targets);
-  return true;
+                                      suggestion(text, {"default", "reduce-overhead", "size"})));
+  }
 }
 
 bool is_identifier(std::string_view s) {
@@ -254,7 +258,7 @@ CompileOptions read_model_flags(const ModelFlags& flags) {
     const auto lock = read_lock(flags.tune_lock);
     for (Target& t : options.targets) t.lock = lock;
   }
-  options.reduce_overhead = read_mode(flags.mode, options.targets);
+  read_mode(flags.mode, options);
   options.on_host = split_list(flags.on_host);
   if (!options.on_host.empty()) require_gpu("--on-host", options.targets);
   options.skip = split_list(flags.skip);

@@ -76,6 +76,16 @@ void print_epilogue(KernelPrinter& printer, const Kernel& k, std::string_view pa
   });
 }
 
+void print_sum_epilogue(KernelPrinter& printer, const Product& p) {
+  Bindings axes = bindings_of(p.outer);
+  if (p.row) axes.emplace_back(p.row, "row");
+  axes.emplace_back(p.column, "col");
+  print_lambda(printer, fmt::format("auto acc, {}rt::i64 row, auto col", parameters_of(p.outer)), axes, "});", [&] {
+    printer.statement("(void)row;");
+    printer.stores();
+  });
+}
+
 void print_product(KernelPrinter& printer, const Product& p, std::string_view function, int64_t tile_rows,
                    int64_t pack_from, std::string_view first) {
   const Affine a = affine(p.a_offset), b = affine(p.b_offset);
@@ -99,13 +109,7 @@ void print_product(KernelPrinter& printer, const Product& p, std::string_view fu
   else
     printer.line(fmt::format("             rt::strided_b(x{} + {}, {}, {}, {}, {}l),", Product::kB, base(b),
                              strides(b, p.outer), stride(b, p.k), stride(b, p.column), pack_from));
-  Bindings axes = bindings_of(p.outer);
-  if (p.row) axes.emplace_back(p.row, "row");
-  axes.emplace_back(p.column, "col");
-  print_lambda(printer, fmt::format("auto acc, {}rt::i64 row, auto col", parameters_of(p.outer)), axes, "});", [&] {
-    printer.statement("(void)row;");
-    printer.stores();
-  });
+  print_sum_epilogue(printer, p);
 }
 
 }  // namespace cameo

@@ -54,6 +54,8 @@ void print_tile_lambda(KernelPrinter& printer, const Kernel& k, std::string_view
                        std::string_view end, const std::function<void()>& body);
 /// The last one of a call: the stores, for an element of a tile.
 void print_epilogue(KernelPrinter& printer, const Kernel& k, std::string_view parameters);
+/// The last argument of a call that sums products.
+void print_sum_epilogue(KernelPrinter& printer, const Product& p);
 /// The whole call of one that sums products: `function` is its name and template arguments, of a tile of `tile_rows`,
 /// `first` what it takes before the extents. `pack_from`: rows from which on its b is brought into panels, where it
 /// does not stand in them; the next of those that do may be brought from memory while others are multiplied. Integers

@@ -217,7 +217,9 @@ class Contract final : public Family {
         packed ? roles.wishes[1] : as_made(p.layouts, ValueId{roles.product.b.operand()}), std::move(axes));
     l.kernel.family = this;
     l.kernel.choice = {{"packed", packed}};
-    if (!take_sum(l.kernel, packed)) return "an operand's offsets are not affine";
+    if (!take_sum(l.kernel) || (!packed && !Product(l.kernel).segments.empty()))
+      return "an operand's offsets are not affine";
+    if (packed) put_panels(l.kernel);
     if (roles.product.is_integer())
       l.operands[Product::kB].packing->quads_of = Product(l.kernel).k.extent().int_value();
     return l;

@@ -159,7 +159,8 @@ class Grouped final : public Family {
                                     std::span(&roles.panel, 1));
     l.kernel.family = this;
     const Expr group_of_column = floor_div(roles.column, integer(roles.columns_of_group));
-    if (!take_sum(l.kernel, true, group_of_column)) return "an operand's offsets are not affine";
+    if (!take_sum(l.kernel, group_of_column)) return "an operand's offsets are not affine";
+    put_panels(l.kernel);
     const Product sum(l.kernel);
     if (!wide && affine(sum.a_offset).stride_of(group_of_column) != Dim(sum.k.extent()))
       return "its groups do not lie one behind the other as they stand";

@@ -20,7 +20,8 @@ struct Packing {
   Axis column{0, 0};
   std::vector<Axis> k;
   int64_t base_offset = 0;
-  int64_t quads_of = 0;  // terms of a segment, if they stand in quads
+  int64_t quads_of = 0;   // terms of a segment, if they stand in quads
+  bool winograd = false;  // k are 3 x 3 taps and channels, which stand at the points that winograd_shape.h says
   int64_t k_total() const;
   int64_t elements() const;  // of all panels
   bool operator==(const Packing&) const = default;

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "runtime/kernels/contract_shape.h"
+#include "runtime/kernels/winograd_shape.h"
 
 namespace cameo {
 namespace {
@@ -13,6 +13,7 @@ std::string describe(const Packing& p) {
   for (auto& k : p.k) s += fmt::format(", {}x{}", k.extent, k.stride);
   for (auto& g : p.groups) s += fmt::format("; {}x{}", g.extent, g.stride);
   if (p.quads_of) s += fmt::format(" in quads of {}", p.quads_of);
+  if (p.winograd) s += " by Winograd";
   return s;
 }
 
@@ -41,6 +42,15 @@ void pack_quads(const Tensor& t, const Packing& p, const std::vector<int64_t>& r
   }
 }
 
+void pack_winograd(const Tensor& t, const Packing& p, Tensor& out) {
+  const auto* from = reinterpret_cast<const float*>(t.bytes().data()) + p.base_offset;
+  rt::pack_winograd(
+      reinterpret_cast<float*>(out.mutable_bytes().data()), p.column.extent, p.k[2].extent,
+      [&](int64_t y, int64_t x, int64_t channel, int64_t column) {
+        return from[y * p.k[0].stride + x * p.k[1].stride + channel * p.k[2].stride + column * p.column.stride];
+      });
+}
+
 Tensor pack_panels(const Tensor& t, const Packing& p) {
   const std::vector<int64_t> rows = offsets_of(p.k, 0);
   Tensor out(t.dtype(), {p.elements()});
@@ -54,8 +64,8 @@ Tensor pack_panels(const Tensor& t, const Packing& p) {
       to += rt::packed_b_elements(p.column.extent, p.k_total());
     }
   };
-  if (p.quads_of) {
-    pack_quads(t, p, rows, out);
+  if (p.quads_of || p.winograd) {
+    p.quads_of ? pack_quads(t, p, rows, out) : pack_winograd(t, p, out);
     return out;
   }
   byte_size(t.dtype()) == 4 ? pack(uint32_t{}) : pack(uint16_t{});  // f32, or 16-bit floats

@@ -75,25 +75,6 @@ Expr sum_of(const ProductMatch& m, Expr a_offset, Expr b_offset, Expr zero_of_a)
   return sum;
 }
 
-/// While axes collapse a packed `b` is a matrix of rows of terms, one after another for each group; here its panels are
-/// put in its place.
-void put_panels(Kernel& k, const Product& p) {
-  const int64_t terms = p.terms(), columns = p.n();
-  const Affine rows = affine(p.b_offset);
-  std::vector<Expr> folds = p.segments;
-  folds.push_back(p.k);
-  const int64_t run = p.zero ? p.k.extent().int_value() : 0;
-  const int64_t matrix = p.zero ? rt::panels_of(columns) * rt::quad_panel_bytes(rt::quads_of(terms / run, run))
-                                : rt::packed_b_elements(columns, terms);
-  Expr at = p.zero ? quad_offset(p.column, linear(p.segments), p.k, terms / run, run)
-                   : panel_offset(p.column, linear(folds), terms);
-  for (Expr axis : p.outer) at = at + axis * integer(rows.stride_of(axis).value() / (columns * terms) * matrix);
-  k.accumulated = rewrite(k.accumulated, [&](Expr e) {
-    const bool is_b = e.op() == Op::Read && e.operand() == Product::kB;
-    return is_b ? read_at(Product::kB, e.type(), at, boolean(true), zero(e.type())) : e;
-  });
-}
-
 }  // namespace
 
 // ---- operands -------------------------------------------------------------------------------------------------------
@@ -138,7 +119,7 @@ std::optional<Packing> packing_of(const Graph& g, const Layouts& layouts, const 
 
 LoweredKernel lower_product(const Graph& g, const Layouts& layouts, ValueId output, const OutputPart& part,
                             const ProductMatch& m, const Operand& a, const Operand& b, std::vector<Expr> axes,
-                            std::span<const Expr> groups) {
+                            std::span<const Expr> groups, Walks walks) {
   LoweredKernel l;
   Kernel& k = l.kernel;
   const auto add = [&](Operand o) {
@@ -168,16 +149,17 @@ LoweredKernel lower_product(const Graph& g, const Layouts& layouts, ValueId outp
   Expr value = rewrite(part.out.value, [&](Expr e) { return e == m.sum ? acc : e; });
   value = rewrite(value, [&](Expr e) { return e == acc ? sum : read(e); });
   k.axes = std::move(axes);
-  k.stores.push_back({Product::kOutput, physical(y_layout, part.at), boolean(true), collapse_folds(value)});
+  const bool together = walks == Walks::Together;
+  k.stores.push_back(
+      {Product::kOutput, physical(y_layout, part.at), boolean(true), together ? collapse_folds(value) : value});
   drop_unit_axes(k);
-  collapse_axes(k, 1);
+  if (together) collapse_axes(k, 1);
   return l;
 }
 
-bool take_sum(Kernel& k, bool packed, Expr term) {
+bool take_sum(Kernel& k, Expr term) {
   for (Expr f : folds_in({k.stores[0].value})) k.accumulated = f;  // the outermost one comes last
   const Product before(k);
-  if (!packed && !before.segments.empty()) return false;
   // rows are an axis that b does not have; what both operands have is a batch
   const Affine b = affine(before.b_offset);
   const auto column = k.axes.end() - 1;
@@ -193,8 +175,25 @@ bool take_sum(Kernel& k, bool packed, Expr term) {
     return false;
   const Expr sum = k.accumulated;
   k.stores[0].value = rewrite(k.stores[0].value, [&](Expr e) { return e == sum ? make(Op::Acc, sum.type(), {}) : e; });
-  if (packed) put_panels(k, Product(k));
   return true;
+}
+
+void put_panels(Kernel& k) {
+  const Product p(k);
+  const int64_t terms = p.terms(), columns = p.n();
+  const Affine rows = affine(p.b_offset);
+  std::vector<Expr> folds = p.segments;
+  folds.push_back(p.k);
+  const int64_t run = p.zero ? p.k.extent().int_value() : 0;
+  const int64_t matrix = p.zero ? rt::panels_of(columns) * rt::quad_panel_bytes(rt::quads_of(terms / run, run))
+                                : rt::packed_b_elements(columns, terms);
+  Expr at = p.zero ? quad_offset(p.column, linear(p.segments), p.k, terms / run, run)
+                   : panel_offset(p.column, linear(folds), terms);
+  for (Expr axis : p.outer) at = at + axis * integer(rows.stride_of(axis).value() / (columns * terms) * matrix);
+  k.accumulated = rewrite(k.accumulated, [&](Expr e) {
+    const bool is_b = e.op() == Op::Read && e.operand() == Product::kB;
+    return is_b ? read_at(Product::kB, e.type(), at, boolean(true), zero(e.type())) : e;
+  });
 }
 
 Product::Product(const Kernel& kernel) {
@@ -202,18 +201,18 @@ Product::Product(const Kernel& kernel) {
   k = sum.variables.back();
   sum.variables.pop_back();
   segments = std::move(sum.variables);
-  const auto factor = [&](int i) {
-    Expr e = sum.body.arg(i);
-    if (e.op() == Op::Sub) {
-      zero = e.arg(1);
-      e = e.arg(0);
-    }
-    return e.op() == Op::Cast ? e.arg(0) : e;
-  };
-  if (sum.body.type() == DType::i32) zero = integer(0, DType::i32);
-  const bool a_first = factor(0).operand() == kA;
-  a_offset = factor(a_first ? 0 : 1).offset();
-  b_offset = factor(a_first ? 1 : 0).offset();
+  Expr a, b;
+  visit(std::vector<Expr>{sum.body}, [&](Expr e) {
+    if (e.op() == Op::Read && e.operand() == kA) a = e;
+    if (e.op() == Op::Read && e.operand() == kB) b = e;
+  });
+  a_offset = a.offset();
+  b_offset = b.offset();
+  if (sum.body.type() == DType::i32) {
+    zero = integer(0, DType::i32);
+    for (int i : {0, 1})
+      if (sum.body.arg(i).op() == Op::Sub) zero = sum.body.arg(i).arg(1);
+  }
   outer = kernel.axes;
   column = outer.back();
   outer = outer.first(outer.size() - 1);

@@ -19,15 +19,20 @@ std::optional<Packing> packing_of(const Graph& g, const Layouts& layouts, const 
                                   std::span<const Expr> groups, Expr column);
 
 // ---- kernel ---------------------------------------------------------------------------------------------------------
+/// Whether neighbours of the axes, or of the sum's variables, that walk memory together become one.
+enum class Walks { Together, Apart };
 /// The kernel without family and choice, its column the last axis. Its operands are the output, `a`, `b` and what the
 /// epilogue reads.
 LoweredKernel lower_product(const Graph& g, const Layouts& layouts, ValueId output, const OutputPart& part,
                             const ProductMatch& m, const Operand& a, const Operand& b, std::vector<Expr> axes,
-                            std::span<const Expr> groups = {});
+                            std::span<const Expr> groups = {}, Walks walks = Walks::Together);
 /// Takes the sum out of the only store's value; the last axis that `b` does not have comes before the column. False
 /// where the operands' offsets are not affine in axes, variables of the sum and `term`, or the last variable does not
 /// walk `a`.
-bool take_sum(Kernel& k, bool packed, Expr term = {});
+bool take_sum(Kernel& k, Expr term = {});
+/// Until then a packed `b` is a matrix of rows of terms, one after another for each group: its panels are put in its
+/// place.
+void put_panels(Kernel& k);
 
 /// The parts of a kernel whose sum has been taken. Offsets are affine in the axes and the variables of the sum, but b's
 /// where it is packed; k has coefficient 1 in a's.

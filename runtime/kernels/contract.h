@@ -49,15 +49,6 @@ constexpr int row_panels() {
 template <class M>
 inline constexpr bool kMayBeOne = !kIsConstant<M> && kLeast<M> < 2;
 
-template <class Columns>
-struct PanelCount {
-  using Type = i64;
-};
-template <i64 N>
-struct PanelCount<Constant<N>> {
-  using Type = Constant<panels_of(N)>;
-};
-
 template <int MR, int NV, bool InRegisters, int Splits, bool kLowEnd, int R, int S, class M, class N, class A, class B,
           class Epilogue>
 struct Contraction {

@@ -128,6 +128,15 @@ RT_FN constexpr TileSplit split_columns(Columns n) {
     return {panels / N + panels % N, panels / N, N, 1};
   }
 }
+template <class Columns>
+struct PanelCount {
+  using Type = i64;
+};
+template <i64 N>
+struct PanelCount<Constant<N>> {
+  using Type = Constant<panels_of(N)>;
+};
+
 template <class Total>
 constexpr int largest_part(int limit) {
   return occurs<Total>(limit, limit) ? limit : occurs<Total>(limit, limit - 1) ? limit - 1 : 1;
