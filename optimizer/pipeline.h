@@ -70,10 +70,11 @@ Graph optimize_for_target(Graph g, PassContext& context);
 Graph optimize(Graph g, PassContext& context);
 
 // The passes, one file each in rewrites/.
-Graph integer_products(const Graph& g, PassContext& context);   // of quantised tensors, in i32
-Graph fold_scales(const Graph& g, PassContext& context);        // batch norm and scales into weights
-Graph fold_constants(const Graph& g, PassContext& context);     // constant expressions of any size, within a budget
-Graph claim_attention(const Graph& g, PassContext& context);    // written out as products around a softmax, likewise
+Graph integer_products(const Graph& g, PassContext& context);      // of quantised tensors, in i32
+Graph fold_scales(const Graph& g, PassContext& context);           // batch norm and scales into weights
+Graph dequantized_products(const Graph& g, PassContext& context);  // of floats and quantised weights, as they are
+Graph fold_constants(const Graph& g, PassContext& context);        // constant expressions of any size, within a budget
+Graph claim_attention(const Graph& g, PassContext& context);       // written out as products around a softmax, likewise
 Graph claim_composites(const Graph& g, PassContext& context);   // what a family computes whole for less stays one node
 Graph expand_composites(const Graph& g, PassContext& context);  // what no family has claimed becomes its definition
 Graph widen_products(const Graph& g, PassContext& context);     // of narrow types, where the target has none

@@ -86,29 +86,33 @@ void print_sum_epilogue(KernelPrinter& printer, const Product& p) {
   });
 }
 
+std::string b_of(KernelPrinter& printer, const Product& p, int64_t pack_from) {
+  const Affine b = affine(p.b_offset);
+  const std::string outer = strides_of(printer, b, p.outer);
+  if (pack_from == kInQuads) {
+    std::string zero;
+    printer.append(printer.scope(0, {}, [&] { zero = printer.name(p.zero); }));
+    return fmt::format("rt::quads_b(x{}, {}, {}, {})", Product::kB, outer, printer.name(p.k.extent()), zero);
+  }
+  if (pack_from == kInPanels || pack_from == kInPanelsAhead)
+    return fmt::format("rt::{}_b(x{}, {})", pack_from == kInPanels ? "packed" : "streamed", Product::kB, outer);
+  const auto stride = [&](Expr v) { return printer.name(b.stride_of(v).extent()); };
+  return fmt::format("rt::strided_b(x{} + {}, {}, {}, {}, {}l)", Product::kB, printer.name(size_in(b).extent()), outer,
+                     stride(p.k), stride(p.column), pack_from);
+}
+
 void print_product(KernelPrinter& printer, const Product& p, std::string_view function, int64_t tile_rows,
-                   int64_t pack_from, std::string_view first) {
-  const Affine a = affine(p.a_offset), b = affine(p.b_offset);
-  std::string zero;
-  if (p.zero) printer.append(printer.scope(0, {}, [&] { zero = printer.name(p.zero); }));
-  const auto stride = [&](const Affine& offset, Expr v) { return printer.name(offset.stride_of(v).extent()); };
-  const auto strides = [&](const Affine& offset, auto& variables) { return strides_of(printer, offset, variables); };
+                   std::string_view b, std::string_view first) {
+  const Affine a = affine(p.a_offset);
   printer.line(fmt::format("rt::{}(call, {}{}, {}, {}, {}, {},", function, first, extents_of(printer, p.outer),
                            extents_of(printer, p.segments),
                            p.row ? rows_of(printer, p.row.extent(), tile_rows) : "rt::c<1>",
                            constant_of(printer, p.column.extent()), constant_of(printer, p.k.extent())));
-  const auto base = [&](const Affine& offset) { return printer.name(size_in(offset).extent()); };
-  printer.line(fmt::format("             rt::matrix_a(x{} + {}, {}, {}, {}),", Product::kA, base(a),
-                           strides(a, p.outer), p.row ? stride(a, p.row) : "0l", strides(a, p.segments)));
-  if (pack_from == kInQuads)
-    printer.line(fmt::format("             rt::quads_b(x{}, {}, {}, {}),", Product::kB, strides(b, p.outer),
-                             printer.name(p.k.extent()), zero));
-  else if (pack_from == kInPanels || pack_from == kInPanelsAhead)
-    printer.line(fmt::format("             rt::{}_b(x{}, {}),", pack_from == kInPanels ? "packed" : "streamed",
-                             Product::kB, strides(b, p.outer)));
-  else
-    printer.line(fmt::format("             rt::strided_b(x{} + {}, {}, {}, {}, {}l),", Product::kB, base(b),
-                             strides(b, p.outer), stride(b, p.k), stride(b, p.column), pack_from));
+  printer.line(fmt::format("             rt::matrix_a(x{} + {}, {}, {}, {}),", Product::kA,
+                           printer.name(size_in(a).extent()), strides_of(printer, a, p.outer),
+                           p.row ? printer.name(a.stride_of(p.row).extent()) : "0l",
+                           strides_of(printer, a, p.segments)));
+  printer.line(fmt::format("             {},", b));
   print_sum_epilogue(printer, p);
 }
 

@@ -56,12 +56,14 @@ void print_tile_lambda(KernelPrinter& printer, const Kernel& k, std::string_view
 void print_epilogue(KernelPrinter& printer, const Kernel& k, std::string_view parameters);
 /// The last argument of a call that sums products.
 void print_sum_epilogue(KernelPrinter& printer, const Product& p);
-/// The whole call of one that sums products: `function` is its name and template arguments, of a tile of `tile_rows`,
-/// `first` what it takes before the extents. `pack_from`: rows from which on its b is brought into panels, where it
+/// What a call that sums products multiplies by. `pack_from`: rows from which on its b is brought into panels, where it
 /// does not stand in them; the next of those that do may be brought from memory while others are multiplied. Integers
 /// stand in quads.
 inline constexpr int64_t kInPanels = -1, kInPanelsAhead = -2, kInQuads = -3;
+std::string b_of(KernelPrinter& printer, const Product& p, int64_t pack_from);
+/// The whole call: `function` is its name and template arguments, of a tile of `tile_rows`, `b` as above, `first` what
+/// it takes before the extents.
 void print_product(KernelPrinter& printer, const Product& p, std::string_view function, int64_t tile_rows,
-                   int64_t pack_from, std::string_view first = "");
+                   std::string_view b, std::string_view first = "");
 
 }  // namespace cameo

@@ -280,11 +280,12 @@ class Contract final : public Family {
   }
 
   void print(KernelPrinter& printer, const Kernel& k) const override {
-    print_product(printer, Product(k), function_of(k.choice), k.choice["rows"],
-                  Product(k).zero            ? kInQuads
-                  : !is_packed(k)            ? k.choice.get("pack_from", 0)
-                  : k.choice.get("ahead", 0) ? kInPanelsAhead
-                                             : kInPanels);
+    const Product p(k);
+    const int64_t pack_from = p.zero                     ? kInQuads
+                              : !is_packed(k)            ? k.choice.get("pack_from", 0)
+                              : k.choice.get("ahead", 0) ? kInPanelsAhead
+                                                         : kInPanels;
+    print_product(printer, p, function_of(k.choice), k.choice["rows"], b_of(printer, p, pack_from));
   }
 
  private:

@@ -99,10 +99,9 @@ void compute_tile(const std::vector<float>& patch, const std::vector<float>& wei
 double error_of(const Tensor& weights, const Packing& p) {
   constexpr int64_t kColumns = 8;  // that are tried
   const int64_t channels = p.k[2].extent, columns = std::min(kColumns, p.column.extent);
-  const auto* from = reinterpret_cast<const float*>(weights.bytes().data()) + p.base_offset;
   const auto tap = [&](int64_t y, int64_t x, int64_t channel, int64_t column) {
-    return from[y * p.k[0].stride + x * p.k[1].stride + channel * p.k[2].stride +
-                column * (p.column.extent / columns) * p.column.stride];
+    return weights.get(p.base_offset + y * p.k[0].stride + x * p.k[1].stride + channel * p.k[2].stride +
+                       column * (p.column.extent / columns) * p.column.stride);
   };
   std::vector<float> transformed(static_cast<size_t>(rt::winograd_weight_elements(columns, channels)));
   rt::pack_winograd(transformed.data(), columns, channels, tap);
@@ -119,7 +118,7 @@ double error_of(const Tensor& weights, const Packing& p) {
         double sum = 0;
         for (int64_t t = 0; t < kTaps * kTaps; ++t)
           for (int64_t c = 0; c < channels; ++c)
-            sum += static_cast<double>(tap(t / kTaps, t % kTaps, c, column)) *
+            sum += tap(t / kTaps, t % kTaps, c, column) *
                    static_cast<double>(patch[static_cast<size_t>(
                        ((i / kTile + t / kTaps) * kReach + i % kTile + t % kTaps) * channels + c)]);
         largest = std::max(largest, std::abs(sum - static_cast<double>(outputs[i])));
@@ -214,8 +213,7 @@ class Winograd final : public Family {
     if (p.target.keeps_size) return "its weights would take four times the memory";
     const Graph& g = p.graph;
     auto found = match_contract(g, p.part.out);
-    if (!found || found->is_integer() || found->a.type() != DType::f32 || found->b.type() != DType::f32)
-      return "it is no sum of products of f32";
+    if (!found || found->is_integer() || found->a.type() != DType::f32) return "it is no sum of products of f32";
     const auto taps = taps_of(*found, p.part.out);
     if (!taps) return "it is no convolution of 3 x 3 taps and stride 1 of known extents";
     auto roles = std::make_shared<WinogradRoles>();

@@ -64,7 +64,8 @@ int64_t indices_of(const std::vector<Packing::Axis>& axes) {
 int64_t Packing::k_total() const { return indices_of(k); }
 int64_t Packing::elements() const {
   if (winograd) return rt::winograd_weight_elements(column.extent, k.back().extent);
-  if (!quads_of) return indices_of(groups) * rt::packed_b_elements(column.extent, k_total());
+  const int64_t terms = nibbles ? k_total() / 2 : k_total();
+  if (!quads_of) return indices_of(groups) * rt::packed_b_elements(column.extent, terms);
   const int64_t quads = rt::quads_of(k_total() / quads_of, quads_of);
   return indices_of(groups) * rt::panels_of(column.extent) * rt::quad_panel_bytes(quads);
 }

@@ -21,6 +21,7 @@ struct Packing {
   std::vector<Axis> k;
   int64_t base_offset = 0;
   int64_t quads_of = 0;   // terms of a segment, if they stand in quads
+  bool nibbles = false;   // of bytes below 16: two terms, one after the other, share one
   bool winograd = false;  // k are 3 x 3 taps and channels, which stand at the points that winograd_shape.h says
   int64_t k_total() const;
   int64_t elements() const;  // of all panels

@@ -13,6 +13,7 @@ std::string describe(const Packing& p) {
   for (auto& k : p.k) s += fmt::format(", {}x{}", k.extent, k.stride);
   for (auto& g : p.groups) s += fmt::format("; {}x{}", g.extent, g.stride);
   if (p.quads_of) s += fmt::format(" in quads of {}", p.quads_of);
+  if (p.nibbles) s += " in nibbles";
   if (p.winograd) s += " by Winograd";
   return s;
 }
@@ -42,17 +43,34 @@ void pack_quads(const Tensor& t, const Packing& p, const std::vector<int64_t>& r
   }
 }
 
-void pack_winograd(const Tensor& t, const Packing& p, Tensor& out) {
-  const auto* from = reinterpret_cast<const float*>(t.bytes().data()) + p.base_offset;
-  rt::pack_winograd(
-      reinterpret_cast<float*>(out.mutable_bytes().data()), p.column.extent, p.k[2].extent,
-      [&](int64_t y, int64_t x, int64_t channel, int64_t column) {
-        return from[y * p.k[0].stride + x * p.k[1].stride + channel * p.k[2].stride + column * p.column.stride];
-      });
+/// The first of two terms is a byte's lower half.
+Tensor pack_nibbles(const Tensor& t, const Packing& p, const std::vector<int64_t>& rows) {
+  Tensor out(DType::u8, {p.elements()});
+  rt::pack_b(reinterpret_cast<uint8_t*>(out.mutable_bytes().data()), p.column.extent, p.k_total() / 2,
+             [&](int64_t pair, int64_t column) {
+               const auto code = [&](int64_t term) {
+                 return t.get_int(p.base_offset + rows[static_cast<size_t>(term)] + column * p.column.stride);
+               };
+               return static_cast<uint8_t>(code(2 * pair) | code(2 * pair + 1) << 4);
+             });
+  return out;
+}
+
+/// Weights at the points are f32, whatever floats the taps are.
+Tensor at_points(const Tensor& t, const Packing& p) {
+  Tensor out(DType::f32, {p.elements()});
+  rt::pack_winograd(reinterpret_cast<float*>(out.mutable_bytes().data()), p.column.extent, p.k[2].extent,
+                    [&](int64_t y, int64_t x, int64_t channel, int64_t column) {
+                      return t.get(p.base_offset + y * p.k[0].stride + x * p.k[1].stride + channel * p.k[2].stride +
+                                   column * p.column.stride);
+                    });
+  return out;
 }
 
 Tensor pack_panels(const Tensor& t, const Packing& p) {
+  if (p.winograd) return at_points(t, p);
   const std::vector<int64_t> rows = offsets_of(p.k, 0);
+  if (p.nibbles) return pack_nibbles(t, p, rows);
   Tensor out(t.dtype(), {p.elements()});
   auto pack = [&]<class T>(T) {
     const T* from = reinterpret_cast<const T*>(t.bytes().data());
@@ -64,11 +82,15 @@ Tensor pack_panels(const Tensor& t, const Packing& p) {
       to += rt::packed_b_elements(p.column.extent, p.k_total());
     }
   };
-  if (p.quads_of || p.winograd) {
-    p.quads_of ? pack_quads(t, p, rows, out) : pack_winograd(t, p, out);
+  if (p.quads_of) {
+    pack_quads(t, p, rows, out);
     return out;
   }
-  byte_size(t.dtype()) == 4 ? pack(uint32_t{}) : pack(uint16_t{});  // f32, or 16-bit floats
+  switch (byte_size(t.dtype())) {
+    case 4: pack(uint32_t{}); break;
+    case 2: pack(uint16_t{}); break;
+    default: pack(uint8_t{});
+  }
   return out;
 }
 

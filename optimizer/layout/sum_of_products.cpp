@@ -7,18 +7,6 @@
 namespace cameo {
 namespace {
 
-/// The only sum of a value, which may nest; null where there is another fold beside it.
-Expr only_sum(Expr value) {
-  Expr sum;
-  bool other = false;
-  visit(std::vector<Expr>{value}, [&](Expr e) {  // arguments first, so the outermost of nested Folds comes last
-    if (e.op() != Op::Fold) return;
-    other |= e.fold_kind() != FoldKind::Sum || (sum && e.arg(1) != sum);
-    sum = e;
-  });
-  return other || !sum || (sum.type() != DType::f32 && sum.type() != DType::i32) ? Expr() : sum;
-}
-
 /// A factor without the Cast that widens its 16 bits.
 Expr unwidened(Expr e) {
   const bool widens = e.op() == Op::Cast && (e.arg(0).type() == DType::f16 || e.arg(0).type() == DType::bf16);
@@ -74,6 +62,17 @@ bool take_integer_factors(const Graph& g, Expr product, ProductMatch& m) {
 }
 
 }  // namespace
+
+Expr only_sum(Expr value) {
+  Expr sum;
+  bool other = false;
+  visit(std::vector<Expr>{value}, [&](Expr e) {  // arguments first, so the outermost of nested Folds comes last
+    if (e.op() != Op::Fold) return;
+    other |= e.fold_kind() != FoldKind::Sum || (sum && e.arg(1) != sum);
+    sum = e;
+  });
+  return other || !sum || (sum.type() != DType::f32 && sum.type() != DType::i32) ? Expr() : sum;
+}
 
 bool reads_axis(Expr load, Expr axis) {
   return std::ranges::any_of(load.index(), [&](Expr i) { return depends_on(i, axis); });

@@ -17,6 +17,8 @@ struct ProductMatch {
   Expr zero = {};           // of `a`, an i32 that is the same for all elements; null where they are floats
   bool is_integer() const { return sum.type() == DType::i32; }
 };
+/// The only sum of a value, which may nest; null where there is another fold beside it, or it is none of f32 or i32.
+Expr only_sum(Expr value);
 std::optional<ProductMatch> match_product(const Graph& g, const OutputExpr& out);
 bool reads_axis(Expr load, Expr axis);  // whether an index does
 

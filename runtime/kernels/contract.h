@@ -5,6 +5,7 @@
 // depends on the chunks.
 #pragma once
 #include "runtime/kernels/contract_block.h"
+#include "runtime/kernels/contract_codes.h"
 #include "runtime/kernels/contract_operands.h"
 #include "runtime/kernels/contract_quads.h"
 #include "runtime/kernels/contract_shape.h"

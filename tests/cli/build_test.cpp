@@ -93,6 +93,27 @@ TEST_F(Build, ALockHoldsKernelsOverSizesThatOnlyARunKnows) {
   EXPECT_EQ(rows_of("n"), rows_of("rows")) << "a size is its bounds, whatever it is called";
 }
 
+TEST_F(Build, ModeSizeKeepsWeightsAsSmallAsTheyAre) {
+  using namespace onnx_text;
+  constexpr int64_t kChannels = 32, kWeights = kChannels * kChannels * 9;
+  std::vector<float> weights(kWeights);
+  for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(i * 7 % 31) - 15;
+  GraphText g;
+  g.inputs = {value("x", 1, {1, kChannels, 34, 34})};
+  g.outputs = {value("y", 1, {1, kChannels, 32, 32})};
+  g.initializers = {tensor<float>("w", 1, {kChannels, kChannels, 3, 3}, weights)};
+  g.nodes = {node("Conv", {"x", "w"}, {"y"})};
+  const std::string conv = write("conv.onnx", model(g));
+  EXPECT_TRUE(has(cameo({"build", conv, "--emit=plan"}).out, " winograd [32, 32, 32]"));
+  EXPECT_FALSE(has(cameo({"build", conv, "--emit=plan", "--mode=size"}).out, " winograd [32, 32, 32]"));
+  ASSERT_EQ(cameo({"build", conv, "-o", "fast.so"}).code, 0);
+  ASSERT_EQ(cameo({"build", conv, "-o", "small.so", "--mode=size"}).code, 0);
+  const auto grown =
+      static_cast<int64_t>(fs::file_size(path("fast.so"))) - static_cast<int64_t>(fs::file_size(path("small.so")));
+  EXPECT_NEAR(static_cast<double>(grown), 3 * 4 * kWeights, 8192);
+  expect({"build", conv, "-o", "a.so", "--mode=siz"}, 2, "`size`");
+}
+
 TEST_F(Build, SeveralTargetsStandInOneArtifactWidestFirst) {
   ASSERT_EQ(cameo({"build", digits_, "-o", "a.so", "--target=cpu:x86-64-v2,x86-64-v4", "--target=x86-64-v3"}).code, 0);
   const auto j = run(path("a.so"), {"inspect", "--json"}).json();

@@ -1,0 +1,129 @@
+// What contract multiplies where weights stay quantised: codes_b, codes of 4 or 8 bits without sign in panels as
+// contract_shape.h packs them, and for each block of terms and each column a scale, and a zero point if these differ.
+// A segment is a block: its sum of a * (code - zero) is kept apart and scaled at its end, so a tile has two vectors of
+// sums each. A few rows read each code once, and memory bounds them; more rows are bound by the conversions, of which
+// each serves as many rows as a tile has.
+#pragma once
+#include "runtime/call.h"
+#include "runtime/kernels/contract_tile.h"
+
+namespace rt {
+
+template <int Bits>
+struct CodePanels {  // panel j of one tile at codes + j * panel_step bytes, and j * block_step scales and zero points
+  const u8* codes;
+  const f32* scales;
+  const u8* zeros;  // null: all are `zero`
+  i64 panel_step, block_step;
+  i32 zero;
+  RT_FN void advance(i64 k) {
+    codes += k * kPanel * Bits / 8;
+    scales += kPanel;
+    if (zeros) zeros += kPanel;
+  }
+};
+
+#if !defined(RT_KERNEL)
+namespace detail {
+
+template <int Bits, int MR, int NV>
+struct CodeSums : TileSums<f32, MR, NV, 1> {
+  using Base = TileSums<f32, MR, NV, 1>;
+  using Base::kAcross, Base::kSums, Base::sum;
+  using typename Base::V;
+  using Integers = vec<i32, kPart>;
+  static constexpr bool kExact = true;     // blocks are short
+  static constexpr int kTerms = 8 / Bits;  // of a byte
+
+  template <class T>
+  RT_FN static Integers widened(const T* p) {
+    return __builtin_convertvector(load_next<T, kPart>(p), Integers);
+  }
+  template <int... I, int... J, class Next>
+  RT_FN void add_block(Indices<int, I...>, Indices<int, J...>, const f32* a, i64 row_stride, CodePanels<Bits> b, i64 k,
+                       Next& ahead) {
+    const Integers zero[kAcross] = {
+        (b.zeros ? widened(b.zeros + J / kParts * b.block_step + J % kParts * kPart) : splat<Integers>(b.zero))...};
+    V block[kSums] = {};
+#pragma GCC unroll 2
+    for (i64 t = 0; t < k; t += kTerms) {
+      ahead.step();
+      const Integers codes[kAcross] = {
+          widened(b.codes + J / kParts * b.panel_step + t / kTerms * kPanel + J % kParts * kPart)...};
+      add_terms<0, I...>(Indices<int, J...>{}, block, a + t, row_stride, codes, zero);
+    }
+    (..., (sum[I] = fma<V>(
+               load_next<f32, kPart>(b.scales + I % kAcross / kParts * b.block_step + I % kAcross % kParts * kPart),
+               block[I], sum[I])));
+  }
+  template <int Term, int... I, int... J>
+  RT_FN void add_terms(Indices<int, J...> across, V* block, const f32* a, i64 row_stride, const Integers* codes,
+                       const Integers* zero) {
+    if constexpr (Term < kTerms) {
+      const V w[kAcross] = {__builtin_convertvector(part<Term>(codes[J]) - zero[J], V)...};
+      (..., (block[I] = fma<V>(splat<V>(a[I / kAcross * row_stride + Term]), w[I % kAcross], block[I])));
+      add_terms<Term + 1, I...>(across, block, a, row_stride, codes, zero);
+    }
+  }
+  template <int Term>
+  RT_FN static Integers part(Integers code) {
+    if constexpr (Bits == 8)
+      return code;
+    else if constexpr (Term == 0)
+      return code & 15;
+    else
+      return code >> 4;
+  }
+  template <class Next>
+  RT_FN void add_products(const f32* a, i64 row_stride, CodePanels<Bits> b, i64 k, Next& ahead) {
+    add_block(indices<kSums>{}, indices<kAcross>{}, a, row_stride, b, k, ahead);
+  }
+  template <class A, class B, class P>
+  RT_FN void finish(const A&, const B&, P) {}
+};
+
+}  // namespace detail
+#endif
+
+// Panels that all points share. k: terms of a block, an even number where two share a byte.
+template <int Bits>
+struct CodesB {
+  const u8* codes;
+  const f32* scales;
+  const u8* zeros;
+  i64 k;
+  i32 zero;
+
+  static constexpr bool kDots = false, kStreams = false;
+  using Sum = f32;
+  RT_FN f32 add(f32 sum, f32 x, f32 y) const { return fma(x, y, sum); }
+  RT_FN bool shared() const { return true; }
+  RT_FN bool dots(i64) const { return false; }
+  RT_FN i64 panel_step(i64 k_total) const { return k_total * kPanel * Bits / 8; }
+  RT_FN f32 at(const i64*, i64 t, i64 col, i64 k_total) const {
+    constexpr i64 kTerms = 8 / Bits;
+    const i64 lane = col % kPanel, block = col / kPanel * (k_total / k) + t / k;
+    const u8 byte = codes[col / kPanel * panel_step(k_total) + t / kTerms * kPanel + lane];
+    const i32 code = Bits == 8 ? byte : byte >> t % kTerms * 4 & 15;
+    return f32(code - (zeros ? i32(zeros[block * kPanel + lane]) : zero)) * scales[block * kPanel + lane];
+  }
+#if !defined(RT_KERNEL)
+  template <int MR, int NV, int kChains>
+  using Sums = detail::CodeSums<Bits, MR, NV>;
+  RT_FN CodePanels<Bits> panels(const Call&, const i64*, i64 panel, i64, i64, i64, i64 k_total) const {
+    const i64 step = k_total / k * kPanel;
+    return {codes + panel * panel_step(k_total),
+            scales + panel * step,
+            zeros ? zeros + panel * step : nullptr,
+            panel_step(k_total),
+            step,
+            zero};
+  }
+#endif
+};
+template <int Bits>
+RT_FN CodesB<Bits> codes_b(const u8* codes, const f32* scales, const u8* zeros, i64 k, i32 zero) {
+  return {codes, scales, zeros, k, zero};
+}
+
+}  // namespace rt
