@@ -6,6 +6,7 @@
 namespace cameo {
 namespace {
 constexpr Pass kPasses[] = {
+    {"expand_domains", expand_domains, Exactness::Exact},
     {"integer_products", integer_products, Exactness::Algebraic},
     {"fold_constants", fold_constants, Exactness::Exact},
     {"fold_scales", fold_scales, Exactness::Algebraic},

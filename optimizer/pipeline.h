@@ -70,6 +70,7 @@ Graph optimize_for_target(Graph g, PassContext& context);
 Graph optimize(Graph g, PassContext& context);
 
 // The passes, one file each in rewrites/.
+Graph expand_domains(const Graph& g, PassContext& context);        // operators of other domains become ai.onnx's
 Graph integer_products(const Graph& g, PassContext& context);      // of quantised tensors, in i32
 Graph fold_scales(const Graph& g, PassContext& context);           // batch norm and scales into weights
 Graph dequantized_products(const Graph& g, PassContext& context);  // of floats and quantised weights, as they are

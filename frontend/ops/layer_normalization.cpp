@@ -1,5 +1,5 @@
-// LayerNormalization: the axes from `axis` on to mean 0 and variance 1 in the stash type, then scaled and shifted in
-// X's.
+// LayerNormalization (before opset 17 ONNX Runtime's own): the axes from `axis` on to mean 0 and variance 1 in the
+// stash type, then scaled and shifted in X's.
 #include "frontend/ops/normalize.h"
 
 namespace cameo::ops {
@@ -30,7 +30,7 @@ Meaning layer_normalization(const MeaningView& n) {
 Operator declare_layer_normalization() {
   return {
       .name = "LayerNormalization",
-      .since = {17},
+      .since = {1, 17},
       .inputs = {{"X", kFloats}, {"Scale", kFloats, InputSpec::Required, 0}, {"B", kFloats, InputSpec::Optional, 0}},
       .outputs = {{"Y"}, {"Mean", OutputSpec::Optional}, {"InvStdDev", OutputSpec::Optional}},
       .attributes = {{"axis", -1}, {"epsilon", 1e-5f}, {"stash_type", 1}},

@@ -1,51 +1,12 @@
-// LSTM, gates i o f c: C' = f C + i g(c), H' = o h(C'); peepholes let i and f see C, and o see C'.
-#include "frontend/ops/recurrent.h"
+// LSTM: a recurrence of one or two directions over the cell of lstm.h.
+#include "frontend/ops/lstm.h"
 
 namespace cameo::ops {
 namespace {
 
 void infer_lstm(Infer& n) { infer_recurrent(n, 4); }
 
-class Lstm {
- public:
-  Lstm(const MeaningView& n)
-      : r_(n, 4),
-        f_(activations(n, r_.shape.directions, {"Sigmoid", "Tanh", "Tanh"})),
-        coupled_(n.attr_int("input_forget")) {}
-
-  Meaning meaning() {
-    for (int d = 0; d < r_.shape.directions; ++d) direction(d);
-    return r_.outputs(2);
-  }
-
- private:
-  void direction(int d) {
-    Build& b = r_.b;
-    int64_t h = r_.shape.hidden;
-    ValueId bias = r_.part(Recurrent::B, d), r = r_.recurrence(d), peepholes = r_.part(Recurrent::Peepholes, d);
-    if (bias) bias = b.add(b.slice(bias, 0, 0, 4 * h), b.slice(bias, 0, 4 * h, 8 * h));
-    const Activation &f = f_[3 * d], &g = f_[3 * d + 1], &to_h = f_[3 * d + 2];
-    r_.run(d, 2, bias, [&](Build& s, ValueId x, std::span<const ValueId> state) -> std::vector<ValueId> {
-      ValueId gates = s.add(x, s.matmul(state[0], s.capture(r))), old = state[1];
-      auto gate = [&](int k, int peephole, ValueId cell) {
-        ValueId v = r_.gate(s, gates, k);
-        if (peepholes && peephole >= 0) v = s.add(v, s.mul(r_.gate(s, s.capture(peepholes), peephole), cell));
-        return v;
-      };
-      ValueId i = r_.act(s, f, gate(0, 0, old));
-      ValueId forget = coupled_ ? s.sub(s.like(i, 1), i) : r_.act(s, f, gate(2, 2, old));
-      ValueId c = s.add(s.mul(forget, old), s.mul(i, r_.act(s, g, gate(3, -1, {}))));
-      ValueId o = r_.act(s, f, gate(1, 1, c));
-      return {s.mul(o, r_.act(s, to_h, c)), c};
-    });
-  }
-
-  Recurrent r_;
-  std::vector<Activation> f_;
-  bool coupled_;
-};
-
-Meaning lstm(const MeaningView& n) { return Lstm(n).meaning(); }
+Meaning lstm(const MeaningView& n) { return Lstm<Recurrent>(n).definition(); }
 
 }  // namespace
 

@@ -25,6 +25,12 @@ inline std::vector<int64_t> axes_from(int64_t first, int rank) {
   return axes;
 }
 
+/// 1 / sqrt(mean(x^2) + epsilon) over the axes from `axis` on.
+inline ValueId inverse_root(Build& b, ValueId x, int64_t axis, double epsilon) {
+  const ValueId mean = b.reduce("ReduceMean", b.mul(x, x), axes_from(axis, b.type(x).rank()));
+  return b.op("Reciprocal", {b.op("Sqrt", {b.add(mean, b.like(x, epsilon))})});
+}
+
 /// A [C] tensor shaped so that it broadcasts along axis 1 of a tensor of `rank` axes.
 inline ValueId per_channel(Build& b, ValueId v, int rank) {
   return rank > 2 ? b.unsqueeze(v, axes_from(1, rank - 1)) : v;

@@ -49,13 +49,18 @@ inline void check_parameter(const NodeView& n, int input, const Dim& count, std:
     check_shape(n, input, {count}, meaning);
 }
 
+/// By which an input is known; those of a list have one name.
+inline std::string_view name_of(const NodeView& n, int input) {
+  const auto& inputs = n.node().op->inputs;
+  return inputs[std::min(static_cast<size_t>(input), inputs.size() - 1)].name;
+}
+
 /// A known scale must be a positive number.
 inline void check_scale(const NodeView& n, int input) {
   const Tensor* scale = n.constant(input);
   for (int64_t i = 0; scale && is_float(scale->dtype()) && i < scale->size(); ++i)
     if (double v = scale->get(i); !(v > 0) || std::isinf(v))
-      n.fail(Code::E0304,
-             fmt::format("`{}` holds {}: a scale is a positive number", n.node().op->inputs[input].name, v));
+      n.fail(Code::E0304, fmt::format("`{}` holds {}: a scale is a positive number", name_of(n, input), v));
 }
 
 inline std::vector<Expr> parameter_index(const NodeView& n, int input, std::span<const Expr> at) {

@@ -73,7 +73,8 @@ struct RecurrentShape {
   int64_t hidden = 0;
 };
 
-inline RecurrentShape recurrent_shape(const NodeView& n, int gates) {
+/// `columns`: a column of W and R is what a gate takes, not a row.
+inline RecurrentShape recurrent_shape(const NodeView& n, int gates, bool columns = false) {
   RecurrentShape s;
   for (int i = 0; i < 3; ++i)
     if (n.rank(i) != 3)
@@ -91,12 +92,13 @@ inline RecurrentShape recurrent_shape(const NodeView& n, int gates) {
   const Shape& r = n.shape(2);
   if (!is_static(r))
     n.fail(Code::E0404, fmt::format("R is {}: its shape must be known when compiling", to_string(n.type(2))));
-  s.hidden = r[2].value();
+  s.hidden = r[columns ? 1 : 2].value();
   auto fits = [&](const Dim& d, int64_t v) { return n.agree(d, v); };
   const Shape& w = n.shape(1);
-  bool same_input = n.agree(w[2], n.shape(0)[2]);
-  if (!fits(r[0], s.directions) || !fits(r[1], gates * s.hidden) || !fits(w[0], s.directions) ||
-      !fits(w[1], gates * s.hidden) || !same_input ||
+  const size_t to = columns ? 2 : 1, from = 3 - to;
+  bool same_input = n.agree(w[from], n.shape(0)[2]);
+  if (!fits(r[0], s.directions) || !fits(r[to], gates * s.hidden) || !fits(w[0], s.directions) ||
+      !fits(w[to], gates * s.hidden) || !same_input ||
       (n.has_attr("hidden_size") && n.attr_int("hidden_size") != s.hidden))
     n.fail(Code::E0302, fmt::format("X is {}, W {} and R {} with {} direction(s): they do not fit",
                                     to_string(n.type(0)), to_string(n.type(1)), to_string(n.type(2)), s.directions));
@@ -112,8 +114,8 @@ inline RecurrentShape recurrent_shape(const NodeView& n, int gates) {
 }
 
 /// Y, Y_h and, where the cell has one, Y_c.
-inline void infer_recurrent(Infer& n, int gates) {
-  RecurrentShape s = recurrent_shape(n, gates);
+inline void infer_recurrent(Infer& n, int gates, bool columns = false) {
+  RecurrentShape s = recurrent_shape(n, gates, columns);
   Dim d = s.directions, h = s.hidden;
   n.output(0, n.dtype(), s.batch_first ? Shape{s.batch, s.steps, d, h} : Shape{s.steps, d, s.batch, h});
   for (int i = 1; i < 3; ++i) n.output(i, n.dtype(), s.batch_first ? Shape{s.batch, d, h} : Shape{d, s.batch, h});
@@ -125,17 +127,25 @@ class Recurrent {
   /// The new states for a step's xw[t] + bias and the old states; called for each direction's loop body.
   using Cell = std::function<std::vector<ValueId>(Build& b, ValueId x, std::span<const ValueId> state)>;
 
-  Recurrent(const MeaningView& n, int gates)
-      : shape(recurrent_shape(n, gates)), n_(n), b(n), type_(accumulator(n.dtype())) {
+  /// A value times W or R of a direction, in the body of a loop or outside.
+  using Product = std::function<ValueId(Build& b, ValueId v)>;
+
+  Recurrent(const NodeView& n, int gates, bool columns = false)
+      : shape(recurrent_shape(n, gates, columns)), n_(n), b(n), type_(accumulator(n.dtype())) {
     x_ = b.cast(b.in(X), type_);
     if (shape.batch_first) x_ = b.transpose(x_, {1, 0, 2});
     if (n.has_attr("clip")) clip_ = n.attr_float("clip");
   }
+  virtual ~Recurrent() = default;
 
   /// One direction's part of an input of [directions, ..]; null when the input is absent.
   ValueId part(int input, int direction) {
     if (!b.in(input)) return {};
     return b.squeeze(b.slice(b.cast(b.in(input), type_), 0, direction, direction + 1), {0});
+  }
+  virtual Product product(int input, int direction) {
+    const ValueId matrix = b.transpose(part(input, direction), {1, 0});
+    return [this, matrix](Build& s, ValueId v) { return s.matmul(v, within(s, matrix)); };
   }
   /// R of a direction for the product h * R: [hidden, gates * hidden].
   ValueId recurrence(int direction) { return b.transpose(part(R, direction), {1, 0}); }
@@ -149,7 +159,7 @@ class Recurrent {
   /// Runs one direction; `bias` (may be null) has gates * hidden elements.
   void run(int direction, int states, ValueId bias, const Cell& cell) {
     bool back = shape.backward && (direction == 1 || !shape.forward);
-    ValueId xw = b.matmul(x_, b.transpose(part(W, direction), {1, 0}));
+    ValueId xw = product(W, direction)(b, x_);
     if (bias) xw = b.add(xw, bias);
     std::vector<ValueId> initial;
     for (int i = 0; i < states; ++i) initial.push_back(initial_state(InitialH + i, direction));
@@ -184,6 +194,9 @@ class Recurrent {
 
   RecurrentShape shape;
 
+ protected:
+  ValueId within(Build& s, ValueId outer) const { return &s == &b ? outer : s.capture(outer); }
+
  private:
   ValueId finish(std::vector<ValueId> parts, int64_t axis, std::vector<int64_t> perm) {
     ValueId v = parts.size() == 1 ? parts[0] : b.concat(parts, axis);
@@ -206,7 +219,7 @@ class Recurrent {
     return b.op("Expand", {b.scalar(type_, 0), dims});
   }
 
-  const MeaningView& n_;
+  const NodeView& n_;
 
  public:
   Build b;

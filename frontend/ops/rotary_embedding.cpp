@@ -35,6 +35,7 @@ void infer_rotary_embedding(Infer& n) {
     check_shape(n, i, turns, "an angle for each pair of a head that turns, at each position");
   }
   check_shape(n, 3, {batch, length}, "a position for each element of a sequence");
+  for (int i = 1; n.has(3) && i < 3; ++i) check_indices(n, 3, n.shape(i)[0]);
   n.output(0, n.type(0));
 }
 

@@ -1,14 +1,16 @@
 // expand_composites: a composite operator that no family has claimed becomes the graph that defines it, composites
-// inside included.
+// inside included. expand_domains does the same before all other passes for operators of other domains than ai.onnx,
+// one level deep: passes and families know one name of everything.
 #include "frontend/ir/operator.h"
 #include "optimizer/choose/claim.h"
 #include "optimizer/pipeline.h"
 
 namespace cameo {
+namespace {
 
-Graph expand_composites(const Graph& g, PassContext& context) {
+Graph expand(const Graph& g, PassContext& context, bool (*stays)(const Node&)) {
   Rule rule = [&](Graph& into, const Node& n, std::span<const ValueId> inputs) -> std::optional<std::vector<ValueId>> {
-    if (is_claimed(n)) return std::nullopt;
+    if (stays(n)) return std::nullopt;
     auto count = static_cast<int>(n.outputs.size());
     std::vector<ValueId> outs =
         into.add(*n.op, {inputs.begin(), inputs.end()}, n.attrs, n.provenance, n.version, count, n.bodies);
@@ -28,5 +30,13 @@ Graph expand_composites(const Graph& g, PassContext& context) {
   };
   return replay(g, rule);
 }
+
+}  // namespace
+
+Graph expand_domains(const Graph& g, PassContext& context) {
+  return expand(g, context, [](const Node& n) { return n.op->domain.empty() || n.op->domain == "cameo"; });
+}
+
+Graph expand_composites(const Graph& g, PassContext& context) { return expand(g, context, is_claimed); }
 
 }  // namespace cameo

@@ -1,0 +1,105 @@
+// MatMulNBits: A times the transpose of B, whose rows are blocks of numbers of few bits, each block with a scale and a
+// zero point (in bits as B's, or of A's type). The sum runs over blocks, their bytes and the numbers of a byte, so that
+// B is read as it is packed; what a last block has beyond K meets zeros.
+#include "frontend/ops/microsoft/packed_bits.h"
+#include "frontend/ops/window.h"
+
+namespace cameo::ops {
+namespace {
+
+struct OfBlocks {
+  enum Input { A, B, Scales, ZeroPoints, GroupIndex, Bias };
+};
+
+struct Blocks {
+  PackedBits packed;
+  int64_t rows, terms, size, count;  // rows of B, their numbers, numbers of a block, blocks of a row
+  explicit Blocks(const NodeView& n)
+      : packed(n), rows(count_attr(n, "N")), terms(count_attr(n, "K")), size(count_attr(n, "block_size")) {
+    if (size % packed.each) n.fail(Code::E0204, fmt::format("`block_size` is {}: no whole bytes", size));
+    count = (terms + size - 1) / size;
+  }
+};
+
+/// One a block, in rows or flat.
+void check_blocks(const NodeView& n, int input, int64_t rows, int64_t of_row) {
+  check_shape(n, input, n.has(input) && n.rank(input) == 1 ? Shape{rows * of_row} : Shape{rows, of_row},
+              "something for each block of each row of B");
+}
+
+void infer_mat_mul_n_bits(Infer& n) {
+  const Blocks b(n);
+  if (n.has(OfBlocks::GroupIndex)) refuse(n, "with `g_idx`");
+  if (n.attr_int("weight_prepacked")) refuse(n, "with `weight_prepacked`");
+  if (n.rank(OfBlocks::A) < 1 || !n.agree(n.dim(OfBlocks::A, -1), b.terms))
+    n.fail(Code::E0302, fmt::format("A is {} for `K` {}", to_string(n.type(OfBlocks::A)), b.terms));
+  check_shape(n, OfBlocks::B, {b.rows, b.count, b.size / b.packed.each}, "rows of blocks of bytes");
+  check_blocks(n, OfBlocks::Scales, b.rows, b.count);
+  const bool packed = n.has(OfBlocks::ZeroPoints) && n.dtype(OfBlocks::ZeroPoints) == DType::u8;
+  if (n.has(OfBlocks::ZeroPoints) && !packed && n.dtype(OfBlocks::ZeroPoints) != n.dtype(OfBlocks::A))
+    n.fail(Code::E0301,
+           fmt::format("`zero_points` is {}, neither of u8 nor of A's type", to_string(n.type(OfBlocks::ZeroPoints))));
+  check_blocks(n, OfBlocks::ZeroPoints, b.rows, packed ? b.packed.bytes(b.count).value() : b.count);
+  check_shape(n, OfBlocks::Bias, {b.rows}, "one a row of B");
+  Shape y = n.shape(OfBlocks::A);
+  y.back() = b.rows;
+  n.output(0, n.dtype(OfBlocks::A), y);
+}
+
+/// An element of `of_row` a row, of an input in rows or flat.
+Expr of_block(const MeaningView& n, int input, Expr row, Expr at, int64_t of_row) {
+  if (n.rank(input) == 1) return n.load(input, {row * integer(of_row) + at});
+  return n.load(input, {row, at});
+}
+
+/// What a block's numbers are less by.
+Expr zero_of_block(const MeaningView& n, const Blocks& b, Expr row, Expr block, DType t) {
+  if (!n.has(OfBlocks::ZeroPoints)) return cast(b.packed.middle(), t);
+  if (n.dtype(OfBlocks::ZeroPoints) != DType::u8)
+    return cast(of_block(n, OfBlocks::ZeroPoints, row, block, b.count), t);
+  const Expr each = integer(b.packed.each);
+  const Expr byte = of_block(n, OfBlocks::ZeroPoints, row, floor_div(block, each), b.packed.bytes(b.count).value());
+  return cast(b.packed.number(byte, mod(block, each)), t);
+}
+
+Meaning mat_mul_n_bits(const MeaningView& n) {
+  const Blocks b(n);
+  auto out = n.index();
+  const DType t = accumulator(n.dtype(OfBlocks::A));
+  const int64_t each = b.packed.each, bytes = b.size / each;
+  const Expr block = var(integer(b.count)), byte = var(integer(bytes)), part = var(integer(each));
+  std::vector<Expr> at(out.begin(), out.end() - 1);
+  at.push_back(block * integer(b.size) + byte * integer(each) + part);
+  const Expr row = out.back(), number = cast(b.packed.number(n.load(OfBlocks::B, {row, block, byte}), part), t);
+  const Expr scale = cast(of_block(n, OfBlocks::Scales, row, block, b.count), t);
+  const Expr weight = (number - zero_of_block(n, b, row, block, t)) * scale;
+  const std::vector<Expr> terms{block, byte, part};
+  Expr y = fold_all(FoldKind::Sum, terms, cast(n.load(OfBlocks::A, at), t) * weight);
+  if (n.has(OfBlocks::Bias)) y = y + cast(n.load(OfBlocks::Bias, {row}), t);
+  return Compute{{{out, cast(y, n.out_dtype())}}};
+}
+
+}  // namespace
+
+Operator declare_microsoft_mat_mul_n_bits() {
+  constexpr DTypes kTypes{DType::f32, DType::f16, DType::bf16};
+  return {.name = "MatMulNBits",
+          .domain = "com.microsoft",
+          .since = {1},
+          .inputs = {{"A", kTypes},
+                     {"B", DTypes(DType::u8)},
+                     {"scales", kTypes, InputSpec::Required, 0},
+                     {"zero_points", kTypes | DTypes(DType::u8), InputSpec::Optional},
+                     {"g_idx", DTypes(DType::i32), InputSpec::Optional},
+                     {"bias", kTypes, InputSpec::Optional, 0}},
+          .attributes = {{"K", AttrKind::Int},
+                         {"N", AttrKind::Int},
+                         {"accuracy_level", 0},
+                         {"bits", 4},
+                         {"block_size", AttrKind::Int},
+                         {"weight_prepacked", 0}},
+          .infer = infer_mat_mul_n_bits,
+          .meaning = mat_mul_n_bits};
+}
+
+}  // namespace cameo::ops
