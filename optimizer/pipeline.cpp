@@ -8,9 +8,9 @@ namespace {
 constexpr Pass kPasses[] = {
     {"expand_domains", expand_domains, Exactness::Exact},
     {"integer_products", integer_products, Exactness::Algebraic},
+    {"dequantized_products", dequantized_products, Exactness::Algebraic},
     {"fold_constants", fold_constants, Exactness::Exact},
     {"fold_scales", fold_scales, Exactness::Algebraic},
-    {"dequantized_products", dequantized_products, Exactness::Algebraic, Waypoint::Replayed, true},
     {"claim_attention", claim_attention, Exactness::Algebraic, Waypoint::Replayed, true},
     {"claim_composites", claim_composites, Exactness::Exact, Waypoint::Replayed, true},
     {"expand_composites", expand_composites, Exactness::Exact, Waypoint::Expanded, true},

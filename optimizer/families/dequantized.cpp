@@ -83,6 +83,29 @@ int64_t bits_of_codes(const Tensor& codes) {
   return 4;
 }
 
+/// Puts what is read of panels in the place of a code: (code - zero) * scale.
+void put_codes(Kernel& k, const CodedProduct& m, bool nibbles) {
+  const Product p(k);
+  const CodeOperands more(k);
+  const Expr block = p.segments[0], size = p.k.extent(), blocks = block.extent();
+  const Expr term = block * size + p.k, scale_at = panel_offset(p.column, block, blocks.int_value());
+  const auto read = [](uint32_t operand, DType t, Expr at) { return read_at(operand, t, at, boolean(true), zero(t)); };
+  Expr code;
+  if (nibbles) {
+    const Expr pairs = panel_offset(p.column, floor_div(term, integer(2)), p.terms() / 2);
+    const Expr byte = cast(read(Product::kB, DType::u8, pairs), DType::i32);
+    code = select(eq(mod(term, integer(2)), integer(0)), apply(Op::BitAnd, {byte, integer(15, DType::i32)}),
+                  apply(Op::Shr, {byte, integer(4, DType::i32)}));
+  } else {
+    code = cast(read(Product::kB, DType::u8, panel_offset(p.column, term, p.terms())), DType::i32);
+  }
+  const Expr zero_point = more.has_zeros ? cast(read(more.zeros, DType::u8, scale_at), DType::i32) : m.zero_of_b;
+  const Expr weight = cast(code - zero_point, DType::f32) * read(more.scales, DType::f32, scale_at);
+  k.accumulated = rewrite(k.accumulated, [&](Expr e) {
+    return e.op() == Op::Cast && e.arg(0).op() == Op::Read && e.arg(0).operand() == Product::kB ? weight : e;
+  });
+}
+
 class Dequantized final : public Family {
  public:
   std::string_view name() const override { return "dequantized"; }
@@ -191,32 +214,6 @@ class Dequantized final : public Family {
                   fmt::format("rt::codes_b<{}>(x{}, x{}, {}, {}, {})", bits_of(k), Product::kB, more.scales,
                               more.has_zeros ? fmt::format("x{}", more.zeros) : "nullptr", printer.name(p.k.extent()),
                               zero_of(k)));
-  }
-
- private:
-  /// Puts what is read of panels in the place of a code: (code - zero) * scale.
-  static void put_codes(Kernel& k, const CodedProduct& m, bool nibbles) {
-    const Product p(k);
-    const CodeOperands more(k);
-    const Expr block = p.segments[0], size = p.k.extent(), blocks = block.extent();
-    const Expr term = block * size + p.k, scale_at = panel_offset(p.column, block, blocks.int_value());
-    const auto read = [](uint32_t operand, DType t, Expr at) {
-      return read_at(operand, t, at, boolean(true), zero(t));
-    };
-    Expr code;
-    if (nibbles) {
-      const Expr pairs = panel_offset(p.column, floor_div(term, integer(2)), p.terms() / 2);
-      const Expr byte = cast(read(Product::kB, DType::u8, pairs), DType::i32);
-      code = select(eq(mod(term, integer(2)), integer(0)), apply(Op::BitAnd, {byte, integer(15, DType::i32)}),
-                    apply(Op::Shr, {byte, integer(4, DType::i32)}));
-    } else {
-      code = cast(read(Product::kB, DType::u8, panel_offset(p.column, term, p.terms())), DType::i32);
-    }
-    const Expr zero_point = more.has_zeros ? cast(read(more.zeros, DType::u8, scale_at), DType::i32) : m.zero_of_b;
-    const Expr weight = cast(code - zero_point, DType::f32) * read(more.scales, DType::f32, scale_at);
-    k.accumulated = rewrite(k.accumulated, [&](Expr e) {
-      return e.op() == Op::Cast && e.arg(0).op() == Op::Read && e.arg(0).operand() == Product::kB ? weight : e;
-    });
   }
 };
 

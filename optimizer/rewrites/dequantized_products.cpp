@@ -1,26 +1,24 @@
 // dequantized_products: a product of f32 with weights that are quantised alone (MatMulNBits, and MatMul by what
-// DequantizeLinear makes of a constant) is a DequantizedMatMul, whose weights stay as small as they are. Weights of 8
-// bits do so for few rows only, of which memory is the bound: for more rows f32 weights are faster. Codes are shifted
-// such that none has a sign, which takes as much off as their zero points.
+// DequantizeLinear makes of a constant) is a DequantizedMatMul, whose weights stay as small as they are. CodedWeights
+// of 8 bits do so for few rows only, of which memory is the bound: for more rows f32 weights are faster. Codes are
+// shifted such that none has a sign, which takes as much off as their zero points.
 #include <algorithm>
 
 #include "frontend/ir/operator.h"
 #include "optimizer/pipeline.h"
+#include "optimizer/rewrites/operands.h"
 
 namespace cameo {
 namespace {
 
 constexpr int64_t kFewRows = 8;
 
-const Tensor* constant(const Graph& g, ValueId v) { return v ? g[v].constant.get() : nullptr; }
-ValueId input(std::span<const ValueId> in, size_t i) { return i < in.size() ? in[i] : ValueId{}; }
-
 /// Quantised weights of a matrix with `terms` rows and `columns` columns, in blocks of rows.
-struct Weights {
+struct CodedWeights {
   int64_t terms = 0, columns = 0, blocks = 0, bits = 0;
   Tensor codes, scales, zeros;
 
-  Weights(int64_t k, int64_t n, int64_t count, int64_t size)
+  CodedWeights(int64_t k, int64_t n, int64_t count, int64_t size)
       : terms(k),
         columns(n),
         blocks(count),
@@ -35,7 +33,7 @@ struct Weights {
   }
 };
 
-ValueId product_of(Graph& into, const Node& n, ValueId a, Weights w) {
+ValueId product_of(Graph& into, const Node& n, ValueId a, CodedWeights w) {
   Attrs attrs{{"bits", w.bits}};
   std::vector<ValueId> inputs{a, into.constant(std::move(w.codes)), into.constant(std::move(w.scales))};
   if (w.has_one_zero())
@@ -55,16 +53,16 @@ int64_t packed_number(const Tensor& t, int64_t byte, int64_t i, int64_t bits) {
   return t.get_int(byte + i / each) >> i % each * bits & ((1 << bits) - 1);
 }
 
-std::optional<Weights> weights_of_bits(const Graph& g, const Node& n, std::span<const ValueId> in) {
+std::optional<CodedWeights> weights_of_bits(const Graph& g, const Node& n, std::span<const ValueId> in) {
   const NodeView view(g, n);
   const int64_t bits = view.attr_int("bits"), k = view.attr_int("K"), columns = view.attr_int("N");
   const int64_t size = view.attr_int("block_size");
-  const Tensor *b = constant(g, in[1]), *scales = constant(g, in[2]), *zeros = constant(g, input(in, 3));
-  const bool plain = (bits == 4 || bits == 8) && size % 2 == 0 && k % size == 0 && !input(in, 4);
+  const Tensor *b = constant(g, in[1]), *scales = constant(g, in[2]), *zeros = constant(g, operand(in, 3));
+  const bool plain = (bits == 4 || bits == 8) && size % 2 == 0 && k % size == 0 && !operand(in, 4);
   if (!plain || !b || !scales || scales->dtype() != DType::f32) return std::nullopt;
-  if (input(in, 3) && (!zeros || zeros->dtype() != DType::u8)) return std::nullopt;
+  if (operand(in, 3) && (!zeros || zeros->dtype() != DType::u8)) return std::nullopt;
   const int64_t blocks = k / size, bytes = size * bits / 8, bytes_of_zeros = (blocks * bits + 7) / 8;
-  Weights w(k, columns, blocks, bits);
+  CodedWeights w(k, columns, blocks, bits);
   for (int64_t column = 0; column < columns; ++column)
     for (int64_t block = 0; block < blocks; ++block) {
       w.scales.set(block * columns + column, scales->get(column * blocks + block));
@@ -86,21 +84,21 @@ int64_t bits_of(DType t) {
 }
 
 /// Of a matrix whose columns are the product's, with a scale for each, for all, or for each of its blocks of rows.
-std::optional<Weights> weights_of_dequantized(const Graph& g, ValueId v) {
+std::optional<CodedWeights> weights_of_dequantized(const Graph& g, ValueId v) {
   const NodeId made = v ? g[v].producer : NodeId{};
   if (!made || g[made].op->name != "DequantizeLinear" || g.type(v).dtype != DType::f32 || g.type(v).rank() != 2)
     return std::nullopt;
   const NodeView view(g, g[made]);
   const auto& in = g[made].inputs;
-  const Tensor *x = constant(g, in[0]), *scale = constant(g, in[1]), *zero = constant(g, input(in, 2));
-  if (!x || !scale || scale->dtype() != DType::f32 || (input(in, 2) && !zero)) return std::nullopt;
+  const Tensor *x = constant(g, in[0]), *scale = constant(g, in[1]), *zero = constant(g, operand(in, 2));
+  if (!x || !scale || scale->dtype() != DType::f32 || (operand(in, 2) && !zero)) return std::nullopt;
   const int64_t bits = bits_of(x->dtype()), k = x->dims()[0], columns = x->dims()[1];
   const int64_t axis = NodeView::axis(view.attr_int("axis"), 2), block = view.attr_int("block_size");
   const bool by_blocks = scale->rank() == 2 && axis == 0 && block > 0 && block % 2 == 0 && k % block == 0;
   const bool by_columns = scale->rank() == 1 && scale->size() == columns && axis == 1;
   if (!bits || k % 2 || columns == 0 || !(by_blocks || by_columns || scale->size() == 1)) return std::nullopt;
   const int64_t blocks = by_blocks ? k / block : 1, shift = is_signed(x->dtype()) ? int64_t{1} << (bits - 1) : 0;
-  Weights w(k, columns, blocks, bits);
+  CodedWeights w(k, columns, blocks, bits);
   for (int64_t i = 0; i < blocks * columns; ++i) {
     const int64_t at = scale->size() == 1 ? 0 : i;
     w.scales.set(i, scale->get(at));
@@ -110,7 +108,8 @@ std::optional<Weights> weights_of_dequantized(const Graph& g, ValueId v) {
   return w;
 }
 
-std::optional<ValueId> rule(PassContext& context, Graph& into, const Node& n, std::span<const ValueId> in) {
+std::optional<ValueId> dequantized_product(PassContext& context, Graph& into, const Node& n,
+                                           std::span<const ValueId> in) {
   const bool of_bits = n.op->name == "MatMulNBits";
   if ((!of_bits && n.op->name != "MatMul") || !is_row_matrix(into, in[0])) return std::nullopt;
   auto w = of_bits ? weights_of_bits(into, n, in) : weights_of_dequantized(into, in[1]);
@@ -119,7 +118,7 @@ std::optional<ValueId> rule(PassContext& context, Graph& into, const Node& n, st
   rows.pop_back();
   if (w->bits == 8 && !of_bits && product(rows).estimate() > kFewRows) return std::nullopt;
   if (!context.apply("dequantized_matmul", into, n.provenance)) return std::nullopt;
-  const ValueId bias = of_bits ? input(in, 5) : ValueId{};
+  const ValueId bias = of_bits ? operand(in, 5) : ValueId{};
   const ValueId y = product_of(into, n, in[0], std::move(*w));
   return bias ? into.add(get_operator("Add"), {y, bias}, {}, n.provenance)[0] : y;
 }
@@ -127,9 +126,8 @@ std::optional<ValueId> rule(PassContext& context, Graph& into, const Node& n, st
 }  // namespace
 
 Graph dequantized_products(const Graph& g, PassContext& context) {
-  if (context.target.is_gpu()) return g;
   return replay(g, [&](Graph& into, const Node& n, std::span<const ValueId> in) -> std::optional<std::vector<ValueId>> {
-    const auto y = rule(context, into, n, in);
+    const auto y = dequantized_product(context, into, n, in);
     return y ? std::optional(std::vector<ValueId>{*y}) : std::nullopt;
   });
 }

@@ -11,6 +11,7 @@
 
 #include "frontend/ir/operator.h"
 #include "optimizer/pipeline.h"
+#include "optimizer/rewrites/operands.h"
 
 namespace cameo {
 namespace {
@@ -23,8 +24,6 @@ bool is_one(const Graph& g, ValueId v) {
   const Shape& s = g.type(v).shape;
   return is_static(s) && product(s) == Dim(1);
 }
-const Tensor* constant(const Graph& g, ValueId v) { return v ? g[v].constant.get() : nullptr; }
-ValueId input(std::span<const ValueId> in, size_t i) { return i < in.size() ? in[i] : ValueId{}; }
 
 /// Adds nodes in the name of one that they stand for.
 struct Maker {
@@ -105,7 +104,7 @@ std::optional<Quantized> dequantized(const Graph& g, ValueId v, int axis) {
   if (!made || g[made].op->name != "DequantizeLinear" || g.type(v).dtype != DType::f32) return std::nullopt;
   const Node& n = g[made];
   const NodeView view(g, n);
-  const Quantized q{n.inputs[0], n.inputs[1], input(n.inputs, 2)};
+  const Quantized q{n.inputs[0], n.inputs[1], operand(n.inputs, 2)};
   if (!is_one(g, q.scale) &&
       (view.attr_int("block_size") || NodeView::axis(view.attr_int("axis"), view.rank(0)) != axis))
     return std::nullopt;
@@ -175,7 +174,7 @@ class IntegerProducts {
     const int behind = into.type(in[0]).rank() - 2;
     const ValueId sum = integer_sum(make, "ConvInteger", q->x, q->w.w, n.attrs);
     return scaled(make, sum, q->x, make.along(q->w.scale, behind),
-                  input(in, 2) ? make.along(in[2], behind) : ValueId{});
+                  operand(in, 2) ? make.along(in[2], behind) : ValueId{});
   }
 
   /// sum * (scale of x * scale of w) + bias
@@ -201,7 +200,8 @@ class IntegerProducts {
     if (!q || !apply("integer_gemm", into, n)) return std::nullopt;
     const Maker make{into, n.provenance};
     const ValueId w = columns ? q->w.w : make.op("Transpose", {q->w.w});
-    return scaled(make, integer_sum(make, "MatMulInteger", q->x, w, {}), q->x, make.along(q->w.scale, 0), input(in, 2));
+    return scaled(make, integer_sum(make, "MatMulInteger", q->x, w, {}), q->x, make.along(q->w.scale, 0),
+                  operand(in, 2));
   }
 
   /// round(sum * scale) + zero, in the type of `zero`.
@@ -219,7 +219,7 @@ class IntegerProducts {
     if (!apply("integer_conv", into, n)) return std::nullopt;
     const Maker make{into, n.provenance};
     const int behind = into.type(x.x).rank() - 2;
-    const ValueId bias = input(in, 8) ? make.along(in[8], behind) : ValueId{};
+    const ValueId bias = operand(in, 8) ? make.along(in[8], behind) : ValueId{};
     const ValueId sum = integer_sum(make, "ConvInteger", x, weights->w, n.attrs, bias);
     const ValueId products = make.op("Mul", {make.reshape(x.scale, {}), make.along(weights->scale, behind)});
     return requantized(make, sum, make.op("Div", {products, make.reshape(y.scale, {})}), y.zero);
@@ -255,7 +255,7 @@ class IntegerProducts {
     };
     const ValueId x = dequantize(in[0], in[1], in[2]), w = dequantize(in[3], in[4], in[5]);
     std::vector<ValueId> operands{x, w};
-    if (input(in, 8)) {
+    if (operand(in, 8)) {
       axis = 0;
       operands.push_back(dequantize(in[8], make.op("Mul", {make.reshape(in[1], {}), in[4]}), {}));
     }
@@ -265,13 +265,13 @@ class IntegerProducts {
 
   /// The same product, its constant weights i8 without a zero point; `axis`: that of their output channels.
   std::optional<ValueId> shift_weights(Graph& into, const Node& n, std::span<const ValueId> in, int axis) {
-    const Tensor *w = constant(into, in[1]), *zero = constant(into, input(in, 3));
-    const bool stands = w && w->dtype() == DType::i8 && !input(in, 3);
-    if (!w || stands || (input(in, 3) && !zero)) return std::nullopt;
+    const Tensor *w = constant(into, in[1]), *zero = constant(into, operand(in, 3));
+    const bool stands = w && w->dtype() == DType::i8 && !operand(in, 3);
+    if (!w || stands || (operand(in, 3) && !zero)) return std::nullopt;
     auto shifted = without_zero(*w, zero, axis);
     if (!shifted || !apply("shift_weights", into, n)) return std::nullopt;
     const Maker make{into, n.provenance};
-    return make.op(n.op->name, {in[0], into.constant(std::move(*shifted)), input(in, 2)}, n.attrs);
+    return make.op(n.op->name, {in[0], into.constant(std::move(*shifted)), operand(in, 2)}, n.attrs);
   }
 
   /// x / scale is x * (1 / scale) where an integer product made x, by elementwise nodes: what is near the middle of two
@@ -286,7 +286,7 @@ class IntegerProducts {
     std::vector<ValueId> inputs(in.begin(), in.end());
     inputs[0] = make.op("Mul", {in[0], make.number(DType::f32, reciprocal)});
     inputs[1] = make.number(DType::f32, 1);
-    if (input(in, 2)) inputs[2] = make.reshape(in[2], {});
+    if (operand(in, 2)) inputs[2] = make.reshape(in[2], {});
     return into.add(*n.op, std::move(inputs), n.attrs, n.provenance, n.version)[0];
   }
   /// What is quantised to i8 and dequantised again is u8 between, its zero points larger by 128: products take u8 rows.
@@ -294,7 +294,7 @@ class IntegerProducts {
     const NodeId made = into[in[0]].producer;
     if (!made || into[made].op->name != "QuantizeLinear" || into.type(in[0]).dtype != DType::i8) return std::nullopt;
     const Node quantize = into[made];
-    const Tensor *to = constant(into, input(quantize.inputs, 2)), *from = constant(into, input(in, 2));
+    const Tensor *to = constant(into, operand(quantize.inputs, 2)), *from = constant(into, operand(in, 2));
     if (!to || !from || to->size() != 1 || from->size() != 1 || !apply("quantize_unsigned", into, n))
       return std::nullopt;
     const auto with_zero = [&](std::vector<ValueId> inputs, const Tensor& zero) {

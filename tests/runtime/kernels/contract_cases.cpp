@@ -390,9 +390,68 @@ std::string quads() {
   return "";
 }
 
+// Codes of 4 or 8 bits in blocks, with zero points of blocks or one for all. Scales are powers of two, so sums are
+// exact.
+template <int Bits, int MR, int NV>
+std::string codes_one(i64 m, i64 n, i64 k, i64 blocks, bool has_zeros) {
+  constexpr i64 kTerms = 8 / Bits;
+  const i64 k_total = k * blocks, panels = rt::panels_of(n) * rt::kPanel;
+  const Floats a = small_integers(m * k_total, 1), picks = small_integers(k_total * n, 2);
+  const auto code = [&](i64 t, i64 col) { return int(picks[t * n + col]) + 3 + (Bits == 8 ? 240 : 9); };
+  const auto zero = [&](i64 block, i64 col) { return has_zeros ? int(block + col) % 16 : 8; };
+  const auto scale = [&](i64 block, i64 col) { return (block + col) % 2 ? 0.5f : 2.f; };
+  std::vector<rt::u8> bytes(panels * k_total / kTerms), zeros(panels * blocks);
+  Floats scales(panels * blocks);
+  rt::pack_b(bytes.data(), n, k_total / kTerms, [&](i64 t, i64 col) {
+    int byte = 0;
+    for (i64 i = 0; i < kTerms; ++i) byte |= code(t * kTerms + i, col) << i * 4;
+    return static_cast<rt::u8>(byte);
+  });
+  rt::pack_b(zeros.data(), n, blocks, [&](i64 block, i64 col) { return static_cast<rt::u8>(zero(block, col)); });
+  rt::pack_b(scales.data(), n, blocks, scale);
+  Floats want(m * (n + kGap) + rt::kPanel, -5.f);
+  for (i64 row = 0; row < m; ++row)
+    for (i64 t = 0; t < k_total; ++t)
+      for (i64 col = 0; col < n; ++col)
+        want[row * (n + kGap) + col] +=
+            a[row * k_total + t] * static_cast<float>(code(t, col) - zero(t / k, col)) * scale(t / k, col);
+  const Guarded guarded_a(a), guarded_scales(scales);
+  const Guarded<rt::u8> guarded(bytes), guarded_zeros(zeros);
+  const auto b =
+      rt::codes_b<Bits>(guarded.data(), guarded_scales.data(), has_zeros ? guarded_zeros.data() : nullptr, k, 8);
+  for (const bool naive : {true, false}) {
+    Floats got(want.size(), -5.f);
+    in_chunks(3, nullptr, [&](const rt::Call& call) {
+      const auto rows = rt::matrix_a(guarded_a.data(), rt::strides(), k_total, rt::strides(k));
+      const auto keep = [&](auto acc, i64 row, auto col) __attribute__((always_inline)) {
+        const auto at = rt::add(row * (n + kGap), col);
+        rt::store(got.data(), at, rt::add(acc, rt::load(got.data(), at)));
+      };
+      if (naive)
+        rt::contract_naive(call, rt::extents(), rt::extents(blocks), m, n, k, rows, b, keep);
+      else
+        rt::contract<MR, NV, true>(call, rt::extents(), rt::extents(blocks), m, n, k, rows, b, keep);
+    });
+    const std::string what =
+        Shape{m, n, k, blocks}.text() + " codes of " + std::to_string(Bits) + (naive ? " naive" : "");
+    if (auto d = difference(want, got, what); !d.empty()) return d;
+  }
+  return "";
+}
+std::string codes() {
+  for (i64 m : {1, 2, 5})
+    for (i64 n : {1, 16, 50})
+      for (i64 k : {2, 16, 18})
+        for (bool zeros : {true, false})
+          for (std::string d : {codes_one<4, 1, 4>(m, n, k, 3, zeros), codes_one<4, 2, 2>(m, n, k, 1, zeros),
+                                codes_one<8, 3, 1>(m, n, k, 2, zeros)})
+            if (!d.empty()) return d;
+  return "";
+}
+
 }  // namespace
 
 extern const Cases CASES_NAME{CASES_TARGET, runs_here,    tile_edges, segments, literal_shapes, outer_axes,
-                              strided,      real_numbers, halves,     windows,  quads};
+                              strided,      real_numbers, halves,     windows,  quads,          codes};
 
 }  // namespace contract_cases

@@ -17,6 +17,7 @@ struct Cases {
   std::string (*halves)();
   std::string (*windows)();
   std::string (*quads)();
+  std::string (*codes)();
 };
 
 extern const Cases kV2, kV3, kV4, kV3ByGcc;

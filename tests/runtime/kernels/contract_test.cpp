@@ -24,6 +24,7 @@ TEST_P(contract, strided) { EXPECT_EQ(GetParam()->strided(), ""); }
 TEST_P(contract, halves) { EXPECT_EQ(GetParam()->halves(), ""); }
 TEST_P(contract, windows) { EXPECT_EQ(GetParam()->windows(), ""); }
 TEST_P(contract, quads) { EXPECT_EQ(GetParam()->quads(), ""); }
+TEST_P(contract, codes) { EXPECT_EQ(GetParam()->codes(), ""); }
 TEST_P(contract, real_numbers) { EXPECT_EQ(GetParam()->real_numbers(), ""); }
 
 INSTANTIATE_TEST_SUITE_P(, contract, testing::Values(&contract_cases::kV2, &contract_cases::kV3, &contract_cases::kV4),
