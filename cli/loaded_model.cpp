@@ -4,7 +4,9 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "cli/console.h"
 #include "runtime/dtype.h"
@@ -41,7 +43,10 @@ class Values {
 
 Tensor copy_of(const cameo_tensor& t) {
   const std::vector<int64_t> dims(t.shape, t.shape + t.ndim);
-  Tensor copy(static_cast<DType>(rt::from_dlpack(t.dtype)), dims);
+  const auto type = static_cast<DType>(rt::from_dlpack(t.dtype));
+  Tensor copy(type, dims);
+  if (is_packed(type))
+    return unpacked(type, dims, std::span(static_cast<const std::byte*>(t.data), packed_bytes(type, copy.size())));
   if (copy.size()) std::memcpy(copy.mutable_bytes().data(), t.data, copy.bytes().size());
   return copy;
 }
@@ -85,9 +90,11 @@ void LoadedModel::close() {
 std::vector<Tensor> LoadedModel::run(std::span<const Tensor> inputs, const Interface& io) {
   std::vector<Tensor> outputs(io.outputs.size());
   Values in(inputs.size()), out(io.outputs.size());
-  for (size_t i = 0; i < inputs.size(); ++i) in.set(i, inputs[i], const_cast<std::byte*>(inputs[i].bytes().data()));
+  std::vector<Tensor> held;
+  std::ranges::transform(inputs, std::back_inserter(held), packed);
+  for (size_t i = 0; i < inputs.size(); ++i) in.set(i, inputs[i], const_cast<std::byte*>(held[i].bytes().data()));
   for (size_t i = 0; i < io.outputs.size(); ++i) {
-    if (!is_static(io.outputs[i].type.shape)) continue;  // the context's own
+    if (!is_static(io.outputs[i].type.shape) || is_packed(io.outputs[i].type.dtype)) continue;  // the context's own
     outputs[i] = Tensor(io.outputs[i].type.dtype, extents(io.outputs[i].type.shape));
     out.set(i, outputs[i], outputs[i].mutable_bytes().data());
   }

@@ -104,6 +104,8 @@ GoldenCase golden_case(const Graph& g, std::string name, std::vector<Tensor> inp
     const double result = compare(rounded, rounded, reference.unrounded[i], &golden).tolerance;
     c.tolerances.push_back(is_float(rounded.dtype()) ? result + golden.max_error : 0);
   }
+  for (const std::vector<Tensor>* tensors : {&c.inputs, &c.outputs})
+    std::ranges::transform(*tensors, std::back_inserter(c.held), packed);
   return c;
 }
 

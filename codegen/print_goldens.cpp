@@ -11,7 +11,7 @@ constexpr size_t kAlign = 64;
 size_t padded(const Tensor& t) { return (t.bytes().size() + kAlign - 1) / kAlign * kAlign; }
 
 /// `name[] = {symbol + 0, symbol + 64}`; an array cannot be empty.
-void print_pointers(Writer& w, std::string_view name, const std::vector<Tensor>& tensors, size_t& at) {
+void print_pointers(Writer& w, std::string_view name, std::span<const Tensor> tensors, size_t& at) {
   std::string list;
   for (const Tensor& t : tensors) {
     list += fmt::format("{} + {}ul, ", kGoldenSymbol, at);
@@ -36,14 +36,6 @@ std::string dims_of(const std::vector<Tensor>& outputs) {
   return list;
 }
 
-void add_pieces(const std::vector<Tensor>& tensors, std::vector<std::span<const std::byte>>& pieces) {
-  static constexpr std::byte kZeros[kAlign]{};
-  for (const Tensor& t : tensors) {
-    pieces.push_back(t.bytes());
-    pieces.push_back(std::span(kZeros).first(padded(t) - t.bytes().size()));
-  }
-}
-
 }  // namespace
 
 void print_golden_symbol(Writer& w, const std::vector<GoldenCase>& goldens) {
@@ -55,8 +47,9 @@ void print_goldens(Writer& w, const std::vector<GoldenCase>& goldens, const Size
   if (goldens.empty()) return;
   size_t at = 0;
   for (size_t i = 0; i < goldens.size(); ++i) {
-    print_pointers(w, fmt::format("golden{}_inputs", i), goldens[i].inputs, at);
-    print_pointers(w, fmt::format("golden{}_outputs", i), goldens[i].outputs, at);
+    const std::span<const Tensor> held(goldens[i].held);
+    print_pointers(w, fmt::format("golden{}_inputs", i), held.first(goldens[i].inputs.size()), at);
+    print_pointers(w, fmt::format("golden{}_outputs", i), held.last(goldens[i].outputs.size()), at);
     std::string list;
     for (double t : goldens[i].tolerances) list += fmt::format("{:.17g}, ", t);
     w.line(fmt::format("const double golden{}_tolerances[] = {{{}-1}};", i, list));
@@ -73,11 +66,13 @@ void print_goldens(Writer& w, const std::vector<GoldenCase>& goldens, const Size
 }
 
 std::vector<std::span<const std::byte>> golden_pieces(const std::vector<GoldenCase>& goldens) {
+  static constexpr std::byte kZeros[kAlign]{};
   std::vector<std::span<const std::byte>> pieces;
-  for (const GoldenCase& g : goldens) {
-    add_pieces(g.inputs, pieces);
-    add_pieces(g.outputs, pieces);
-  }
+  for (const GoldenCase& g : goldens)
+    for (const Tensor& t : g.held) {
+      pieces.push_back(t.bytes());
+      pieces.push_back(std::span(kZeros).first(padded(t) - t.bytes().size()));
+    }
   return pieces;
 }
 

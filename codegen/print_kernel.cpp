@@ -24,8 +24,18 @@ std::string_view storage_type(DType t) {
     case DType::bf16: return "rt::bfloat";
     case DType::f32: return "float";
     case DType::f64: return "double";
-    case DType::i8: return "rt::i8";
-    case DType::u8: return "rt::u8";
+    case DType::i8:
+    case DType::i4:
+    case DType::i2: return "rt::i8";
+    case DType::u8:
+    case DType::u4:
+    case DType::u2: return "rt::u8";
+    case DType::f8e4m3fn: return "rt::f8e4m3fn";
+    case DType::f8e4m3fnuz: return "rt::f8e4m3fnuz";
+    case DType::f8e5m2: return "rt::f8e5m2";
+    case DType::f8e5m2fnuz: return "rt::f8e5m2fnuz";
+    case DType::f4e2m1: return "rt::f4e2m1";
+    case DType::f8e8m0: return "rt::f8e8m0";
     case DType::i16: return "rt::i16";
     case DType::u16: return "rt::u16";
     case DType::i32: return "rt::i32";

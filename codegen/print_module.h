@@ -13,6 +13,7 @@ struct GoldenCase {
   std::vector<Tensor> inputs, outputs;
   std::vector<double> tolerances;  // absolute, one an output; negative: the default rule
   DimBinding sizes = {};           // of the dims that only a run knows
+  std::vector<Tensor> held = {};   // inputs, then outputs, as an artifact has them: elements of 4 and 2 bits packed
 };
 
 struct EmittedModule {

@@ -69,6 +69,8 @@ Graph optimize_for_target(Graph g, PassContext& context);
 /// Both.
 Graph optimize(Graph g, PassContext& context);
 
+inline constexpr int64_t kMostUnpacked = 1024;  // elements of a constant from which on it ships packed
+
 // The passes, one file each in rewrites/.
 Graph expand_domains(const Graph& g, PassContext& context);        // operators of other domains become ai.onnx's
 Graph integer_products(const Graph& g, PassContext& context);      // of quantised tensors, in i32
@@ -78,6 +80,7 @@ Graph fold_constants(const Graph& g, PassContext& context);        // constant e
 Graph claim_attention(const Graph& g, PassContext& context);       // written out as products around a softmax, likewise
 Graph claim_composites(const Graph& g, PassContext& context);   // what a family computes whole for less stays one node
 Graph expand_composites(const Graph& g, PassContext& context);  // what no family has claimed becomes its definition
+Graph pack_constants(const Graph& g, PassContext& context);     // of 4- and 2-bit elements, which then share bytes
 Graph widen_products(const Graph& g, PassContext& context);     // of narrow types, where the target has none
 Graph merge_equal_nodes(const Graph& g, PassContext& context);  // common sub-expressions
 

@@ -48,7 +48,7 @@ double tolerance_of(const ErrorRule& rule, uint32_t dtype, double error, double 
 }
 
 double tolerance_of(const Tolerance& tolerance, uint32_t dtype, double magnitude) {
-  if (!is_float(dtype)) return 0;
+  if (!is_float(dtype) || is_minifloat(dtype)) return 0;
   if (tolerance.absolute < 0 && tolerance.share >= 0) return tolerance.share * magnitude;
   const double ulps = tolerance_of(kResultRule, dtype, 0, magnitude);
   if (tolerance.absolute >= 0) return larger(tolerance.absolute, ulps);

@@ -1,6 +1,6 @@
 // How values are judged, said once for the artifact's `test` and for the compiler's, which has the reference
-// interpreter (frontend/reference/compare.h). Integers and bools are equal, NaN equals NaN, an infinity itself. Other
-// floats have a tolerance:
+// interpreter (frontend/reference/compare.h). Integers, bools and floats of 8 bits and less are equal, NaN equals NaN,
+// an infinity itself. Other floats have a tolerance:
 //   golden data, from the exact values: 16 times the error that rounding alone makes; at least 256 ULP of the output's
 //     largest magnitude (32 of f16 and bf16); at least 4 ULP of 1 of an f32, for whoever computes 1 - x where it comes
 //     close to 0 keeps the error that it had at 1. Beyond that they are wrong;

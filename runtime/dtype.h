@@ -24,6 +24,16 @@ enum DataType : uint32_t {  // TensorProto.DataType
   kC64 = 14,
   kC128 = 15,
   kBf16 = 16,
+  kF8E4M3FN = 17,
+  kF8E4M3FNUZ = 18,
+  kF8E5M2 = 19,
+  kF8E5M2FNUZ = 20,
+  kU4 = 21,
+  kI4 = 22,
+  kF4E2M1 = 23,
+  kF8E8M0 = 24,
+  kU2 = 25,
+  kI2 = 26,
 };
 
 inline constexpr int64_t kNoIndex =
@@ -32,20 +42,34 @@ inline constexpr int32_t kMaxRank = 32;  // the most axes of a tensor: compilers
 inline constexpr int64_t kMaxBytes = int64_t{1} << 40;  // of a tensor: no machine holds more; also of one of its dims
 
 struct TypeInfo {
-  char name[10];  // here, as those of other tables: a pointer takes 32 bytes, with what relocates it
+  char name[11];  // here, as those of other tables: a pointer takes 32 bytes, with what relocates it
   uint8_t code, bits;
 };
 
 inline constexpr TypeInfo kTypes[] = {
-    {"undefined", 0, 0}, {"f32", 2, 32}, {"u8", 1, 8},   {"i8", 0, 8},     {"u16", 1, 16},  {"i16", 0, 16},
-    {"i32", 0, 32},      {"i64", 0, 64}, {"str", 3, 0},  {"bool", 6, 8},   {"f16", 2, 16},  {"f64", 2, 64},
-    {"u32", 1, 32},      {"u64", 1, 64}, {"c64", 5, 64}, {"c128", 5, 128}, {"bf16", 4, 16},
+    {"undefined", 0, 0},   {"f32", 2, 32},  {"u8", 1, 8},        {"i8", 0, 8},          {"u16", 1, 16},
+    {"i16", 0, 16},        {"i32", 0, 32},  {"i64", 0, 64},      {"str", 3, 0},         {"bool", 6, 8},
+    {"f16", 2, 16},        {"f64", 2, 64},  {"u32", 1, 32},      {"u64", 1, 64},        {"c64", 5, 64},
+    {"c128", 5, 128},      {"bf16", 4, 16}, {"f8e4m3fn", 10, 8}, {"f8e4m3fnuz", 11, 8}, {"f8e5m2", 12, 8},
+    {"f8e5m2fnuz", 13, 8}, {"u4", 1, 4},    {"i4", 0, 4},        {"f4e2m1", 17, 4},     {"f8e8m0", 14, 8},
+    {"u2", 1, 2},          {"i2", 0, 2},
 };
 inline constexpr uint32_t kTypeCount = sizeof kTypes / sizeof kTypes[0];
 
 inline const TypeInfo& type_info(uint32_t dtype) { return kTypes[dtype < kTypeCount ? dtype : 0]; }
-inline int64_t element_bytes(uint32_t dtype) { return type_info(dtype).bits / 8; }
-inline bool is_float(uint32_t dtype) { return dtype == kF32 || dtype == kF64 || dtype == kF16 || dtype == kBf16; }
+/// Of one element by itself; 0 of strings.
+inline int64_t element_bytes(uint32_t dtype) { return (type_info(dtype).bits + 7) / 8; }
+/// Elements of 4 and 2 bits share bytes, the first one in the lowest bits.
+inline bool is_packed(uint32_t dtype) { return type_info(dtype).bits && type_info(dtype).bits < 8; }
+/// Of so many elements: less than kMaxBytes are asked for.
+inline int64_t bytes_of(uint32_t dtype, int64_t count) {
+  return is_packed(dtype) ? (count * type_info(dtype).bits + 7) / 8 : count * element_bytes(dtype);
+}
+/// Floats of 8 bits and less, whose values are compared like those of integers.
+inline bool is_minifloat(uint32_t dtype) { return type_info(dtype).code >= 10; }
+inline bool is_float(uint32_t dtype) {
+  return dtype == kF32 || dtype == kF64 || dtype == kF16 || dtype == kBf16 || is_minifloat(dtype);
+}
 inline bool is_number(uint32_t dtype) {
   return is_float(dtype) || dtype == kBool || (type_info(dtype).bits && type_info(dtype).code <= 1);
 }

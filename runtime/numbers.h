@@ -14,7 +14,8 @@ int64_t to_integer(double value);  // truncated, clamped; NaN is 0
 
 double number_at(uint32_t dtype, const void* data, int64_t index);           // 64-bit integers are rounded
 int64_t integer_at(uint32_t dtype, const void* data, int64_t index);         // of integer types and bool; u64 wraps
+int64_t element_in_byte(uint32_t dtype, const void* data, int64_t index);    // of a packed type: its number or code
 void set_number(uint32_t dtype, void* data, int64_t index, double value);    // integers: truncated, clamped; NaN is 0
-void set_integer(uint32_t dtype, void* data, int64_t index, int64_t value);  // of integer types and bool: wraps
+void set_integer(uint32_t dtype, void* data, int64_t index, int64_t value);  // of integers, bool, codes: wraps
 
 }  // namespace rt

@@ -102,8 +102,7 @@ cameo_status check_overlap(const cameo_context* context, const cameo_value* in, 
     if (!span.bytes) continue;
     for (int32_t i = 0; i < static_cast<int32_t>(program.input_count); ++i) {
       const cameo_value& value = value_at(in, i);
-      if (value.kind != CAMEO_KIND_NONE &&
-          overlap(span, extent_of(value.tensor, element_bytes(program.inputs[i].dtype))))
+      if (value.kind != CAMEO_KIND_NONE && overlap(span, extent_of(value.tensor, program.inputs[i].dtype)))
         return fail(error, CAMEO_INVALID_ARGUMENT, o, -1, "output %d %s overlaps input %d %s", o,
                     Quoted(program.outputs[o].name).text, i, Quoted(program.inputs[i].name).text);
     }

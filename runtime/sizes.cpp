@@ -153,12 +153,13 @@ cameo_status check_computed(const Program& program, const cameo_value* in, const
 
 // -1: more than any tensor has.
 int64_t bytes_at(const Io& io, const int64_t* table) {
-  int64_t bytes = element_bytes(io.dtype);
+  int64_t count = 1;
   for (int32_t d = 0; d < io.rank; ++d)
     if (dim_of(io, d, table) == 0) return 0;
   for (int32_t d = 0; d < io.rank; ++d)
-    if (__builtin_mul_overflow(bytes, dim_of(io, d, table), &bytes) || bytes > kMaxBytes) return -1;
-  return bytes;
+    if (__builtin_mul_overflow(count, dim_of(io, d, table), &count) || count > kMaxBytes / element_bytes(io.dtype))
+      return -1;
+  return bytes_of(io.dtype, count);
 }
 
 cameo_status check_tensors(const Io* ios, uint32_t count, const char* what, const int64_t* table, Learned news,
@@ -363,9 +364,9 @@ bool lacks_bound(const Io& io) {
 }
 
 uint64_t most_bytes(const Io& io) {
-  int64_t bytes = element_bytes(io.dtype);
-  for (int32_t d = 0; d < io.rank; ++d) bytes *= size_place(io, d) < 0 ? io.dims[d] : io.dim_max[d];
-  return static_cast<uint64_t>(bytes);
+  int64_t count = 1;
+  for (int32_t d = 0; d < io.rank; ++d) count *= size_place(io, d) < 0 ? io.dims[d] : io.dim_max[d];
+  return static_cast<uint64_t>(bytes_of(io.dtype, count));
 }
 
 SizeTable::SizeTable(const cameo_model& model, bool asks)

@@ -22,7 +22,7 @@ int64_t elements(const Io& io) {
   return count;
 }
 
-uint64_t io_bytes(const Io& io) { return static_cast<uint64_t>(elements(io) * element_bytes(io.dtype)); }
+uint64_t io_bytes(const Io& io) { return static_cast<uint64_t>(bytes_of(io.dtype, elements(io))); }
 
 cameo_status check_count(const cameo_value* values, int32_t count, uint32_t expected, const char* what,
                          cameo_error* error) {
@@ -118,6 +118,10 @@ cameo_status check_tensor(const Io& io, const cameo_tensor& tensor, cameo_device
   if (reinterpret_cast<uint64_t>(data_of(tensor)) & static_cast<uint64_t>(element_bytes(io.dtype) - 1))  // 2^n bytes
     return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "%s %d %s: data is not aligned to its %u-bit elements", what,
                 index, Quoted(io.name).text, type.bits);
+  if (is_packed(io.dtype) && !is_compact(tensor))
+    return fail(error, CAMEO_INVALID_ARGUMENT, index, -1,
+                "%s %d %s must be compact: its elements of %u bits share bytes, its strides are not those of that",
+                what, index, Quoted(io.name).text, type.bits);
   if (tensor.device.device_type != CAMEO_CPU && reinterpret_cast<uint64_t>(data_of(tensor)) % kAlignment)
     return fail(error, CAMEO_INVALID_ARGUMENT, index, -1,
                 "%s %d %s: data on a GPU is not aligned to %d bytes, as its kernels need it", what, index,
@@ -165,16 +169,16 @@ bool overlap(Span a, Span b) {
   return a.bytes && b.bytes && a.begin < b.begin + b.bytes && b.begin < a.begin + a.bytes;
 }
 
-Span extent_of(const cameo_tensor& tensor, int64_t element_bytes) {
-  const int64_t count = count_of(tensor);
+Span extent_of(const cameo_tensor& tensor, uint32_t dtype) {
+  const int64_t count = count_of(tensor), element = element_bytes(dtype);
   if (!count) return {nullptr, 0};
-  if (is_compact(tensor)) return {data_of(tensor), static_cast<uint64_t>(count * element_bytes)};
+  if (is_compact(tensor)) return {data_of(tensor), static_cast<uint64_t>(bytes_of(dtype, count))};
   int64_t low = 0, high = 0;
   for (int32_t d = 0; d < tensor.ndim; ++d) {
     const int64_t reach = (tensor.shape[d] - 1) * tensor.strides[d];
     (reach < 0 ? low : high) += reach;
   }
-  return {data_of(tensor) + low * element_bytes, static_cast<uint64_t>((high - low + 1) * element_bytes)};
+  return {data_of(tensor) + low * element, static_cast<uint64_t>((high - low + 1) * element)};
 }
 
 }  // namespace rt

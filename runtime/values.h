@@ -32,6 +32,6 @@ char* data_of(const cameo_tensor& tensor);
 // `to` may be where `from` begins, if its strides are those of a larger tensor without gaps.
 void copy_strided(const cameo_tensor& from, void* to, int64_t element_bytes);
 bool overlap(Span a, Span b);
-Span extent_of(const cameo_tensor& tensor, int64_t element_bytes);  // with strides: from the lowest to the highest byte
+Span extent_of(const cameo_tensor& tensor, uint32_t dtype);  // with strides: from the lowest to the highest byte
 
 }  // namespace rt

@@ -28,23 +28,9 @@ Header read_header(const onnx::TensorProto& t) {
   if (dtype == DType::undefined) fail(t, fmt::format("has the unknown element type {}", t.data_type()));
   std::vector<int64_t> dims(t.dims().begin(), t.dims().end());
   if (std::string limit = beyond_limits(dtype, dims); !limit.empty()) fail(t, limit);
-  int64_t count = element_count(dims).value(), bits = count * row(dtype).bits;
+  int64_t count = element_count(dims).value();
   if (t.has_segment()) fail(t, "is stored in segments, which nothing writes");
-  return {dtype, std::move(dims), count, bits / 8 + (bits % 8 != 0)};
-}
-
-/// One element a byte, low bits first; signed types keep their sign.
-Tensor unpack(const Header& h, std::span<const std::byte> packed) {
-  Tensor t(h.dtype, h.dims);
-  int bits = row(h.dtype).bits, per_byte = 8 / bits;
-  auto out = t.mutable_as<uint8_t>();
-  for (int64_t i = 0; i < h.count; ++i) {
-    auto v = static_cast<uint8_t>(std::to_integer<unsigned>(packed[i / per_byte]) >> (i % per_byte * bits) &
-                                  ((1u << bits) - 1));
-    bool negative = row(h.dtype).kind == DKind::Int && v >> (bits - 1);
-    out[i] = negative ? static_cast<uint8_t>(v | ~0u << bits) : v;
-  }
-  return t;
+  return {dtype, std::move(dims), count, static_cast<int64_t>(packed_bytes(dtype, count))};
 }
 
 Tensor from_bytes(const onnx::TensorProto& t, const Header& h, std::span<const std::byte> bytes,
@@ -52,7 +38,7 @@ Tensor from_bytes(const onnx::TensorProto& t, const Header& h, std::span<const s
   if (static_cast<int64_t>(bytes.size()) != h.bytes)
     fail(t, fmt::format("has {} bytes, its dims [{}] of {} need {}", bytes.size(), fmt::join(h.dims, ", "),
                         name(h.dtype), h.bytes));
-  if (row(h.dtype).bits < 8) return unpack(h, bytes);
+  if (is_packed(h.dtype)) return unpacked(h.dtype, h.dims, bytes);
   if (h.dtype == DType::b1 &&
       std::ranges::any_of(bytes, [](std::byte b) { return b > std::byte{1}; })) {  // any other byte is true
     std::vector<std::byte> bits;
@@ -112,7 +98,7 @@ Tensor from_fields(const onnx::TensorProto& t, const Header& h) {
     case DType::bf16: return from_field<uint16_t>(t, h, t.int32_data());
     case DType::str: return from_strings(t, h);
     case DType::b1: return from_field<bool>(t, h, t.int32_data());
-    default: return row(h.dtype).bits < 8 ? from_packed_int32(t, h) : from_field<uint8_t>(t, h, t.int32_data());
+    default: return is_packed(h.dtype) ? from_packed_int32(t, h) : from_field<uint8_t>(t, h, t.int32_data());
   }
 }
 

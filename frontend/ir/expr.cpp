@@ -75,8 +75,22 @@ int64_t wrap(int64_t v, DType t) {
     case DType::u16: return static_cast<uint16_t>(v);
     case DType::i32: return static_cast<int32_t>(v);
     case DType::u32: return static_cast<uint32_t>(v);
+    case DType::i4: return static_cast<int8_t>(v << 4) >> 4;
+    case DType::u4: return v & 15;
+    case DType::i2: return static_cast<int8_t>(v << 6) >> 6;
+    case DType::u2: return v & 3;
     default: return v;
   }
+}
+
+/// What a cast to an integer of less than 8 bits takes: a kernel has a byte for it, which would hold more.
+Expr brought_within(Expr a, DType narrow) {
+  if (is_float(a.type())) return min(max(a, cast(lowest(narrow), a.type())), cast(highest(narrow), a.type()));
+  const Interval range = range_of(a);
+  if (range.low >= lowest(narrow).int_value() && range.high <= highest(narrow).int_value()) return a;
+  if (!is_signed(narrow)) return apply(Op::BitAnd, {cast(a, DType::u8), cast(highest(narrow), DType::u8)});
+  const Expr rest = integer(8 - row(narrow).bits, DType::i8);
+  return apply(Op::Shr, {apply(Op::Shl, {cast(a, DType::i8), rest}), rest});
 }
 
 int64_t floor_div_int(int64_t a, int64_t b) {
@@ -184,6 +198,7 @@ Expr simplify_number(Op op, DType type, Expr number) {
   if (op == Op::Sign) return integer((v > 0) - (v < 0), type);
   if (op == Op::Not) return boolean(!v);
   if (op == Op::Cast && (is_integer(type) || type == DType::b1)) return integer(v, type);
+  if (is_minifloat(type)) return {};
   const int64_t exact = type == DType::f16 ? 1 << 11 : type == DType::bf16 ? 1 << 8 : 1 << 24;
   if (op == Op::Cast && is_float(type) && number.type() != DType::u64 && -exact <= v && v <= exact)
     return constant(type, static_cast<double>(v));
@@ -344,7 +359,10 @@ Expr select(Expr c, Expr yes, Expr no) {
   CAMEO_CHECK(c.type() == DType::b1 && yes.type() == no.type(), "a condition and two values of one type");
   return make(Op::Select, yes.type(), {c, yes, no});
 }
-Expr cast(Expr a, DType to) { return make(Op::Cast, to, {a}); }
+Expr cast(Expr a, DType to) {
+  const bool narrow = is_packed(to) && is_integer(to) && a.type() != to;
+  return make(Op::Cast, to, {narrow ? brought_within(a, to) : a});
+}
 Expr eq(Expr a, Expr b) { return apply(Op::Eq, {a, b}); }
 Expr ne(Expr a, Expr b) { return apply(Op::Ne, {a, b}); }
 Expr lt(Expr a, Expr b) { return apply(Op::Lt, {a, b}); }

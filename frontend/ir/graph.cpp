@@ -177,8 +177,9 @@ bool Type::operator==(const Type& o) const {
   return kind == o.kind && dtype == o.dtype && shape == o.shape && (of == o.of || (of && o.of && *of == *o.of));
 }
 bool has_few_integers(const Type& t) {
-  return t.kind == Kind::Tensor && (is_integer(t.dtype) || t.dtype == DType::b1) && t.rank() <= 2 &&
-         is_static(t.shape) && product(t.shape).value() <= kContentElements && product(t.shape).value() > 0;
+  const bool is_whole = (is_integer(t.dtype) && !is_packed(t.dtype)) || t.dtype == DType::b1;
+  return t.kind == Kind::Tensor && is_whole && t.rank() <= 2 && is_static(t.shape) &&
+         product(t.shape).value() <= kContentElements && product(t.shape).value() > 0;
 }
 std::string to_string(const Type& t) {
   switch (t.kind) {

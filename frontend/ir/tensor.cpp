@@ -5,7 +5,18 @@
 #include <bit>
 #include <cmath>
 
+#include "frontend/ir/minifloat.h"
+
 namespace cameo {
+
+namespace {
+/// The low bits of a byte as one element of an integer type, whose sign fills the others; as a float's code.
+uint8_t in_a_byte(DType t, uint8_t v) {
+  const int rest = 8 - row(t).bits;
+  const auto shifted = static_cast<uint8_t>(v << rest);
+  return static_cast<uint8_t>(row(t).kind == DKind::Int ? static_cast<int8_t>(shifted) >> rest : shifted >> rest);
+}
+}  // namespace
 
 float bfloat_to_float(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
 uint16_t float_to_bfloat(float value) {
@@ -77,6 +88,27 @@ Tensor Tensor::scalar(DType dtype, double value) {
 
 std::span<std::byte> Tensor::mutable_bytes() { return {const_cast<std::byte*>(bytes_.data()), bytes_.size()}; }
 
+Tensor unpacked(DType t, std::vector<int64_t> dims, std::span<const std::byte> bytes) {
+  Tensor out(t, std::move(dims));
+  CAMEO_CHECK(is_packed(t) && bytes.size() == packed_bytes(t, out.size()), "as many packed bytes as the dims say");
+  const int per_byte = elements_a_byte(t), bits = row(t).bits;
+  std::span<uint8_t> to = out.mutable_as<uint8_t>();
+  for (size_t i = 0; i < to.size(); ++i)
+    to[i] = in_a_byte(t, static_cast<uint8_t>(bytes[i / per_byte] >> static_cast<int>(i % per_byte) * bits));
+  return out;
+}
+
+Tensor packed(const Tensor& t) {
+  if (!is_packed(t.dtype())) return t;
+  const int per_byte = elements_a_byte(t.dtype()), bits = row(t.dtype()).bits, mask = (1 << bits) - 1;
+  Tensor out(DType::u8, {static_cast<int64_t>(packed_bytes(t.dtype(), t.size()))});
+  const std::span<const uint8_t> from = t.as<uint8_t>();
+  const std::span<uint8_t> to = out.mutable_as<uint8_t>();
+  for (size_t i = 0; i < from.size(); ++i)
+    to[i / per_byte] |= static_cast<uint8_t>((from[i] & mask) << static_cast<int>(i % per_byte) * bits);
+  return out;
+}
+
 Tensor Tensor::reshaped(std::vector<int64_t> dims) const {
   CAMEO_CHECK(element_count(dims) == size_, "dims of the same element count");
   Tensor t = *this;
@@ -110,6 +142,7 @@ double Tensor::get(int64_t i) const {
     case DType::bf16: return bfloat_to_float(as<uint16_t>()[i]);
     case DType::u64: return static_cast<double>(as<uint64_t>()[i]);
     default:
+      if (is_minifloat(dtype_)) return minifloat_value(dtype_, as<uint8_t>()[i]);
       CAMEO_CHECK(is_integer(dtype_) || dtype_ == DType::b1, "an element type with a numeric value");
       return static_cast<double>(get_int(i));
   }
@@ -120,7 +153,9 @@ void Tensor::set(int64_t i, double v) {
     case DType::f64: mutable_as<double>()[i] = v; return;
     case DType::f16: mutable_as<uint16_t>()[i] = float_to_half(static_cast<float>(v)); return;
     case DType::bf16: mutable_as<uint16_t>()[i] = float_to_bfloat(static_cast<float>(v)); return;
-    default: set_int(i, static_cast<int64_t>(v));
+    default:
+      if (is_minifloat(dtype_)) return void(mutable_as<uint8_t>()[i] = minifloat_code(dtype_, v));
+      set_int(i, static_cast<int64_t>(v));
   }
 }
 void Tensor::set_int(int64_t i, int64_t v) {
@@ -139,7 +174,9 @@ void Tensor::set_int(int64_t i, int64_t v) {
       else
         mutable_as<int16_t>()[i] = static_cast<int16_t>(v);
       return;
-    default: mutable_as<uint8_t>()[i] = dtype_ == DType::b1 ? v != 0 : static_cast<uint8_t>(v);
+    default:
+      if (is_float(dtype_)) return set(i, static_cast<double>(v));
+      mutable_as<uint8_t>()[i] = dtype_ == DType::b1 ? v != 0 : in_a_byte(dtype_, static_cast<uint8_t>(v));
   }
 }
 

@@ -71,6 +71,14 @@ class Tensor {
   std::shared_ptr<const void> owner_;
   std::shared_ptr<const std::vector<std::string>> strings_;
 };
+/// The bytes of so many elements where 4- and 2-bit ones are packed, row-major and without gaps between rows.
+constexpr size_t packed_bytes(DType t, int64_t count) {
+  return static_cast<size_t>(count / 8 * row(t).bits + (count % 8 * row(t).bits + 7) / 8);
+}
+/// Of a packed type, from such bytes.
+Tensor unpacked(DType t, std::vector<int64_t> dims, std::span<const std::byte> bytes);
+/// A tensor that has such bytes: of a packed type a list of u8, else itself.
+Tensor packed(const Tensor& t);
 bool operator==(const Tensor& a, const Tensor& b);  // type, dims and bytes
 /// The product of dims; nullopt when one is negative or the product overflows.
 std::optional<int64_t> element_count(std::span<const int64_t> dims);

@@ -42,7 +42,7 @@ struct DTypeRow {
   std::string_view onnx;  // as models and their authors write it: float
   DKind kind;
   uint8_t bits;
-  bool runs;  // kernels compute with it (f16 and bf16 through f32)
+  bool runs;  // kernels compute with it (floats of 16 bits and less through f32, integers of less than 8 by casts)
 };
 
 inline constexpr DTypeRow kDTypes[] = {
@@ -63,16 +63,16 @@ inline constexpr DTypeRow kDTypes[] = {
     {"c64", "complex64", DKind::Complex, 64, false},
     {"c128", "complex128", DKind::Complex, 128, false},
     {"bf16", "bfloat16", DKind::Float, 16, true},
-    {"f8e4m3fn", "float8e4m3fn", DKind::Float, 8, false},
-    {"f8e4m3fnuz", "float8e4m3fnuz", DKind::Float, 8, false},
-    {"f8e5m2", "float8e5m2", DKind::Float, 8, false},
-    {"f8e5m2fnuz", "float8e5m2fnuz", DKind::Float, 8, false},
-    {"u4", "uint4", DKind::UInt, 4, false},
-    {"i4", "int4", DKind::Int, 4, false},
-    {"f4e2m1", "float4e2m1", DKind::Float, 4, false},
-    {"f8e8m0", "float8e8m0", DKind::Float, 8, false},
-    {"u2", "uint2", DKind::UInt, 2, false},
-    {"i2", "int2", DKind::Int, 2, false},
+    {"f8e4m3fn", "float8e4m3fn", DKind::Float, 8, true},
+    {"f8e4m3fnuz", "float8e4m3fnuz", DKind::Float, 8, true},
+    {"f8e5m2", "float8e5m2", DKind::Float, 8, true},
+    {"f8e5m2fnuz", "float8e5m2fnuz", DKind::Float, 8, true},
+    {"u4", "uint4", DKind::UInt, 4, true},
+    {"i4", "int4", DKind::Int, 4, true},
+    {"f4e2m1", "float4e2m1", DKind::Float, 4, true},
+    {"f8e8m0", "float8e8m0", DKind::Float, 8, true},
+    {"u2", "uint2", DKind::UInt, 2, true},
+    {"i2", "int2", DKind::Int, 2, true},
 };
 inline constexpr int kDTypeCount = sizeof kDTypes / sizeof *kDTypes;
 
@@ -82,8 +82,15 @@ constexpr bool is_float(DType t) { return row(t).kind == DKind::Float; }
 constexpr bool is_signed(DType t) { return row(t).kind == DKind::Int || is_float(t); }
 constexpr bool is_integer(DType t) { return row(t).kind == DKind::Int || row(t).kind == DKind::UInt; }
 constexpr bool runs(DType t) { return row(t).runs; }
-/// Bytes of one element as stored; 0 for types without a fixed size, and 4- and 2-bit types count as one byte.
+/// Bytes of one element in a tensor and in a kernel's memory, where one of 4 or 2 bits has a byte of its own; 0 for
+/// types without a fixed size.
 constexpr int byte_size(DType t) { return (row(t).bits + 7) / 8; }
+/// Several elements share a byte in models, in files, in weights and in what callers give and get: the first one its
+/// lowest bits.
+constexpr bool is_packed(DType t) { return row(t).bits > 0 && row(t).bits < 8; }
+constexpr int elements_a_byte(DType t) { return 8 / row(t).bits; }
+/// Floats of so few values that each is a code: casts to them jump, and nothing else is computed in them.
+constexpr bool is_minifloat(DType t) { return is_float(t) && row(t).bits <= 8; }
 
 /// A set of element types, for signatures.
 class DTypes {

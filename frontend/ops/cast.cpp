@@ -1,5 +1,4 @@
-// Cast: to the element type `to`. `saturate` and `round_mode` concern types of 8 bits and less, which kernels do not
-// run.
+// Cast: to the element type `to`. `saturate` and `round_mode` concern floats of 8 bits.
 #include "frontend/ops/conversion.h"
 
 namespace cameo::ops {
@@ -11,6 +10,7 @@ DType target_type(const NodeView& n) {
 }
 void infer_cast(Infer& n) {
   check_conversion(n, n.dtype(), target_type(n));
+  check_round_mode(n);
   n.output(0, target_type(n), n.shape());
 }
 }  // namespace
@@ -21,7 +21,7 @@ Operator declare_cast() {
           .inputs = {{"input", kTensors}},
           .attributes = {{"to", AttrKind::Int}, {"saturate", 1, 19}, {"round_mode", "up", 24}},
           .infer = infer_cast,
-          .meaning = elementwise([](const MeaningView& n, Expr x) { return convert(x, n.out_dtype()); })};
+          .meaning = elementwise([](const MeaningView& n, Expr x) { return convert(n, x, n.out_dtype()); })};
 }
 
 }  // namespace cameo::ops

@@ -5,11 +5,12 @@ namespace cameo::ops {
 namespace {
 void infer_cast_like(Infer& n) {
   check_conversion(n, n.dtype(0), n.dtype(1));
+  check_round_mode(n);
   n.output(0, n.dtype(1), n.shape(0));
 }
 Meaning cast_like_meaning(const MeaningView& n) {
   OutputExpr out{n.index(), {}};
-  out.value = convert(n.load(0, out.index), n.out_dtype());
+  out.value = convert(n, n.load(0, out.index), n.out_dtype());
   return Compute{{out}};
 }
 }  // namespace

@@ -1,25 +1,57 @@
-// Casting as ONNX means it: true is what differs from zero, floats truncate toward zero, integers of 4 and 2 bits wrap.
+// Casting as ONNX means it: true is what differs from zero, floats truncate toward zero, integers of 4 and 2 bits wrap;
+// floats of 8 bits have tables of their own, by `saturate` and, of powers of two, by `round_mode`.
 #pragma once
+#include <cmath>
+
+#include "frontend/ir/minifloat.h"
 #include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 
-inline bool is_narrow_integer(DType t) { return is_integer(t) && row(t).bits < 8; }
-
-/// Floats of 8 bits and less, strings and complex numbers have no arithmetic; a cast to the same type needs none.
+/// Strings and complex numbers have no arithmetic; a cast to the same type needs none.
 inline void check_conversion(const NodeView& n, DType from, DType to) {
   for (DType t : {from, to})
-    if (from != to && !runs(t) && !is_narrow_integer(t))
+    if (from != to && !runs(t))
       n.fail(Code::E0403, "`" + std::string(n.node().op->name) + "` from " + std::string(row(from).onnx) + " to " +
                               std::string(row(to).onnx));
 }
+inline void check_round_mode(const NodeView& n) {
+  const std::string mode = n.attr_string("round_mode");
+  if (mode != "up" && mode != "down" && mode != "nearest")
+    n.fail(Code::E0204, "`round_mode` is `" + printable(mode) + "`, which is none of up, down and nearest");
+}
 
-inline Expr convert(Expr x, DType to) {
+inline Expr clamped(Expr x, double low, double high) { return min(max(x, like(x, low)), like(x, high)); }
+
+/// To a float of 8 or 4 bits. A Cast alone gives infinity or NaN, where the type has one, beyond the largest number.
+inline Expr to_minifloat(Expr x, DType to, bool saturate) {
+  const double largest = minifloat_largest(to);
+  if (!is_float(x.type())) x = cast(x, byte_size(x.type()) < 4 ? DType::f32 : DType::f64);
+  return cast(saturate ? clamped(x, -largest, largest) : x, to);
+}
+
+/// To a power of two, of the magnitude. A Cast alone gives the one below.
+inline Expr to_power_of_two(Expr x, DType to, bool saturate, std::string_view mode) {
+  constexpr double kLeast = 0x1p-127;
+  Expr a = abs(cast(x, DType::f32));
+  a = saturate ? clamped(a, kLeast, minifloat_largest(to)) : select(lt(a, like(a, kLeast)), like(a, NAN), a);
+  const Expr below = cast(cast(a, to), DType::f32);
+  if (mode == "up") return cast(select(lt(below, a), below * 2, below), to);
+  if (mode == "nearest") return cast(select(le(below * 1.5, a), below * 2, below), to);
+  return cast(below, to);
+}
+
+inline Expr convert(Expr x, DType to, bool saturate = true, std::string_view round_mode = "up") {
   if (x.type() == to) return x;
   if (to == DType::b1) return ne(x, zero(x.type()));
-  if (!is_narrow_integer(to)) return cast(x, to);
-  Expr values = integer(1ll << row(to).bits), half = integer(is_signed(to) ? 1ll << (row(to).bits - 1) : 0);
-  return cast(mod(cast(x, DType::i64) + half, values) - half, to);
+  if (to == DType::f8e8m0) return to_power_of_two(x, to, saturate, round_mode);
+  if (is_minifloat(to)) return to_minifloat(x, to, saturate);
+  if (is_packed(to) && is_float(x.type())) x = cast(x, DType::i64);
+  return cast(x, to);
+}
+/// As `saturate` and `round_mode` of a node ask for.
+inline Expr convert(const MeaningView& n, Expr x, DType to) {
+  return convert(x, to, n.attr_int("saturate") != 0, n.attr_string("round_mode"));
 }
 
 }  // namespace cameo::ops

@@ -13,15 +13,17 @@ void infer_dequantize_linear(Infer& n) {
   int64_t t = n.attr_int("output_dtype");
   if (t < 0 || t >= kDTypeCount || (t && !kFloats.contains(static_cast<DType>(t))))
     n.fail(Code::E0204, fmt::format("`output_dtype` is {}", t));
+  if (!t && is_minifloat(n.dtype(1)))
+    n.fail(Code::E0204, fmt::format("`output_dtype` is missing, and nothing is made of {}", name(n.dtype(1))));
   n.output(0, t ? static_cast<DType>(t) : n.dtype(1), n.shape());
 }
 
 Meaning dequantize_linear(const MeaningView& n) {
   auto out = n.index();
-  Expr x = cast(n.load(0, out), DType::i32);
-  if (n.has(2)) x = x - zero_point(n, 2, DType::i32, parameter_index(n, 2, out));
+  const DType wide = accumulator(n.out_dtype()), exact = is_float(n.dtype()) ? wide : DType::i32;
+  Expr x = cast(n.load(0, out), exact);
+  if (n.has(2)) x = x - zero_point(n, 2, exact, parameter_index(n, 2, out));
   Expr scale = n.load(1, parameter_index(n, 1, out));
-  DType wide = accumulator(n.out_dtype());
   return Compute{{{out, cast(cast(x, wide) * cast(scale, wide), n.out_dtype())}}};
 }
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "frontend/ops/conversion.h"
 #include "frontend/ops/operands.h"
 
 namespace cameo::ops {
@@ -79,7 +80,7 @@ inline std::vector<Expr> parameter_index(const NodeView& n, int input, std::span
 /// A zero point as `type`; the constant itself when it is one number that is known, so that a zero vanishes.
 inline Expr zero_point(const MeaningView& n, int input, DType type, std::span<const Expr> index) {
   if (!n.has(input)) return zero(type);
-  if (const Tensor* c = n.constant(input); c && c->size() == 1) return integer(c->get_int(0), type);
+  if (const Tensor* c = n.constant(input); c && c->size() == 1) return constant(type, c->get(0));
   return cast(n.load(input, index), type);
 }
 
@@ -91,6 +92,12 @@ inline Expr quantized(Expr x, Expr zero, DType to) {
   if (!none) r = r + cast(zero, x.type());
   const Expr least = cast(lowest(to), x.type());
   return cast(is_signed(to) ? select(gt(r, least), r, least) : r, to);
+}
+
+/// round(x + zero) to a float of 8 bits; the zero point is there for its type alone, and holds zeros.
+inline Expr quantized_to_float(Expr x, Expr zero, DType to, bool saturate) {
+  const bool none = zero.is_const() && zero.float_value() == 0;
+  return convert(none ? x : x + zero, to, saturate);
 }
 
 /// Types that are known but cannot be computed with.

@@ -1,5 +1,5 @@
 // QuantizeLinear: saturate(round(x / scale) + zero point), with a scale for the tensor, an index of an axis, or a
-// block.
+// block; rounded to a whole number, or to what a float of 8 or 4 bits has.
 #include "frontend/ops/quantize.h"
 
 namespace cameo::ops {
@@ -16,7 +16,7 @@ void infer_quantize_linear(Infer& n) {
   DType t = result_type(n);
   check_runs(n, t);
   check_runs(n, n.dtype(1));
-  if (!is_integer(t)) n.fail(Code::E0301, fmt::format("`QuantizeLinear` to {}", name(t)));
+  if (!is_integer(t) && !kNarrow.contains(t)) n.fail(Code::E0301, fmt::format("`QuantizeLinear` to {}", name(t)));
   check_parameter(n, 1);
   check_scale(n, 1);
   check_zero_point(n);
@@ -25,13 +25,16 @@ void infer_quantize_linear(Infer& n) {
 
 Meaning quantize_linear(const MeaningView& n) {
   auto out = n.index();
-  DType precision = is_float(n.dtype(1)) ? n.dtype(1) : DType::f64;
+  DType precision = is_minifloat(n.dtype(1)) ? DType::f32 : is_float(n.dtype(1)) ? n.dtype(1) : DType::f64;
   if (int64_t t = n.attr_int("precision")) precision = static_cast<DType>(t);
   DType wide = accumulator(precision);
   auto rounded_to = [&](Expr e) { return cast(cast(e, precision), wide); };
   Expr x = rounded_to(n.load(0, out)), scale = rounded_to(n.load(1, parameter_index(n, 1, out)));
-  Expr zero = n.has(2) ? zero_point(n, 2, DType::i32, parameter_index(n, 2, out)) : integer(0, DType::i32);
-  return Compute{{{out, quantized(rounded_to(x / scale), zero, n.out_dtype())}}};
+  const DType to = n.out_dtype(), type_of_zero = is_float(to) ? wide : DType::i32;
+  Expr zero = n.has(2) ? zero_point(n, 2, type_of_zero, parameter_index(n, 2, out)) : cameo::zero(type_of_zero);
+  const Expr quotient = rounded_to(x / scale);
+  return Compute{{{out, is_float(to) ? quantized_to_float(quotient, zero, to, n.attr_int("saturate") != 0)
+                                     : quantized(quotient, zero, to)}}};
 }
 
 }  // namespace

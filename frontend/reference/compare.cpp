@@ -35,10 +35,14 @@ void add_error(Comparison& c, double error, int64_t element) {
 }
 
 bool same_element(const Tensor& a, const Tensor& b, int64_t i) {
+  if (is_minifloat(a.dtype())) return difference(a.get(i), b.get(i)) == 0;
   return a.dtype() == DType::str ? a.strings()[i] == b.strings()[i] : a.get_int(i) == b.get_int(i);
 }
+std::string element_text(const Tensor& t, int64_t i) {
+  return is_float(t.dtype()) ? fmt::format("{:.9g}", t.get(i)) : fmt::format("{}", t.get_int(i));
+}
 
-/// An output that is not floating: the first element that neither run has, if any.
+/// An output that is not floating, or made of codes: the first element that neither run has, if any.
 Comparison compare_exact(const Tensor& values, const Tensor& rounded, const Tensor& exact) {
   Comparison c;
   for (int64_t i = 0; i < values.size() && c.worst < 0; ++i)
@@ -47,8 +51,8 @@ Comparison compare_exact(const Tensor& values, const Tensor& rounded, const Tens
   if (c.pass) return c;
   c.max_error = HUGE_VAL;
   c.why = values.dtype() == DType::str ? fmt::format("element {} is another string", c.worst)
-                                       : fmt::format("element {} is {}, expected {}", c.worst, values.get_int(c.worst),
-                                                     rounded.get_int(c.worst));
+                                       : fmt::format("element {} is {}, expected {}", c.worst,
+                                                     element_text(values, c.worst), element_text(rounded, c.worst));
   return c;
 }
 
@@ -75,7 +79,7 @@ Comparison compare_by(const rt::ErrorRule& rule, const Tensor& values, const Ten
                       double golden_error) {
   Comparison c;
   if (!are_alike(values, rounded, c)) return c;
-  if (!is_float(values.dtype())) return compare_exact(values, rounded, exact);
+  if (!is_float(values.dtype()) || is_minifloat(values.dtype())) return compare_exact(values, rounded, exact);
   double error = 0, largest = 0;
   for (int64_t i = 0; i < values.size(); ++i) {
     add_error(c, error_of(values.get(i), rounded.get(i), exact.get(i)), i);
@@ -111,7 +115,7 @@ Comparison compare_golden(const Tensor& values, const Tensor& rounded, const Ten
 Comparison compare_within(const Tensor& values, const Tensor& want, double tolerance) {
   Comparison c;
   if (!are_alike(values, want, c)) return c;
-  if (!is_float(values.dtype())) return compare_exact(values, want, want);
+  if (!is_float(values.dtype()) || is_minifloat(values.dtype())) return compare_exact(values, want, want);
   for (int64_t i = 0; i < values.size(); ++i) add_error(c, difference(values.get(i), want.get(i)), i);
   judge(c, values, want, tolerance);
   return c;

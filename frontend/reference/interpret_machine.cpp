@@ -6,6 +6,7 @@
 
 #include "frontend/ir/check.h"
 #include "frontend/ir/diagnostic.h"
+#include "frontend/ir/minifloat.h"
 #include "frontend/reference/interpret_contract.h"
 
 namespace cameo::tape {
@@ -19,8 +20,11 @@ void with_floats(const Tensor& t, F f) {
     case DType::f64: return f([p = t.as<double>().data()](int64_t i) { return p[i]; });
     case DType::f16: return f([p = t.as<uint16_t>().data()](int64_t i) -> double { return half_to_float(p[i]); });
     case DType::bf16: return f([p = t.as<uint16_t>().data()](int64_t i) -> double { return bfloat_to_float(p[i]); });
-    default: throw CompileError(Code::E0403, fmt::format("the interpreter does not compute with {}", name(t.dtype())));
+    default: break;
   }
+  if (!is_minifloat(t.dtype()))
+    throw CompileError(Code::E0403, fmt::format("the interpreter does not compute with {}", name(t.dtype())));
+  f([p = t.as<uint8_t>().data(), type = t.dtype()](int64_t i) { return minifloat_value(type, p[i]); });
 }
 template <class F>
 void with_ints(const Tensor& t, F f) {
@@ -306,6 +310,12 @@ void store(Dual& out, int64_t first, int64_t lanes, const Lanes& v) {
       put(out.rounded, v.rounded, [](double x) { return float_to_bfloat(static_cast<float>(x)); });
       break;
     case DType::b1: put(out.rounded, v.ints, [](int64_t x) { return static_cast<uint8_t>(x != 0); }); break;
+    case DType::f8e4m3fn:
+    case DType::f8e4m3fnuz:
+    case DType::f8e5m2:
+    case DType::f8e5m2fnuz:
+    case DType::f4e2m1:
+    case DType::f8e8m0: put(out.rounded, v.rounded, [t](double x) { return minifloat_code(t, x); }); break;
     default:
       switch (byte_size(t)) {
         case 8: put_int(int64_t{}); break;

@@ -1,10 +1,12 @@
 // The plain operations of the tape, one loop each over the lanes of a block. Floats are doubles, computed for the
-// rounded run and again for its shadow; what jumps (floor, comparison, remainder, cast to integer) is decided by the
-// rounded run for both.
+// rounded run and again for its shadow; what jumps (floor, comparison, remainder, cast to an integer or a float of 8
+// bits) is decided by the rounded run for both.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "frontend/ir/check.h"
+#include "frontend/ir/minifloat.h"
 #include "frontend/reference/interpret_tape.h"
 
 namespace cameo::tape {
@@ -283,7 +285,13 @@ int64_t saturate(DType t, double v) {
 }
 
 void cast(const Instr& i, const Lanes& out, const Lanes& a, int64_t n) {
-  if (is_float(i.from) && is_float(i.type)) {
+  if (is_minifloat(i.type)) {
+    if (is_float(i.from))
+      map(out.rounded, a.rounded, n, [t = i.type, from = i.from](double x) { return round_to(t, decided(from, x)); });
+    else
+      map(out.rounded, a.ints, n, [t = i.type](int64_t x) { return round_to(t, static_cast<double>(x)); });
+    if (out.unrounded) std::copy_n(out.rounded, n, out.unrounded);
+  } else if (is_float(i.from) && is_float(i.type)) {
     map(out.rounded, a.rounded, n, [&](double x) { return round_to(i.type, x); });
     if (out.unrounded) map(out.unrounded, a.unrounded, n, [](double x) { return x; });
   } else if (is_float(i.from)) {
@@ -334,7 +342,7 @@ double round_to(DType t, double v) {
     case DType::f32: return static_cast<float>(v);
     case DType::f16: return half_to_float(float_to_half(static_cast<float>(v)));
     case DType::bf16: return bfloat_to_float(float_to_bfloat(static_cast<float>(v)));
-    default: return v;
+    default: return is_minifloat(t) ? minifloat_value(t, minifloat_code(t, v)) : v;
   }
 }
 int64_t wrap_to(DType t, int64_t v) {

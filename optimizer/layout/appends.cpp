@@ -61,7 +61,7 @@ class Finder {
     const auto gives = [&](ValueId value) {
       return std::ranges::count_if(g_.outputs(), [&](const Port& p) { return p.value == value; });
     };
-    if (is_static(shape(v)) || !is_plain(v) || gives(v) != 1) return;
+    if (is_static(shape(v)) || is_packed(g_.type(v).dtype) || !is_plain(v) || gives(v) != 1) return;
     const auto number = input_in_front(g_, out, made_[v.index]);
     if (!number) return;
     const ValueId u = g_.inputs()[*number];

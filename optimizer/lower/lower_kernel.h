@@ -20,6 +20,12 @@ LoweredKernel lower_relayout(const Graph& g, const Layouts& layouts, const Opera
 /// What stands around a value, before that is made: a kernel for each side, or one that fills all of its place.
 std::vector<LoweredKernel> lower_border(const Graph& g, const Operand& to, const Target& target);
 
+/// What an input or output takes as callers have it: elements of 4 and 2 bits are packed.
+Dim packed_bytes(const Type& type);
+/// Kernels between such bytes and a byte an element, both row-major: operand 0 is what is written.
+LoweredKernel lower_unpack(const Type& type, const Target& target);
+LoweredKernel lower_pack(const Type& type, const Target& target);
+
 // Shared by the families.
 
 /// What a Load reads, for lanes that run along an axis: a constant is laid out such that this axis comes last, a value

@@ -179,12 +179,17 @@ void Planner::guarded(const Graph& g, const Cluster& c, Places& places, const st
 void Planner::plan_graph(const Graph& g, const std::vector<Place>& inputs, const std::vector<Place>& outputs) {
   Frame f = open_frame(g);
   if (diagnostics_.has_errors()) return;
-  for (size_t i = 0; i < inputs.size(); ++i) f.places[g.inputs()[i].index] = inputs[i];
+  const auto shares_bytes = [&](ValueId v) { return &g == root_ && is_packed(g.type(v).dtype); };
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const ValueId v = g.inputs()[i];
+    f.places[v.index] = shares_bytes(v) && f.needed[v.index] ? unpack(f, v, inputs[i]) : inputs[i];
+  }
   std::vector<bool> written(outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i) {  // values that a kernel can write where the output wants them
     ValueId v = g.outputs()[i].value, root = root_of(f, v);
     bool whole = is_given_so(f, v) && f.layouts[root.index].elements == f.layouts[v.index].elements;
-    if (!whole || g[root].constant || !g[root].producer || f.places[root.index] || !g[g[root].producer].bodies.empty())
+    if (!whole || shares_bytes(v) || g[root].constant || !g[root].producer || f.places[root.index] ||
+        !g[g[root].producer].bodies.empty())
       continue;
     f.places[root.index] = outputs[i];
     written[i] = true;
@@ -194,7 +199,9 @@ void Planner::plan_graph(const Graph& g, const std::vector<Place>& inputs, const
   for (size_t i = 0; i < outputs.size(); ++i) {
     ValueId v = g.outputs()[i].value;
     if (written[i] || g.type(v).kind != Kind::Tensor) continue;
-    if (is_given_so(f, v))
+    if (shares_bytes(v))
+      pack(f, v, outputs[i]);
+    else if (is_given_so(f, v))
       copy(outputs[i], place_of(f, v), bytes_of(g.type(v)), {});
     else
       relayout(f, plain_operand(f.g, v), outputs[i]);
@@ -289,6 +296,7 @@ void Planner::add_kernel(Frame& f, const Cluster& c, LoweredKernel l) {
 void Planner::tap(const Graph& g, const Operand& o, const Place& at) {
   const Value& v = g[o.value];
   if (&g != root_ || v.name.empty() || !is_static(v.type.shape) || !is_static(o.layout)) return;
+  if (is_packed(v.type.dtype)) return;  // it stands otherwise than its type says
   std::erase_if(plan_.taps, [&](const Tap& t) { return t.name == v.name; });
   Ref ref = at.ref;
   ref.offset += o.layout.base_offset.value() * byte_size(v.type.dtype);

@@ -59,6 +59,23 @@ void Planner::relayout(Frame& f, const Operand& o, const Place& to) {
   push_kernel(std::move(l.kernel), {to, place_of(f, o.value)}, {});
 }
 
+Place Planner::unpack(const Frame& f, ValueId v, const Place& from) {
+  const Type& type = f.g.type(v);
+  Place to = new_buffer(bytes_of(type), f.g[v].name);
+  LoweredKernel l = lower_unpack(type, plan_.target);
+  l.kernel.held.assign(2, text_of(f.g[v]));
+  push_kernel(std::move(l.kernel), {to, from}, {});
+  return to;
+}
+
+void Planner::pack(Frame& f, ValueId v, const Place& to) {
+  LoweredKernel l = lower_pack(f.g.type(v), plan_.target);
+  l.kernel.held.assign(2, text_of(f.g[v]));
+  if (const NodeId n = f.g[v].producer) l.kernel.provenance = f.g[n].provenance;
+  const Place from = place_plain(f, v);
+  push_kernel(std::move(l.kernel), {to, from}, {});
+}
+
 Place Planner::place_output(Frame& f, ValueId v) {
   if (f.places[v.index]) return *f.places[v.index];
   if (auto window = f.layouts.windows.find(v); window != f.layouts.windows.end()) {

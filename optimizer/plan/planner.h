@@ -68,6 +68,9 @@ class Planner {
   /// Where a value is to be written: its own buffer, or the one that it is a window of.
   Place place_output(Frame& f, ValueId v);
   void relayout(Frame& f, const Operand& o, const Place& to);
+  /// Inputs and outputs of the model whose elements share bytes: kernels have a byte an element.
+  Place unpack(const Frame& f, ValueId v, const Place& from);
+  void pack(Frame& f, ValueId v, const Place& to);
   void add_border(const Frame& f, const Operand& o, const Place& to);
 
   // ---- kernels

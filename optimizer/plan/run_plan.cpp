@@ -39,6 +39,11 @@ void poison(Region r) {
   for (int64_t i = 0; i < r.bytes; ++i) r.begin[i] = i % 2 ? std::byte{0xff} : std::byte{0xa5};
 }
 
+Tensor as_given(const Type& type, std::span<const std::byte> bytes) {
+  if (is_packed(type.dtype)) return unpacked(type.dtype, extents(type.shape), bytes);
+  return Tensor::of(type.dtype, extents(type.shape), bytes);
+}
+
 Region region_of(Tensor& t, bool writable) {
   return {t.mutable_bytes().data(), static_cast<int64_t>(t.bytes().size()), writable};
 }
@@ -121,11 +126,12 @@ class PlanRun {
       if (!e.tensor->bytes().empty())
         std::memcpy(weights_.mutable_bytes().data() + e.offset, e.tensor->bytes().data(), e.tensor->bytes().size());
     for (const Tensor& t : inputs) {
-      inputs_.emplace_back(t.dtype(), t.dims());
-      if (t.size()) std::memcpy(inputs_.back().mutable_bytes().data(), t.bytes().data(), t.bytes().size());
+      const Tensor given = packed(t);
+      inputs_.push_back(Tensor::of(DType::u8, {static_cast<int64_t>(given.bytes().size())}, given.bytes()));
     }
     for (const Interface::Io& io : m.io.outputs) {
-      outputs_.emplace_back(io.type.dtype, extents(io.type.shape));
+      output_types_.push_back(io.type);
+      outputs_.emplace_back(DType::u8, extents({packed_bytes(io.type)}));
       poison(region_of(outputs_.back(), true));
     }
   }
@@ -137,7 +143,9 @@ class PlanRun {
       for (int i = end - 1; i-- > from;) run_step(i);
       poison_between(from, to);
     }
-    return std::move(outputs_);
+    std::vector<Tensor> outputs;
+    for (size_t i = 0; i < outputs_.size(); ++i) outputs.push_back(as_given(output_types_[i], outputs_[i].bytes()));
+    return outputs;
   }
 
  private:
@@ -303,7 +311,8 @@ class PlanRun {
   const Plan& plan_;
   const DimBinding& sizes_;  // that it is bound to
   Tensor arena_, weights_, host_;
-  std::vector<Tensor> inputs_, outputs_;
+  std::vector<Tensor> inputs_, outputs_;  // bytes
+  std::vector<Type> output_types_;
   std::vector<Region> slots_;
   std::vector<LoopState> loops_;
   std::map<int, std::unique_ptr<KernelCode>> code_;  // by step

@@ -161,8 +161,7 @@ class PlanVerifier {
     if (r.base == Base::Host) return plan_.host_bytes;
     const auto& list = r.base == Base::Input ? io_.inputs : io_.outputs;
     if (r.number >= list.size()) return -1;
-    const Type& t = list[r.number].type;
-    return product(t.shape).upper() * byte_size(t.dtype);
+    return packed_bytes(list[r.number].type).upper();
   }
 
   const Plan& plan_;

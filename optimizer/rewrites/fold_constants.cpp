@@ -1,5 +1,6 @@
 // fold_constants: nodes whose inputs are all constant are evaluated by the interpreter, within a budget of work and of
-// bytes that grows with the model's own constants; what it does not cover stays a kernel that runs. A large constant
+// bytes that grows with the model's own constants; what it does not cover stays a kernel that runs. Packed weights are
+// dequantised where they are read. A large constant
 // that is read as it is and transposed too (a tied embedding) stays one: its readers walk it either way. A body gets
 // the constants that it captures as its own, so that what its kernels read is known there: recurrent weights are packed
 // like any others.
@@ -21,10 +22,17 @@ constexpr int64_t kGrowth = 16 << 20;   // bytes
 constexpr int64_t kGrowthOfByte = 4;    // and so many for each byte of them
 constexpr int64_t kWorthSharing = 1 << 18;
 
+/// Weights of 4- and 2-bit elements ship as they are: what they stand for would take up several times as much.
+bool stays_packed(const Graph& g, const Node& n, ValueId v) {
+  constexpr std::string_view kWiden[] = {"Cast", "CastLike", "DequantizeLinear"};
+  return is_packed(g.type(v).dtype) && g[v].constant->size() >= kMostUnpacked &&
+         std::ranges::find(kWiden, n.op->name) != std::end(kWiden);
+}
+
 bool worth_folding(const Graph& g, const Node& n, std::span<const ValueId> inputs) {
   if (!n.op->foldable || n.op->meaning == nullptr) return false;
   for (ValueId v : inputs)
-    if (v && !g[v].constant) return false;
+    if (v && (!g[v].constant || stays_packed(g, n, v))) return false;
   return true;
 }
 

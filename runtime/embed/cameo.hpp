@@ -52,6 +52,25 @@ struct Half {
 struct BFloat16 {
   uint16_t bits;
 };
+/// Floats of 8 bits, by DLPack's code.
+template <uint8_t Code>
+struct Float8 {
+  uint8_t bits;
+};
+using Float8E4M3FN = Float8<10>;
+using Float8E4M3FNUZ = Float8<11>;
+using Float8E5M2 = Float8<12>;
+using Float8E5M2FNUZ = Float8<13>;
+using Float8E8M0 = Float8<14>;
+/// Types whose elements share bytes: values are given and read as those bytes.
+constexpr cameo_dtype kInt4{0, 4, 1}, kUint4{1, 4, 1}, kInt2{0, 2, 1}, kUint2{1, 2, 1}, kFloat4E2M1{17, 4, 1};
+
+namespace detail {
+template <class T>
+constexpr uint8_t float8_code = 0;
+template <uint8_t Code>
+constexpr uint8_t float8_code<Float8<Code>> = Code;
+}  // namespace detail
 
 /// The ABI's element type of a C++ type.
 template <class T>
@@ -59,12 +78,14 @@ constexpr cameo_dtype dtype_of() {
   using U = std::remove_cv_t<T>;
   constexpr auto bits = static_cast<uint8_t>(sizeof(U) * 8);
   if constexpr (std::is_same_v<U, bool>) return {6, bits, 1};
+  if constexpr (detail::float8_code<U> != 0) return {detail::float8_code<U>, bits, 1};
   if constexpr (std::is_same_v<U, Half>) return {2, bits, 1};
   if constexpr (std::is_same_v<U, BFloat16>) return {4, bits, 1};
   if constexpr (std::is_same_v<U, float> || std::is_same_v<U, double>) return {2, bits, 1};
   static_assert(std::is_same_v<U, bool> || std::is_same_v<U, Half> || std::is_same_v<U, BFloat16> ||
-                    std::is_same_v<U, float> || std::is_same_v<U, double> || std::is_integral_v<U>,
-                "a tensor's elements are numbers, bool, cameo::Half or cameo::BFloat16");
+                    std::is_same_v<U, float> || std::is_same_v<U, double> || std::is_integral_v<U> ||
+                    detail::float8_code<U> != 0,
+                "a tensor's elements are numbers, bool, cameo::Half, cameo::BFloat16 or a cameo::Float8");
   return {static_cast<uint8_t>(std::is_signed_v<U> ? 0 : 1), bits, 1};
 }
 inline bool operator==(cameo_dtype a, cameo_dtype b) {
@@ -72,9 +93,11 @@ inline bool operator==(cameo_dtype a, cameo_dtype b) {
 }
 inline bool operator!=(cameo_dtype a, cameo_dtype b) { return !(a == b); }
 
-/// As in f32, i64, bool, bf16.
+/// As in f32, i64, bool, bf16, f8e4m3fn.
 inline std::string to_string(cameo_dtype type) {
+  constexpr const char* codes[] = {"f8e4m3fn", "f8e4m3fnuz", "f8e5m2", "f8e5m2fnuz", "f8e8m0", "?", "?", "f4e2m1"};
   if (type.code == 6) return "bool";
+  if (type.code >= 10 && type.code <= 17) return codes[type.code - 10];
   const char* kind = type.code == 0 ? "i" : type.code == 1 ? "u" : type.code == 2 ? "f" : type.code == 4 ? "bf" : "?";
   return kind + std::to_string(type.bits);
 }
@@ -219,6 +242,7 @@ class Input : public detail::Numbers {
       : Numbers(data, count, dtype_of<T>(), device) {}
   template <class T>
   Input(const T* data, std::initializer_list<int64_t> shape) : Numbers(data, shape, dtype_of<T>()) {}
+  Input(const void* data, std::initializer_list<int64_t> shape, cameo_dtype type) : Numbers(data, shape, type) {}
   Input(const cameo_tensor& tensor) : Numbers(tensor) {}
 };
 
@@ -233,6 +257,7 @@ class Output : public detail::Numbers {
   Output(T* data, size_t count, cameo_device device = {CAMEO_CPU, 0}) : Numbers(data, count, dtype_of<T>(), device) {}
   template <class T>
   Output(T* data, std::initializer_list<int64_t> shape) : Numbers(data, shape, dtype_of<T>()) {}
+  Output(void* data, std::initializer_list<int64_t> shape, cameo_dtype type) : Numbers(data, shape, type) {}
   Output(const cameo_tensor& tensor) : Numbers(tensor) {}
 };
 
@@ -256,6 +281,9 @@ class Tensor {
                   "the output has " + to_string(dtype()) + " elements, read as " + to_string(dtype_of<T>()));
     return reinterpret_cast<const T*>(static_cast<const char*>(tensor_.data) + tensor_.byte_offset);
   }
+  /// Of any type; elements of 4 and 2 bits share bytes, the first one in the lowest bits.
+  const uint8_t* bytes() const { return static_cast<const uint8_t*>(tensor_.data) + tensor_.byte_offset; }
+  size_t byte_count() const { return (size() * tensor_.dtype.bits + 7) / 8; }
   template <class T>
   std::vector<T> to_vector() const {
     return {data<T>(), data<T>() + size()};

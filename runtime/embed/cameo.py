@@ -9,7 +9,8 @@
 
 Arrays must have the declared element type and shape; a dim of None is known only at run time (`cameo build --dim
 batch=1..32`): each run has the sizes of its inputs, within the bounds that model.inputs says. Lists and scalars are converted where no number changes. Results
-are new arrays. bf16 travels as uint16. Tensors are those of any library that speaks DLPack, on the CPU or on the model's
+are new arrays. bf16 travels as uint16, floats of 8 and 4 bits as uint8, which holds their codes, integers of 4 and 2 bits
+as int8 and uint8; arrays of ml_dtypes are taken as they are. Tensors are those of any library that speaks DLPack, on the CPU or on the model's
 GPU, where they must be compact, and what was queued for them is waited for. A run has ended when it returns. A model may
 be used by any number of threads. Every failure is a cameo.Error with one sentence.
 """
@@ -29,6 +30,8 @@ _CPU, _CUDA, _CUDA_HOST, _NONE, _TENSOR = 1, 2, 3, 0, 1
 _DEVICES = {"auto": 0, "cpu": _CPU, "cuda": _CUDA}
 _OK, _INVALID_ARGUMENT, _NOT_FOUND, _FAILED_PRECONDITION, _UNIMPLEMENTED, _MISMATCH = 0, 3, 5, 9, 12, 17
 _KINDS = {0: "int", 1: "uint", 2: "float", 6: "bool"}  # DLPack's codes, of which 4 is bf16
+_CODES = {10: "float8_e4m3fn", 11: "float8_e4m3fnuz", 12: "float8_e5m2", 13: "float8_e5m2fnuz", 14: "float8_e8m0fnu",
+          17: "float4_e2m1fn"}  # and others of them, by their names in ml_dtypes
 
 
 class Error(RuntimeError):
@@ -166,9 +169,32 @@ def _numpy_type(t):
         return np.dtype(np.uint16)
     if t.code == 6:
         return np.dtype(np.bool_)
+    if t.code in _CODES:
+        return np.dtype(np.uint8)
     if t.code not in _KINDS:
         raise Error("the model has elements of DLPack code %d, which NumPy has no type for" % t.code, _UNIMPLEMENTED)
-    return np.dtype("%s%d" % (_KINDS[t.code], t.bits))
+    return np.dtype("%s%d" % (_KINDS[t.code], max(t.bits, 8)))
+
+
+def _packed(array, t):
+    """A byte an element to what the model takes, in which several share one, the first of them in its lowest bits."""
+    each = 8 // t.bits
+    bits = np.zeros(-(-array.size // each) * each, np.uint8)
+    bits[:array.size] = array.reshape(-1).view(np.uint8) & ((1 << t.bits) - 1)
+    return np.bitwise_or.reduce(bits.reshape(-1, each) << np.arange(0, 8, t.bits, dtype=np.uint8), axis=1)
+
+
+def _unpacked(tensor, t, dtype):
+    shape = tuple(tensor.shape[:tensor.ndim])
+    count = int(np.prod(shape, dtype=np.int64))
+    size = -(-count * t.bits // 8)
+    if size == 0:
+        return np.empty(shape, dtype)
+    data = np.frombuffer((c.c_uint8 * size).from_address(tensor.data + tensor.byte_offset), np.uint8)
+    bits = (data[:, None] >> np.arange(0, 8, t.bits, dtype=np.uint8)).reshape(-1)[:count] & ((1 << t.bits) - 1)
+    if t.code == 0:  # the sign fills the byte
+        bits = (bits << (8 - t.bits)).view(np.int8) >> (8 - t.bits)
+    return bits.astype(dtype).reshape(shape)
 
 
 # ---- what users see --------------------------------------------------------------------------------------------------
@@ -473,17 +499,27 @@ class Session:
         shapes = self._shapes(model, values_in, wanted)
         results = [None if isinstance(place, bool) else place for place in wanted]
         for i, (io, array) in enumerate(zip(model.outputs, results)):
-            if wanted[i] is True and shapes[i] is not None:
+            if model.output_types[i].bits < 8:  # the context's own, which is unpacked
+                if array is not None and not _is_on_gpu(array):
+                    _place(array, io, model.output_types[i], i)
+                    array = None
+            elif wanted[i] is True and shapes[i] is not None:
                 array = results[i] = context.memory.empty(shapes[i], io.dtype)
             if array is not None:
                 array = array if _is_on_gpu(array) else _place(array, io, model.output_types[i], i)
                 kept.append(_fill(values_out[i], array, model.output_types[i], stream))
             else:
-                values_out[i].struct_size, values_out[i].kind = c.sizeof(_Value), _TENSOR if wanted[i] else _NONE
+                is_wanted = wanted[i] is not False
+                values_out[i].struct_size, values_out[i].kind = c.sizeof(_Value), _TENSOR if is_wanted else _NONE
         options = _RunOptions(struct_size=c.sizeof(_RunOptions), stream=stream)
         _call(model.api.run, context.handle, values_in, len(given), values_out, len(results), c.byref(options))
-        return [_copy(values_out[i].tensor, io.dtype, context.memory) if wanted[i] is True and results[i] is None else results[i]
-                for i, io in enumerate(model.outputs)]
+        for i, (io, array) in enumerate(zip(model.outputs, results)):
+            tensor, t = values_out[i].tensor, model.output_types[i]
+            if wanted[i] is True and array is None:
+                results[i] = _unpacked(tensor, t, io.dtype) if t.bits < 8 else _copy(tensor, io.dtype, context.memory)
+            elif array is not None and t.bits < 8 and not _is_on_gpu(array):
+                array[...] = _unpacked(tensor, t, io.dtype)
+        return results
 
 
 def _named(given, ios, what):
@@ -515,9 +551,17 @@ def _converted(array, io, dtype, index):
         raise Error("input `%s`: %s" % (io.name, e), arg=index) from None
     if array.dtype.name == "bfloat16" and dtype.code == _BF16:
         array = array.view(np.uint16)
+    if array.dtype.name == _CODES.get(dtype.code):
+        array = array.view(np.uint8)
+    if dtype.bits < 8 and array.dtype.name == "%s%d" % (_KINDS.get(dtype.code), dtype.bits):
+        array = array.astype(io.dtype)
     if array.dtype.newbyteorder("=") != io.dtype:
         raise Error("input `%s` has elements of %s, the model declares %s; convert it with .astype(\"%s\")" %
                     (io.name, array.dtype, io.dtype, io.dtype), arg=index)
+    if dtype.bits < 8:
+        low = -(1 << dtype.bits >> 1) if dtype.code == 0 else 0
+        if array.size and not low <= int(array.min()) <= int(array.max()) < low + (1 << dtype.bits):
+            raise Error("input `%s` holds numbers that %d bits do not" % (io.name, dtype.bits), arg=index)
     if not _has_shape(array, io):
         raise Error("input `%s` has the shape %s, the model declares %s" % (io.name, array.shape, io.shape), arg=index)
     return np.require(array, io.dtype, ["C", "A"])
@@ -531,6 +575,8 @@ def _from_numbers(array, io, dtype):
     """What a list or a scalar holds, in the declared type; floats are rounded, else no number changes."""
     if array.dtype.kind not in "biuf":
         raise ValueError("what is given are no numbers in rows of one length")
+    if dtype.code in _CODES:
+        raise ValueError("give an array of ml_dtypes.%s, or of uint8 with its codes" % _CODES[dtype.code])
     if dtype.code == _BF16:  # to nearest even
         bits = array.astype(np.float32).view(np.uint32).astype(np.uint64)
         rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16
@@ -600,8 +646,10 @@ def _fill(value, array, dtype, stream):
         capsule = array.__dlpack__(stream=stream or 1)
         value.tensor = c.cast(_capsule_pointer(capsule, b"dltensor"), c.POINTER(_Tensor)).contents
         return capsule, array
-    shape = (c.c_int64 * max(array.ndim, 1))(*array.shape)
-    value.tensor = _Tensor(array.ctypes.data, _Device(_CPU, 0), array.ndim, dtype, shape, None, 0)
+    shape, dims = (c.c_int64 * max(array.ndim, 1))(*array.shape), array.ndim
+    if dtype.bits < 8:
+        array = _packed(array, dtype)
+    value.tensor = _Tensor(array.ctypes.data, _Device(_CPU, 0), dims, dtype, shape, None, 0)
     return shape, array
 
 

@@ -4,8 +4,11 @@
 namespace rt::program {
 
 bool parse_dtype(Slice name, uint32_t* dtype) {
-  static constexpr char kLong[][9] = {"",     "float32", "uint8",   "int8",   "uint16", "int16", "int32", "int64",   "",
-                                      "bool", "float16", "float64", "uint32", "uint64", "",      "",      "bfloat16"};
+  static constexpr char kLong[][15] = {
+      "",      "float32", "uint8",      "int8",         "uint16",         "int16",      "int32",
+      "int64", "",        "bool",       "float16",      "float64",        "uint32",     "uint64",
+      "",      "",        "bfloat16",   "float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz",
+      "uint4", "int4",    "float4e2m1", "float8e8m0",   "uint2",          "int2"};
   for (uint32_t i = 1; i < kTypeCount; ++i) {
     if (!is_number(i) || !(name == kTypes[i].name || (kLong[i][0] && name == kLong[i]))) continue;
     *dtype = i;
@@ -14,8 +17,15 @@ bool parse_dtype(Slice name, uint32_t* dtype) {
   return false;
 }
 
+void take_type(uint32_t dtype, Array* array) {
+  const bool is_small = is_packed(dtype) || is_minifloat(dtype);
+  const bool is_integer = is_packed(dtype) && !is_float(dtype);
+  if ((is_small && array->dtype == kOpaqueByte) || (is_integer && array->dtype == (type_info(dtype).code ? kU8 : kI8)))
+    array->dtype = dtype;
+}
+
 bool sized(const Array& array, uint64_t* bytes) {
-  uint64_t size = static_cast<uint64_t>(element_bytes(array.dtype));
+  uint64_t size = array.dtype == kOpaqueByte ? 1 : static_cast<uint64_t>(element_bytes(array.dtype));
   bool fits = true, zero = false;
   for (int32_t i = 0; i < array.rank; ++i) {
     if (array.dims[i] < 0) return false;

@@ -19,7 +19,10 @@ struct Array {
     for (int32_t i = 0; i < rank; ++i) n *= dims[i];
     return n;
   }
-  uint64_t bytes() const { return static_cast<uint64_t>(count() * element_bytes(dtype)); }
+  uint64_t bytes() const { return static_cast<uint64_t>(bytes_of(dtype, count())); }
+  uint64_t bytes_apart() const {
+    return static_cast<uint64_t>(count() * element_bytes(dtype));
+  }  // one an element at least
   TypeText type() const { return {dtype, rank, dims}; }
 };
 
@@ -36,6 +39,11 @@ Array view(const cameo_tensor& tensor, Slice name);
 
 // A format is read in two steps: `declare_*` reads type, dims and name, which the caller compares with what the model
 // takes (`fits`); then `read_*` allocates and fills `data`. So a file cannot make a run larger than the model does.
+
+/// Of an array that was declared: bytes that are elements of some type, which the model knows.
+inline constexpr uint32_t kOpaqueByte = kTypeCount;
+/// An npy file names no type of 8 bits and less that NumPy lacks: its bytes, or integers, are elements of `dtype`.
+void take_type(uint32_t dtype, Array* array);
 
 // NumPy; the header of a file is at most this long
 inline constexpr uint64_t kNpyHeader = 1 << 16;

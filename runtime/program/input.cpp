@@ -64,8 +64,8 @@ bool read_raw(Tool& tool, const Io& io, Slice path, Array* array) {
   *array = array_of(io);
   if (!read_start(tool, path, most_file_bytes(io), &file, &size)) return false;
   if (!is_known(io)) {
-    const int64_t element = element_bytes(io.dtype), bytes = static_cast<int64_t>(size);
-    if (bytes % element || !infer_dim(array, bytes / element))
+    const int64_t bits = type_info(io.dtype).bits, of_file = static_cast<int64_t>(size) * 8;
+    if (of_file % bits || !infer_dim(array, of_file / bits))
       return unknown_dims(tool, io, path, static_cast<int64_t>(size), "bytes");
     if (!take_dims(tool, io, *array, path)) return false;
   }
@@ -79,9 +79,11 @@ bool read_raw(Tool& tool, const Io& io, Slice path, Array* array) {
 bool read_from_npy(Tool& tool, const Io& io, Slice path, Array* array) {
   Slice file;
   uint64_t size = 0;
-  const uint64_t most = most_file_bytes(io);
-  return read_start(tool, path, most == kAll ? kAll : kNpyHeader + 12 + most, &file, &size) &&
-         declare_npy(tool, file, path, array) && fits(tool, io, *array, path) && read_npy(tool, file, path, array);
+  const uint64_t most = most_file_bytes(io), apart = is_packed(io.dtype) ? 8 / type_info(io.dtype).bits : 1;
+  if (!read_start(tool, path, most == kAll ? kAll : kNpyHeader + 12 + most * apart, &file, &size)) return false;
+  if (!declare_npy(tool, file, path, array)) return false;
+  take_type(io.dtype, array);
+  return fits(tool, io, *array, path) && read_npy(tool, file, path, array);
 }
 
 bool read_from_pb(Tool& tool, const Io& io, Slice path, Array* array) {
@@ -91,8 +93,9 @@ bool read_from_pb(Tool& tool, const Io& io, Slice path, Array* array) {
 }
 
 bool read_entry(Tool& tool, const Io& io, Slice file, const NpzEntry& entry, Slice path, Array* array) {
-  return declare_npz(tool, file, entry, path, array) && fits(tool, io, *array, path) &&
-         read_npz(tool, file, entry, path, array);
+  if (!declare_npz(tool, file, entry, path, array)) return false;
+  take_type(io.dtype, array);
+  return fits(tool, io, *array, path) && read_npz(tool, file, entry, path, array);
 }
 
 bool read_from_npz(Tool& tool, const Io& io, Slice path, Array* array) {

@@ -122,8 +122,7 @@ bool read_literal(Tool& tool, const Io& io, Slice whole, Array* array) {
   }
   literal.text = text;
   literal.dtype = io.dtype;
-  literal.data =
-      static_cast<char*>(tool.arena.take(static_cast<uint64_t>(most_elements(text) * element_bytes(io.dtype))));
+  literal.data = static_cast<char*>(tool.arena.take(static_cast<uint64_t>(bytes_of(io.dtype, most_elements(text)))));
   const bool parsed = literal.any(0);
   literal.skip();
   if (!parsed || literal.at < text.size)

@@ -1,5 +1,7 @@
 // NumPy's npy, versions 1 to 3: magic, a Python dictionary as text, the elements. Big-endian and Fortran order are
-// turned.
+// turned. Elements of 8 bits and less that NumPy has no type of its own for stand there as those of ml_dtypes do, a
+// byte each that says nothing of its type.
+#include "runtime/numbers.h"
 #include "runtime/program/array.h"
 
 namespace rt::program {
@@ -45,8 +47,9 @@ bool parse_descr(Slice descr, uint32_t* dtype, bool* swapped) {
     Slice name;
     uint32_t dtype;
   };
-  const Row rows[] = {{"f4", kF32}, {"f8", kF64}, {"f2", kF16}, {"b1", kBool}, {"i1", kI8},  {"u1", kU8},  {"i2", kI16},
-                      {"u2", kU16}, {"i4", kI32}, {"u4", kU32}, {"i8", kI64},  {"u8", kU64}, {"V2", kBf16}};
+  const Row rows[] = {{"f4", kF32}, {"f8", kF64}, {"f2", kF16},  {"b1", kBool},   {"i1", kI8},
+                      {"u1", kU8},  {"i2", kI16}, {"u2", kU16},  {"i4", kI32},    {"u4", kU32},
+                      {"i8", kI64}, {"u8", kU64}, {"V2", kBf16}, {"f1", kF8E5M2}, {"V1", kOpaqueByte}};
   for (const Row& row : rows)
     if (type.from(1) == row.name) return *dtype = row.dtype, true;
   return false;
@@ -87,7 +90,22 @@ void copy_fortran(const Array& array, int32_t axis, int64_t offset, const char* 
   for (int64_t i = 0; i < array.dims[axis]; ++i) copy_fortran(array, axis + 1, offset + i * stride, from, to);
 }
 
+// From a byte an element, from the front, so that none is overwritten before it is read; false: one has no room. The
+// upper bits of a byte are the sign's, or, as ml_dtypes leaves them, none.
+bool pack(Array* array) {
+  const int bits = type_info(array->dtype).bits;
+  const bool is_signed = type_info(array->dtype).code == 0;
+  for (int64_t i = 0; i < array->count(); ++i) {
+    const int value = array->data[i], low = is_signed ? -(1 << (bits - 1)) : 0;
+    if (value < low || value >= 1 << bits) return false;
+    set_integer(array->dtype, array->data, i, value);
+  }
+  return true;
+}
+
 const char* descr_of(uint32_t dtype) {
+  if (is_packed(dtype) && !is_float(dtype)) return type_info(dtype).code ? "|u1" : "|i1";
+  if (is_minifloat(dtype)) return dtype == kF8E5M2 ? "<f1" : "<V1";
   switch (dtype) {
     case kF32: return "<f4";
     case kF64: return "<f8";
@@ -129,18 +147,20 @@ bool read_npy(Tool& tool, Slice file, Slice what, Array* array) {
   bool swapped = false;
   if (!split(file, &header) || !parse_descr(value_of(header.text, "descr"), &dtype, &swapped))
     return tool.fail(kBadData, "%.*s is not an npy file", width(what), what.data);
-  const uint64_t bytes = array->bytes();
+  const uint64_t bytes = array->bytes_apart();
   if (bytes > header.data.size)
     return tool.fail(kBadData, "%.*s is cut short: %s needs %lu bytes, %zu are there", width(what), what.data,
                      array->type().text, bytes, header.data.size);
-  if (!allocate(tool, array, what)) return false;
+  array->data = static_cast<char*>(tool.arena.take(bytes));
   char* to = array->data;
   if (bytes && value_of(header.text, "fortran_order").starts_with("True"))
     copy_fortran(*array, 0, 0, header.data.data, &to);
   else
     libc::memcpy(to, header.data.data, bytes);
   if (swapped) swap_bytes(array->data, bytes, static_cast<uint64_t>(element_bytes(array->dtype)));
-  return true;
+  if (!is_packed(array->dtype) || pack(array)) return true;
+  return tool.fail(kBadData, "%.*s holds numbers that %s does not", width(what), what.data,
+                   type_info(array->dtype).name);
 }
 
 bool write_npy(Tool& tool, const Array& array, Text* to) {
@@ -157,7 +177,8 @@ bool write_npy(Tool& tool, const Array& array, Text* to) {
   const char version[] = {1, 0, static_cast<char>(length & 255), static_cast<char>(length >> 8)};
   to->add(Slice(version, 4));
   to->add(header.slice());
-  to->add(Slice(array.data, array.bytes()));
+  if (!is_packed(array.dtype)) return to->add(Slice(array.data, array.bytes())), true;
+  for (int64_t i = 0; i < array.count(); ++i) to->add(static_cast<char>(element_in_byte(array.dtype, array.data, i)));
   return true;
 }
 

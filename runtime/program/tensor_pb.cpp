@@ -55,8 +55,10 @@ struct Elements {  // of one of the repeated fields, packed or one by one
   Array& array;
   int64_t filled = 0;
 
+  // Packed ones come as the bytes that they share.
+  int64_t wanted() const { return is_packed(array.dtype) ? static_cast<int64_t>(array.bytes()) : array.count(); }
   bool add(uint64_t bits) {
-    if (filled >= array.count()) return false;
+    if (filled >= wanted()) return false;
     char* to = array.data + filled++ * element_bytes(array.dtype);
     libc::memcpy(to, &bits, static_cast<size_t>(element_bytes(array.dtype)));
     return true;
@@ -121,7 +123,7 @@ bool read_elements(Slice file, Elements* elements) {
     const uint64_t wire = element_wire(field.number, elements->array.dtype);
     if (wire != 9 && !elements->add_all(field, wire)) return false;
   }
-  return elements->filled == elements->array.count();
+  return elements->filled == elements->wanted();
 }
 
 void put_varint(Text* to, uint64_t value) {

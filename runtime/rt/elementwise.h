@@ -2,7 +2,7 @@
 // type). Native `?:` and operators serve both; signed integers go through unsigned ones, so that they wrap.
 #pragma once
 #include "arch.h"
-#include "half.h"
+#include "minifloat.h"
 
 namespace rt::detail {
 
@@ -203,18 +203,16 @@ RT_FN V shorten(V x) {  // an integer to one that f64 holds exactly and that rou
   }
 }
 template <class T, class V>
-RT_FN like<f32, V> round_to_16(V x) {  // the float nearest x that T holds
+RT_FN like<f32, V> round_to_code(V x) {  // the float nearest x that T holds
   using E = element_of<V>;
   if constexpr (!kSame<E, f32>) {
     if constexpr (kSame<E, f64>) {
-      return round_to_16<T>(narrow_to_odd(x));
+      return round_to_code<T>(narrow_to_odd(x));
     } else {
-      return round_to_16<T>(convert<f64>(shorten(x)));
+      return round_to_code<T>(convert<f64>(shorten(x)));
     }
-  } else if constexpr (kSame<T, half>) {
-    return half_to_float(float_to_half(x));
   } else {
-    return bfloat_to_float(float_to_bfloat(x));
+    return from_code<T>(to_code<T>(x));
   }
 }
 

@@ -1,7 +1,7 @@
 // Reading and writing tensors by index: load, load_or (reads only where a condition holds) and store. The index decides
 // the instruction: a scalar one element, Lanes one unaligned vector, Strided and general indices a lane at a time.
-// 16-bit floats arrive as float, bool tensors (a byte an element, 0 or not) as conditions; a store casts to the
-// pointee's type.
+// Floats of 16 bits and less arrive as float, bool tensors (a byte an element, 0 or not) as conditions; a store casts
+// to the pointee's type.
 #pragma once
 #include "scalar.h"
 
@@ -23,6 +23,12 @@ struct Stored<bfloat> {
   using value = f32;
   using memory = u16;
 };
+template <class T>
+  requires kIsMinifloat<T>
+struct Stored<T> {
+  using value = f32;
+  using memory = u8;
+};
 template <>
 struct Stored<bool> {
   using value = bool;
@@ -40,10 +46,8 @@ struct __attribute__((packed, may_alias, aligned(sizeof(element_of<V>)))) Unalig
 
 template <class T, class M>
 RT_FN auto decode(M m) {  // M: memory_in<T> or a vector of it
-  if constexpr (kSame<T, half>) {
-    return half_to_float(m);
-  } else if constexpr (kSame<T, bfloat>) {
-    return bfloat_to_float(m);
+  if constexpr (kIsCode<T>) {
+    return from_code<T>(m);
   } else if constexpr (kSame<T, bool>) {
     return condition(m != M{});
   } else {
@@ -52,7 +56,7 @@ RT_FN auto decode(M m) {  // M: memory_in<T> or a vector of it
 }
 template <class T, class X>
 RT_FN like<memory_in<T>, X> encode(X x) {
-  if constexpr (kIsHalf<T>) {
+  if constexpr (kIsCode<T>) {
     const auto f = [&]() RT_INLINE {
       if constexpr (kSame<element_of<X>, f32>) {
         return x;
@@ -60,11 +64,7 @@ RT_FN like<memory_in<T>, X> encode(X x) {
         return cast<T>(x);  // its own rounding, exact from there on
       }
     }();
-    if constexpr (kSame<T, half>) {
-      return float_to_half(f);
-    } else {
-      return float_to_bfloat(f);
-    }
+    return to_code<T>(f);
   } else if constexpr (kSame<T, bool>) {
     return cast<u8>(cast<bool>(x));
   } else {
@@ -74,7 +74,7 @@ RT_FN like<memory_in<T>, X> encode(X x) {
 
 template <class T>
 RT_FN memory_in<T> peek(const T* p, i64 at) {
-  if constexpr (kIsHalf<T>) {
+  if constexpr (kIsCode<T>) {
     return p[at].bits;
   } else {
     return reinterpret_cast<const memory_in<T>*>(p)[at];
@@ -82,7 +82,7 @@ RT_FN memory_in<T> peek(const T* p, i64 at) {
 }
 template <class T>
 RT_FN void poke(T* p, i64 at, memory_in<T> m) {
-  if constexpr (kIsHalf<T>) {
+  if constexpr (kIsCode<T>) {
     p[at].bits = m;
   } else {
     reinterpret_cast<memory_in<T>*>(p)[at] = m;

@@ -166,7 +166,7 @@ RT_FN auto sign(A x) {  // NaN stays, zeros give +0
 }
 
 // T of a number or condition, in x's width. Floats to integers saturate, NaN gives 0; integers wrap; bool is x != 0;
-// half and bfloat round to nearest even and stay float.
+// half, bfloat and floats of 8 bits round to nearest even and stay float.
 template <class T, class A>
 RT_FN auto cast(A a) {
   const auto x = general(a);
@@ -174,9 +174,9 @@ RT_FN auto cast(A a) {
   using E = element_of<X>;
   if constexpr (kSame<T, bool>) {
     return ne(x, E(0));
-  } else if constexpr (kIsHalf<T> && !kIsBool<X>) {
-    return detail::round_to_16<T>(x);
-  } else if constexpr (kIsHalf<T>) {
+  } else if constexpr (kIsCode<T> && !kIsBool<X>) {
+    return detail::round_to_code<T>(x);
+  } else if constexpr (kIsCode<T>) {
     return cast<f32>(x);
   } else if constexpr (kIsBool<X> && kLanes<X> != 0) {
     return convert<T>(x.lanes & i8(1));

@@ -138,7 +138,7 @@ bool close(double got, double want, const Tolerance& t) {
 std::string first_difference(const Tensor& got, const Tensor& want, Tolerance t) {
   if (want.dtype() == DType::str) return got.strings() == want.strings() ? "" : "other strings";
   if (want.dtype() == DType::bf16) t.relative = std::max(t.relative, 0x1p-6);
-  bool floats = is_float(want.dtype()) && runs(want.dtype());
+  bool floats = is_float(want.dtype()) && !is_minifloat(want.dtype());
   if (!floats) return std::ranges::equal(got.bytes(), want.bytes()) ? "" : "other elements";
   int64_t wrong = 0, first = -1;
   for (int64_t i = 0; i < want.size(); ++i)

@@ -45,12 +45,13 @@ class Error {
   cameo_error error_{sizeof(cameo_error), CAMEO_OK, -1, -1, {}};
 };
 
-cameo_value value_of(const Tensor& t, std::vector<int64_t>& shape) {
+/// `held` is what the tensor's bytes are in.
+cameo_value value_of(const Tensor& t, const Tensor& held, std::vector<int64_t>& shape) {
   shape = t.dims();
   cameo_value v{};
   v.struct_size = sizeof v;
   v.kind = CAMEO_KIND_TENSOR;
-  v.tensor.data = const_cast<std::byte*>(t.bytes().data());
+  v.tensor.data = const_cast<std::byte*>(held.bytes().data());
   v.tensor.device = {CAMEO_CPU, 0};
   v.tensor.ndim = t.rank();
   v.tensor.dtype = rt::to_dlpack(static_cast<uint32_t>(t.dtype()));
@@ -60,9 +61,11 @@ cameo_value value_of(const Tensor& t, std::vector<int64_t>& shape) {
 
 Tensor tensor_of(const cameo_value& v) {
   const cameo_tensor& t = v.tensor;
-  Tensor copy(static_cast<DType>(rt::from_dlpack(t.dtype)), {t.shape, t.shape + t.ndim});
-  if (copy.size())
-    std::memcpy(copy.mutable_bytes().data(), static_cast<char*>(t.data) + t.byte_offset, copy.bytes().size());
+  const auto type = static_cast<DType>(rt::from_dlpack(t.dtype));
+  const std::byte* bytes = static_cast<std::byte*>(t.data) + t.byte_offset;
+  Tensor copy(type, {t.shape, t.shape + t.ndim});
+  if (is_packed(type)) return unpacked(type, copy.dims(), std::span(bytes, packed_bytes(type, copy.size())));
+  if (copy.size()) std::memcpy(copy.mutable_bytes().data(), bytes, copy.bytes().size());
   return copy;
 }
 
@@ -91,8 +94,10 @@ std::vector<Tensor> LoadedArtifact::run(std::span<const Tensor> inputs, int thre
   std::unique_ptr<cameo_context, void (*)(cameo_context*)> context(begun, api_->context_release);
 
   std::vector<std::vector<int64_t>> shapes(inputs.size());
+  std::vector<Tensor> held;
+  std::ranges::transform(inputs, std::back_inserter(held), packed);
   std::vector<cameo_value> in, out(static_cast<size_t>(api_->io_count(1)));
-  for (size_t i = 0; i < inputs.size(); ++i) in.push_back(value_of(inputs[i], shapes[i]));
+  for (size_t i = 0; i < inputs.size(); ++i) in.push_back(value_of(inputs[i], held[i], shapes[i]));
   for (cameo_value& v : out) v.struct_size = sizeof v, v.kind = CAMEO_KIND_TENSOR;
   error.check(api_->run(begun, in.data(), static_cast<int32_t>(in.size()), out.data(), static_cast<int32_t>(out.size()),
                         nullptr, error.get()),

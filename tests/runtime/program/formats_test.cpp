@@ -88,6 +88,48 @@ TEST_F(Formats, NpyWritesWhatItReads) {
   }
 }
 
+TEST_F(Formats, NpyHasAByteForEachElementOfSmallTypes) {
+  for (const auto& [dtype, values] : std::vector<std::pair<uint32_t, std::vector<double>>>{{kI4, {-8, 7, -1}},
+                                                                                           {kU4, {0, 15, 3}},
+                                                                                           {kI2, {-2, 1, -1}},
+                                                                                           {kU2, {3, 0, 2}},
+                                                                                           {kF4E2M1, {-6, 0.5, 3}},
+                                                                                           {kF8E4M3FN, {448, -0.5, 17}},
+                                                                                           {kF8E5M2, {57344, -3, 0}},
+                                                                                           {kF8E8M0, {0.5, 1, 4}}}) {
+    Array array, again;
+    Text text(tool.arena);
+    array.dtype = dtype;
+    array.rank = 1;
+    array.dims[0] = 3;
+    ASSERT_TRUE(allocate(tool, &array, "x"));
+    for (int64_t i = 0; i < 3; ++i) set_number(dtype, array.data, i, values[static_cast<size_t>(i)]);
+    ASSERT_TRUE(write_npy(tool, array, &text));
+    EXPECT_EQ(text.slice().size % 64, 3u);
+    ASSERT_TRUE(declare_npy(tool, text.slice(), "x", &again));
+    take_type(dtype, &again);
+    ASSERT_EQ(again.dtype, dtype);
+    ASSERT_TRUE(read_npy(tool, text.slice(), "x", &again)) << tool.message;
+    EXPECT_EQ(numbers(again), dtype == kF8E4M3FN ? (std::vector<double>{448, -0.5, 16}) : values);
+  }
+}
+
+TEST_F(Formats, NpyRefusesNumbersThatATypeDoesNotHold) {
+  Array array;
+  Text text(tool.arena);
+  array.dtype = kI8;
+  array.rank = 1;
+  array.dims[0] = 2;
+  ASSERT_TRUE(allocate(tool, &array, "x"));
+  set_number(kI8, array.data, 0, 1);
+  set_number(kI8, array.data, 1, -9);
+  ASSERT_TRUE(write_npy(tool, array, &text));
+  ASSERT_TRUE(declare_npy(tool, text.slice(), "x", &array));
+  take_type(kI4, &array);
+  EXPECT_FALSE(read_npy(tool, text.slice(), "x", &array));
+  EXPECT_EQ(std::string(tool.message), "x holds numbers that i4 does not");
+}
+
 TEST_F(Formats, NpyScalarsAndEmptyOnes) {
   for (int32_t rank : {0, 2}) {
     Array array, again;

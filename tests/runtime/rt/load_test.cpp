@@ -30,12 +30,12 @@ class Guarded {  // `count` elements; the byte after the last, and the one befor
 template <class T>
 class LoadStore : public testing::Test {};
 using Elements = testing::Types<float, double, int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t, uint64_t,
-                                rt::half, rt::bfloat, bool>;
+                                rt::half, rt::bfloat, rt::f8e5m2, rt::f8e4m3fn, bool>;
 TYPED_TEST_SUITE(LoadStore, Elements);
 
 template <class T>
 auto plain(const T& x) {
-  if constexpr (rt::kIsHalf<T>) {
+  if constexpr (rt::kIsCode<T>) {
     return rt::to_float(x);
   } else {
     return x;
