@@ -108,7 +108,7 @@ TEST_P(Matrix, Runs) {
 }
 INSTANTIATE_TEST_SUITE_P(Ops, Matrix,
                          testing::ValuesIn(case_files(std::filesystem::path(CAMEO_SOURCE_DIR) / "tests/ops")),
-                         [](const auto& info) { return info.param.stem().string(); });
+                         [](const auto& info) { return operator_of(info.param); });
 
 }  // namespace
 }  // namespace cameo::test

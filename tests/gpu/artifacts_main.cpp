@@ -73,7 +73,7 @@ bool write_matrix(const Packer& packer, const std::regex& filter) {
   Counts counts;
   for (const fs::path& file : test::case_files(CAMEO_SOURCE_DIR "/tests/ops"))
     for (const test::Case& c : test::load_case_file(file)) {
-      const std::string name = fmt::format("ops.{}.{}", file.stem().string(), c.name);
+      const std::string name = fmt::format("ops.{}.{}", test::operator_of(file), c.name);
       if (std::regex_search(name, filter))
         counts.add(test::in_child([&] { return write_case(c, [&] { packer.add(name, *c.graph, c.inputs); }); }));
     }
@@ -85,7 +85,7 @@ void write_sizes(const Packer& packer, const std::regex& filter) {
   bool open = false;
   for (const fs::path& file : test::case_files(CAMEO_SOURCE_DIR "/tests/ops")) {
     const std::vector<test::Case> cases = test::load_case_file(file);
-    const std::string name = fmt::format("sizes.{}", file.stem().string());
+    const std::string name = fmt::format("sizes.{}", test::operator_of(file));
     if (cases.empty() || cases[0].inputs.empty() || !std::regex_search(name, filter)) continue;
     open = !open;
     const auto add = [&] { packer.add_over_sizes(name, *cases[0].graph, cases[0].inputs, open); };

@@ -155,7 +155,7 @@ TEST_P(OddShapes, ComputeOrAreRefused) {
 }
 INSTANTIATE_TEST_SUITE_P(Ops, OddShapes,
                          testing::ValuesIn(case_files(std::filesystem::path(CAMEO_SOURCE_DIR) / "tests/ops")),
-                         [](const auto& info) { return info.param.stem().string(); });
+                         [](const auto& info) { return operator_of(info.param); });
 
 }  // namespace
 }  // namespace cameo::test

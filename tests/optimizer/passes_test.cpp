@@ -43,7 +43,7 @@ TEST_P(OptimizedCase, KeepsItsValues) {
 }
 INSTANTIATE_TEST_SUITE_P(Ops, OptimizedCase,
                          testing::ValuesIn(case_files(std::filesystem::path(CAMEO_SOURCE_DIR) / "tests/ops")),
-                         [](const auto& info) { return info.param.stem().string(); });
+                         [](const auto& info) { return operator_of(info.param); });
 
 TEST(Pipeline, NamesAreOfOnePassEach) {
   std::set<std::string_view> names;

@@ -261,12 +261,13 @@ int main(int argc, char** argv) {
   app.add_option("--every", every, "only each n-th mutation");
   app.add_option("--start", start, "the first of them");
   app.add_option("--only", only, "those of which the report holds this");
-  app.add_option("operators", names, "files of tests/ops, by stem; all if none is given");
+  app.add_option("operators", names,
+                 "those of tests/ops, as microsoft_gelu for microsoft/gelu.case; all if none is given");
   CLI11_PARSE(app, argc, argv);
   std::vector<Trial> trials;
   size_t number = static_cast<size_t>(start);
   for (const auto& file : case_files(CAMEO_SOURCE_DIR "/tests/ops")) {
-    if (!names.empty() && std::ranges::find(names, file.stem().string()) == names.end()) continue;
+    if (!names.empty() && std::ranges::find(names, operator_of(file)) == names.end()) continue;
     for (const Case& c : load_case_file(file)) {
       std::optional<Trial> base = trial_of(c);
       if (!base) continue;

@@ -100,7 +100,7 @@ class Table {
 
 void add_operators(Table& table) {
   for (const fs::path& file : test::case_files(fs::path(CAMEO_SOURCE_DIR) / "tests/ops"))
-    table.add("operator/" + file.stem().string(), [&](const Table::Visit& visit) {
+    table.add("operator/" + test::operator_of(file), [&](const Table::Visit& visit) {
       for (const test::Case& c : test::load_case_file(file))
         if (c.graph) visit(*c.graph);
     });

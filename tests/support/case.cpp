@@ -216,10 +216,14 @@ std::vector<Case> load_case_file(const std::filesystem::path& file) { return Rea
 
 std::vector<std::filesystem::path> case_files(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(folder))
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
     if (entry.path().extension() == ".case") files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   return files;
+}
+std::string operator_of(const std::filesystem::path& file) {
+  const std::string folder = file.parent_path().filename().string(), stem = file.stem().string();
+  return folder == "ops" ? stem : folder + "_" + stem;
 }
 std::vector<Case> load_cases(const std::filesystem::path& folder) {
   std::vector<Case> all;

@@ -42,11 +42,13 @@ struct Case {
 /// Makes `graph` and `inputs`, or `error`, of the operands and attributes.
 void make_graph(Case& c);
 
-/// All cases of one file, and of the `.case` files of a folder in order of name. A file that is not understood throws
-/// std::runtime_error with FILE:LINE.
+/// All cases of one file, and of the `.case` files of a folder and of those in it, in order of name. A file that is not
+/// understood throws std::runtime_error with FILE:LINE.
 std::vector<Case> load_case_file(const std::filesystem::path& file);
 std::vector<Case> load_cases(const std::filesystem::path& folder);
 std::vector<std::filesystem::path> case_files(const std::filesystem::path& folder);
+/// The operator that a file of tests/ops is of, as its declaration is called: microsoft/gelu.case is microsoft_gelu.
+std::string operator_of(const std::filesystem::path& file);
 
 /// An attribute's value as text, by the operator's declaration.
 Attr parse_attr(const Operator& op, const std::string& name, const std::string& text);

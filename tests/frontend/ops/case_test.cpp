@@ -39,9 +39,9 @@ TEST_P(InterpretCase, Runs) {
   }
 }
 INSTANTIATE_TEST_SUITE_P(Ops, InterpretCase, testing::ValuesIn(case_files(kFolder)),
-                         [](const auto& info) { return info.param.stem().string(); });
+                         [](const auto& info) { return operator_of(info.param); });
 
-/// LeakyRelu -> leaky_relu, as the operator's own file is named.
+/// LeakyRelu -> leaky_relu, as the operator's own file is named (in the folder of its domain).
 std::string snake_name(std::string_view name) {
   std::string s;
   for (size_t i = 0; i < name.size(); ++i) {

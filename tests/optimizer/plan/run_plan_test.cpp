@@ -38,7 +38,7 @@ TEST_P(PlannedCase, Runs) {
 }
 INSTANTIATE_TEST_SUITE_P(Ops, PlannedCase,
                          testing::ValuesIn(case_files(std::filesystem::path(CAMEO_SOURCE_DIR) / "tests/ops")),
-                         [](const auto& info) { return info.param.stem().string(); });
+                         [](const auto& info) { return operator_of(info.param); });
 
 // ---- faults ---------------------------------------------------------------------------------------------------------
 /// What becomes of a sound plan that was damaged: nothing, the first wrong output, or the fault that stopped it.

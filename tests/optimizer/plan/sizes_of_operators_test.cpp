@@ -44,7 +44,7 @@ Rows rows_of(const std::string& stem) {
 
 class SizesOf : public testing::TestWithParam<std::filesystem::path> {};
 TEST_P(SizesOf, Inputs) {
-  const std::string stem = GetParam().stem().string();
+  const std::string stem = operator_of(GetParam());
   Rows refused;
   for (const Case& c : load_case_file(GetParam())) {
     if (!c.graph) continue;
@@ -60,7 +60,7 @@ TEST_P(SizesOf, Inputs) {
 }
 INSTANTIATE_TEST_SUITE_P(Ops, SizesOf,
                          testing::ValuesIn(case_files(std::filesystem::path(CAMEO_SOURCE_DIR) / "tests/ops")),
-                         [](const auto& info) { return info.param.stem().string(); });
+                         [](const auto& info) { return operator_of(info.param); });
 
 }  // namespace
 }  // namespace cameo::test
