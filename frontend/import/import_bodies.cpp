@@ -239,11 +239,51 @@ void Importer::finish_repeated(onnx::NodeProto& n, NodeFacts facts, Body body, S
   add_node(n, std::move(facts), body.captures, scope);
 }
 
+// ---- FlexAttention ------------------------------------------------------------------------------------------------
+
+/// What the bodies take and give: a score for each query and key, in the type of the softmax.
+Type Importer::scores_of(const NodeFacts& facts, const Scope& scope) {
+  if (facts.inputs.size() < 2 || !facts.inputs[0] || !facts.inputs[1])
+    throw CompileError(Code::E0203, "`FlexAttention` takes Q, K and V");
+  const Type &q = scope.graph.type(facts.inputs[0]), &k = scope.graph.type(facts.inputs[1]);
+  if (q.rank() != 4 || k.rank() != 4)
+    throw CompileError(Code::E0302, fmt::format("Q is {} and K {}: ranks of 4 are needed", to_string(q), to_string(k)));
+  const auto given = facts.attrs.find("softmax_precision");
+  const DType by_default = q.dtype == DType::f64 ? DType::f64 : DType::f32;
+  const DType t = given == facts.attrs.end() ? by_default : static_cast<DType>(std::get<int64_t>(given->second));
+  return Type(t, {q.shape[0], q.shape[1], q.shape[2], k.shape[2]});
+}
+
+/// What changes scores and what changes probabilities, either of which may be left out; both take the same captures.
+void Importer::import_flex_attention(onnx::NodeProto& n, NodeFacts facts, std::span<onnx::GraphProto* const> graphs,
+                                     Scope& scope) {
+  const Type scores = scores_of(facts, scope);
+  std::vector<Body> bodies;
+  std::vector<std::string_view> captures;
+  std::vector<int64_t> stages;
+  for (size_t i = 0; i < graphs.size(); ++i) {
+    if (!graphs[i]) continue;
+    bodies.push_back(import_body(*graphs[i], scope, {&scores, 1}, captures));
+    if (!bodies.back().ok) return fail_outputs(n, scope);
+    captures = bodies.back().captures;
+    stages.push_back(static_cast<int64_t>(i));
+  }
+  for (Body& body : bodies) {
+    for (size_t c = body.captures.size(); c < captures.size(); ++c)
+      body.graph->add_input(std::string(captures[c]), scope.graph.type(*scope.find(captures[c])));
+    facts.bodies.push_back(body.graph);
+  }
+  facts.attrs["captures"] = static_cast<int64_t>(captures.size());
+  facts.attrs["stages"] = std::move(stages);
+  add_node(n, std::move(facts), captures, scope);
+}
+
 void Importer::import_control(onnx::NodeProto& n, NodeFacts facts, std::span<onnx::GraphProto* const> graphs,
                               Scope& scope) {
   std::string_view name = facts.op->name;
   if (name == "Loop") return import_loop(n, std::move(facts), *graphs[0], scope);
   if (name == "Scan") return import_scan(n, std::move(facts), *graphs[0], scope);
+  if (name == "FlexAttention") return import_flex_attention(n, std::move(facts), graphs, scope);
   if (name != "If") throw CompileError(Code::E0402, fmt::format("`{}` with a body is not supported", name));
   bool then_first = facts.op->attributes[0].name == "then_branch";
   import_if(n, std::move(facts), *graphs[then_first ? 0 : 1], *graphs[then_first ? 1 : 0], scope);

@@ -265,6 +265,7 @@ class Importer {
   void import_constant(onnx::NodeProto& n, Scope& scope, uint32_t row);
   const Function* local_function(const onnx::NodeProto& n) const;
   const Operator* known_operator(const onnx::NodeProto& n, const Region& region, uint32_t row, int& version);
+  const Operator* removed_operator(const onnx::NodeProto& n, int64_t opset, uint32_t row);
   void missing_operator(const onnx::NodeProto& n, std::string_view domain, int64_t opset, const Operator* op,
                         uint32_t row);
   void scan_operators(const onnx::NodeProto& n, const Region& region, uint32_t row);
@@ -272,6 +273,8 @@ class Importer {
   bool crop(NodeFacts& facts, const onnx::NodeProto& n, Scope& scope);
   bool extend(NodeFacts& facts, Scope& scope);
   std::vector<ValueId> read_inputs(const onnx::NodeProto& n, Scope& scope, uint32_t row, bool& ok);
+  static ValueId named_value(const std::string& name, Scope& scope);
+  void import_gradient(onnx::NodeProto& n, Scope& scope, uint32_t row);
   Attrs read_attributes(onnx::NodeProto& n, const Operator& op, int version, const Region& region, uint32_t row,
                         std::vector<onnx::GraphProto*>& graphs);
   int type_of(const onnx::AttributeProto& a, const std::string& node);
@@ -301,12 +304,16 @@ class Importer {
   void import_if(onnx::NodeProto& n, NodeFacts facts, onnx::GraphProto& yes, onnx::GraphProto& no, Scope& scope);
   void import_loop(onnx::NodeProto& n, NodeFacts facts, onnx::GraphProto& g, Scope& scope);
   void import_scan(onnx::NodeProto& n, NodeFacts facts, onnx::GraphProto& g, Scope& scope);
+  static Type scores_of(const NodeFacts& facts, const Scope& scope);
+  void import_flex_attention(onnx::NodeProto& n, NodeFacts facts, std::span<onnx::GraphProto* const> graphs,
+                             Scope& scope);
   void inline_branch(onnx::NodeProto& n, onnx::GraphProto& g, Scope& outer);
   void finish_repeated(onnx::NodeProto& n, NodeFacts facts, Body body, Scope& scope);
 
   onnx::ModelProto& proto_;
   const ImportOptions& options_;
   std::set<std::string> deciding_;
+  const std::set<std::string_view>* wanted_ = nullptr;  // of the graph's own values, where its outputs are chosen
   DataFolder folder_;
   TensorReader reader_;
   Model model_;

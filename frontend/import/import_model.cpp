@@ -267,6 +267,7 @@ void Importer::import_main() {
   Scope scope{model_.graph, region, nodes_left_};
   std::optional<Needed> needed;
   if (!options_.outputs.empty()) needed = needed_by_outputs(g.node());
+  wanted_ = needed ? &needed->names : nullptr;
   import_inputs(g, scope, needed ? &*needed : nullptr);
   import_initializers(g, scope);
   std::set<std::string_view> given;
@@ -274,6 +275,7 @@ void Importer::import_main() {
   import_nodes(*g.mutable_node(), scope, 0, given, needed ? &needed->nodes : nullptr);
   check_declared(g, scope);
   import_outputs(g, scope);
+  wanted_ = nullptr;
 }
 
 void Importer::import_outputs(const onnx::GraphProto& g, Scope& scope) {

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "frontend/import/import_internal.h"
+#include "frontend/ir/differentiate.h"
 
 namespace cameo::importing {
 
@@ -67,6 +69,17 @@ void Importer::missing_operator(const onnx::NodeProto& n, std::string_view domai
     m.help = fmt::format("it is from opset {} on: onnx.version_converter can convert the model", op->since.front());
 }
 
+/// An experiment that the standard had until opset 9 (frontend/ops/removed), and with --lenient later; else null.
+const Operator* Importer::removed_operator(const onnx::NodeProto& n, int64_t opset, uint32_t row) {
+  constexpr int64_t kLast = 9;
+  const Operator* op = find_operator(n.op_type(), "removed");
+  if (!op || opset <= kLast) return op;
+  if (!options_.lenient) return nullptr;
+  report(Code::W0005, fmt::format("`{}` was an experiment until opset {}; it counts all the same", op->name, kLast),
+         at(row));
+  return op;
+}
+
 /// The operator and its version, or null after a report.
 const Operator* Importer::known_operator(const onnx::NodeProto& n, const Region& region, uint32_t row, int& version) {
   std::string_view domain = plain_domain(n.domain());
@@ -77,6 +90,7 @@ const Operator* Importer::known_operator(const onnx::NodeProto& n, const Region&
     return nullptr;
   }
   const Operator* op = find_operator(n.op_type(), domain);
+  if (!op && domain.empty()) op = removed_operator(n, opset->second, row);
   version = op ? version_at(*op, static_cast<int>(std::min<int64_t>(opset->second, INT32_MAX))) : 0;
   if (op && version) return op;
   missing_operator(n, domain, opset->second, op, row);
@@ -99,6 +113,7 @@ void Importer::import_node(onnx::NodeProto& n, Scope& scope, uint32_t row) {
   if (--nodes_left_ < 0) throw TooManyNodes();
   if (const Function* f = local_function(n)) return call(*f, n, scope, row);
   if (n.op_type() == "Constant" && plain_domain(n.domain()).empty()) return import_constant(n, scope, row);
+  if (n.op_type() == "Gradient" && n.domain() == "ai.onnx.preview.training") return import_gradient(n, scope, row);
   int version;
   const Operator* op = known_operator(n, scope.region, row, version);
   if (op) {
@@ -222,6 +237,10 @@ void Importer::repair(NodeFacts& f, const onnx::NodeProto& n, Scope& scope) {
 }
 
 namespace {
+/// Whether it draws numbers: those of nodes without a seed differ.
+bool draws(const Operator& op) {
+  return std::ranges::any_of(op.attributes, [](const AttrSpec& a) { return a.name == "stream"; });
+}
 bool is_list(const Operator& op) { return !op.outputs.empty() && op.outputs.back().presence == OutputSpec::Variadic; }
 }  // namespace
 
@@ -239,6 +258,7 @@ void Importer::import_operator(onnx::NodeProto& n, const Operator& op, int versi
     scan_operators(n, scope.region, row);
     return fail_outputs(n, scope);
   }
+  if (draws(op) && !facts.attrs.contains("seed")) facts.attrs["stream"] = int64_t{row};
   if (options_.lenient) repair(facts, n, scope);
   if (graphs.empty())
     add_node(n, std::move(facts), {}, scope);
@@ -264,7 +284,9 @@ void Importer::add_node(const onnx::NodeProto& n, NodeFacts f, std::span<const s
   while (!is_list(*f.op) && n.output(outputs - 1).empty()) --outputs;
   std::vector<ValueId> made =
       scope.graph.add(*f.op, std::move(f.inputs), std::move(f.attrs), {f.row}, f.version, outputs, std::move(f.bodies));
-  for (ValueId v : made) check_runs(*f.op, scope.graph.type(v), "gives");
+  for (size_t i = 0; i < made.size(); ++i)
+    if (scope.outer || !wanted_ || wanted_->contains(n.output(static_cast<int>(i))))
+      check_runs(*f.op, scope.graph.type(made[i]), "gives");
   define_outputs(n, scope, made);
 }
 
@@ -373,6 +395,26 @@ std::optional<Attr> Importer::read_attribute(onnx::AttributeProto& a, int type) 
   }
 }
 
+namespace {
+/// Of an attribute that has had several kinds, the one that is written; else the first, or null.
+const AttrSpec* spec_of(const Operator& op, const Proto& a) {
+  const AttrSpec* found = nullptr;
+  for (const AttrSpec& spec : op.attributes)
+    if (spec.name == a.name() && (!found || shows(a, proto_type(spec.kind)))) found = &spec;
+  return found;
+}
+/// The type that `Cast` of version 1 names.
+std::optional<int64_t> named_type(const Operator& op, int version, const Proto& a) {
+  if (op.name != "Cast" || version > 1 || a.name() != "to" || !a.has_s()) return std::nullopt;
+  const auto same = [](char x, char y) { return x == std::toupper(y); };
+  for (int64_t t = 1; t < kDTypeCount; ++t)
+    if (std::ranges::equal(a.s(), kDTypes[t].onnx, same)) return t;
+  throw CompileError(Code::E0204, fmt::format("`to` is `{}`, which is no element type", printable(a.s())));
+}
+/// Which inputs a node may overwrite, as the first five opsets had it.
+bool is_consumed_inputs(const Proto& a, int version) { return version < 6 && a.name() == "consumed_inputs"; }
+}  // namespace
+
 Attrs Importer::read_attributes(onnx::NodeProto& n, const Operator& op, int version, const Region& region, uint32_t row,
                                 std::vector<onnx::GraphProto*>& graphs) {
   Attrs attrs;
@@ -383,8 +425,13 @@ Attrs Importer::read_attributes(onnx::NodeProto& n, const Operator& op, int vers
       throw CompileError(Code::E0204, fmt::format("attribute `{}` stands twice", printable(written.name())));
     Proto* a = resolve(written, region);
     if (!a) continue;
-    auto spec = std::ranges::find(op.attributes, std::string_view(written.name()), &AttrSpec::name);
-    if (spec == op.attributes.end()) {
+    if (is_consumed_inputs(*a, version)) continue;
+    if (auto t = named_type(op, version, *a)) {
+      attrs["to"] = *t;
+      continue;
+    }
+    const AttrSpec* spec = spec_of(op, *a);
+    if (!spec) {
       Seen& s =
           tallies_.unknown_attributes[fmt::format("`{}` has no attribute `{}`", op.name, printable(written.name()))];
       if (count(s)) s.first = at(row);
@@ -406,11 +453,50 @@ Attrs Importer::read_attributes(onnx::NodeProto& n, const Operator& op, int vers
   }
   for (const AttrSpec& spec : op.attributes) {
     if (spec.kind != AttrKind::Graph) continue;
-    if (!bodies.count(spec.name))
+    if (!bodies.count(spec.name) && !spec.fallback)
       throw CompileError(Code::E0204, fmt::format("attribute `{}` of `{}` is missing", spec.name, op.name));
-    graphs.push_back(bodies[spec.name]);
+    graphs.push_back(bodies[spec.name]);  // null: left out
   }
   return attrs;
+}
+
+// ---- Gradient -----------------------------------------------------------------------------------------------------
+
+/// The value that an attribute of `Gradient` names: of the same graph, and computed.
+ValueId Importer::named_value(const std::string& name, Scope& scope) {
+  const auto found = scope.names.find(name);
+  if (found == scope.names.end() || !found->second)
+    throw CompileError(Code::E0202,
+                       fmt::format("`Gradient` names `{}`, which is made by no node before it", printable(name)));
+  if (scope.graph[found->second].constant)
+    throw CompileError(Code::E0402, fmt::format("`Gradient` of `{}`, which is a constant", printable(name)));
+  return found->second;
+}
+
+/// Nodes that compute the derivatives stand in its place; at the values that it names, not at others.
+void Importer::import_gradient(onnx::NodeProto& n, Scope& scope, uint32_t row) {
+  try {
+    bool ok = true;
+    const std::vector<ValueId> inputs = read_inputs(n, scope, row, ok);
+    if (!ok) return fail_outputs(n, scope);
+    std::vector<ValueId> xs, all;
+    ValueId y;
+    for (const auto& a : n.attribute()) {
+      if (a.name() == "y") y = named_value(a.s(), scope);
+      for (const auto& name : a.strings()) {
+        all.push_back(named_value(name, scope));
+        if (a.name() == "xs") xs.push_back(all.back());
+      }
+    }
+    if (!y || xs.empty()) throw CompileError(Code::E0204, "`Gradient` needs `y` and `xs`");
+    if (!std::ranges::is_permutation(inputs, all))
+      throw CompileError(Code::E0402, "`Gradient` at other values than `xs` and `zs`");
+    define_outputs(n, scope, differentiate(scope.graph, y, xs, {row}));
+  } catch (CompileError& e) {
+    if (e.diagnostic.node.empty()) e.diagnostic.node = at(row);
+    report(std::move(e.diagnostic));
+    fail_outputs(n, scope);
+  }
 }
 
 // ---- Constant -----------------------------------------------------------------------------------------------------

@@ -46,6 +46,7 @@ struct Opaque {
   std::string_view kernel;         // the function rt::KERNEL of runtime/kernels/KERNEL.h
   std::vector<Expr> numbers = {};  // its arguments that are no operands: extents, modes
   int64_t units = 1;               // of work, that a GPU's threads share: an estimate where its extents are sizes
+  double operations = 0;           // of a unit, where a processor's threads share them too
   bool host_only = false;
 };
 struct Meaning : std::variant<Compute, View, Scatter, Composite, Control, Opaque> {
@@ -171,6 +172,8 @@ struct AttrSpec {
   AttrSpec(std::string_view n, const char* v, int s = 0)
       : name(n), kind(AttrKind::String), since(s), fallback(std::string(v)) {}
   AttrSpec(std::string_view n, AttrKind k, int s = 0) : name(n), kind(k), since(s) {}  // no default
+  enum NoGraph { kNoGraph };
+  AttrSpec(std::string_view n, NoGraph) : name(n), kind(AttrKind::Graph), since(0), fallback(int64_t{0}) {}
 };
 
 struct Operator {

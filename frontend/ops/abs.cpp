@@ -5,7 +5,7 @@ namespace cameo::ops {
 
 Operator declare_abs() {
   return {.name = "Abs",
-          .since = {6, 13},
+          .since = {1, 6, 13},
           .inputs = {{"X", kNumbers}},
           .infer = infer::same_as_first,
           .meaning = elementwise([](const MeaningView&, Expr x) { return abs(x); })};

@@ -4,7 +4,7 @@
 namespace cameo::ops {
 
 Operator declare_add() {
-  return arithmetic::declare("Add", {6, 7, 13, 14}, arithmetic::meaning([](Expr a, Expr b) { return a + b; }));
+  return arithmetic::declare("Add", {1, 6, 7, 13, 14}, arithmetic::meaning([](Expr a, Expr b) { return a + b; }));
 }
 
 }  // namespace cameo::ops

@@ -3,11 +3,6 @@
 
 namespace cameo::ops {
 namespace {
-DType target_type(const NodeView& n) {
-  int64_t to = n.attr_int("to");
-  if (to <= 0 || to >= kDTypeCount) n.fail(Code::E0204, "`to` is " + std::to_string(to) + ", which is no element type");
-  return static_cast<DType>(to);
-}
 void infer_cast(Infer& n) {
   check_conversion(n, n.dtype(), target_type(n));
   check_round_mode(n);
@@ -17,7 +12,7 @@ void infer_cast(Infer& n) {
 
 Operator declare_cast() {
   return {.name = "Cast",
-          .since = {6, 9, 13, 19, 21, 23, 24, 25, 28},
+          .since = {1, 6, 9, 13, 19, 21, 23, 24, 25, 28},
           .inputs = {{"input", kTensors}},
           .attributes = {{"to", AttrKind::Int}, {"saturate", 1, 19}, {"round_mode", "up", 24}},
           .infer = infer_cast,

@@ -27,7 +27,7 @@ Meaning clip_meaning(const MeaningView& n) {
 
 Operator declare_clip() {
   return {.name = "Clip",
-          .since = {6, 11, 12, 13},
+          .since = {1, 6, 11, 12, 13},
           .inputs = {{"input", kNumbers},
                      {"min", kNumbers, InputSpec::Optional, 0},
                      {"max", kNumbers, InputSpec::Optional, 0}},

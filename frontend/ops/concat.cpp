@@ -8,8 +8,13 @@ namespace {
 
 constexpr size_t kConcatChain = 64;  // of one chain
 
+int concat_axis(const NodeView& n) {
+  const bool by_default = n.version() < 4 && !n.has_attr("axis");
+  return NodeView::axis(by_default ? 1 : n.attr_int("axis"), n.rank());
+}
+
 void infer_concat(Infer& n) {
-  int axis = NodeView::axis(n.attr_int("axis"), n.rank());
+  int axis = concat_axis(n);
   Shape out = n.shape(0);
   for (int i = 1; i < n.input_count(); ++i) {
     if (n.rank(i) != n.rank(0))
@@ -32,7 +37,7 @@ Composite concat_in_groups(const MeaningView& n) {
     std::vector<ValueId> groups;
     for (size_t i = 0; i < parts.size(); i += kConcatChain) {
       size_t end = std::min(i + kConcatChain, parts.size());
-      groups.push_back(b.concat({parts.begin() + i, parts.begin() + end}, n.attr_int("axis")));
+      groups.push_back(b.concat({parts.begin() + i, parts.begin() + end}, concat_axis(n)));
     }
     parts = std::move(groups);
   }
@@ -41,7 +46,7 @@ Composite concat_in_groups(const MeaningView& n) {
 
 Meaning concat_meaning(const MeaningView& n) {
   if (n.input_count() > static_cast<int>(kConcatChain)) return concat_in_groups(n);
-  int axis = NodeView::axis(n.attr_int("axis"), n.rank());
+  int axis = concat_axis(n);
   OutputExpr out{n.index(), {}};
   std::vector<Expr> parts, ends;
   Dim begin = 0;
@@ -61,7 +66,7 @@ Meaning concat_meaning(const MeaningView& n) {
 
 Operator declare_concat() {
   return {.name = "Concat",
-          .since = {4, 11, 13},
+          .since = {1, 4, 11, 13},
           .inputs = {{"inputs", kTensors, InputSpec::Variadic, 0}},
           .outputs = {{"concat_result"}},
           .attributes = {{"axis", AttrKind::Int}},

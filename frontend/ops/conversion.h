@@ -8,6 +8,13 @@
 
 namespace cameo::ops {
 
+/// By the attribute `to`.
+inline DType target_type(const NodeView& n) {
+  const int64_t to = n.attr_int("to");
+  if (to <= 0 || to >= kDTypeCount) n.fail(Code::E0204, "`to` is " + std::to_string(to) + ", which is no element type");
+  return static_cast<DType>(to);
+}
+
 /// Strings and complex numbers have no arithmetic; a cast to the same type needs none.
 inline void check_conversion(const NodeView& n, DType from, DType to) {
   for (DType t : {from, to})

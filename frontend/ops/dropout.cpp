@@ -1,64 +1,59 @@
-// Dropout as inference runs it: the data unchanged and a mask of ones. What would drop at random is refused, when
-// compiling or, where only a run knows, by a fault.
+// Dropout: the data unchanged and a mask of ones, as inference runs it. In training mode an element is dropped where a
+// number in [0, 1) is less than the ratio, and what stays is scaled up; the numbers are those of NumPy's
+// RandomState(seed), 0 where there is no seed.
+#include "frontend/ir/build.h"
 #include "frontend/ops/operands.h"
-#include "runtime/dtype.h"
 
 namespace cameo::ops {
 namespace {
 
 constexpr int kRatio = 1, kTraining = 2;
 
-/// Nothing where only a run knows.
-std::optional<bool> is_training(const NodeView& n) {
-  if (!n.has(kTraining)) return false;
-  const Tensor* mode = n.constant(kTraining);
-  return mode && mode->size() == 1 ? std::optional(mode->get_int(0) != 0) : std::nullopt;
-}
-std::optional<bool> has_ratio(const NodeView& n) {
-  if (!n.has(kRatio)) return true;
-  const Tensor* ratio = n.constant(kRatio);
-  return ratio && ratio->size() == 1 ? std::optional(ratio->get(0) != 0) : std::nullopt;
+/// Whether nothing is ever dropped: it is known not to train, or the ratio to be 0.
+bool drops_nothing(const NodeView& n) {
+  if (!n.has(kTraining)) return true;
+  const Tensor *mode = n.constant(kTraining), *ratio = n.constant(kRatio);
+  return (mode && mode->size() == 1 && mode->get_int(0) == 0) || (ratio && ratio->size() == 1 && ratio->get(0) == 0);
 }
 
 void infer_dropout(Infer& n) {
   check_scalar(n, kRatio);
   check_scalar(n, kTraining);
-  if (is_training(n) == true && has_ratio(n) == true)
-    n.fail(Code::E0402, "`Dropout` in training mode drops at random", "export the model for inference");
-  if (n.rank() == 0 && is_training(n) != false && has_ratio(n) != false)  // it has no index that a fault could blame
-    n.fail(Code::E0402, "`Dropout` of a scalar, in a mode or at a ratio that only a run knows");
   n.output(0, n.type(0));
   n.output(1, n.version() < 10 ? n.dtype() : DType::b1, n.shape());
 }
 
-/// Where nothing is dropped, and a fault where something would be.
-Expr kept(const MeaningView& n, std::vector<Expr> index) {
-  if (is_training(n) == false || has_ratio(n) == false) return n.load(0, index);
-  const Expr training = is_training(n) ? boolean(true) : scalar_operand(n, kTraining);
-  const Expr drops =
-      has_ratio(n) ? training : logical_and(training, ne(scalar_operand(n, kRatio), zero(n.dtype(kRatio))));
-  index[0] = select(drops, integer(rt::kNoIndex), index[0]);
-  return n.load_checked(0, index);
+Meaning dropping(const MeaningView& n) {
+  Build b(n);
+  const DType t = accumulator(n.dtype());
+  const ValueId numbers = b.graph().add(get_operator("Twister", "cameo"), {b.in(0)},
+                                        {{"seed", n.has_attr("seed") ? n.attr_int("seed") : 0}})[0];
+  const ValueId trains = b.reshape(b.in(kTraining), {});
+  const ValueId given = b.in(kRatio) ? b.reshape(b.in(kRatio), {}) : b.scalar(DType::f32, n.attr_float("ratio"));
+  const ValueId ratio = b.op("Where", {trains, b.cast(given, DType::f64), b.scalar(DType::f64, 0)});
+  const ValueId stays = b.op("GreaterOrEqual", {numbers, ratio});
+  const ValueId scale = b.cast(b.div(b.like(ratio, 1), b.sub(b.like(ratio, 1), ratio)), t);
+  const ValueId y = b.op("Where", {stays, b.mul(b.cast(b.in(0), t), scale), b.scalar(t, 0)});
+  return b.outputs({b.cast(y, n.dtype()), stays});
 }
 
 Meaning dropout_meaning(const MeaningView& n) {
-  if (n.output_count() < 2 && (is_training(n) == false || has_ratio(n) == false)) return View{0};
-  OutputExpr data{n.index(0), {}};
-  data.value = kept(n, data.index);
-  if (n.output_count() < 2) return Compute{{data}};
-  return Compute{{data, {n.index(1), one(n.out_dtype(1))}}};
+  if (!drops_nothing(n)) return dropping(n);
+  if (n.output_count() < 2) return View{0};
+  const std::vector<Expr> index = n.index(0);
+  return Compute{{{index, n.load(0, index)}, {n.index(1), one(n.out_dtype(1))}}};
 }
 
 }  // namespace
 
 Operator declare_dropout() {
   return {.name = "Dropout",
-          .since = {7, 10, 12, 13, 22},
+          .since = {1, 6, 7, 10, 12, 13, 22},
           .inputs = {{"data", kFloats},
                      {"ratio", kFloats, InputSpec::Optional},
                      {"training_mode", kBool, InputSpec::Optional}},
           .outputs = {{"output"}, {"mask", OutputSpec::Optional}},
-          .attributes = {{"ratio", 0.5f}, {"seed", AttrKind::Int, 12}},
+          .attributes = {{"is_test", 0}, {"ratio", 0.5f}, {"seed", AttrKind::Int, 12}},
           .infer = infer_dropout,
           .meaning = dropout_meaning};
 }

@@ -5,7 +5,7 @@ namespace cameo::ops {
 
 Operator declare_elu() {
   return {.name = "Elu",
-          .since = {6, 22},
+          .since = {1, 6, 22},
           .inputs = {{"X", kFloats}},
           .attributes = {{"alpha", 1.0f}},
           .infer = infer::same_as_first,

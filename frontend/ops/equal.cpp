@@ -1,16 +1,11 @@
 // Equal: a == b with broadcasting; NaN equals nothing.
-#include "frontend/ir/operator.h"
+#include "frontend/ops/arithmetic.h"
 
 namespace cameo::ops {
 
 Operator declare_equal() {
-  return {.name = "Equal",
-          .since = {7, 11, 13, 19},
-          .inputs = {{"A", kNumbers | kBool | DTypes(DType::str)},
-                     {"B", kNumbers | kBool | DTypes(DType::str), InputSpec::Required, 0}},
-
-          .infer = infer::broadcast_bool,
-          .meaning = elementwise([](const MeaningView&, Expr a, Expr b) { return eq(a, b); })};
+  return arithmetic::declare_test("Equal", {1, 7, 11, 13, 19}, kNumbers | kBool | DTypes(DType::str),
+                                  arithmetic::meaning([](Expr a, Expr b) { return eq(a, b); }));
 }
 
 }  // namespace cameo::ops

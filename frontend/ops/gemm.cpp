@@ -38,7 +38,7 @@ Meaning gemm_meaning(const MeaningView& n) {
 
 Operator declare_gemm() {
   return {.name = "Gemm",
-          .since = {6, 7, 9, 11, 13},
+          .since = {1, 6, 7, 9, 11, 13},
           .inputs = {{"A", kNumbers}, {"B", kNumbers, InputSpec::Required, 0}, {"C", kNumbers, InputSpec::Optional, 0}},
           .attributes = {{"alpha", 1.0f}, {"beta", 1.0f}, {"transA", 0}, {"transB", 0}, {"broadcast", 0}},
           .infer = infer_gemm,

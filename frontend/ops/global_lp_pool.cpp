@@ -6,7 +6,7 @@ namespace cameo::ops {
 namespace {
 Meaning global_lp_pool(const MeaningView& n) {
   GlobalWindow w = global_window(n);
-  int64_t p = n.attr_int("p");
+  const double p = lp_power(n);
   Expr sum = fold_all(FoldKind::Sum, w.taps, lp_term(n.load(0, w.at), p));
   return Compute{{{w.out, cast(lp_root(sum, p), n.dtype())}}};
 }
@@ -14,9 +14,9 @@ Meaning global_lp_pool(const MeaningView& n) {
 
 Operator declare_global_lp_pool() {
   return {.name = "GlobalLpPool",
-          .since = {2, 22},
+          .since = {1, 2, 22},
           .inputs = {{"X", kFloats}},
-          .attributes = {{"p", 2}},
+          .attributes = {{"p", 2}, {"p", AttrKind::Float}},
           .infer = infer_global_pool,
           .meaning = global_lp_pool};
 }

@@ -1,14 +1,11 @@
 // Greater: with broadcasting; false when either is NaN.
-#include "frontend/ir/operator.h"
+#include "frontend/ops/arithmetic.h"
 
 namespace cameo::ops {
 
 Operator declare_greater() {
-  return {.name = "Greater",
-          .since = {7, 9, 13},
-          .inputs = {{"A", kNumbers}, {"B", kNumbers, InputSpec::Required, 0}},
-          .infer = infer::broadcast_bool,
-          .meaning = elementwise([](const MeaningView&, Expr a, Expr b) { return gt(a, b); })};
+  return arithmetic::declare_test("Greater", {1, 7, 9, 13}, kNumbers,
+                                  arithmetic::meaning([](Expr a, Expr b) { return gt(a, b); }));
 }
 
 }  // namespace cameo::ops

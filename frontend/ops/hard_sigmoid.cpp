@@ -5,7 +5,7 @@ namespace cameo::ops {
 
 Operator declare_hard_sigmoid() {
   return {.name = "HardSigmoid",
-          .since = {6, 22},
+          .since = {1, 6, 22},
           .inputs = {{"X", kFloats}},
           .attributes = {{"alpha", 0.2f}, {"beta", 0.5f}},
           .infer = infer::same_as_first,

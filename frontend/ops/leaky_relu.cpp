@@ -5,7 +5,7 @@ namespace cameo::ops {
 
 Operator declare_leaky_relu() {
   return {.name = "LeakyRelu",
-          .since = {6, 16},
+          .since = {1, 6, 16},
           .inputs = {{"X", kFloats}},
           .attributes = {{"alpha", 0.01f}},
           .infer = infer::same_as_first,

@@ -1,14 +1,11 @@
 // Less: with broadcasting; false when either is NaN.
-#include "frontend/ir/operator.h"
+#include "frontend/ops/arithmetic.h"
 
 namespace cameo::ops {
 
 Operator declare_less() {
-  return {.name = "Less",
-          .since = {7, 9, 13},
-          .inputs = {{"A", kNumbers}, {"B", kNumbers, InputSpec::Required, 0}},
-          .infer = infer::broadcast_bool,
-          .meaning = elementwise([](const MeaningView&, Expr a, Expr b) { return lt(a, b); })};
+  return arithmetic::declare_test("Less", {1, 7, 9, 13}, kNumbers,
+                                  arithmetic::meaning([](Expr a, Expr b) { return lt(a, b); }));
 }
 
 }  // namespace cameo::ops

@@ -8,7 +8,7 @@ Meaning max_meaning(const MeaningView& n) { return joining_meaning(n, "Max", max
 
 Operator declare_max() {
   return {.name = "Max",
-          .since = {6, 8, 12, 13},
+          .since = {1, 6, 8, 12, 13},
           .inputs = {{"data_0", kNumbers, InputSpec::Variadic, 0}},
           .infer = infer::broadcast,
           .meaning = max_meaning};

@@ -20,7 +20,7 @@ Meaning mean_meaning(const MeaningView& n) {
 
 Operator declare_mean() {
   return {.name = "Mean",
-          .since = {6, 8, 13},
+          .since = {1, 6, 8, 13},
           .inputs = {{"data_0", kFloats, InputSpec::Variadic, 0}},
           .infer = infer::broadcast,
           .meaning = mean_meaning};

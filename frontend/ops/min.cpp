@@ -8,7 +8,7 @@ Meaning min_meaning(const MeaningView& n) { return joining_meaning(n, "Min", min
 
 Operator declare_min() {
   return {.name = "Min",
-          .since = {6, 8, 12, 13},
+          .since = {1, 6, 8, 12, 13},
           .inputs = {{"data_0", kNumbers, InputSpec::Variadic, 0}},
           .infer = infer::broadcast,
           .meaning = min_meaning};

@@ -5,7 +5,7 @@ namespace cameo::ops {
 
 Operator declare_neg() {
   return {.name = "Neg",
-          .since = {6, 13},
+          .since = {1, 6, 13},
           .inputs = {{"X", kSigned}},
           .infer = infer::same_as_first,
           .meaning = elementwise([](const MeaningView&, Expr x) { return -x; })};

@@ -35,7 +35,7 @@ Meaning p_relu_meaning(const MeaningView& n) {
 
 Operator declare_p_relu() {
   return {.name = "PRelu",
-          .since = {6, 7, 9, 16},
+          .since = {1, 6, 7, 9, 16},
           .inputs = {{"X", kNumbers}, {"slope", kNumbers, InputSpec::Required, 0}},
           .infer = infer_p_relu,
           .meaning = p_relu_meaning};

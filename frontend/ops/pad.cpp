@@ -13,7 +13,7 @@ std::vector<Margins> margins(const NodeView& n) {
   if (n.has(1))
     pads = elements(n, 1);
   else
-    for (int64_t p : n.attr_ints("pads")) pads.push_back(integer(p));
+    for (int64_t p : n.attr_ints(n.version() < 2 ? "paddings" : "pads")) pads.push_back(integer(p));
   std::vector<Expr> axes;
   for (int d = 0; d < n.rank(); ++d) axes.push_back(integer(d));
   if (n.has(3)) {
@@ -96,12 +96,15 @@ Meaning pad_meaning(const MeaningView& n) {
 
 Operator declare_pad() {
   return {.name = "Pad",
-          .since = {2, 11, 13, 18, 19, 21, 23, 24, 25},
+          .since = {1, 2, 11, 13, 18, 19, 21, 23, 24, 25},
           .inputs = {{"data"},
                      {"pads", kInt64, InputSpec::Optional},
                      {"constant_value", kTensors, InputSpec::Optional, 0},
                      {"axes", kIndices, InputSpec::Optional}},
-          .attributes = {{"mode", "constant"}, {"pads", AttrKind::Ints}, {"value", AttrKind::Float}},
+          .attributes = {{"mode", "constant"},
+                         {"paddings", AttrKind::Ints},
+                         {"pads", AttrKind::Ints},
+                         {"value", AttrKind::Float}},
           .infer = infer_pad,
           .meaning = pad_meaning};
 }

@@ -5,7 +5,7 @@ namespace cameo::ops {
 
 Operator declare_relu() {
   return {.name = "Relu",
-          .since = {6, 13, 14},
+          .since = {1, 6, 13, 14},
           .inputs = {{"X", kSigned}},
           .infer = infer::same_as_first,
           .meaning = elementwise([](const MeaningView&, Expr x) { return max(x, zero(x.type())); })};

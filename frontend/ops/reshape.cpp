@@ -70,8 +70,17 @@ Dim written_dim(const NodeView& n, const std::vector<Expr>& written, int place) 
   return n.shape()[place];
 }
 
+/// An input from version 5 on, an attribute before.
+std::vector<Expr> written_shape(const NodeView& n) {
+  if (n.version() >= 5 && !n.has(1)) n.fail(Code::E0203, "`Reshape` has no `shape`");
+  if (n.has(1)) return elements(n, 1);
+  std::vector<Expr> written;
+  for (int64_t d : n.attr_ints("shape")) written.push_back(integer(d));
+  return written;
+}
+
 Shape target_shape(const NodeView& n) {
-  std::vector<Expr> written = elements(n, 1);
+  std::vector<Expr> written = written_shape(n);
   Shape out, known;
   int inferred = -1;
   for (int i = 0; i < static_cast<int>(written.size()); ++i) {
@@ -100,10 +109,10 @@ void infer_reshape(Infer& n) {
 
 Operator declare_reshape() {
   return {.name = "Reshape",
-          .since = {5, 13, 14, 19, 21, 23, 24, 25},
-          .inputs = {{"data"}, {"shape", kInt64}},
+          .since = {1, 5, 13, 14, 19, 21, 23, 24, 25},
+          .inputs = {{"data"}, {"shape", kInt64, InputSpec::Optional}},
           .outputs = {{"reshaped"}},
-          .attributes = {{"allowzero", 0, 14}},
+          .attributes = {{"allowzero", 0, 14}, {"shape", AttrKind::Ints}},
           .infer = infer_reshape,
           .meaning = [](const MeaningView&) -> Meaning { return View{0}; }};
 }

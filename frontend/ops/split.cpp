@@ -37,7 +37,9 @@ std::vector<Dim> parts_of(const NodeView& n, int outputs) {
   std::vector<Dim> parts;
   Dim sum = 0;
   std::vector<Expr> sizes;
-  if (n.has(1))
+  if (n.has(1) && is_float(n.dtype(1)))  // of version 1
+    for (double s : n.floats(1)) sizes.push_back(integer(static_cast<int64_t>(s)));
+  else if (n.has(1))
     sizes = elements(n, 1, kMostSplits);
   else
     for (int64_t s : n.attr_ints("split")) sizes.push_back(integer(s));
@@ -82,8 +84,8 @@ Meaning split_meaning(const MeaningView& n) {
 
 Operator declare_split() {
   return {.name = "Split",
-          .since = {2, 11, 13, 18},
-          .inputs = {{"input"}, {"split", kInt64, InputSpec::Optional}},
+          .since = {1, 2, 11, 13, 18},
+          .inputs = {{"input"}, {"split", kInt64 | kFloats, InputSpec::Optional}},
           .outputs = {{"outputs", OutputSpec::Variadic}},
           .attributes = {{"axis", 0}, {"split", AttrKind::Ints}, {"num_outputs", AttrKind::Int, 18}},
           .infer = infer_split,

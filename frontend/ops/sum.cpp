@@ -10,7 +10,7 @@ Meaning sum_meaning(const MeaningView& n) {
 
 Operator declare_sum() {
   return {.name = "Sum",
-          .since = {6, 8, 13},
+          .since = {1, 6, 8, 13},
           .inputs = {{"data_0", kFloats, InputSpec::Variadic, 0}},
           .infer = infer::broadcast,
           .meaning = sum_meaning};

@@ -5,7 +5,7 @@ namespace cameo::ops {
 
 Operator declare_thresholded_relu() {
   return {.name = "ThresholdedRelu",
-          .since = {10, 22},
+          .since = {1, 10, 22},
           .inputs = {{"X", kFloats}},
           .attributes = {{"alpha", 1.0f}},
           .infer = infer::same_as_first,

@@ -1,14 +1,11 @@
 // Xor: logical xor with broadcasting.
-#include "frontend/ir/operator.h"
+#include "frontend/ops/arithmetic.h"
 
 namespace cameo::ops {
 
 Operator declare_xor() {
-  return {.name = "Xor",
-          .since = {7},
-          .inputs = {{"A", kBool}, {"B", kBool, InputSpec::Required, 0}},
-          .infer = infer::broadcast,
-          .meaning = elementwise([](const MeaningView&, Expr a, Expr b) { return apply(Op::Xor, {a, b}); })};
+  return arithmetic::declare_test("Xor", {1, 7}, kBool,
+                                  arithmetic::meaning([](Expr a, Expr b) { return apply(Op::Xor, {a, b}); }));
 }
 
 }  // namespace cameo::ops

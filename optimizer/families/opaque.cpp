@@ -27,7 +27,10 @@ class OpaqueFamily final : public Family {
   std::vector<Choice> candidates(const Kernel&, const Target&) const override { return {Choice()}; }
 
   int64_t chunks(const Kernel& k, const Target& target) const override {
-    return target.is_gpu() ? rt::round_up_div(function_of(k).units, target.block_threads) : 1;
+    const Opaque& o = function_of(k);
+    if (target.is_gpu()) return rt::round_up_div(o.units, target.block_threads);
+    if (o.operations == 0) return 1;
+    return std::min(o.units, chunks_by_work(k, o.operations * static_cast<double>(o.units), target));
   }
   std::vector<Tensor> evaluate(const Kernel& k, std::span<const Tensor> in) const override {
     return interpret_node(*k.node, k.node->nodes()[0], in);

@@ -82,27 +82,39 @@ std::string text_of(const DimBinding& sizes) {
   return text;
 }
 
-Graph retyped(const Graph& body, const Graph& outer, std::span<const ValueId> inputs);
+Graph retyped(const Graph& body, std::span<const Type> inputs);
 
-/// Bodies take what stands last among a node's inputs, in the types that these have now.
+/// What a body takes: what stands last among the node's inputs, in the types that these have now; those of
+/// FlexAttention scores before that.
+std::vector<Type> inputs_of_body(const Graph& body, const Graph& outer, const Node& n,
+                                 std::span<const ValueId> inputs) {
+  const size_t count = body.inputs().size(), own = n.op->name == "FlexAttention" ? 1 : 0;
+  std::vector<Type> types;
+  for (ValueId v : body.inputs()) types.push_back(body.type(v));
+  for (size_t i = own; i < count; ++i) {
+    const ValueId now = inputs[inputs.size() - count + i];
+    if (now && outer.type(now).rank() == types[i].rank()) types[i].shape = outer.type(now).shape;
+  }
+  if (own) {
+    const Shape &q = outer.type(inputs[0]).shape, &k = outer.type(inputs[1]).shape;
+    types[0].shape = {q[0], q[1], q[2], k[2]};
+  }
+  return types;
+}
+
 std::optional<std::vector<ValueId>> retype_bodies(Graph& into, const Node& n, std::span<const ValueId> inputs) {
   if (n.bodies.empty()) return std::nullopt;
   std::vector<std::shared_ptr<const Graph>> bodies;
   for (const auto& body : n.bodies)
-    bodies.push_back(std::make_shared<const Graph>(retyped(*body, into, inputs.last(body->inputs().size()))));
+    bodies.push_back(std::make_shared<const Graph>(retyped(*body, inputs_of_body(*body, into, n, inputs))));
   return into.add(*n.op, {inputs.begin(), inputs.end()}, n.attrs, n.provenance, n.version,
                   static_cast<int>(n.outputs.size()), std::move(bodies));
 }
 
-Graph retyped(const Graph& body, const Graph& outer, std::span<const ValueId> inputs) {
+Graph retyped(const Graph& body, std::span<const Type> inputs) {
   Graph into(body.shared_sources());
   std::vector<ValueId> own;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    Type t = body.type(body.inputs()[i]);
-    const bool same = inputs[i] && outer.type(inputs[i]).rank() == t.rank();
-    if (same) t.shape = outer.type(inputs[i]).shape;
-    own.push_back(into.add_input(body[body.inputs()[i]].name, t));
-  }
+  for (size_t i = 0; i < inputs.size(); ++i) own.push_back(into.add_input(body[body.inputs()[i]].name, inputs[i]));
   const std::vector<ValueId> outputs = inline_graph(into, body, own, {}, retype_bodies);
   for (size_t i = 0; i < outputs.size(); ++i) into.add_output(body.outputs()[i].name, outputs[i]);
   return into;

@@ -1,0 +1,41 @@
+// The labels of ai.onnx.ml's classifiers: an integer a class. Strings are not computed yet: where a model wants no more
+// than the scores, the classes' numbers stand in their place, which nothing reads.
+#pragma once
+#include <fmt/format.h>
+
+#include "frontend/ir/build.h"
+#include "frontend/ops/operands.h"
+
+namespace cameo::ops {
+
+class ClassLabels {
+ public:
+  ClassLabels(const NodeView& n, std::string_view integers, std::string_view strings)
+      : are_strings_(n.has_attr(strings) && !n.attr_strings(strings).empty()) {
+    if (n.has_attr(integers)) labels_ = n.attr_ints(integers);
+    if (are_strings_ && !labels_.empty())
+      n.fail(Code::E0204, fmt::format("`{}` and `{}` are both given", integers, strings));
+    count_ = static_cast<int64_t>(are_strings_ ? n.attr_strings(strings).size() : labels_.size());
+  }
+  int64_t count() const { return count_; }
+  DType dtype() const { return are_strings_ ? DType::str : DType::i64; }
+  int64_t operator[](int64_t i) const { return labels_[i]; }
+
+  /// Of the class that each row's index says.
+  ValueId of_indices(Build& b, ValueId indices) const {
+    return labels_.empty() ? indices : b.gather(b.ints(labels_), indices);
+  }
+  /// Of two classes, by a condition for each row.
+  ValueId of_condition(Build& b, ValueId is_second) const { return of_indices(b, b.cast(is_second, DType::i64)); }
+  /// Of the class with the greatest score, the first of equals; `scores` [rows, classes].
+  ValueId of_greatest(Build& b, ValueId scores) const {
+    return of_indices(b, b.op("ArgMax", {scores}, {{"axis", int64_t{1}}, {"keepdims", int64_t{0}}}));
+  }
+
+ private:
+  bool are_strings_;
+  int64_t count_ = 0;
+  std::vector<int64_t> labels_;
+};
+
+}  // namespace cameo::ops
