@@ -5,9 +5,11 @@
 
 namespace cameo::ops {
 
-inline std::vector<AttrSpec> convolution_attributes() {
-  return {{"auto_pad", "NOTSET"},           {"dilations", AttrKind::Ints}, {"group", 1},
-          {"kernel_shape", AttrKind::Ints}, {"pads", AttrKind::Ints},      {"strides", AttrKind::Ints}};
+inline std::vector<AttrSpec> convolution_attributes(std::vector<AttrSpec> own = {}) {
+  std::vector<AttrSpec> a{{"auto_pad", "NOTSET"},           {"dilations", AttrKind::Ints}, {"group", 1},
+                          {"kernel_shape", AttrKind::Ints}, {"pads", AttrKind::Ints},      {"strides", AttrKind::Ints}};
+  a.insert(a.end(), own.begin(), own.end());
+  return a;
 }
 
 struct Convolution {

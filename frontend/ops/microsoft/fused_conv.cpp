@@ -24,19 +24,17 @@ Composite define_fused_conv(const NodeView& n) {
 }  // namespace
 
 Operator declare_microsoft_fused_conv() {
-  std::vector<AttrSpec> attributes = convolution_attributes();
-  attributes.push_back({"activation", AttrKind::String});
-  attributes.push_back({"activation_params", AttrKind::Floats});
-  return {.name = "FusedConv",
-          .domain = "com.microsoft",
-          .since = {1},
-          .inputs = {{"X", kFloats},
-                     {"W", kFloats, InputSpec::Required, 0},
-                     {"B", kFloats, InputSpec::Optional, 0},
-                     {"Z", kFloats, InputSpec::Optional, 0}},
-          .attributes = attributes,
-          .infer = infer_defined<define_fused_conv>,
-          .meaning = defined<define_fused_conv>};
+  return {
+      .name = "FusedConv",
+      .domain = "com.microsoft",
+      .since = {1},
+      .inputs = {{"X", kFloats},
+                 {"W", kFloats, InputSpec::Required, 0},
+                 {"B", kFloats, InputSpec::Optional, 0},
+                 {"Z", kFloats, InputSpec::Optional, 0}},
+      .attributes = convolution_attributes({{"activation", AttrKind::String}, {"activation_params", AttrKind::Floats}}),
+      .infer = infer_defined<define_fused_conv>,
+      .meaning = defined<define_fused_conv>};
 }
 
 }  // namespace cameo::ops

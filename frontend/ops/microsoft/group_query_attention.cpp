@@ -45,6 +45,8 @@ class GroupQueryAttention {
 
   void check() const {
     check_rank(n_, Query, {3}, "[batch, sequence, hidden]");
+    check_scalar(n_, Total);
+    check_shape(n_, Lengths, {n_.dim(Query, 0)}, "one a sequence");
     for (int i : {Key, Value}) check_rank(n_, i, {3}, "[batch, sequence, hidden]");
     for (int i : {PastKey, PastValue}) check_rank(n_, i, {4}, "[batch, heads, past, size]");
     for (int i : {Cos, Sin}) check_rank(n_, i, {2}, "an angle for each pair of a head, at each position");

@@ -1,6 +1,9 @@
 // MatMulNBits: A times the transpose of B, whose rows are blocks of numbers of few bits, each block with a scale and a
-// zero point (in bits as B's, or of A's type). The sum runs over blocks, their bytes and the numbers of a byte, so that
-// B is read as it is packed; what a last block has beyond K meets zeros.
+// zero point (in bits as B's, or of A's type). The sum runs over blocks and the bytes of a block, so that B is read as
+// it is packed; four bytes are one step, whose products do not wait for each other. What a last block has beyond K
+// meets zeros.
+#include <numeric>
+
 #include "frontend/ops/microsoft/packed_bits.h"
 #include "frontend/ops/window.h"
 
@@ -66,15 +69,20 @@ Meaning mat_mul_n_bits(const MeaningView& n) {
   const Blocks b(n);
   auto out = n.index();
   const DType t = accumulator(n.dtype(OfBlocks::A));
-  const int64_t each = b.packed.each, bytes = b.size / each;
-  const Expr block = var(integer(b.count)), byte = var(integer(bytes)), part = var(integer(each));
-  std::vector<Expr> at(out.begin(), out.end() - 1);
-  at.push_back(block * integer(b.size) + byte * integer(each) + part);
-  const Expr row = out.back(), number = cast(b.packed.number(n.load(OfBlocks::B, {row, block, byte}), part), t);
+  const int64_t each = b.packed.each, bytes = b.size / each, together = std::gcd(bytes, int64_t{4});
+  const Expr block = var(integer(b.count)), step = var(integer(bytes / together)), row = out.back();
+  const Expr zero = zero_of_block(n, b, row, block, t);
+  std::vector<Expr> at = out;
+  Expr sum;
+  for (int64_t i = 0; i < together * each; ++i) {
+    const Expr byte = step * integer(together) + integer(i / each);
+    at.back() = block * integer(b.size) + step * integer(together * each) + integer(i);
+    const Expr number = cast(b.packed.number(n.load(OfBlocks::B, {row, block, byte}), integer(i % each)), t);
+    const Expr product = cast(n.load(OfBlocks::A, at), t) * (number - zero);
+    sum = sum ? sum + product : product;
+  }
   const Expr scale = cast(of_block(n, OfBlocks::Scales, row, block, b.count), t);
-  const Expr weight = (number - zero_of_block(n, b, row, block, t)) * scale;
-  const std::vector<Expr> terms{block, byte, part};
-  Expr y = fold_all(FoldKind::Sum, terms, cast(n.load(OfBlocks::A, at), t) * weight);
+  Expr y = fold_all(FoldKind::Sum, std::vector<Expr>{block, step}, sum * scale);
   if (n.has(OfBlocks::Bias)) y = y + cast(n.load(OfBlocks::Bias, {row}), t);
   return Compute{{{out, cast(y, n.out_dtype())}}};
 }
