@@ -1,6 +1,8 @@
 // Unpack, of cameo's own: a tensor of 4- or 2-bit elements out of bytes that several of them share, which is how such
 // weights ship. The lowest bits of all bytes are its first elements, row by row, the bits above the next ones: so what
 // neighbours are in the tensor, neighbouring bytes hold, and vectors read.
+#include <fmt/format.h>
+
 #include "frontend/ops/flat.h"
 #include "frontend/ops/operands.h"
 #include "frontend/ops/packed.h"
