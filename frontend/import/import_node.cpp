@@ -65,6 +65,9 @@ void Importer::missing_operator(const onnx::NodeProto& n, std::string_view domai
   m.seen.first = at(row);
   m.message = op ? fmt::format("operator `{}` of opset {} is not supported", title, opset)
                  : fmt::format("operator `{}` is not supported", title);
+  constexpr std::string_view kOfMaps[] = {"CastMap", "CategoryMapper", "DictVectorizer", "ZipMap"};
+  if (domain == "ai.onnx.ml" && std::ranges::find(kOfMaps, n.op_type()) != std::end(kOfMaps))
+    m.help = "maps and strings are not computed with yet: --outputs cuts the graph where there are none";
   if (op)
     m.help = fmt::format("it is from opset {} on: onnx.version_converter can convert the model", op->since.front());
 }
