@@ -65,6 +65,9 @@ void Importer::missing_operator(const onnx::NodeProto& n, std::string_view domai
   m.seen.first = at(row);
   m.message = op ? fmt::format("operator `{}` of opset {} is not supported", title, opset)
                  : fmt::format("operator `{}` is not supported", title);
+  constexpr std::string_view kOfMaps[] = {"CastMap", "CategoryMapper", "DictVectorizer", "ZipMap"};
+  if (domain == "ai.onnx.ml" && std::ranges::find(kOfMaps, n.op_type()) != std::end(kOfMaps))
+    m.help = "maps and strings are not computed with yet: --outputs cuts the graph where there are none";
   if (op)
     m.help = fmt::format("it is from opset {} on: onnx.version_converter can convert the model", op->since.front());
 }
@@ -397,22 +400,22 @@ std::optional<Attr> Importer::read_attribute(onnx::AttributeProto& a, int type) 
 
 namespace {
 /// Of an attribute that has had several kinds, the one that is written; else the first, or null.
-const AttrSpec* spec_of(const Operator& op, const Proto& a) {
+const AttrSpec* spec_of(const Operator& op, std::string_view name, const Proto& a) {
   const AttrSpec* found = nullptr;
   for (const AttrSpec& spec : op.attributes)
-    if (spec.name == a.name() && (!found || shows(a, proto_type(spec.kind)))) found = &spec;
+    if (spec.name == name && (!found || shows(a, proto_type(spec.kind)))) found = &spec;
   return found;
 }
 /// The type that `Cast` of version 1 names.
-std::optional<int64_t> named_type(const Operator& op, int version, const Proto& a) {
-  if (op.name != "Cast" || version > 1 || a.name() != "to" || !a.has_s()) return std::nullopt;
+std::optional<int64_t> named_type(const Operator& op, int version, std::string_view name, const Proto& a) {
+  if (op.name != "Cast" || version > 1 || name != "to" || !a.has_s()) return std::nullopt;
   const auto same = [](char x, char y) { return x == std::toupper(y); };
   for (int64_t t = 1; t < kDTypeCount; ++t)
     if (std::ranges::equal(a.s(), kDTypes[t].onnx, same)) return t;
   throw CompileError(Code::E0204, fmt::format("`to` is `{}`, which is no element type", printable(a.s())));
 }
 /// Which inputs a node may overwrite, as the first five opsets had it.
-bool is_consumed_inputs(const Proto& a, int version) { return version < 6 && a.name() == "consumed_inputs"; }
+bool is_consumed_inputs(std::string_view name, int version) { return version < 6 && name == "consumed_inputs"; }
 }  // namespace
 
 Attrs Importer::read_attributes(onnx::NodeProto& n, const Operator& op, int version, const Region& region, uint32_t row,
@@ -425,12 +428,12 @@ Attrs Importer::read_attributes(onnx::NodeProto& n, const Operator& op, int vers
       throw CompileError(Code::E0204, fmt::format("attribute `{}` stands twice", printable(written.name())));
     Proto* a = resolve(written, region);
     if (!a) continue;
-    if (is_consumed_inputs(*a, version)) continue;
-    if (auto t = named_type(op, version, *a)) {
+    if (is_consumed_inputs(written.name(), version)) continue;
+    if (auto t = named_type(op, version, written.name(), *a)) {
       attrs["to"] = *t;
       continue;
     }
-    const AttrSpec* spec = spec_of(op, *a);
+    const AttrSpec* spec = spec_of(op, written.name(), *a);
     if (!spec) {
       Seen& s =
           tallies_.unknown_attributes[fmt::format("`{}` has no attribute `{}`", op.name, printable(written.name()))];

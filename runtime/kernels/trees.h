@@ -141,19 +141,19 @@ RT_FN void all_of_trees(const Call& call, V* y, const T* x, const Node* nodes, c
 
 }  // namespace detail
 
-// x[rows, features] -> y[rows, width]. `nodes`: ShortNodes, or with `is_long` LongNodes; `roots`[groups, 9];
-// `values` and `targets`[leaves, each].
+// x[rows, features] -> y[rows, width]. `nodes`: ShortNodes, or with `is_long`, as for x of f64, LongNodes;
+// `roots`[groups, 9]; `values` and `targets`[leaves, each].
 template <class V, class T>
 RT_FN void trees(const Call& call, V* y, const T* x, const i64* nodes, const i32* roots, const V* values,
                  const i32* targets, i64 rows, i64 features, i64 groups, i64 each, i64 width, i64 combine,
                  i64 is_long) {
-  if (is_long) {
-    detail::all_of_trees(call, y, x, reinterpret_cast<const detail::LongNode*>(nodes), roots, values, targets, rows,
-                         features, groups, each, width, combine);
-  } else {
-    detail::all_of_trees(call, y, x, reinterpret_cast<const detail::ShortNode*>(nodes), roots, values, targets, rows,
-                         features, groups, each, width, combine);
+  const auto walk = [&](auto* typed) {
+    detail::all_of_trees(call, y, x, typed, roots, values, targets, rows, features, groups, each, width, combine);
+  };
+  if constexpr (kSame<T, f32>) {
+    if (!is_long) return walk(reinterpret_cast<const detail::ShortNode*>(nodes));
   }
+  walk(reinterpret_cast<const detail::LongNode*>(nodes));
 }
 
 }  // namespace rt

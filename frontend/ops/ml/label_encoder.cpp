@@ -41,6 +41,12 @@ void infer_label_encoder(Infer& n) {
     n.fail(Code::E0204, fmt::format("`LabelEncoder` has {} keys and {} values", keys->size(), values->size()));
   if (keys->dtype() != n.dtype())
     n.fail(Code::E0301, fmt::format("X is {}, but keys are {}", to_string(n.type(0)), name(keys->dtype())));
+  if (n.has_attr("default_tensor")) {
+    const Tensor& none = n.attr_tensor("default_tensor");
+    if (none.dtype() != values->dtype() || none.size() != 1)
+      n.fail(Code::E0301, fmt::format("`default_tensor` has {} elements of {}, values are {}", none.size(),
+                                      name(none.dtype()), name(values->dtype())));
+  }
   n.output(0, values->dtype(), n.shape());
 }
 
@@ -53,9 +59,6 @@ ValueId with_default(const NodeView& n, Build& b, const Constant& values) {
     none.set(0, n.attr_float("default_float"));
   else
     none.set_int(0, n.attr_int("default_int64"));
-  if (none.dtype() != values->dtype())
-    n.fail(Code::E0301,
-           fmt::format("`default_tensor` is {}, but values are {}", name(none.dtype()), name(values->dtype())));
   return b.concat({b.reshape(b.graph().constant(values), {-1}), b.graph().constant(std::move(none))}, 0);
 }
 
