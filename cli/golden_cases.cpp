@@ -68,7 +68,7 @@ GoldenCase case_of_data(const Graph& g, DataSet data, bool reference, bool has_t
   if (!complete)
     throw Failure(kBadData, fmt::format("`{}` has no output_{}.pb", data.name, missing - data.outputs.begin()));
   std::vector<double> tolerances(data.outputs.size(), -1.0);
-  return {data.name, std::move(data.inputs), std::move(data.outputs), std::move(tolerances)};
+  return with_held({data.name, std::move(data.inputs), std::move(data.outputs), std::move(tolerances)});
 }
 
 }  // namespace

@@ -88,6 +88,13 @@ std::vector<Tensor> random_inputs(const Interface& io, uint64_t seed) {
   return inputs;
 }
 
+GoldenCase with_held(GoldenCase c) {
+  c.held.clear();
+  for (const std::vector<Tensor>* tensors : {&c.inputs, &c.outputs})
+    std::ranges::transform(*tensors, std::back_inserter(c.held), packed);
+  return c;
+}
+
 GoldenCase golden_case(const Graph& g, std::string name, std::vector<Tensor> inputs,
                        const std::vector<Tensor>* expected) {
   GoldenCase c{std::move(name), std::move(inputs), {}, {}};
@@ -104,9 +111,7 @@ GoldenCase golden_case(const Graph& g, std::string name, std::vector<Tensor> inp
     const double result = compare(rounded, rounded, reference.unrounded[i], &golden).tolerance;
     c.tolerances.push_back(is_float(rounded.dtype()) ? result + golden.max_error : 0);
   }
-  for (const std::vector<Tensor>* tensors : {&c.inputs, &c.outputs})
-    std::ranges::transform(*tensors, std::back_inserter(c.held), packed);
-  return c;
+  return with_held(std::move(c));
 }
 
 }  // namespace cameo

@@ -17,6 +17,9 @@ constexpr double kMostOperations = 10e9;
 /// Floats in [0, 1), integers 0 or 1: what indices, lengths and masks bear too. One seed, one tensor.
 std::vector<Tensor> random_inputs(const Interface& io, uint64_t seed);
 
+/// The case with its tensors as an artifact has them, too (`held`).
+GoldenCase with_held(GoldenCase c);
+
 /// A case that carries its tolerances: an artifact's output passes within the rule's tolerance of the unrounded run,
 /// and so within that plus the expected values' own error of those. Without `expected` the rounded run is what is
 /// expected. Throws CompileError where the graph cannot run on the inputs, or the expected values are no result of it.

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "frontend/ir/check.h"
+
 namespace cameo {
 namespace {
 
@@ -48,6 +50,7 @@ void print_goldens(Writer& w, const std::vector<GoldenCase>& goldens, const Size
   size_t at = 0;
   for (size_t i = 0; i < goldens.size(); ++i) {
     const std::span<const Tensor> held(goldens[i].held);
+    CAMEO_CHECK(held.size() == goldens[i].inputs.size() + goldens[i].outputs.size(), "a golden case that is held");
     print_pointers(w, fmt::format("golden{}_inputs", i), held.first(goldens[i].inputs.size()), at);
     print_pointers(w, fmt::format("golden{}_outputs", i), held.last(goldens[i].outputs.size()), at);
     std::string list;

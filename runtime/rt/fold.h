@@ -170,6 +170,8 @@ RT_FN auto fold_lanes(i64 extent, Body&& body) {
     for (; extent - r >= W; r += W)
       for (int j = 0; j < N; ++j)
         total[j].take(detail::wide<K>(general(body(Lanes<P>{r + j * P}))), Lanes<P>{r + j * P});
+    if constexpr (K == Sum)
+      for (auto& sum : total) detail::hide_products(sum.value);
     auto rest = detail::across<N>(total);
     for (; r < extent; ++r) rest.take(detail::wide<K>(general(body(r))), r);
     if constexpr (K == Sum) {

@@ -82,9 +82,9 @@ TEST_F(Weights, LieBesideSources) {
 }
 
 TEST_F(Weights, OneFileIsSharedByArtifacts) {
-  ASSERT_EQ(build("a.so", "file:shared.weights", {"--target=cpu:x86-64-v3"}).code, 0);
+  ASSERT_EQ(build("a.so", "file:shared.weights", {"--target=cpu:x86-64-v3", "--mode=size"}).code, 0);
   const auto written = fs::last_write_time(folder_ / "shared.weights");
-  const Ended e = build("b.so", "file:shared.weights", {"--target=cpu:x86-64-v2,x86-64-v3"});
+  const Ended e = build("b.so", "file:shared.weights", {"--target=cpu:x86-64-v2,x86-64-v3", "--mode=size"});
   ASSERT_EQ(e.code, 0) << e.err;
   EXPECT_EQ(e.err, "note: `shared.weights` has these weights already, and is kept\n");
   EXPECT_EQ(fs::last_write_time(folder_ / "shared.weights"), written);
@@ -92,7 +92,8 @@ TEST_F(Weights, OneFileIsSharedByArtifacts) {
   EXPECT_TRUE(works(path("b.so")));
 
   damage("shared.weights");
-  EXPECT_TRUE(has(build("c.so", "file:shared.weights", {"--target=cpu:x86-64-v3"}).err, "had other weights"))
+  EXPECT_TRUE(
+      has(build("c.so", "file:shared.weights", {"--target=cpu:x86-64-v3", "--mode=size"}).err, "had other weights"))
       << "a damaged one is written anew";
   EXPECT_TRUE(works(path("a.so")));
 }

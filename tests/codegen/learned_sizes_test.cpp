@@ -252,6 +252,7 @@ TEST(LearnedSizes, OfGoldenCasesAreExpectedToo) {
                                         golden_case(g, "none", {with_elements(0)})};
   std::vector<GoldenCase> wrong = goldens;
   wrong[0].inputs = wrong[1].inputs;
+  wrong[0] = with_held(wrong[0]);
   const auto selftest = [](const LoadedArtifact& artifact) -> std::string {
     cameo_error error{sizeof error, CAMEO_OK, -1, -1, {}};
     artifact.api().selftest(nullptr, nullptr, nullptr, &error);

@@ -33,9 +33,7 @@ void check(const cameo::Model& model) {
   require(place == nibbles, "nibbles in place");
   try {
     context.run({{x, {1, 7}}, {w.data(), {1, 5}, cameo::kUint4}});
-  } catch (const cameo::Error& e) {
-    return require(e.code == CAMEO_INVALID_ARGUMENT, "why it is refused");
-  }
+  } catch (const cameo::Error& e) { return require(e.code == CAMEO_INVALID_ARGUMENT, "why it is refused"); }
   require(false, "u4 is no i4");
 }
 
