@@ -1,4 +1,5 @@
-// DequantizeLinear: (x - zero point) * scale, with a scale for the tensor, an index of an axis, or a block.
+// DequantizeLinear: (x - zero point) * scale, with a scale for the tensor, an index of an axis, or a block. A scale may
+// be negative, as quantisers of symmetric weights write it, so that the extreme of a block is the most negative code.
 #include "frontend/ops/quantize.h"
 
 namespace cameo::ops {
@@ -8,7 +9,6 @@ void infer_dequantize_linear(Infer& n) {
   check_runs(n, n.dtype());
   check_runs(n, n.dtype(1));
   check_parameter(n, 1);
-  check_scale(n, 1);
   check_zero_point(n);
   int64_t t = n.attr_int("output_dtype");
   if (t < 0 || t >= kDTypeCount || (t && !kFloats.contains(static_cast<DType>(t))))
