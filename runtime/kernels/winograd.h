@@ -60,6 +60,42 @@ struct AddTimes {
   RT_FN V operator()(f32 factor, V x, V y) const { return fma<V>(splat<V>(factor), x, y); }
 };
 
+// The transforms of one vector are functions that kernels share.
+// Of a tile's input, rows `row_stride` and neighbours `pixel_stride` apart: at all points, `pitch` apart.
+template <class V>
+__attribute__((noinline)) inline void transform_source(const f32* from, i64 row_stride, i64 pixel_stride, f32* to,
+                                                       i64 pitch) {
+  constexpr i64 kReach = kWinogradReach;
+  V rows[kReach][kReach];  // by column, then row of points
+  for (i64 x = 0; x < kReach; ++x) {
+    V d[kReach];
+    for (i64 y = 0; y < kReach; ++y) d[y] = load_next<f32, kLanes<V>>(from + y * row_stride + x * pixel_stride);
+    winograd_source_points(d, rows[x], AddTimes<V>{});
+  }
+  for (i64 y = 0; y < kReach; ++y) {
+    V d[kReach], point[kReach];
+    for (i64 x = 0; x < kReach; ++x) d[x] = rows[x][y];
+    winograd_source_points(d, point, AddTimes<V>{});
+    for (i64 x = 0; x < kReach; ++x) store(to + (y * kReach + x) * pitch, Lanes<kLanes<V>>{0}, point[x]);
+  }
+}
+// Of a tile's products at all points: its outputs, row by row.
+template <class V>
+__attribute__((noinline)) inline void transform_product(const f32* from, i64 pitch, V* to) {
+  constexpr i64 kReach = kWinogradReach, kTile = kWinogradTile;
+  V rows[kReach][kTile];  // by column of points, then row
+  for (i64 x = 0; x < kReach; ++x) {
+    V point[kReach];
+    for (i64 y = 0; y < kReach; ++y) point[y] = load_next<f32, kLanes<V>>(from + (y * kReach + x) * pitch);
+    winograd_outputs(point, rows[x], AddTimes<V>{});
+  }
+  for (i64 y = 0; y < kTile; ++y) {
+    V point[kReach];
+    for (i64 x = 0; x < kReach; ++x) point[x] = rows[x][y];
+    winograd_outputs(point, to + y * kTile, AddTimes<V>{});
+  }
+}
+
 template <int MR, int NV, int Tiles, int R, class H, class W, class N, class K, class Epilogue>
 struct Winograd {
   using V = vec<f32, kPart>;
@@ -86,21 +122,6 @@ struct Winograd {
     return tile % across() * kTile;
   }
 
-  // One vector of a tile's channels at all points.
-  RT_FN void transform_source(const f32* from, f32* to) const {
-    V rows[kReach][kReach];  // by column, then row of points
-    for (i64 x = 0; x < kReach; ++x) {
-      V d[kReach];
-      for (i64 y = 0; y < kReach; ++y) d[y] = load_next<f32, kPart>(from + y * a.row_stride + x * a.pixel_stride);
-      winograd_source_points(d, rows[x], AddTimes<V>{});
-    }
-    for (i64 y = 0; y < kReach; ++y) {
-      V d[kReach], point[kReach];
-      for (i64 x = 0; x < kReach; ++x) d[x] = rows[x][y];
-      winograd_source_points(d, point, AddTimes<V>{});
-      for (i64 x = 0; x < kReach; ++x) store(to + (y * kReach + x) * source_pitch(), Lanes<kPart>{0}, point[x]);
-    }
-  }
   // The last vector of channels reaches back into the one before.
   RT_FN void transform_sources(i64 first, i64 count, f32* sources) const {
     RT_ROLLED
@@ -111,7 +132,7 @@ struct Winograd {
       RT_ROLLED
       for (i64 c = 0; c < k; c += kPart) {
         const i64 at = c + kPart <= k ? c : k - kPart;
-        transform_source(from + at, sources + t * k + at);
+        transform_source<V>(from + at, a.row_stride, a.pixel_stride, sources + t * k + at, source_pitch());
       }
     }
   }
@@ -134,42 +155,26 @@ struct Winograd {
     }
   }
 
-  RT_FN void transform_product(const f32* from, V* to) const {
-    constexpr i64 kPitch = winograd_product_pitch(Tiles, NV);
-    V rows[kReach][kTile];  // by column of points, then row
-    for (i64 x = 0; x < kReach; ++x) {
-      V point[kReach];
-      for (i64 y = 0; y < kReach; ++y) point[y] = load_next<f32, kPart>(from + (y * kReach + x) * kPitch);
-      winograd_outputs(point, rows[x], AddTimes<V>{});
-    }
-    for (i64 y = 0; y < kTile; ++y) {
-      V point[kReach];
-      for (i64 x = 0; x < kReach; ++x) point[x] = rows[x][y];
-      winograd_outputs(point, to + y * kTile, AddTimes<V>{});
-    }
-  }
-  template <int Width>
-  RT_FN void transform_products(i64 first, i64 count, const f32* products, i64 panel) const {
-    using Sums = TileSums<f32, 1, Width, 1>;
+  // `width` panels of products.
+  RT_FN void transform_products(i64 first, i64 count, const f32* products, i64 panel, i64 width) const {
     RT_ROLLED
     for (i64 t = 0; t < count; ++t) {
       i64 index[R + 1];
       const i64 column = place(first + t, index), row = index[R];
       const i64 rows = row + kTile <= height ? kTile : height - row,
-                columns = column + kTile <= width ? kTile : width - column;
+                columns = column + kTile <= this->width ? kTile : this->width - column;
       RT_ROLLED
-      for (int j = 0; j < Width * kParts; ++j) {
+      for (i64 j = 0; j < width * kParts; ++j) {
         V values[kTile * kTile];
-        transform_product(products + (t * Width * kParts + j) * kPart, values);
+        transform_product(products + (t * width * kParts + j) * kPart, winograd_product_pitch(Tiles, NV), values);
         RT_ROLLED
         for (i64 y = 0; y < rows; ++y) {
           index[R] = row + y;
           RT_ROLLED
           for (i64 x = 0; x < columns; ++x)
-            Sums::emit_at(values[y * kTile + x], 0, j, n, panel * kPanel,
-                          [&](auto sum, int, auto col) __attribute__((always_inline)) {
-                            store_element<R + 1>(epilogue, index, sum, column + x, col);
-                          });
+            emit(values[y * kTile + x], panel * kPanel + j * kPart, n,
+                 [&](auto sum, auto col)
+                     __attribute__((always_inline)) { store_element<R + 1>(epilogue, index, sum, column + x, col); });
         }
       }
     }
@@ -185,11 +190,12 @@ struct Winograd {
       const i64 first = block * Tiles, count = first + Tiles <= tiles ? Tiles : tiles - first;
       transform_sources(first, count, sources);
       RT_ROLLED
-      for (i64 part = 0; part < columns.parts; ++part)
+      for (i64 part = 0; part < columns.parts; ++part) {
         each_size<NV, typename PanelCount<N>::Type>(columns, part, [&](auto panels) __attribute__((always_inline)) {
           multiply<panels.value>(sources, products, count, columns.begin(part));
-          transform_products<panels.value>(first, count, products, columns.begin(part));
         });
+        transform_products(first, count, products, columns.begin(part), columns.begin(part + 1) - columns.begin(part));
+      }
     }
   }
 };

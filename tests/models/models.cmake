@@ -5,8 +5,8 @@ set(models basic_pitch_nmp byte_sb_bidi_lstm deeplab_v3_mnv2 dnsmos_model_v8 dtl
   super_resolution_10 tashkeel_fp32 ten_vad tinytts_duration_predictor ultraface_rfb_320 vespa_t5_encoder_random
   xfeat_256 xfeat_gridsample_bicubic yolox_nano yunet_n_dynamic
   # integers, floats of 16 bits, control flow, trees
-  cnn_covid_quant micro_kws_qdq micro_kws_qoperator polygraphy_loop polygraphy_scan shufflenet_v2_int8 silero_vad_op18_ifless
-  silero_vad_v4 squeezenet_fp16 tract_qlstm_scan tract_xgboost_classifier_tree tract_xgboost_regressor_tree treeensembleclassifier)
+  cnn_covid_quant micro_kws_qdq micro_kws_qoperator polygraphy_loop polygraphy_scan silero_vad_op18_ifless
+  silero_vad_v4 tract_qlstm_scan tract_xgboost_classifier_tree tract_xgboost_regressor_tree treeensembleclassifier)
 set(slow_models agllnet_256)
 if(TARGET cameo)
   foreach(model ${models} ${slow_models})
