@@ -109,7 +109,6 @@ void put_codes(Kernel& k, const CodedProduct& m, bool nibbles) {
 class Dequantized final : public Family {
  public:
   std::string_view name() const override { return "dequantized"; }
-  double efficiency() const override { return 0.4; }
 
   Matched match(const Problem& p) const override {
     if (p.target.is_gpu()) return "it is for processors";

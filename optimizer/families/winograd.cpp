@@ -204,7 +204,6 @@ double cycles_of(const Shape2d& s, const Choice& c, const Target& target) {
 class Winograd final : public Family {
  public:
   std::string_view name() const override { return "winograd"; }
-  double efficiency() const override { return 0.8; }
 
   Matched match(const Problem& p) const override {
     constexpr int64_t kFewestChannels = rt::kPanel, kMostChannels = rt::kSumBlock, kMostWeights = 5 << 20;
