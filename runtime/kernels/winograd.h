@@ -63,7 +63,7 @@ struct AddTimes {
 // The transforms of one vector are functions that kernels share.
 // Of a tile's input, rows `row_stride` and neighbours `pixel_stride` apart: at all points, `pitch` apart.
 template <class V>
-__attribute__((noinline)) inline void transform_source(const f32* from, i64 row_stride, i64 pixel_stride, f32* to,
+__attribute__((noinline)) static void transform_source(const f32* from, i64 row_stride, i64 pixel_stride, f32* to,
                                                        i64 pitch) {
   constexpr i64 kReach = kWinogradReach;
   V rows[kReach][kReach];  // by column, then row of points
@@ -81,7 +81,7 @@ __attribute__((noinline)) inline void transform_source(const f32* from, i64 row_
 }
 // Of a tile's products at all points: its outputs, row by row.
 template <class V>
-__attribute__((noinline)) inline void transform_product(const f32* from, i64 pitch, V* to) {
+__attribute__((noinline)) static void transform_product(const f32* from, i64 pitch, V* to) {
   constexpr i64 kReach = kWinogradReach, kTile = kWinogradTile;
   V rows[kReach][kTile];  // by column of points, then row
   for (i64 x = 0; x < kReach; ++x) {
