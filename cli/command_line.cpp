@@ -43,7 +43,8 @@ class CommandLine {
     declare_run("run", "one run of a model or an artifact",
                 "cameo run model.onnx -i image=@cat.png -o scores=top5:labels.txt");
     declare_test();
-    declare_run("bench", "load, first run and steady latency", "cameo bench model.onnx --seconds 5");
+    declare_run("bench", "load, first run and steady latency; of two, which is faster",
+                "cameo bench model.onnx --seconds 5\n  cameo bench old.so new.so --batch 1,8,32");
     declare_run("profile", "time by step and ONNX node", "cameo profile model.onnx");
     declare_inspect();
     declare_explain();
@@ -269,8 +270,7 @@ class CommandLine {
 
   void declare_run(const std::string& name, const std::string& help, const std::string& example) {
     CLI::App* sub = declare(name, help, "  " + example + "\n  cameo " + name + " model.so", [this, name] {
-      if (console_.json) run_.passed_on.push_back("--json");
-      return run_verb(console_, name, model_, run_);
+      return name == "bench" ? bench_verb(console_, model_, run_) : run_verb(console_, name, model_, run_);
     });
     add_model(sub, "ONNX file, or a built artifact");
     add_target(sub);
@@ -288,6 +288,18 @@ class CommandLine {
     pass_on(sub, "--runs", "N", "runs to time");
     pass_on(sub, "--seconds", "S", "time to spend on timed runs (default 1)");
     pass_on(sub, "--warmup", "N", "runs before the timed ones");
+    if (name != "bench") return;
+    pass_on(sub, "--contexts", "N", "contexts that run at the same time, a thread each: runs a second");
+    sub->add_option("OTHER", run_.other, "compare with this model or artifact, in turn, each round in new processes")
+        ->type_name("");
+    sub->add_option("--rounds", run_.rounds, "rounds of a comparison (default 7)")
+        ->check(CLI::Range(1, 1000))
+        ->type_name("N");
+    sub->add_option("--batch", run_.batches, "at these sizes of the first input's outermost dim: 1,8,32")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->check(CLI::PositiveNumber)
+        ->type_name("N,N..");
   }
 
   void declare_inspect() {
@@ -356,7 +368,6 @@ class CommandLine {
                             "  cameo test model.so",
                             [this] {
                               for (const std::string& d : run_.data) run_.passed_on.push_back(d);
-                              if (console_.json) run_.passed_on.push_back("--json");
                               return test_verb(console_, model_, run_);
                             });
     add_model(sub, "ONNX file, or a built artifact");

@@ -34,6 +34,10 @@ struct RunFlags {
   bool per_node = false, reference = false;
   double tolerance = -1;
   int threads = 0;
+  // of `bench` alone
+  std::string other;  // the model or artifact that the first one is compared with
+  std::vector<int64_t> batches;
+  int rounds = 7;
 };
 
 /// All throw Failure.

@@ -1,101 +1,24 @@
-// `run`, `bench`, `profile`: dims that no flag binds come from the data, the model is built into the cache, and this
-// process becomes the artifact.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <set>
-
-#include "cli/artifact.h"
-#include "cli/data.h"
-#include "cli/sizes.h"
+// `run`, `bench`, `profile`: this process becomes the artifact.
+#include "cli/runnable.h"
 #include "cli/verbs.h"
 
 namespace cameo {
-namespace {
 
-/// Of an artifact's own verbs, all but `test` take sizes.
-void refuse_model_flags(const ModelFlags& f, const std::string& verb) {
-  const bool given = (!f.dims.empty() && verb == "test") || !f.shapes.empty() || !f.constants.empty() ||
-                     !f.outputs.empty() || !f.targets.empty() || f.lenient || !f.skip.empty() || !f.name.empty() ||
-                     !f.verify.empty() || f.rewrite_limit != INT64_MAX;
-  if (given)
-    throw Failure(kUsage, fmt::format("`{}` is built already: {}--shape, --const, --outputs, --lenient, --target, "
-                                      "--name, --skip, --verify and "
-                                      "--rewrite-limit are for models",
-                                      printable(f.model), verb == "test" ? "--dim, " : ""));
-}
-
-/// `--dim` as an artifact takes it.
-void pass_dim(std::vector<std::string>& arguments, const std::string& flag) {
-  arguments.insert(arguments.end(), {"--dim", flag});
-}
-
-/// A dim that has a range and a number: the model is built for the range, and runs at the number.
-void pass_sizes(ImportOptions& flags, const std::set<std::string>& ranged, std::vector<std::string>& arguments) {
-  for (const std::string& name : ranged)
-    if (const auto size = flags.dims.extract(name)) pass_dim(arguments, fmt::format("{}={}", name, size.mapped()));
-}
-
-/// The dims that flags give a range. What those are called to which --shape gives one, only the model says.
-std::set<std::string> ranged_dims(const CompileOptions& options, Console& console) {
-  std::set<std::string> names;
-  for (const auto& [name, range] : options.import.ranges) names.insert(name);
-  const bool by_shape = std::ranges::any_of(options.import.shapes, [](const auto& shape) {
-    return !std::ranges::all_of(shape.second, &SizeRange::is_number);
-  });
-  if (!by_shape || options.import.dims.empty()) return names;
-  CompileOptions without = options;
-  without.import.dims.clear();
-  Diagnostics ignored;
-  const std::optional<Model> model = load_model(without, console, ignored);
-  if (!model) return names;
-  for (const auto& [name, size] : lowest_sizes(model->graph)) names.insert(name);
-  for (const UnboundDim& u : model->unbound) names.erase(u.dim);
-  return names;
-}
-
-/// Where nothing says sizes, a run has the least of their ranges. If the model does not run at those, at others.
-void pass_least(const Graph& g, std::vector<std::string>& arguments, Console& console) {
-  const DimBinding lowest = lowest_sizes(g), least = least_sizes(g);
-  if (least == lowest) return;
-  for (const auto& [name, size] : least) pass_dim(arguments, fmt::format("{}={}", name, size));
-  console.note(
-      fmt::format("note: {}, the least that were found to fit; `--dim NAME=N` says other sizes", to_string(least)));
-}
-
-}  // namespace
-
-int run_verb(Console& console, const std::string& verb, const ModelFlags& flags, const RunFlags& run) {
-  if (is_artifact(flags.model)) {
-    refuse_model_flags(flags, verb);
-    std::vector<std::string> arguments = run.passed_on;
-    for (const std::string& dim : flags.dims) pass_dim(arguments, dim);
-    become_artifact(flags.model, verb, arguments);
-  }
-  CompileOptions options = read_model_flags(flags);
-  std::vector<std::string> arguments = run.passed_on;
-  pass_sizes(options.import, ranged_dims(options, console), arguments);
-  for (const std::string& value : run.inputs) options.import.fed.push_back(value.substr(0, value.find('=')));
-  Diagnostics diagnostics;
-  FileDescriptor artifact;
-  try {
-    std::optional<Model> model = load_model(options, console, diagnostics);
-    InputShapes shapes = model ? shapes_of_values(run.inputs, model->graph) : InputShapes();
-    for (const std::string& state : run.states)  // what a state begins with may grow
-      std::erase_if(shapes, [&](const auto& shape) { return state.ends_with("=" + shape.first); });
-    bind_from_data(model, options, shapes, console, diagnostics);
-    leave_open(model, options, verb, console, diagnostics);
-    if (model && shapes.empty() && arguments == run.passed_on) pass_least(model->graph, arguments, console);
-    if (!diagnostics.has_errors()) artifact = cached_artifact(*model, options, console, diagnostics);
-  } catch (const CompileError& e) { diagnostics.add(e.diagnostic); }
+int report_problems(Console& console, const ModelFlags& flags, const Diagnostics& diagnostics) {
   console.end();
   console.report(diagnostics);
-  if (diagnostics.has_errors()) {
-    const int code = exit_code_of(diagnostics);
-    if (console.json) console.document({{"model", flags.model}, {"ok", false}}, code);
-    return code;
-  }
-  become_artifact(artifact, identifier_of(options.called), verb, arguments);
+  if (!diagnostics.has_errors()) return kOk;
+  const int code = exit_code_of(diagnostics);
+  if (console.json) console.document({{"model", flags.model}, {"ok", false}}, code);
+  return code;
+}
+
+int run_verb(Console& console, const std::string& verb, const ModelFlags& flags, const RunFlags& run) {
+  Diagnostics diagnostics;
+  std::optional<Runnable> runnable = make_runnable(console, verb, flags, run, diagnostics);
+  if (const int code = report_problems(console, flags, diagnostics)) return code;
+  if (console.json) runnable->arguments.push_back("--json");
+  become(*runnable, verb, runnable->arguments);
 }
 
 }  // namespace cameo

@@ -1,6 +1,7 @@
 // `bench`: load, first run, warm-up and steady state apart; a percentile only where the samples carry it. `profile`:
 // the time of each step, and how near it comes to what the machine can do.
 #include "runtime/execute.h"
+#include "runtime/libc.h"
 #include "runtime/program/dims.h"
 #include "runtime/program/peak.h"
 #include "runtime/program/session.h"
@@ -16,6 +17,7 @@ struct Series {
   uint64_t* sorted;
   uint64_t count;
   uint64_t first_ns, warmup_runs;
+  uint64_t all_runs, all_ns;  // of all contexts while runs were timed, and how long that took
 };
 
 struct Work {  // of one run
@@ -95,19 +97,91 @@ bool warm_up(Session& session, const Flags& flags, Series* series) {
   return true;
 }
 
+// Contexts of the timed one's model that run beside it, each on a thread of its own, from before the warm-up until all
+// is timed.
+class Crew {
+ public:
+  explicit Crew(Tool& tool) : tool_(tool) {}
+  Crew(const Crew&) = delete;
+  ~Crew() { stop(); }
+
+  bool start(const Session& timed, int64_t contexts) {
+    members_ = tool_.arena.array<Member>(static_cast<uint64_t>(contexts));
+    for (; count_ + 1 < contexts; ++count_) {
+      Member& member = members_[count_];
+      member.crew = this;
+      member.in = timed.inputs();
+      member.out = tool_.arena.array<cameo_value>(tool_.program->output_count);
+      member.error = new_error();
+      member.status = tool_.api->context_create(timed.model(), &member.context, &member.error);
+      if (member.status) return tool_.fail(member.status, member.error);
+      if (!libc::pthread_create(&member.thread, nullptr, body, &member)) continue;
+      tool_.api->context_release(member.context);
+      return tool_.fail(kMemory, "only %ld threads could be started", static_cast<long>(count_ + 1));
+    }
+    return true;
+  }
+  uint64_t runs() const {
+    uint64_t sum = 0;
+    for (int64_t i = 0; i < count_; ++i) sum += __atomic_load_n(&members_[i].runs, __ATOMIC_RELAXED);
+    return sum;
+  }
+  bool stop() {  // false: a run failed
+    __atomic_store_n(&stopping_, 1, __ATOMIC_RELAXED);
+    bool ok = true;
+    for (; count_ > 0; --count_) {
+      const Member& member = members_[count_ - 1];
+      libc::pthread_join(member.thread, nullptr);
+      tool_.api->context_release(member.context);
+      if (member.status) ok = tool_.fail(member.status, member.error);
+    }
+    return ok;
+  }
+
+ private:
+  struct Member {
+    Crew* crew;
+    cameo_context* context;
+    const cameo_value* in;
+    cameo_value* out;
+    unsigned long thread;
+    cameo_status status;
+    cameo_error error;
+    uint64_t runs;
+  };
+  static void* body(void* of) {
+    Member& member = *static_cast<Member*>(of);
+    Crew& crew = *member.crew;
+    while (!member.status && !__atomic_load_n(&crew.stopping_, __ATOMIC_RELAXED)) {
+      member.status = run_once(crew.tool_, member.context, member.in, member.out, &member.error);
+      __atomic_store_n(&member.runs, member.runs + 1, __ATOMIC_RELAXED);
+    }
+    return nullptr;
+  }
+
+  Tool& tool_;
+  Member* members_ = nullptr;
+  int64_t count_ = 0;
+  uint32_t stopping_ = 0;
+};
+
 bool measure(Tool& tool, Session& session, const Flags& flags, Series* series) {
+  Crew crew(tool);
   if (!session.run()) return false;
   series->first_ns = session.run_ns();
-  if (!warm_up(session, flags, series)) return false;
+  if (!crew.start(session, flags.contexts) || !warm_up(session, flags, series)) return false;
   const uint64_t most = flags.runs ? static_cast<uint64_t>(flags.runs) : kMostSamples;
   series->samples = tool.arena.array<uint64_t>(most);
-  const uint64_t start = now_ns();
+  const uint64_t start = now_ns(), before = crew.runs();
   while (series->count < most && !interrupted()) {
     if (!session.run()) break;
     series->samples[series->count++] = session.run_ns();
     const bool enough = series->count >= kLeastSamples && real(now_ns() - start) >= flags.seconds * 1e9;
     if (!flags.runs && enough) break;
   }
+  series->all_runs = series->count + crew.runs() - before;
+  series->all_ns = now_ns() - start;
+  if (!crew.stop()) return false;
   if (!series->count) return tool.fail(kInterrupted, "no run was timed");
   series->sorted = tool.arena.array<uint64_t>(series->count);
   for (uint64_t i = 0; i < series->count; ++i) series->sorted[i] = series->samples[i];
@@ -142,7 +216,9 @@ void print_plan_json(const Tool& tool, const Session& session, Text* to) {
   if (tool.program->bucket_count) to->add(",\"plan\":"), to->json(Slice(session.plan()));
 }
 
-void print_text(Tool& tool, const Session& session, const Series& s) {
+double runs_per_second(const Series& s) { return real(s.all_runs) * 1e9 / real(s.all_ns); }
+
+void print_text(Tool& tool, const Session& session, const Series& s, long contexts) {
   Text& out = tool.out;
   out.plain(tool.program->name);
   out.format(" on %s, %d thread%s, ", session.image(), session.threads(), session.threads() == 1 ? "" : "s");
@@ -156,6 +232,8 @@ void print_text(Tool& tool, const Session& session, const Series& s) {
   for (const Quantile& row : kQuantiles) print_time(&out, row.title, percentile(s, row.q));
   print_time(&out, "mean", mean(s));
   print_time(&out, "maximum", real(s.sorted[s.count - 1]));
+  if (contexts > 1)
+    out.format("  %-12s %.1f runs a second of %ld contexts\n", "throughput", runs_per_second(s), contexts);
   if (spikes(s)) out.format("  %lu runs took more than twice the median\n", spikes(s));
   if (is_unstable(tool, s))
     out.add("  unstable: the medians of the first and the second half differ by more than 5%\n");
@@ -196,7 +274,7 @@ void print_rates(Text* out, double flops, double bytes) {  // of a nanosecond
   out->add(",\"gb_per_s\":"), out->json(bytes);
 }
 
-void print_json(Tool& tool, const Session& session, const Series& s, const Work& work) {
+void print_json(Tool& tool, const Session& session, const Series& s, const Work& work, long contexts) {
   Text& out = tool.out;
   out.add("{\"schema\":\"cameo.bench\",\"version\":1,\"cases\":[{\"name\":");
   out.json(Slice(tool.program->name));
@@ -204,6 +282,7 @@ void print_json(Tool& tool, const Session& session, const Series& s, const Work&
   print_sizes_json(tool, &out), print_plan_json(tool, session, &out);
   out.format(",\"threads\":%d,\"clock\":\"CLOCK_MONOTONIC\",\"load_ns\":%lu,\"first_run_ns\":%lu,\"warmup_runs\":%lu",
              session.threads(), session.load_ns(), s.first_ns, s.warmup_runs);
+  out.format(",\"contexts\":%ld,\"runs_per_second\":%.6g", contexts, runs_per_second(s));
   out.format(",\"runs\":%lu,\"latency_ns\":{\"min\":%lu,", s.count, s.sorted[0]);
   for (const Quantile& row : kQuantiles) print_nanoseconds(&out, row.name, percentile(s, row.q)), out.add(',');
   print_nanoseconds(&out, "mean", mean(s));
@@ -291,9 +370,9 @@ bool bench_verb(Tool& tool, const Flags& flags) {
   Work work;
   if (flags.json && !interrupted() && !count_work(tool, session, &work)) return false;
   if (flags.json)
-    print_json(tool, session, series, work);
+    print_json(tool, session, series, work, flags.contexts);
   else
-    print_text(tool, session, series);
+    print_text(tool, session, series, flags.contexts);
   return tool.code == kOk;
 }
 

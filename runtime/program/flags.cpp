@@ -82,6 +82,8 @@ constexpr Flag kFlags[] = {
      [](Flags* f, Slice v) { return to_count(v, &f->runs) && f->runs > 0 && f->runs <= 10000000; }},
     {"--seconds", "S", kBench | kProfile, "time to spend on timed runs (default 1)",
      [](Flags* f, Slice v) { return parse_number(v, &f->seconds) && f->seconds >= 0 && f->seconds < 1e6; }},
+    {"--contexts", "N", kBench, "contexts that run at the same time, a thread each: how many runs a second there are",
+     [](Flags* f, Slice v) { return to_count(v, &f->contexts) && f->contexts > 0 && f->contexts <= 4096; }},
     {"--warmup", "N", kBench | kProfile, "runs before the timed ones (default: for a tenth of --seconds)",
      [](Flags* f, Slice v) { return to_count(v, &f->warmup); }},
     {"--json", "", kAll, "one JSON document on stdout", [](Flags* f, Slice) { return f->json = true; }},

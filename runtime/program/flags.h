@@ -12,7 +12,7 @@ struct Flags {
   bool help = false, json = false, verify = false;
   int32_t threads = 0;
   cameo_device device = {CAMEO_AUTO, 0};
-  int64_t runs = 0, warmup = -1, steps = 1;
+  int64_t runs = 0, warmup = -1, steps = 1, contexts = 1;
   double seconds = 1, tolerance = -1;
   Slice taps, weights;
   Slice* inputs = nullptr;  // -i

@@ -22,6 +22,13 @@ cameo_value tensor_value(const Array& array, int64_t* shape) {
 
 }  // namespace
 
+cameo_status run_once(const Tool& tool, cameo_context* context, const cameo_value* in, cameo_value* out,
+                      cameo_error* error) {
+  for (uint32_t i = 0; i < tool.program->output_count; ++i) out[i] = tensor_value(Array(), nullptr);
+  return tool.api->run(context, in, static_cast<int32_t>(tool.program->input_count), out,
+                       static_cast<int32_t>(tool.program->output_count), nullptr, error);
+}
+
 const char* path_of_weights(Tool& tool, const Flags& flags) {
   Text path(tool.arena);
   path.add(flags.weights);
@@ -82,10 +89,8 @@ bool Session::bind_states(const States& states) {
 
 bool Session::run() {
   cameo_error error = new_error();
-  for (uint32_t i = 0; i < tool_.program->output_count; ++i) out_[i] = tensor_value(Array(), nullptr);
   const uint64_t start = now_ns();
-  const cameo_status status = tool_.api->run(context_, in_, static_cast<int32_t>(tool_.program->input_count), out_,
-                                             static_cast<int32_t>(tool_.program->output_count), nullptr, &error);
+  const cameo_status status = run_once(tool_, context_, in_, out_, &error);
   run_ns_ = now_ns() - start;
   return status ? tool_.fail(status, error) : true;
 }

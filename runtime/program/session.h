@@ -19,6 +19,8 @@ class Session {
   bool run();
   Values outputs();  // of the last run; they live until the next one
   cameo_context* context() { return context_; }
+  cameo_model* model() const { return model_; }
+  const cameo_value* inputs() const { return in_; }
   uint64_t load_ns() const { return load_ns_; }
   uint64_t run_ns() const { return run_ns_; }  // of the last run
   const char* image() const;
@@ -34,6 +36,9 @@ class Session {
   uint64_t load_ns_ = 0, run_ns_ = 0;
 };
 
+// One run of any context; `out` shows memory of the context afterwards.
+cameo_status run_once(const Tool& tool, cameo_context* context, const cameo_value* in, cameo_value* out,
+                      cameo_error* error);
 const char* path_of_weights(Tool& tool, const Flags& flags);  // null: where the artifact looks by itself
 cameo_options options_of(Tool& tool, const Flags& flags);     // warnings go to stderr
 

@@ -1,0 +1,191 @@
+// `bench` of two models or artifacts, or of one at several sizes: processes of their own, in turn, round by round, so
+// that a busy hour of the machine falls on both; the ratio of their times is a mean of rounds with its 95% interval.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "cli/runnable.h"
+#include "cli/verbs.h"
+
+namespace cameo {
+namespace {
+
+/// What `VERB ARGUMENTS.. --json` of an artifact says; throws Failure with its message where it ends with an error.
+Json answer_of(const Runnable& runnable, const std::string& verb, std::vector<std::string> arguments = {}) {
+  arguments.push_back("--json");
+  int ends[2];
+  std::fflush(nullptr);
+  if (::pipe(ends) != 0) throw Failure(kMemory, fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::dup2(ends[1], STDOUT_FILENO);
+    ::close(ends[0]);
+    ::close(ends[1]);
+    ::dup2(::open("/dev/null", O_WRONLY), STDERR_FILENO);
+    try {
+      become(runnable, verb, arguments);
+    } catch (const Failure& f) {
+      const std::string document = Json{{"diagnostics", {{{"message", f.what()}}}}}.dump();
+      (void)!::write(STDOUT_FILENO, document.data(), document.size());
+      ::_exit(f.code);
+    }
+  }
+  ::close(ends[1]);
+  std::string text;
+  char part[1 << 16];
+  for (ssize_t bytes; (bytes = ::read(ends[0], part, sizeof part)) > 0;) text.append(part, static_cast<size_t>(bytes));
+  ::close(ends[0]);
+  int status = 0;
+  if (child < 0) throw Failure(kMemory, fmt::format("cannot start a process: {}", std::strerror(errno)));
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+  const std::string title = printable(runnable.title);
+  if (WIFSIGNALED(status))
+    throw Failure(kBug, fmt::format("`{}` ended with signal {}", title, ::strsignal(WTERMSIG(status))));
+  const Json answer = Json::parse(text, nullptr, false);
+  if (!answer.is_object()) throw Failure(kBug, fmt::format("`{} {}` gave no document", title, verb));
+  if (WEXITSTATUS(status))
+    throw Failure(WEXITSTATUS(status),
+                  fmt::format("`{}`: {}", title, answer["diagnostics"][0].value("message", "it failed")));
+  return answer;
+}
+
+/// The name of the outermost dim of its first input that a run decides; throws Failure where there is none.
+std::string batch_dim(const Runnable& runnable) {
+  const Json answer = answer_of(runnable, "inspect");
+  for (const Json& input : answer.at("inputs"))
+    if (input.contains("dim_names") && !input["dim_names"].empty() && input["dim_names"][0].is_string())
+      return input["dim_names"][0].get<std::string>();
+  throw Failure(kUsage,
+                fmt::format("no input of `{}` has an outermost dim that a run decides", printable(runnable.title)),
+                "a model is built for a range by `--dim NAME=1..32`");
+}
+
+/// The geometric mean of the ratios of rounds, and where it lies with a confidence of 95% (Student's t of their
+/// logarithms). Of one round there is no interval.
+struct Interval {
+  double mean = 1, low = 0, high = HUGE_VAL;
+};
+Interval interval_of(const std::vector<double>& ratios) {
+  constexpr double kQuantiles[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228};
+  const double count = static_cast<double>(ratios.size());
+  double sum = 0, squares = 0;
+  for (double r : ratios) sum += std::log(r);
+  const double mean = sum / count;
+  for (double r : ratios) squares += (std::log(r) - mean) * (std::log(r) - mean);
+  if (ratios.size() < 2) return {std::exp(mean)};
+  const size_t freedom = ratios.size() - 1;
+  const double t =
+      freedom <= std::size(kQuantiles) ? kQuantiles[freedom - 1] : 1.96 + 2.6 / static_cast<double>(freedom);
+  const double half = t * std::sqrt(squares / (count - 1) / count);
+  return {std::exp(mean), std::exp(mean - half), std::exp(mean + half)};
+}
+
+std::string time_text(double ns) {
+  return ns < 1e4   ? fmt::format("{:.0f} ns", ns)
+         : ns < 1e7 ? fmt::format("{:.2f} us", ns / 1e3)
+                    : fmt::format("{:.2f} ms", ns / 1e6);
+}
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+class Contest {
+ public:
+  Contest(Console& console, const RunFlags& run) : console_(console), run_(run) {}
+
+  void add(Runnable contender) {
+    batches_.push_back(run_.batches.empty() ? "" : batch_dim(contender));
+    contenders_.push_back(std::move(contender));
+  }
+  void run() {
+    for (const int64_t batch : run_.batches.empty() ? std::vector<int64_t>{0} : run_.batches) measure(batch);
+  }
+  Json body() const { return {{"rounds", run_.rounds}, {"comparisons", comparisons_}}; }
+
+ private:
+  /// Nanoseconds of a run: the median of their latencies or, of several contexts, the time by their number.
+  double time_of(size_t contender, int64_t batch) {
+    std::vector<std::string> arguments = contenders_[contender].arguments;
+    if (batch) arguments.insert(arguments.end(), {"--dim", fmt::format("{}={}", batches_[contender], batch)});
+    const Json measured = answer_of(contenders_[contender], "bench", arguments).at("cases").at(0);
+    if (measured.value("contexts", 1) > 1) return 1e9 / measured.at("runs_per_second").get<double>();
+    return measured.at("latency_ns").at("p50").get<double>();
+  }
+
+  void measure(int64_t batch) {
+    std::vector<std::vector<double>> times(contenders_.size());
+    for (int round = 0; round < run_.rounds; ++round)
+      for (size_t i = 0; i < contenders_.size(); ++i) {  // each second round backwards
+        const size_t contender = round % 2 ? contenders_.size() - 1 - i : i;
+        console_.begin(fmt::format("round {} of {}", round + 1, run_.rounds));
+        times[contender].push_back(time_of(contender, batch));
+      }
+    console_.end();
+    report(batch, times);
+  }
+
+  void report(int64_t batch, const std::vector<std::vector<double>>& times) {
+    Json j = Json::object();
+    if (batch) console_.print(fmt::format("batch {}\n", batch)), j["batch"] = batch;
+    Json& rows = j["contenders"] = Json::array();
+    for (size_t i = 0; i < times.size(); ++i) {
+      const double ns = median(times[i]);
+      std::string line = fmt::format("  {}  {}", printable(contenders_[i].title), time_text(ns));
+      if (batch) line += fmt::format(", {} a sample", time_text(ns / static_cast<double>(batch)));
+      console_.print(line + "\n");
+      rows.push_back({{"name", contenders_[i].title}, {"ns", ns}, {"rounds_ns", times[i]}});
+    }
+    if (times.size() == 2) compare(times[0], times[1], j);
+    comparisons_.push_back(std::move(j));
+  }
+
+  void compare(const std::vector<double>& first, const std::vector<double>& second, Json& j) {
+    std::vector<double> ratios;
+    for (size_t i = 0; i < first.size(); ++i) ratios.push_back(first[i] / second[i]);
+    const Interval r = interval_of(ratios);
+    const char* verdict = r.low > 1 ? "second" : r.high < 1 ? "first" : "none";
+    const std::string faster = r.low > 1    ? fmt::format("`{}` is faster", printable(contenders_[1].title))
+                               : r.high < 1 ? fmt::format("`{}` is faster", printable(contenders_[0].title))
+                                            : "no difference is shown";
+    console_.print(fmt::format(
+        "  {}: the first takes {:.3f} times as long as the second ({}, {} rounds)\n", faster, r.mean,
+        first.size() > 1 ? fmt::format("95%: {:.3f} to {:.3f}", r.low, r.high) : "no interval", first.size()));
+    j["ratio"] = r.mean;
+    j["interval"] = first.size() > 1 ? Json{r.low, r.high} : Json(nullptr);
+    j["faster"] = verdict;
+  }
+
+  Console& console_;
+  const RunFlags& run_;
+  std::vector<Runnable> contenders_;
+  std::vector<std::string> batches_;  // the dim's name in each
+  Json comparisons_ = Json::array();
+};
+
+}  // namespace
+
+int bench_verb(Console& console, const ModelFlags& flags, const RunFlags& run) {
+  if (run.other.empty() && run.batches.empty()) return run_verb(console, "bench", flags, run);
+  Contest contest(console, run);
+  for (const std::string& model : {flags.model, run.other}) {
+    if (model.empty()) continue;
+    ModelFlags one = flags;
+    one.model = model;
+    Diagnostics diagnostics;
+    std::optional<Runnable> runnable = make_runnable(console, "bench", one, run, diagnostics);
+    if (const int code = report_problems(console, one, diagnostics)) return code;
+    contest.add(std::move(*runnable));
+  }
+  contest.run();
+  if (console.json) console.document(contest.body(), kOk);
+  return kOk;
+}
+
+}  // namespace cameo
