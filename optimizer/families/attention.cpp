@@ -257,8 +257,7 @@ class AttentionFamily final : public Family {
     printer.line(fmt::format("rt::attention<{}, {}, {}, {}, {}>(call, {}, rt::c<{}>,", c["rows"], c["vectors"],
                              c["panels"] != 0, c["score_splits"], c["value_splits"], n.shape_text(words),
                              n.shape().value_size));
-    printer.line(fmt::format("              rt::AttentionTile{{{}, {}, {}, {}}}, {},", c["rows"], c["vectors"],
-                             c["block"], c["keys"], n.arguments()));
+    printer.line(fmt::format("              {}, rt::c<{}>, {},", c["block"], c["keys"], n.arguments()));
     printer.line(fmt::format("              {},", n.operands(words)));
     printer.line(fmt::format("              {});", n.mask(words)));
   }

@@ -40,7 +40,7 @@ struct AttentionScores {
 #if !defined(RT_KERNEL)
 namespace detail {
 
-template <int MR, int NV, bool InPanels, int ScoreSplits, int ValueSplits, class Width, class M>
+template <int MR, int NV, bool InPanels, int ScoreSplits, int ValueSplits, class Width, class Keys, class M>
 struct Attention {
   using V = vec<f32, kPart>;
   using ValuePanels = Constant<panels_of(Width::value)>;
@@ -50,6 +50,7 @@ struct Attention {
 
   const Call& call;
   const AttentionShape& shape;
+  Keys keys_of_block;
   const AttentionTile& tile;
   const AttentionScores& how;
   const AttentionOperands& x;
@@ -133,7 +134,12 @@ struct Attention {
   }
 
   // ---- scores of a tile: [MR][tile.keys + 16]
-  RT_FN i64 score_stride() const { return tile.keys + kPanel; }
+  RT_FN auto score_stride() const {
+    if constexpr (kIsConstant<Keys>)
+      return c<Keys::value + kPanel>;
+    else
+      return keys_of_block + kPanel;
+  }
   RT_FN void score(i64 r, i64 keys, const f32* k, i64 k_stride) const {
     const f32* const q = part(at.q) + r * shape.size;
     if constexpr (InPanels) {
@@ -244,9 +250,10 @@ struct Attention {
                         score_stride(), from, keys);
       });
   }
-  /// A function of its own: inlined, the sums would share the registers with whatever else of the kernel is alive.
-  template <int W>
-  __attribute__((noinline)) static void add_products(f32* to, const f32* rescale, const f32* weights, i64 stride,
+  /// A function of its own: inlined, the sums would share the registers with whatever else of the kernel is alive, and
+  /// with a stride that is no constant they share them with the addresses of the rows.
+  template <int W, class Stride>
+  __attribute__((noinline)) static void add_products(f32* to, const f32* rescale, const f32* weights, Stride stride,
                                                      Panels<f32> values, i64 keys) {
     using Sums = Accumulators<MR, W, ValueSplits>;
     Sums sums;
@@ -300,14 +307,15 @@ struct Attention {
 
 }  // namespace detail
 
-// `width` is value_size as a constant (`c<64>`). A tile of MR rows by NV panels; InPanels: keys are brought into
-// panels, else the few rows of a unit read them where they stand. Splits: of the sums over a key's elements in panels,
-// and of those over keys, as contract's.
-template <int MR, int NV, bool InPanels, int ScoreSplits = 1, int ValueSplits = 1, class Width, class M>
-RT_FN void attention(const Call& call, const AttentionShape& shape, Width, const AttentionTile& tile,
+// `width` is value_size as a constant (`c<64>`), `keys` those of a block as one or as a number. A tile of MR rows by NV
+// panels; InPanels: keys are brought into panels, else the few rows of a unit read them where they stand. Splits: of
+// the sums over a key's elements in panels, and of those over keys, as contract's.
+template <int MR, int NV, bool InPanels, int ScoreSplits = 1, int ValueSplits = 1, class Width, class Keys, class M>
+RT_FN void attention(const Call& call, const AttentionShape& shape, Width, i64 block, Keys keys,
                      const AttentionScores& how, const AttentionOperands& x, AttentionRows<const M> mask) {
-  detail::Attention<MR, NV, InPanels, ScoreSplits, ValueSplits, Width, M>{
-      call, shape, tile, how, x, mask, attention_scratch(shape, tile)}
+  const AttentionTile tile{MR, NV, block, keys};
+  detail::Attention<MR, NV, InPanels, ScoreSplits, ValueSplits, Width, Keys, M>{
+      call, shape, keys, tile, how, x, mask, attention_scratch(shape, tile)}
       .run();
 }
 #endif

@@ -77,14 +77,18 @@ class Problem {
     constexpr int kSplits = rt::splits_of({MR, NV}, rt::kVectorBytes, 8);
     for (int chunk = 0; chunk < chunks; ++chunk) {
       const rt::Call call{nullptr, aligned, chunk, chunks};
+      const auto attend = [&](auto mask) {
+        const auto of = [&](auto keys) {
+          rt::attention<MR, NV, InPanels, kSplits, kSplits>(call, s(), width, tile.block, keys, how, x, mask);
+        };
+        tile.keys == 32 ? of(rt::c<32>) : of(tile.keys);
+      };
       if constexpr (kMask == Masks::Additive)
-        rt::attention<MR, NV, InPanels, kSplits, kSplits>(
-            call, s(), width, tile, how, x, rt::attention_rows(bias(), heads() * pitch, pitch, s().total()));
+        attend(rt::attention_rows(bias(), heads() * pitch, pitch, s().total()));
       else if constexpr (kMask == Masks::Boolean)
-        rt::attention<MR, NV, InPanels, kSplits, kSplits>(call, s(), width, tile, how, x,
-                                                          rt::attention_rows(allowed(), 0, 0, s().total()));
+        attend(rt::attention_rows(allowed(), 0, 0, s().total()));
       else
-        rt::attention<MR, NV, InPanels, kSplits, kSplits>(call, s(), width, tile, how, x, rt::no_mask());
+        attend(rt::no_mask());
     }
     return Floats(y_.data(), y_.data() + y_elements());
   }
