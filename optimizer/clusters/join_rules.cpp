@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "optimizer/clusters/blocks.h"
+#include "optimizer/layout/sum_of_products.h"
 #include "optimizer/work.h"
 
 namespace cameo {
@@ -84,9 +85,14 @@ KernelSize JoinRules::size_of(uint32_t node) const {
 // ---- facts ----------------------------------------------------------------------------------------------------------
 
 JoinRules::JoinRules(const Graph& g, const Target& target)
-    : g_(g), facts_(g.nodes().size()), readers_(g.values().size()), is_output_(g.values().size()) {
+    : g_(g),
+      facts_(g.nodes().size()),
+      readers_(g.values().size()),
+      is_output_(g.values().size()),
+      innermost_(g.values().size(), -1) {
   for (uint32_t i = 0; i < g.nodes().size(); ++i) {
     read_meaning(i);
+    if (const ValueId v = g.nodes()[i].outputs[0]) innermost_[v.index] = innermost_axis(i);
     for (ValueId v : g.nodes()[i].inputs)
       if (v && (readers_[v.index].empty() || readers_[v.index].back() != i)) readers_[v.index].push_back(i);
   }
@@ -105,6 +111,38 @@ void JoinRules::read_meaning(uint32_t node) {
   if (!facts.refusal.empty()) return;
   facts.out = &std::get<Compute>(meaning).outputs[0];
   facts.folds = !folds_of(facts.out->value).vars.empty();
+}
+/// What has become of the innermost axis of `from`, in a view of it that keeps the axis whole; -1: it does not.
+int JoinRules::axis_of_view(ValueId from, ValueId to) const {
+  const int axis = innermost_[from.index];
+  if (axis < 0) return -1;
+  const auto behind = [](const Shape& shape, int a) { return product(Shape(shape.begin() + a + 1, shape.end())); };
+  const Shape &old = g_.type(from).shape, &shape = g_.type(to).shape;
+  for (int a = 0; a < static_cast<int>(shape.size()); ++a)
+    if (shape[static_cast<size_t>(a)] == old[static_cast<size_t>(axis)] && behind(shape, a) == behind(old, axis))
+      return a + 1 == static_cast<int>(shape.size()) ? -1 : a;
+  return -1;
+}
+/// A sum of products leaves the columns of its weights side by side (assign_orders.cpp); what is computed of it element
+/// by element, or by windows, stands as it does.
+int JoinRules::innermost_axis(uint32_t node) const {
+  const Node& n = g_.nodes()[node];
+  if (const auto* view = std::get_if<View>(&meaning_of(g_, n)))
+    return axis_of_view(n.inputs[view->input], n.outputs[0]);
+  if (!facts_[node].out) return -1;
+  const OutputExpr& out = *facts_[node].out;
+  const int rank = static_cast<int>(out.index.size());
+  if (folds(node)) {
+    const auto of_values = [&](Expr e) {
+      return e.op() == Op::Load ? load(n.inputs[e.operand()].index, e.type(), e.index(), e.outside()) : e;
+    };
+    if (const auto product = match_contract(g_, {out.index, rewrite(out.value, of_values)}))
+      return product->n_axis == rank - 1 ? -1 : product->n_axis;
+  }
+  for (ValueId v : n.inputs)
+    if (v && g_.type(v).kind == Kind::Tensor && g_.type(v).rank() == rank && innermost_[v.index] >= 0)
+      return innermost_[v.index];
+  return -1;
 }
 bool JoinRules::widens_for_products(uint32_t node, const Target& target) const {
   if (!facts_[node].out) return false;
@@ -138,6 +176,7 @@ bool JoinRules::reduces_rows(uint32_t node) const {
   const Node& n = g_.nodes()[node];
   const Shape& shape = g_.type(n.outputs[0]).shape;
   if (shape.empty() || !shape.back().is_static(1)) return false;
+  if (std::ranges::any_of(n.inputs, [&](ValueId v) { return v && innermost_[v.index] >= 0; })) return false;
   const FoldFacts folds = folds_of(facts_[node].out->value);
   return folds.vars.size() == 1 && !folds.nested && loads_fit(node, nullptr, true, folds.vars).empty();
 }

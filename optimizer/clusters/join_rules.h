@@ -36,7 +36,7 @@ class JoinRules {
   bool is_output(ValueId v) const { return is_output_[v.index]; }
   KernelSize size_of(uint32_t node) const;
 
-  /// The node reduces the last axis of its operands, and nothing else.
+  /// The node reduces the last axis of its operands, and nothing else; and the elements of a row are neighbours.
   bool reduces_rows(uint32_t node) const;
   /// Whether a node may join a cluster that made the values `inside`; of rows, if that holds reductions of the last
   /// axis and no other folds.
@@ -51,6 +51,8 @@ class JoinRules {
     bool folds = false, widens = false;
   };
   void read_meaning(uint32_t node);
+  int innermost_axis(uint32_t node) const;
+  int axis_of_view(ValueId from, ValueId to) const;
   bool widens_for_products(uint32_t node, const Target& target) const;
   bool dequantizes_for_readers(uint32_t node) const;
   Refusal loads_fit(uint32_t node, const std::set<ValueId>* inside, bool rows,
@@ -63,6 +65,9 @@ class JoinRules {
   std::vector<NodeFacts> facts_;
   std::vector<std::vector<uint32_t>> readers_;  // by value: nodes, in order
   std::vector<bool> is_output_;                 // by value
+  /// By value: the axis whose elements will be neighbours, as far as that is known to be another than the last; else
+  /// -1.
+  std::vector<int> innermost_;
 };
 
 }  // namespace cameo
