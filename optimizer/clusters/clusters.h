@@ -38,6 +38,8 @@ std::vector<OutputExpr> fuse(const Graph& g, const Cluster& c);
 
 /// A meaning without the terms of its sums that are zero for every element.
 Expr trim_folds(const Graph& g, Expr root);
+/// The Loads of a product that make it zero where they lie outside of their value; sums of products are looked into.
+std::vector<Expr> zero_factors(Expr product);
 
 /// A node's own Expr with the numbers of its inputs replaced by those of the graph's values.
 Expr on_values(const Node& n, Expr e);

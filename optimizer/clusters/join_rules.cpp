@@ -133,10 +133,7 @@ int JoinRules::innermost_axis(uint32_t node) const {
   const OutputExpr& out = *facts_[node].out;
   const int rank = static_cast<int>(out.index.size());
   if (folds(node)) {
-    const auto of_values = [&](Expr e) {
-      return e.op() == Op::Load ? load(n.inputs[e.operand()].index, e.type(), e.index(), e.outside()) : e;
-    };
-    if (const auto product = match_contract(g_, {out.index, rewrite(out.value, of_values)}))
+    if (const auto product = match_contract(g_, {out.index, on_values(n, out.value)}))
       return product->n_axis == rank - 1 ? -1 : product->n_axis;
   }
   for (ValueId v : n.inputs)

@@ -9,22 +9,6 @@ namespace {
 
 constexpr int64_t kMostTaps = 64;
 
-/// The Loads of a product that make it zero where they lie outside of their value; sums of products are looked into.
-std::vector<Expr> zero_factors(Expr product) {
-  std::vector<Expr> loads, factors{product};
-  std::unordered_set<Expr, ExprHash> seen{product};
-  for (size_t next = 0; next < factors.size(); ++next) {
-    const Expr e = factors[next];
-    if (e.op() == Op::Mul || (e.op() == Op::Fold && e.fold_kind() == FoldKind::Sum)) {
-      for (Expr a : e.args().subspan(e.op() == Op::Fold ? 1 : 0))
-        if (seen.insert(a).second) factors.push_back(a);
-    } else if (e.op() == Op::Load && !e.checked() && e.outside() == zero(e.type())) {
-      loads.push_back(e);
-    }
-  }
-  return loads;
-}
-
 bool always_outside(const Graph& g, Expr load, Expr tap, int64_t at) {
   const Shape& shape = g.type(ValueId{load.operand()}).shape;
   for (size_t d = 0; d < shape.size(); ++d) {
@@ -57,6 +41,21 @@ Expr trim(const Graph& g, Expr fold_of) {
 }
 
 }  // namespace
+
+std::vector<Expr> zero_factors(Expr product) {
+  std::vector<Expr> loads, factors{product};
+  std::unordered_set<Expr, ExprHash> seen{product};
+  for (size_t next = 0; next < factors.size(); ++next) {
+    const Expr e = factors[next];
+    if (e.op() == Op::Mul || (e.op() == Op::Fold && e.fold_kind() == FoldKind::Sum)) {
+      for (Expr a : e.args().subspan(e.op() == Op::Fold ? 1 : 0))
+        if (seen.insert(a).second) factors.push_back(a);
+    } else if (e.op() == Op::Load && !e.checked() && e.outside() == zero(e.type())) {
+      loads.push_back(e);
+    }
+  }
+  return loads;
+}
 
 Expr trim_folds(const Graph& g, Expr root) {
   return rewrite(root, [&](Expr e) { return e.op() == Op::Fold ? trim(g, e) : e; });

@@ -68,17 +68,6 @@ Cuts find_cuts(const OutputExpr& out) {
   return cuts;
 }
 
-/// The index of `axis` as `scale * fresh variable + offset`.
-OutputPart restrict_axis(const OutputPart& part, size_t axis, int64_t scale, Expr offset, Expr extent) {
-  OutputPart p = part;
-  Expr v = var(simplify_index(extent));
-  std::vector<Expr> from{part.out.index[axis]}, to{v * integer(scale) + offset};
-  p.out.index[axis] = v;
-  for (Expr& e : p.at) e = substitute(e, from, to);
-  p.out.value = substitute(part.out.value, from, to);
-  return p;
-}
-
 std::vector<OutputPart> cut_segments(const OutputPart& whole) {
   Cuts cuts = find_cuts(whole.out);
   if (cuts.axis < 0 || cuts.at.size() >= kMostRegions) return {whole};
@@ -191,6 +180,16 @@ std::vector<OutputPart> split_remainders(const OutputPart& whole) {
 }
 
 }  // namespace
+
+OutputPart restrict_axis(const OutputPart& part, size_t axis, int64_t scale, Expr offset, Expr extent) {
+  OutputPart p = part;
+  Expr v = var(simplify_index(extent));
+  std::vector<Expr> from{part.out.index[axis]}, to{v * integer(scale) + offset};
+  p.out.index[axis] = v;
+  for (Expr& e : p.at) e = substitute(e, from, to);
+  p.out.value = substitute(part.out.value, from, to);
+  return p;
+}
 
 std::vector<OutputPart> split_output(const OutputExpr& out) {
   std::vector<OutputPart> parts = cut_segments({out, out.index});

@@ -22,5 +22,7 @@ Layout layout_within(const OutputPart& part, const Layout& whole);
 /// sums that DepthToSpace moves), each with a meaning that has no such case left; one region where there is nothing to
 /// be told apart.
 std::vector<OutputPart> split_output(const OutputExpr& out);
+/// The part whose index of `axis` is `scale` times a fresh variable below `extent`, plus `offset`.
+OutputPart restrict_axis(const OutputPart& part, size_t axis, int64_t scale, Expr offset, Expr extent);
 
 }  // namespace cameo

@@ -5,6 +5,7 @@
 #include <ranges>
 
 #include "optimizer/choose/choose.h"
+#include "optimizer/layout/bands.h"
 #include "optimizer/layout/solve_layouts.h"
 
 namespace cameo {
@@ -20,6 +21,7 @@ struct MatchedOutput {
 
 MatchedOutput match_output(const LoweredGraph& f, ValueId v, const OutputExpr& out, const Target& target) {
   MatchedOutput m{v, target, split_output(out), {}};
+  if (m.regions.size() == 1) m.regions = split_bands(f.g, m.regions[0].out, target);
   for (const OutputPart& region : m.regions) m.matches.push_back(match_families({f.g, f.layouts, v, region, target}));
   return m;
 }
