@@ -24,7 +24,7 @@ inline void check_parameter(const NodeView& n, int input) {
   if (block < 0) n.fail(Code::E0204, fmt::format("`block_size` is {}", block));
   auto fits = [&](const Dim& a, const Dim& b) { return n.agree(a, b); };
   if (p.size() == 1 && fits(p[0], x[axis])) return;
-  bool blocks = p.size() == x.size();
+  bool blocks = p.size() == x.size() && (block > 0 || x.size() > 1);
   for (size_t a = 0; blocks && a < x.size(); ++a) blocks = static_cast<int>(a) == axis || fits(p[a], x[a]);
   const Dim length = std::clamp<int64_t>(block, 1, kMaxExtent);
   if (blocks && block > 0) blocks = n.agree(p[axis], (x[axis] + length - Dim(1)) / length);
