@@ -2,7 +2,8 @@
 // behind it: Conv, MatMul and Gemm of dequantised operands (QDQ), QLinearConv and QLinearMatMul. Weights, which must be
 // known, are brought to i8 without a zero point, as integer kernels want them, those of ConvInteger and MatMulInteger
 // too; rows that are quantised here are u8. A QLinear product that no integer kernel computes is one of f32 instead,
-// and what is quantised behind a product is multiplied by the scale's reciprocal. Algebraic: a sum of floats rounds,
+// and what is quantised behind it, or behind
+// what was dequantised, is multiplied by the scale's reciprocal. Algebraic: a sum of floats rounds,
 // one of integers does not.
 #include <fmt/format.h>
 
@@ -274,12 +275,12 @@ class IntegerProducts {
     return make.op(n.op->name, {in[0], into.constant(std::move(*shifted)), operand(in, 2)}, n.attrs);
   }
 
-  /// x / scale is x * (1 / scale) where an integer product made x, by elementwise nodes: what is near the middle of two
-  /// integers may round to the other one.
+  /// x / scale is x * (1 / scale) where x comes of an integer product or of what was dequantised: what is near the
+  /// middle of two integers may round to the other one.
   std::optional<ValueId> by_reciprocal(Graph& into, const Node& n, std::span<const ValueId> in) {
     const Tensor* scale = constant(into, in[1]);
     if (!scale || scale->size() != 1 || scale->dtype() != DType::f32 || scale->get(0) == 1 ||
-        !is_scaled_sum(into, in[0]) || !apply("quantize_by_reciprocal", into, n))
+        !is_of_integers(into, in[0]) || !apply("quantize_by_reciprocal", into, n))
       return std::nullopt;
     const Maker make{into, n.provenance};
     const float reciprocal = 1 / static_cast<float>(scale->get(0));
@@ -309,14 +310,17 @@ class IntegerProducts {
                                quantize.version)[0];
     return into.add(*n.op, with_zero({x, in[1], in[2]}, *from), n.attrs, n.provenance, n.version)[0];
   }
-  static bool is_scaled_sum(const Graph& g, ValueId v, int deep = 8) {
-    constexpr std::string_view kElementwise[] = {"Add", "Cast", "Clip", "LeakyRelu", "Mul", "Relu", "Reshape"};
+  static bool is_of_integers(const Graph& g, ValueId v, int deep = 8) {
+    constexpr std::string_view kPassed[] = {
+        "Add",       "AveragePool", "Cast", "Clip", "Concat",  "GlobalAveragePool", "HardSigmoid", "HardSwish",
+        "LeakyRelu", "MaxPool",     "Mul",  "Relu", "Reshape", "Sigmoid",           "Sub"};
     const NodeId made = v && deep ? g[v].producer : NodeId{};
     if (!made) return false;
     const std::string_view name = g[made].op->name;
     if (name == "ConvInteger" || name == "MatMulInteger") return true;
-    return std::ranges::find(kElementwise, name) != std::end(kElementwise) &&
-           std::ranges::any_of(g[made].inputs, [&](ValueId i) { return is_scaled_sum(g, i, deep - 1); });
+    if (name == "DequantizeLinear") return !g[g[made].inputs[0]].constant;
+    return std::ranges::find(kPassed, name) != std::end(kPassed) &&
+           std::ranges::any_of(g[made].inputs, [&](ValueId i) { return is_of_integers(g, i, deep - 1); });
   }
 
   PassContext& context_;

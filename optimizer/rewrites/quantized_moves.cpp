@@ -1,0 +1,105 @@
+// quantized_moves: what only moves or compares elements does so before they are dequantised and not behind: an eighth
+// or a quarter of the bytes, and products still find integers. What is quantised by the scale and zero point with which
+// it was dequantised is what it was.
+#include <algorithm>
+
+#include "frontend/ir/operator.h"
+#include "optimizer/pipeline.h"
+#include "optimizer/rewrites/operands.h"
+
+namespace cameo {
+namespace {
+
+/// How many of its first operands an operator moves elements of; all: -1.
+int moved_operands(std::string_view name) {
+  constexpr std::string_view kOfFirst[] = {"DepthToSpace", "Expand",  "Flatten",   "Gather",
+                                           "MaxPool",      "Reshape", "Slice",     "SpaceToDepth",
+                                           "Squeeze",      "Tile",    "Transpose", "Unsqueeze"};
+  if (name == "Concat") return -1;
+  return std::ranges::find(kOfFirst, name) != std::end(kOfFirst) ? 1 : 0;
+}
+
+/// A scale at which (q - zero) * scale / scale rounds to q - zero, for 8 bits.
+bool is_ordinary(double scale) { return scale > 1e-30 && scale < 1e30; }
+
+bool equal_numbers(const Tensor* a, const Tensor* b) {
+  const auto number = [](const Tensor* t) { return t ? t->get(0) : 0; };
+  return number(a) == number(b);
+}
+
+/// Known parameters, one of each for a whole tensor of 8 bits; no zero: null, which is 0.
+struct Parameters {
+  const Tensor *scale, *zero;
+  DType type;  // of the integers
+  bool operator==(const Parameters& o) const {
+    return type == o.type && equal_numbers(scale, o.scale) && equal_numbers(zero, o.zero);
+  }
+};
+std::optional<Parameters> parameters_of(const Graph& g, DType type, ValueId scale, ValueId zero) {
+  const Parameters p{constant(g, scale), constant(g, zero), type};
+  const bool known = p.scale && p.scale->size() == 1 && p.scale->dtype() == DType::f32 &&
+                     is_ordinary(p.scale->get(0)) && (!zero || (p.zero && p.zero->size() == 1));
+  return known && (type == DType::i8 || type == DType::u8) ? std::optional(p) : std::nullopt;
+}
+
+/// The node that dequantises `v`, and by what; nothing where it is made otherwise.
+struct Dequantized {
+  NodeId node;
+  Parameters by;
+};
+std::optional<Dequantized> dequantized(const Graph& g, ValueId v) {
+  const NodeId made = v ? g[v].producer : NodeId{};
+  if (!made || g[made].op->name != "DequantizeLinear" || g.type(v).dtype != DType::f32) return std::nullopt;
+  const auto& in = g[made].inputs;
+  const auto by = parameters_of(g, g.type(in[0]).dtype, in[1], operand(in, 2));
+  return by ? std::optional(Dequantized{made, *by}) : std::nullopt;
+}
+
+std::optional<ValueId> before_dequantizing(Graph& into, const Node& n, std::span<const ValueId> in,
+                                           PassContext& context) {
+  const int count = moved_operands(n.op->name);
+  if (count == 0 || n.outputs.size() != 1) return std::nullopt;
+  const size_t moved = count < 0 ? in.size() : static_cast<size_t>(count);
+  const auto first = dequantized(into, in[0]);
+  if (!first) return std::nullopt;
+  std::vector<ValueId> inputs(in.begin(), in.end());
+  for (size_t i = 0; i < moved; ++i) {
+    const auto each = dequantized(into, in[i]);
+    if (!each || !(each->by == first->by)) return std::nullopt;
+    inputs[i] = into[each->node].inputs[0];
+  }
+  if (!context.apply("move_quantized", into, n.provenance)) return std::nullopt;
+  const Node dequantize = into[first->node];  // by value: nodes are added
+  // versions before 12 of MaxPool have no integers, and the same attributes
+  const int version = n.op->name == "MaxPool" ? std::max(n.version, 12) : n.version;
+  const ValueId y = into.add(*n.op, std::move(inputs), n.attrs, n.provenance, version)[0];
+  std::vector<ValueId> parameters = dequantize.inputs;
+  parameters[0] = y;
+  Attrs attrs = dequantize.attrs;
+  attrs.erase("axis");  // of one scale, which the new rank need not have
+  return into.add(*dequantize.op, std::move(parameters), std::move(attrs), dequantize.provenance,
+                  dequantize.version)[0];
+}
+
+/// QuantizeLinear(DequantizeLinear(q)) by the same numbers; `type`: of its result.
+std::optional<ValueId> as_it_was(Graph& into, const Node& n, std::span<const ValueId> in, DType type,
+                                 PassContext& context) {
+  if (n.op->name != "QuantizeLinear") return std::nullopt;
+  const auto before = dequantized(into, in[0]);
+  const auto now = parameters_of(into, type, in[1], operand(in, 2));
+  if (!before || !now || !(before->by == *now) || !context.apply("keep_quantized", into, n.provenance))
+    return std::nullopt;
+  return into[before->node].inputs[0];
+}
+
+}  // namespace
+
+Graph quantized_moves(const Graph& g, PassContext& context) {
+  return replay(g, [&](Graph& into, const Node& n, std::span<const ValueId> in) -> std::optional<std::vector<ValueId>> {
+    std::optional<ValueId> y = before_dequantizing(into, n, in, context);
+    if (!y) y = as_it_was(into, n, in, g.type(n.outputs[0]).dtype, context);
+    return y ? std::optional(std::vector<ValueId>{*y}) : std::nullopt;
+  });
+}
+
+}  // namespace cameo
