@@ -60,11 +60,10 @@ struct AddTimes {
   RT_FN V operator()(f32 factor, V x, V y) const { return fma<V>(splat<V>(factor), x, y); }
 };
 
-// The transforms of one vector are functions that kernels share.
+// The transforms of one vector are functions that kernels share, those of all files of an instruction set.
 // Of a tile's input, rows `row_stride` and neighbours `pixel_stride` apart: at all points, `pitch` apart.
-template <class V>
-__attribute__((noinline)) static void transform_source(const f32* from, i64 row_stride, i64 pixel_stride, f32* to,
-                                                       i64 pitch) {
+template <class V, int = kInstructionSet>
+__attribute__((noinline)) void transform_source(const f32* from, i64 row_stride, i64 pixel_stride, f32* to, i64 pitch) {
   constexpr i64 kReach = kWinogradReach;
   V rows[kReach][kReach];  // by column, then row of points
   for (i64 x = 0; x < kReach; ++x) {
@@ -80,8 +79,8 @@ __attribute__((noinline)) static void transform_source(const f32* from, i64 row_
   }
 }
 // Of a tile's products at all points: its outputs, row by row.
-template <class V>
-__attribute__((noinline)) static void transform_product(const f32* from, i64 pitch, V* to) {
+template <class V, int = kInstructionSet>
+__attribute__((noinline)) void transform_product(const f32* from, i64 pitch, V* to) {
   constexpr i64 kReach = kWinogradReach, kTile = kWinogradTile;
   V rows[kReach][kTile];  // by column of points, then row
   for (i64 x = 0; x < kReach; ++x) {

@@ -6,6 +6,20 @@
 
 namespace rt::detail {
 
+// In the name of each function that files share: the linker takes one copy of it, which must not be of another
+// instruction set.
+#if defined(__AVX512VNNI__)
+inline constexpr int kInstructionSet = 5;
+#elif defined(__AVX512F__)
+inline constexpr int kInstructionSet = 4;
+#elif defined(__AVX2__)
+inline constexpr int kInstructionSet = 3;
+#elif defined(__SSE4_2__)
+inline constexpr int kInstructionSet = 2;
+#else
+inline constexpr int kInstructionSet = 1;
+#endif
+
 template <class M>
 RT_FN M both(M a, M b) {
   return a & b;
