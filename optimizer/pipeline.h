@@ -72,7 +72,8 @@ Graph optimize(Graph g, PassContext& context);
 inline constexpr int64_t kMostUnpacked = 1024;  // elements of a constant from which on it ships packed
 
 // The passes, one file each in rewrites/.
-Graph expand_domains(const Graph& g, PassContext& context);        // operators of other domains become ai.onnx's
+Graph expand_domains(const Graph& g, PassContext& context);  // operators of other domains become ai.onnx's
+Graph known_lists(const Graph& g, PassContext& context);
 Graph integer_products(const Graph& g, PassContext& context);      // of quantised tensors, in i32
 Graph fold_scales(const Graph& g, PassContext& context);           // batch norm and scales into weights
 Graph dequantized_products(const Graph& g, PassContext& context);  // of floats and quantised weights, as they are
