@@ -12,14 +12,6 @@ const cameo_api* running_api = nullptr;
 
 void cancel_run() { running_api->cancel(running); }
 
-cameo_value tensor_value(const Array& array, int64_t* shape) {
-  cameo_value value = {};
-  value.struct_size = sizeof value;
-  value.kind = CAMEO_KIND_TENSOR;
-  value.tensor = {array.data, {CAMEO_CPU, 0}, array.rank, to_dlpack(array.dtype), shape, nullptr, 0};
-  return value;
-}
-
 }  // namespace
 
 const char* path_of_weights(Tool& tool, const Flags& flags) {
@@ -67,7 +59,7 @@ bool Session::open(const Flags& flags) {
 void Session::set_inputs(const Values& inputs) {
   inputs_ = inputs.items;
   for (int32_t i = 0; i < inputs.count; ++i) {
-    in_[i] = tensor_value(inputs.items[i], inputs.items[i].dims);
+    in_[i] = value_of(tool_, inputs.items[i]);
     if (!inputs.items[i].data) in_[i].kind = CAMEO_KIND_NONE;
   }
 }
@@ -82,7 +74,8 @@ bool Session::bind_states(const States& states) {
 
 bool Session::run() {
   cameo_error error = new_error();
-  for (uint32_t i = 0; i < tool_.program->output_count; ++i) out_[i] = tensor_value(Array(), nullptr);
+  for (uint32_t i = 0; i < tool_.program->output_count; ++i)
+    out_[i] = {sizeof(cameo_value), tool_.program->outputs[i].kind, {}, nullptr, 0, nullptr, nullptr};
   const uint64_t start = now_ns();
   const cameo_status status = tool_.api->run(context_, in_, static_cast<int32_t>(tool_.program->input_count), out_,
                                              static_cast<int32_t>(tool_.program->output_count), nullptr, &error);
@@ -92,7 +85,7 @@ bool Session::run() {
 
 Values Session::outputs() {
   Values values = new_values(tool_, tool_.program->output_count);
-  for (int32_t i = 0; i < values.count; ++i) values.items[i] = view(out_[i].tensor, tool_.program->outputs[i].name);
+  for (int32_t i = 0; i < values.count; ++i) values.items[i] = view(tool_, out_[i], tool_.program->outputs[i].name);
   return values;
 }
 
