@@ -47,9 +47,9 @@ bool holds_data(const fs::path& folder) {
   return !numbered_files(folder, "input_").empty() || !numbered_files(folder, "output_").empty();
 }
 
-NamedTensor read_tensor(const fs::path& file) {
+NamedTensor read_value(const fs::path& file, const Type& type) {
   try {
-    return tensor_from_pb(map_file(file).bytes);
+    return value_from_pb(map_file(file).bytes, type);
   } catch (const CompileError& e) {
     throw Failure(kBadData, fmt::format("`{}`: {}", printable(file.string()), e.what()));
   }
@@ -67,8 +67,10 @@ size_t place_of(const NamedTensor& t, const NumberedFile& file, size_t count, st
 
 std::string dims_text(const std::vector<int64_t>& dims) { return fmt::format("{}", fmt::join(dims, "x")); }
 
-/// Whether a tensor has a type whose dims are numbers, or sizes that only a run knows.
+/// Whether a value has a type whose dims are numbers, or sizes that only a run knows. What a list holds is the run's to
+/// judge.
 bool fits(const Tensor& t, const Type& type) {
+  if (t.is_list() || type.is_list()) return t.is_list() == type.is_list();
   bool same = t.dtype() == type.dtype && t.rank() == type.rank();
   for (size_t d = 0; same && d < type.shape.size(); ++d)
     same = !type.shape[d].is_static() || type.shape[d].is_static(t.dims()[d]);
@@ -86,7 +88,7 @@ void read_values(const fs::path& folder, std::string_view prefix, std::string_vi
                  const std::vector<Interface::Io>& ios, std::vector<Tensor>& values) {
   values.resize(ios.size());
   for (const NumberedFile& file : numbered_files(folder, prefix)) {
-    NamedTensor t = read_tensor(file.path);
+    NamedTensor t = read_value(file.path, file.number < ios.size() ? ios[file.number].type : Type());
     const size_t at = place_of(t, file, ios.size(), what, [&](size_t i) { return ios[i].name; });
     require_fit(t.tensor, ios[at], file.path);
     values[at] = std::move(t.tensor);
@@ -161,6 +163,7 @@ class Readers {
   }
 
   void add_one(size_t input, const std::string& spec, InputShapes& shapes) {
+    if (graph_.type(graph_.inputs()[input]).is_list()) return;
     const std::string path = spec.starts_with('@') ? spec.substr(1) : "";
     rt::program::Array array;
     if (path.ends_with(".npy") || path.ends_with(".pb")) {
@@ -306,7 +309,8 @@ InputShapes shapes_of_data_set(const fs::path& folder, const Graph& graph) {
   const size_t count = graph.inputs().size();
   const auto name_at = [&](size_t i) { return graph.input_name(static_cast<int>(i)); };
   for (const NumberedFile& file : numbered_files(folder, "input_")) {
-    const NamedTensor t = read_tensor(file.path);
+    const NamedTensor t = read_value(file.path, file.number < count ? graph.type(graph.inputs()[file.number]) : Type());
+    if (t.tensor.is_list()) continue;  // --shape says more of what it holds
     shapes[name_at(place_of(t, file, count, "input", name_at))] = t.tensor.dims();
   }
   return shapes;

@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
+#include <deque>
 #include <iterator>
 
 #include "cli/console.h"
-#include "runtime/dtype.h"
+#include "codegen/abi_values.h"
 #include "runtime/program/tool.h"
 
 namespace cameo {
@@ -21,38 +21,9 @@ cameo_error new_error() {
   return error;
 }
 
-/// Tensors as the ABI takes them; the dims live here.
-class Values {
- public:
-  explicit Values(size_t count) : values_(count), shapes_(count) {
-    for (cameo_value& v : values_) v.struct_size = sizeof v, v.kind = CAMEO_KIND_TENSOR;
-  }
-  void set(size_t i, const Tensor& t, void* data) {
-    shapes_[i] = t.dims();
-    cameo_value& v = values_[i];
-    v.tensor = {
-        data, {CAMEO_CPU, 0}, t.rank(), rt::to_dlpack(static_cast<uint32_t>(t.dtype())), shapes_[i].data(), nullptr, 0};
-  }
-  cameo_value* data() { return values_.data(); }
-  int32_t size() const { return static_cast<int32_t>(values_.size()); }
-
- private:
-  std::vector<cameo_value> values_;
-  std::vector<std::vector<int64_t>> shapes_;
-};
-
-Tensor copy_of(const cameo_tensor& t) {
-  const std::vector<int64_t> dims(t.shape, t.shape + t.ndim);
-  const auto type = static_cast<DType>(rt::from_dlpack(t.dtype));
-  Tensor copy(type, dims);
-  if (is_packed(type))
-    return unpacked(type, dims, std::span(static_cast<const std::byte*>(t.data), packed_bytes(type, copy.size())));
-  if (copy.size()) std::memcpy(copy.mutable_bytes().data(), t.data, copy.bytes().size());
-  return copy;
-}
-
 void keep_tap(void* user, const cameo_tap* tap) {
-  (*static_cast<std::map<std::string, Tensor>*>(user))[tap->name] = copy_of(*tap->tensor);
+  (*static_cast<std::map<std::string, Tensor>*>(user))[tap->name] =
+      tensor_of({sizeof(cameo_value), CAMEO_KIND_TENSOR, *tap->tensor, nullptr, 0, nullptr, nullptr});
 }
 
 }  // namespace
@@ -88,21 +59,16 @@ void LoadedModel::close() {
 }
 
 std::vector<Tensor> LoadedModel::run(std::span<const Tensor> inputs, const Interface& io) {
-  std::vector<Tensor> outputs(io.outputs.size());
-  Values in(inputs.size()), out(io.outputs.size());
-  std::vector<Tensor> held;
-  std::ranges::transform(inputs, std::back_inserter(held), packed);
-  for (size_t i = 0; i < inputs.size(); ++i) in.set(i, inputs[i], const_cast<std::byte*>(held[i].bytes().data()));
-  for (size_t i = 0; i < io.outputs.size(); ++i) {
-    if (!is_static(io.outputs[i].type.shape) || is_packed(io.outputs[i].type.dtype)) continue;  // the context's own
-    outputs[i] = Tensor(io.outputs[i].type.dtype, extents(io.outputs[i].type.shape));
-    out.set(i, outputs[i], outputs[i].mutable_bytes().data());
-  }
+  std::deque<AbiValue> given;
+  std::vector<cameo_value> in, out;
+  for (size_t i = 0; i < inputs.size(); ++i) in.push_back(given.emplace_back(*api_, i, inputs[i]).get());
+  for (size_t i = 0; i < io.outputs.size(); ++i) out.push_back(abi_output(*api_, i));
   cameo_error error = new_error();
-  if (const cameo_status status = api_->run(context_, in.data(), in.size(), out.data(), out.size(), nullptr, &error))
-    throw Failure(rt::program::exit_code(status), error.message);
-  for (size_t i = 0; i < outputs.size(); ++i)
-    if (outputs[i].dtype() == DType::undefined) outputs[i] = copy_of(out.data()[i].tensor);
+  const cameo_status status = api_->run(context_, in.data(), static_cast<int32_t>(in.size()), out.data(),
+                                        static_cast<int32_t>(out.size()), nullptr, &error);
+  if (status) throw Failure(rt::program::exit_code(status), error.message);
+  std::vector<Tensor> outputs;
+  std::ranges::transform(out, std::back_inserter(outputs), tensor_of);
   return outputs;
 }
 

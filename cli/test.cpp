@@ -174,7 +174,7 @@ class Tester {
       const Check check =
           reference ? check_by_rule(got[i], reference->rounded[i], reference->unrounded[i], given ? &wanted : nullptr)
                     : check_by_share(got[i], wanted);
-      outputs.push_back(record(c.io.outputs[i].name, got[i], check));
+      outputs.push_back(record(c.io.outputs[i], got[i], check));
     }
     Json j{{"name", c.data.name}, {"outputs", outputs}};
     if (run_.per_node) j["first_divergence"] = blame(c, model, counts_[kFail] > before);
@@ -211,6 +211,7 @@ class Tester {
     if (golden) c.golden = compare_golden(*golden, rounded, exact);
     const bool is_right = golden && c.golden->pass;
     c.result = compare(got, rounded, exact, is_right ? &*c.golden : nullptr);
+    if (got.is_list()) return c;  // each element by the rule of its type
     const bool is_discrete = !is_float(got.dtype());
     if (is_discrete && is_right) c.result = compare_within(got, *golden, 0);  // more than either run of the interpreter
     if (is_discrete) return c;
@@ -227,6 +228,10 @@ class Tester {
 
   Check check_by_share(const Tensor& got, const Tensor& wanted) const {
     const double magnitude = magnitude_of(wanted);
+    if (got.is_list()) {
+      const double share = run_.tolerance >= 0 ? run_.tolerance : rt::kDefaultShare;
+      return {compare_within(got, wanted, share * magnitude), {}, "exact", 0};
+    }
     const rt::Tolerance tolerance{-1, run_.tolerance};
     Check c{compare_within(got, wanted, rt::tolerance_of(tolerance, static_cast<uint32_t>(got.dtype()), magnitude)),
             {},
@@ -240,12 +245,12 @@ class Tester {
     return c;
   }
 
-  Json record(const std::string& output, const Tensor& got, const Check& c) {
+  Json record(const Interface::Io& output, const Tensor& got, const Check& c) {
+    const std::string type = to_string(got.is_list() ? output.type : type_of(got));
     const Verdict verdict = c.verdict();
     ++checks_;
     ++counts_[verdict];
-    std::string line = fmt::format("  {}  {} {}", kVerdictWords[verdict], printable(output),
-                                   to_string(Type(got.dtype(), shape_of(got.dims()))));
+    std::string line = fmt::format("  {}  {} {}", kVerdictWords[verdict], printable(output.name), type);
     if (is_float(got.dtype())) {
       line +=
           fmt::format("  max error {:.3g}  tolerance {:.3g} ({})", c.result.max_error, c.result.tolerance, c.source);
@@ -256,8 +261,8 @@ class Tester {
     if (c.golden && !c.golden->pass) line += "  the golden data are wrong: " + c.golden->why;
     console_.print(line + "\n");
     const auto number = [](double v) { return std::isfinite(v) ? Json(v) : Json(nullptr); };
-    Json j{{"name", printable(output)},
-           {"dtype", name(got.dtype())},
+    Json j{{"name", printable(output.name)},
+           {"dtype", got.is_list() ? type : std::string(name(got.dtype()))},
            {"passed", verdict == kPass},
            {"verdict", kVerdictNames[verdict]},
            {"max_error", number(c.result.max_error)},

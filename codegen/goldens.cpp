@@ -74,6 +74,9 @@ std::vector<Tensor> random_inputs(const Interface& io, uint64_t seed) {
   std::vector<Tensor> inputs;
   for (size_t i = 0; i < io.inputs.size(); ++i) {
     const Type& type = io.inputs[i].type;
+    if (type.is_list())
+      throw CompileError(Code::E0503, fmt::format("input `{}` is {}, which is not made up",
+                                                  printable(io.inputs[i].name), to_string(type)));
     Tensor t(type.dtype, extents(type.shape));
     uint64_t state = seed * 0x2545f4914f6cdd1du + i + 1;
     for (int64_t k = 0; k < t.size(); ++k) {
@@ -90,8 +93,14 @@ std::vector<Tensor> random_inputs(const Interface& io, uint64_t seed) {
 
 GoldenCase with_held(GoldenCase c) {
   c.held.clear();
-  for (const std::vector<Tensor>* tensors : {&c.inputs, &c.outputs})
+  for (const std::vector<Tensor>* tensors : {&c.inputs, &c.outputs}) {
+    if (std::ranges::any_of(*tensors, &Tensor::is_list))
+      throw CompileError(
+          Code::E0503,
+          fmt::format("golden case `{}`: sequences, optionals and maps are not embedded yet", printable(c.name)),
+          "the artifact's `test` takes folders that hold them");
     std::ranges::transform(*tensors, std::back_inserter(c.held), packed);
+  }
   return c;
 }
 

@@ -71,6 +71,13 @@ class RowTable {
   std::map<std::vector<std::string>, size_t> places_;
 };
 
+bool has_lists(const Module& m) {
+  const auto is_list = [](const Interface::Io& io) { return io.type.is_list(); };
+  const auto keeps = [](const Plan& p) { return std::ranges::any_of(p.kernels, keeps_lists); };
+  return std::ranges::any_of(m.plans, keeps) || std::ranges::any_of(m.io.inputs, is_list) ||
+         std::ranges::any_of(m.io.outputs, is_list);
+}
+
 class ProgramPrinter {
  public:
   ProgramPrinter(const Module& m, const ProgramParts& parts)
@@ -141,11 +148,29 @@ class ProgramPrinter {
       std::string dims;
       for (const Dim& d : t.shape) dims += fmt::format("{}, ", d.is_static() ? d.value() : -1);
       if (!dims.empty()) w_.line(fmt::format("const int64_t {}_dims[] = {{{}}};", io, dims));
-      rows.add(fmt::format("{{.name = {}, .dtype = {}, .rank = {}, .dims = {}{}}}", string_literal(ios[i].name),
-                           static_cast<int>(t.dtype), t.rank(), dims.empty() ? "nullptr" : io + "_dims",
-                           is_static(t.shape) ? "" : print_dims(io, t.shape)));
+      rows.add(fmt::format("{{.name = {}, {}.dtype = {}, .rank = {}, .dims = {}{}{}}}", string_literal(ios[i].name),
+                           kind_field(t), static_cast<int>(t.dtype), t.rank(), dims.empty() ? "nullptr" : io + "_dims",
+                           is_static(t.shape) ? "" : print_dims(io, t.shape), print_element(io, t)));
     }
     rows.print(w_, "Io", fmt::format("{}s", what));
+  }
+  static std::string kind_field(const Type& t) {
+    constexpr int kKinds[] = {1, 3, 5, 4};  // of a tensor, a sequence, an optional, a map: CAMEO_KIND_*
+    return t.is_list() ? fmt::format(".kind = {}, ", kKinds[static_cast<int>(t.kind)]) : "";
+  }
+  /// Of a list: a row for what its elements are; the fields that name it.
+  std::string print_element(const std::string& io, const Type& list) {
+    if (!list.is_list()) return "";
+    const Type& t = *list.of;
+    const std::string name = io + "_of", more = print_element(name, t);
+    std::string dims;
+    for (const Dim& d : t.shape) dims += fmt::format("{}, ", d.is_static() ? d.value() : -1);
+    if (!dims.empty()) w_.line(fmt::format("const int64_t {}_dims[] = {{{}}};", name, dims));
+    w_.line(fmt::format("const Io {} = {{.name = \"\", {}.dtype = {}, .rank = {}, .dims = {}{}}};", name, kind_field(t),
+                        static_cast<int>(t.dtype), t.ranked ? fmt::format("{}", t.rank()) : "kAnyRank",
+                        dims.empty() ? "nullptr" : name + "_dims", more));
+    const std::string key = list.kind == Kind::Map ? fmt::format(", .key = {}", static_cast<int>(list.key)) : "";
+    return fmt::format("{}, .of = &{}", key, name);
   }
   /// Arrays of what is known of dims that only a run knows; the fields that name them.
   std::string print_dims(std::string_view io, const Shape& shape) {
@@ -397,6 +422,7 @@ class ProgramPrinter {
         field("requirements", "rt::requirements"), field("requirement_count", requirements_.size());
     }
     if (parts_.weights) field("weights_file", "&rt::weights_file");
+    if (has_lists(module_)) field("lists", "&rt::listing");
     w_.close("};");
   }
 

@@ -7,6 +7,7 @@ namespace cameo {
 namespace {
 constexpr Pass kPasses[] = {
     {"expand_domains", expand_domains, Exactness::Exact},
+    {"known_lists", known_lists, Exactness::Exact},
     {"quantized_moves", quantized_moves, Exactness::Exact},
     {"integer_products", integer_products, Exactness::Algebraic},
     {"dequantized_products", dequantized_products, Exactness::Algebraic},

@@ -74,6 +74,7 @@ inline constexpr int64_t kMostUnpacked = 1024;  // elements of a constant from w
 // The passes, one file each in rewrites/.
 Graph expand_domains(const Graph& g, PassContext& context);        // operators of other domains become ai.onnx's
 Graph quantized_moves(const Graph& g, PassContext& context);       // before elements are dequantised
+Graph known_lists(const Graph& g, PassContext& context);           // whose items are known when compiling
 Graph integer_products(const Graph& g, PassContext& context);      // of quantised tensors, in i32
 Graph fold_scales(const Graph& g, PassContext& context);           // batch norm and scales into weights
 Graph dequantized_products(const Graph& g, PassContext& context);  // of floats and quantised weights, as they are

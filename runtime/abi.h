@@ -10,6 +10,7 @@
 namespace rt {
 
 cameo_status describe_io(const Program& program, bool is_output, int32_t index, cameo_io* io);
+cameo_status describe_element(const Program& program, bool is_output, int32_t index, int32_t depth, cameo_io* io);
 cameo_status describe_node(const Program& program, int32_t index, cameo_node* node);
 cameo_status describe_plan(const Program& program, const cameo_context* context, int32_t index, cameo_plan* plan);
 cameo_status describe_outputs(const cameo_model* model, const cameo_value* in, int32_t in_count, cameo_io* out,
@@ -72,6 +73,9 @@ constexpr cameo_api make_api() {
     return describe_plan(kProgram, context, index, plan);
   };
   api.reset_state = reset_state;
+  api.io_element = [](int32_t is_output, int32_t index, int32_t depth, cameo_io* io) {
+    return describe_element(kProgram, is_output, index, depth, io);
+  };
   return api;
 }
 

@@ -32,7 +32,8 @@ enum : int32_t {
   kNoFault = 0,
   kIndexFault = 1 /* an index outside a dim of `limit` */,
   kValueFault = 2,
-  kSizeFault = 3 /* symbols from place `index` up to `limit` that the model does not run at */
+  kSizeFault = 3,  /* symbols from place `index` up to `limit` that the model does not run at */
+  kMemoryFault = 4 /* `index` bytes, for what a list holds, are more than there are */
 };
 
 struct Fault {
@@ -42,10 +43,13 @@ struct Fault {
   int64_t limit;
 };
 
+struct ListHeap;  // list.h
+
 struct Call {  // the share of a kernel's work that one CPU thread or one block of GPU threads does
   Fault* fault;
   void* scratch;  // Schedule::scratch_bytes of this thread's own, 64-byte aligned; a block has none
   int32_t chunk, chunks;
+  ListHeap* lists = nullptr;  // of a kernel that makes lists, of which there is one chunk
 };
 
 struct RowCall : Call {

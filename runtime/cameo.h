@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 #define CAMEO_ABI_MAJOR 1u
-#define CAMEO_ABI_MINOR 5u
+#define CAMEO_ABI_MINOR 6u
 
 /* Status numbers never change; those up to 16 are gRPC's and Abseil's. */
 typedef int32_t cameo_status;
@@ -81,7 +81,9 @@ typedef struct cameo_value {
   uint32_t struct_size;
   uint32_t kind;
   cameo_tensor tensor;
-  const struct cameo_value* items; /* sequence: its elements. map: keys, then values. optional: none or one */
+  /* Sequence: its elements. Map: keys, then values, one tensor of one axis each. Optional: none or one. An output of
+   * these kinds is the context's, with all that it holds: `run` sets items and count. */
+  const struct cameo_value* items;
   int64_t count;
   const char* const* strings; /* of a string tensor, `lengths` bytes each */
   const int64_t* lengths;
@@ -273,6 +275,12 @@ typedef struct cameo_api {
   /* Since minor version 5. */
   /* The next run begins all states of the context anew, as the first one did. They stay bound. */
   cameo_status (*reset_state)(cameo_context* context, cameo_error* error);
+
+  /* Since minor version 6. */
+  /* Any thread. What the elements of a sequence or of an optional are, and the values of a map; of those that are such
+   * themselves their elements at depth 1, and so on. `ndim` -1: of any rank. Of a map that `io_get` or this describes
+   * `dtype` is that of its keys. */
+  cameo_status (*io_element)(int32_t is_output, int32_t index, int32_t depth, cameo_io* io);
 } cameo_api;
 
 typedef const cameo_api* (*cameo_get_api)(uint32_t abi_major); /* null: another major version */

@@ -18,7 +18,9 @@ cameo_io io_of(const Io& io) {
   return {sizeof(cameo_io),
           io.kind,
           io.name,
-          to_dlpack(io.dtype),
+          io.kind == CAMEO_KIND_TENSOR ? to_dlpack(io.dtype)
+          : io.key                     ? to_dlpack(io.key)
+                                       : cameo_dtype{},
           io.rank,
           io.dims,
           io.dim_min ? io.dim_min : io.dims,
@@ -52,6 +54,15 @@ cameo_status describe_io(const Program& program, bool is_output, int32_t index, 
   if (!io || io->struct_size < sizeof io->struct_size) return CAMEO_INVALID_ARGUMENT;
   if (index < 0 || static_cast<uint32_t>(index) >= count) return CAMEO_NOT_FOUND;
   return give_io((is_output ? program.outputs : program.inputs)[index], index, nullptr, io->struct_size, io, nullptr);
+}
+
+cameo_status describe_element(const Program& program, bool is_output, int32_t index, int32_t depth, cameo_io* io) {
+  const uint32_t count = is_output ? program.output_count : program.input_count;
+  if (!io || io->struct_size < sizeof io->struct_size) return CAMEO_INVALID_ARGUMENT;
+  if (index < 0 || static_cast<uint32_t>(index) >= count || depth < 0) return CAMEO_NOT_FOUND;
+  const Io* at = &(is_output ? program.outputs : program.inputs)[index];
+  for (int32_t d = 0; at && d <= depth; ++d) at = at->of;
+  return at ? give_io(*at, index, nullptr, io->struct_size, io, nullptr) : CAMEO_NOT_FOUND;
 }
 
 cameo_status describe_node(const Program& program, int32_t index, cameo_node* node) {

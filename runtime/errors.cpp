@@ -75,6 +75,16 @@ TypeText::TypeText(uint32_t dtype, int32_t rank, const int64_t* dims) {
 }
 
 TypeText::TypeText(const Io& io) {
+  constexpr const char* kKinds[] = {"", "", "", "seq", "map", "optional"};
+  if (io.of) {  // seq(f32[?,2]), map(i64, f32[?])
+    const char* key = io.key ? type_info(io.key).name : "";
+    libc::snprintf(text, sizeof text, "%s(%s%s%s)", kKinds[io.kind], key, io.key ? ", " : "", TypeText(*io.of).text);
+    return;
+  }
+  if (io.rank == kAnyRank) {
+    libc::snprintf(text, sizeof text, "%s[..]", type_info(io.dtype).name);
+    return;
+  }
   write_type(text, sizeof text, io.dtype, io.rank, [&](char* to, int32_t d) { return write_dim(to, io, d); });
 }
 

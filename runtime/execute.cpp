@@ -49,7 +49,8 @@ bool comes_to_host(Execution& run, const Row& row) {
 
 void run_alone(Execution& run, uint32_t index, uint32_t chunks) {
   const Row& row = run.schedule->rows[index];
-  RowCall call = {{&run.fault, run.scratch, 0, static_cast<int32_t>(chunks)}, run.bases, run.schedule->refs + row.refs};
+  RowCall call = {
+      {&run.fault, run.scratch, 0, static_cast<int32_t>(chunks), run.lists}, run.bases, run.schedule->refs + row.refs};
   run.fault.row = index;
   for (; call.chunk < call.chunks; ++call.chunk) run.kernels[row.kernel](call);
 }

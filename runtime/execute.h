@@ -49,6 +49,7 @@ struct Execution {
   Job job;                             // of parallel_for
   const DeviceRows* device = nullptr;  // null: the CPU
   void* device_state = nullptr;
+  ListHeap* lists = nullptr;  // of a program that has some
 
   bool observed = false;            // any of the next two
   uint64_t* nanoseconds = nullptr;  // by node

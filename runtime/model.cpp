@@ -6,6 +6,7 @@
 #include "runtime/dtype.h"
 #include "runtime/errors.h"
 #include "runtime/libc.h"
+#include "runtime/lists.h"
 #include "runtime/sizes.h"
 #include "runtime/state.h"
 
@@ -38,12 +39,11 @@ cameo_status no_image(const Program& program, uint64_t host, cameo_error* error)
               FeatureNames(last.cpu_features & ~host).text, last.name);
 }
 
-cameo_status check_types(const Io* ios, uint32_t count, const char* what, cameo_error* error) {
+cameo_status check_types(const Program& program, const Io* ios, uint32_t count, const char* what, cameo_error* error) {
   for (uint32_t i = 0; i < count; ++i) {
-    if (ios[i].kind != CAMEO_KIND_TENSOR || !element_bytes(ios[i].dtype))
+    if (is_list(ios[i]) ? !program.lists : !element_bytes(ios[i].dtype))
       return fail(error, CAMEO_UNIMPLEMENTED, static_cast<int32_t>(i), -1,
-                  "%s %u %s is not a tensor of numbers; this runtime runs only those", what, i,
-                  Quoted(ios[i].name).text);
+                  "%s %u %s is of a type that this runtime does not run", what, i, Quoted(ios[i].name).text);
     for (int32_t d = 0; d < ios[i].rank; ++d)
       if (ios[i].dims[d] < 0 && size_place(ios[i], d) < 0)
         return fail(error, CAMEO_UNIMPLEMENTED, static_cast<int32_t>(i), -1,
@@ -85,8 +85,8 @@ cameo_status check_program(const Program& program, cameo_error* error) {
   if (program.version != kProgramVersion)
     return fail(error, CAMEO_UNIMPLEMENTED, -1, -1, "the program's tables have version %u, the runtime reads %u",
                 program.version, kProgramVersion);
-  cameo_status status = check_types(program.inputs, program.input_count, "input", error);
-  return status ? status : check_types(program.outputs, program.output_count, "output", error);
+  cameo_status status = check_types(program, program.inputs, program.input_count, "input", error);
+  return status ? status : check_types(program, program.outputs, program.output_count, "output", error);
 }
 
 bool is_parallel(const Schedule& schedule) {
@@ -367,7 +367,8 @@ cameo_status create_context(cameo_model* model, cameo_context** out, cameo_error
   if (model->program->size_count) set_up_sizes(context);
   retain_model(model);
   const DeviceDriver* driver = driver_of(*model);
-  const cameo_status status = driver ? driver->open_context(context, error) : CAMEO_OK;
+  cameo_status status = model->program->lists ? model->program->lists->open(context, error) : CAMEO_OK;
+  if (!status && driver) status = driver->open_context(context, error);
   if (status) return release_context(context), status;
   *out = context;
   return CAMEO_OK;
@@ -390,6 +391,7 @@ void release_context(cameo_context* context) {
   for (uint64_t i = 0; i < blocks; ++i) release(*model, Side::Kernels, context->blocks[i]);
   for (uint64_t i = 0; i < (driver ? blocks : 0); ++i) release(*model, Side::Host, context->host_blocks[i]);
   release_states(context);
+  if (model->program->lists) model->program->lists->close(context);
   if (driver) driver->close_context(context);
   deallocate(options, context, context->layout.bytes);
   release_model(model);

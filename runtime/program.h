@@ -87,16 +87,19 @@ struct Symbol {
 
 struct Io {
   const char* name = nullptr;
-  uint32_t kind = 1;   // CAMEO_KIND_*: a tensor
+  uint32_t kind = 1;   // CAMEO_KIND_*: a tensor. Of another the type, rank and dims are those of its number in memory
   uint32_t dtype = 0;  // ONNX TensorProto.DataType
-  int32_t rank = 0;
+  int32_t rank = 0;    // kAnyRank: of elements of a list, where it is not known
   const int64_t* dims = nullptr;  // -1: known only at run time
   const int64_t* dim_min = nullptr;
   const int64_t* dim_max = nullptr;        // -1: open. Both null: as dims
   const int32_t* dim_sizes = nullptr;      // where the size of each dim stands; -1: it is a number. Null: all are
   const char* const* dim_names = nullptr;  // may be null, and so may its entries
   uint32_t learned = 0;                    // one past the last learned symbol that dims are made of; 0: none
+  uint32_t key = 0;                        // of a map: the type of its keys
+  const Io* of = nullptr;  // of a sequence or an optional its elements, of a map its values; -1: any dim
 };
+inline constexpr int32_t kAnyRank = -1;
 
 // `text` below: a name's place in Program::text. Each pointer in a table costs a relocation of 24 bytes.
 
@@ -244,6 +247,9 @@ struct WeightsFile {           // of weights that the library does not hold
 struct Sizing;  // sizes.h; linked where a table names it
 extern __attribute__((visibility("hidden"))) const Sizing sizing;
 
+struct Listing;  // lists.h; linked where a table names it
+extern __attribute__((visibility("hidden"))) const Listing listing;
+
 struct Program {
   uint32_t version = kProgramVersion;
   const char* name = nullptr;
@@ -277,6 +283,7 @@ struct Program {
   const Requirement* requirements = nullptr;
   uint32_t requirement_count = 0;
   const WeightsFile* weights_file = nullptr;
+  const Listing* lists = nullptr;  // null: no value is a sequence, an optional or a map
 };
 
 }  // namespace rt

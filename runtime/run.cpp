@@ -5,6 +5,7 @@
 #include "runtime/dtype.h"
 #include "runtime/errors.h"
 #include "runtime/libc.h"
+#include "runtime/lists.h"
 #include "runtime/sizes.h"
 #include "runtime/state.h"
 #include "runtime/values.h"
@@ -44,6 +45,7 @@ cameo_status stage(cameo_context* context, int32_t index, const cameo_tensor& te
 cameo_status bind_input(cameo_context* context, int32_t index, const cameo_value& value, cameo_error* error) {
   const Io& io = context->inputs[index];
   void*& base = context->run.bases[input_base(static_cast<uint32_t>(index))];
+  if (is_list(io)) return context->model->program->lists->bind(context, index, value, error);
   if (cameo_status status = check_tensor(io, value.tensor, context->model->options.device, "input", index, error))
     return status;
   if (!is_here(context, value.tensor))
@@ -64,7 +66,8 @@ cameo_status bind_output(cameo_context* context, int32_t index, cameo_value& val
   void*& base = context->run.bases[output_base(*context->model->program, static_cast<uint32_t>(index))];
   Binding* binding = binding_of(context, index, -1);
   if (value.kind != CAMEO_KIND_NONE)
-    if (cameo_status status = check_kind(value, "output", index, io.name, error)) return status;
+    if (cameo_status status = check_kind(value, io, "output", index, error)) return status;
+  if (is_list(io)) value.tensor = {};
   if (is_own(context, index, binding, value.tensor.data)) value.tensor.data = nullptr;
   if (binding && !io.learned)
     if (cameo_status status = reserve_state(context, binding, error)) return status;
@@ -102,7 +105,7 @@ cameo_status check_overlap(const cameo_context* context, const cameo_value* in, 
     if (!span.bytes) continue;
     for (int32_t i = 0; i < static_cast<int32_t>(program.input_count); ++i) {
       const cameo_value& value = value_at(in, i);
-      if (value.kind != CAMEO_KIND_NONE && overlap(span, extent_of(value.tensor, program.inputs[i].dtype)))
+      if (value.kind == CAMEO_KIND_TENSOR && overlap(span, extent_of(value.tensor, program.inputs[i].dtype)))
         return fail(error, CAMEO_INVALID_ARGUMENT, o, -1, "output %d %s overlaps input %d %s", o,
                     Quoted(program.outputs[o].name).text, i, Quoted(program.inputs[i].name).text);
     }
@@ -126,7 +129,7 @@ cameo_status take_inputs(cameo_context* context, const cameo_value*& in, int32_t
   if (!status) in = with_states(context, in);
   for (int32_t i = 0; !status && i < count; ++i)
     if (const cameo_value& value = value_at(in, i); value.kind != CAMEO_KIND_NONE || !binding_of(context, -1, i))
-      status = check_kind(value, "input", i, program.inputs[i].name, error);
+      status = check_kind(value, program.inputs[i], "input", i, error);
   if (!status && program.sizing) status = program.sizing->fit(context, in, error);
   return status ? status : begin_states(context, error);
 }
@@ -135,6 +138,7 @@ cameo_status bind_values(cameo_context* context, const cameo_value* in, int32_t 
                          int32_t out_count, cameo_error* error) {
   const Program& program = *context->model->program;
   cameo_status status = take_inputs(context, in, in_count, error);
+  if (!status && program.lists) program.lists->begin(context);
   for (int32_t i = 0; !status && i < in_count; ++i) status = bind_input(context, i, value_at(in, i), error);
   for (int32_t i = 0; !status && i < out_count; ++i) status = bind_output(context, i, value_at(out, i), error);
   if (!status) status = check_overlap(context, in, out, error);
@@ -170,6 +174,9 @@ cameo_status check_run_options(const cameo_context* context, const cameo_run_opt
       return status;
   const uint32_t node = context->run.schedule->rows[fault.row].node;
   const Quoted name(name_of_node(program, node));
+  if (fault.code == kMemoryFault)
+    return fail(error, CAMEO_OUT_OF_MEMORY, -1, static_cast<int32_t>(node),
+                "node %s: cannot allocate %ld bytes for a list", name.text, fault.index);
   if (fault.code == kIndexFault && fault.index != kNoIndex)
     return fail(error, CAMEO_OUT_OF_RANGE, -1, static_cast<int32_t>(node), "node %s: index %ld is outside a dim of %ld",
                 name.text, fault.index, fault.limit);
@@ -200,13 +207,17 @@ cameo_status finish_walk(cameo_context* context, cameo_error* error) {
   return driver && driver->synchronize(context) == Outcome::Fault ? report_fault(context, error) : CAMEO_OK;
 }
 
-void return_outputs(cameo_context* context, cameo_value* out) {
+cameo_status return_outputs(cameo_context* context, cameo_value* out, cameo_error* error) {
   const Program& program = *context->model->program;
   const DeviceDriver* driver = driver_of(*context->model);
   for (int32_t i = 0; i < static_cast<int32_t>(program.output_count); ++i) {
     cameo_value& value = value_at(out, i);
     void* written = context->run.bases[output_base(program, static_cast<uint32_t>(i))];
     if (value.kind == CAMEO_KIND_NONE) continue;
+    if (is_list(program.outputs[i])) {
+      if (cameo_status status = program.lists->give(context, i, value, error)) return status;
+      continue;
+    }
     if (driver) {
       driver->return_output(context, i, value);
       continue;
@@ -222,10 +233,12 @@ void return_outputs(cameo_context* context, cameo_value* out) {
     if (!given) fill_output(context, i, value, written, {CAMEO_CPU, 0});
   }
   keep_states(context);
+  return CAMEO_OK;
 }
 
 cameo_status prepare_input(cameo_context* context, int32_t index, const cameo_value& value, cameo_error* error) {
   const Io& io = context->inputs[index];
+  if (is_list(io)) return CAMEO_OK;
   const cameo_status status = check_tensor(io, value.tensor, context->model->options.device, "input", index, error);
   if (status || is_compact(value.tensor) || context->run.device) return status;
   return reserve_staging(context, index, error);
@@ -252,7 +265,7 @@ cameo_status run(cameo_context* context, const cameo_value* in, int32_t in_count
   context->stream = !status && options ? options->stream : nullptr;
   if (!status) status = bind_values(context, in, in_count, out, out_count, error);
   if (!status) status = walk(context, out, options, error);
-  if (!status) return_outputs(context, out);
+  if (!status) status = return_outputs(context, out, error);
   if (!status) __atomic_fetch_add(&context->plan_runs[context->plan], 1, __ATOMIC_RELAXED);
   leave(context);
   return status;

@@ -6,6 +6,7 @@
 #include "runtime/dtype.h"
 #include "runtime/errors.h"
 #include "runtime/libc.h"
+#include "runtime/lists.h"
 #include "runtime/sizes.h"
 #include "runtime/values.h"
 
@@ -235,6 +236,9 @@ void release_states(cameo_context* context) {
     return fail(error, CAMEO_NOT_FOUND, output, -1, "no output %d or no input %d; the model has %u and %u", output,
                 input, program.output_count, program.input_count);
   const Io &from = program.outputs[output], &to = program.inputs[input];
+  if (is_list(from) || is_list(to))
+    return fail(error, CAMEO_UNIMPLEMENTED, output, -1, "output %s or input %s is no tensor, as a state has to be",
+                Quoted(from.name).text, Quoted(to.name).text);
   if (!may_be_equal(from, to))
     return fail(error, CAMEO_INVALID_ARGUMENT, output, -1, "output %s is %s, but input %s is %s",
                 Quoted(from.name).text, TypeText(from).text, Quoted(to.name).text, TypeText(to).text);

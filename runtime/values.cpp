@@ -40,15 +40,14 @@ cameo_status check_count(const cameo_value* values, int32_t count, uint32_t expe
   return CAMEO_OK;
 }
 
-cameo_status check_kind(const cameo_value& value, const char* what, int32_t index, const char* name,
-                        cameo_error* error) {
-  if (value.kind == CAMEO_KIND_TENSOR) return CAMEO_OK;
-  if (value.kind > CAMEO_KIND_TENSOR && value.kind <= CAMEO_KIND_OPTIONAL)
-    return fail(error, CAMEO_UNIMPLEMENTED, index, -1,
-                "%s %d %s has kind %u; this runtime takes tensors of numbers (1)", what, index, Quoted(name).text,
-                value.kind);
-  return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "%s %d %s has kind %u, expected a tensor (1)", what, index,
-              Quoted(name).text, value.kind);
+cameo_status check_kind(const cameo_value& value, const Io& io, const char* what, int32_t index, cameo_error* error) {
+  if (value.kind == io.kind) return CAMEO_OK;
+  if (value.kind == CAMEO_KIND_STRINGS)
+    return fail(error, CAMEO_UNIMPLEMENTED, index, -1, "%s %d %s has kind 2; this runtime takes no strings", what,
+                index, Quoted(io.name).text);
+  constexpr const char* kKinds[] = {"nothing", "a tensor", "strings", "a sequence", "a map", "an optional"};
+  return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "%s %d %s has kind %u, expected %s (%u)", what, index,
+              Quoted(io.name).text, value.kind, kKinds[io.kind], io.kind);
 }
 
 cameo_status check_rank(const Io& io, const cameo_tensor& tensor, const char* what, int32_t index, cameo_error* error) {

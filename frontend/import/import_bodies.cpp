@@ -47,10 +47,25 @@ bool open_changed(Type& in, const Type& out, std::set<Expr, bool (*)(Expr, Expr)
   return changed;
 }
 
+/// Makes the list `in` one of the elements of both; true when it was another. One that no rank is known of may become
+/// ranked, once.
+bool widen(Type& in, const Type& out) {
+  const auto both = common_element(in, out);
+  if (!both || *both == in) return false;
+  in = *both;
+  return true;
+}
+
+/// A value that is the next of an optional one: it is there.
+ValueId as_carried(Graph& body, const Type& in, ValueId value, uint32_t row) {
+  const bool is_there = in.kind == Kind::Optional && body.type(value).kind == in.of->kind;
+  return is_there ? body.add(get_operator("Optional"), {value}, {}, {row})[0] : value;
+}
+
 }  // namespace
 
 Importer::Body Importer::import_body(onnx::GraphProto& g, Scope& outer, std::span<const Type> inputs,
-                                     std::span<const std::string_view> seed) {
+                                     std::span<const std::string_view> seed, const GiveOutput& give) {
   if (outer.depth >= kMaxDepth)
     throw CompileError(Code::E0201, fmt::format("bodies and functions are nested more than {} deep", kMaxDepth));
   if (g.input_size() != static_cast<int>(inputs.size()))
@@ -73,6 +88,7 @@ Importer::Body Importer::import_body(onnx::GraphProto& g, Scope& outer, std::spa
       throw CompileError(Code::E0202, fmt::format("the body `{}` never makes its output `{}`", printable(g.name()),
                                                   printable(o.name())));
     body.ok &= body.graph->type(*v).kind != Kind::Error;
+    if (give) v = give(*body.graph, static_cast<int>(body.graph->outputs().size()), *v);
     body.graph->add_output(o.name(), *v);
   }
   for (auto& c : scope.captures) body.captures.push_back(c.name);
@@ -171,16 +187,23 @@ void Importer::import_if(onnx::NodeProto& n, NodeFacts facts, onnx::GraphProto& 
 // ---- Loop and Scan ------------------------------------------------------------------------------------------------
 
 Importer::Body Importer::import_repeated(onnx::GraphProto& g, Scope& scope, std::vector<Type> inputs, int first_carried,
-                                         int carried, int first_out) {
+                                         int carried, int first_out, uint32_t row) {
   std::set<Expr, bool (*)(Expr, Expr)> opened([](Expr a, Expr b) { return a.id() < b.id(); });
+  const auto give = [&](Graph& body, int output, ValueId value) {
+    const int number = output - first_out;
+    const bool is_carried = number >= 0 && number < carried;
+    return is_carried ? as_carried(body, inputs[static_cast<size_t>(first_carried + number)], value, row) : value;
+  };
   for (;;) {
     Mark mark = save();
-    Body body = import_body(g, scope, inputs, {});
+    Body body = import_body(g, scope, inputs, {}, give);
     bool changed = false;
     for (int i = 0; i < carried && first_out + i < g.output_size(); ++i) {
       const Type& out = body.graph->type(body.graph->outputs()[first_out + i].value);
       if (out.kind == Kind::Tensor && inputs[first_carried + i].kind == Kind::Tensor)
         changed |= open_changed(inputs[first_carried + i], out, opened);
+      else if (out.is_list())
+        changed |= widen(inputs[first_carried + i], out);
     }
     if (!changed) return body;
     restore(mark);
@@ -201,7 +224,8 @@ void Importer::import_loop(onnx::NodeProto& n, NodeFacts facts, onnx::GraphProto
         Code::E0203,
         fmt::format("the body of `Loop` has {} outputs: a condition, {} carried values and {} scans are needed",
                     g.output_size(), carried, std::max(0, n.output_size() - carried)));
-  finish_repeated(n, std::move(facts), import_repeated(g, scope, std::move(types), 2, carried, 1), scope);
+  Body body = import_repeated(g, scope, std::move(types), 2, carried, 1, facts.row);
+  finish_repeated(n, std::move(facts), std::move(body), scope);
 }
 
 void Importer::import_scan(onnx::NodeProto& n, NodeFacts facts, onnx::GraphProto& g, Scope& scope) {
@@ -228,7 +252,8 @@ void Importer::import_scan(onnx::NodeProto& n, NodeFacts facts, onnx::GraphProto
     throw CompileError(Code::E0203,
                        fmt::format("the body of `Scan` has {} outputs: {} carried values and {} scans are needed",
                                    g.output_size(), carried, std::max(0, n.output_size() - carried)));
-  finish_repeated(n, std::move(facts), import_repeated(g, scope, std::move(types), 0, carried, 0), scope);
+  Body body = import_repeated(g, scope, std::move(types), 0, carried, 0, facts.row);
+  finish_repeated(n, std::move(facts), std::move(body), scope);
 }
 
 /// `captures` tells the captured values behind the carried ones, as the operators declare it.
@@ -237,6 +262,28 @@ void Importer::finish_repeated(onnx::NodeProto& n, NodeFacts facts, Body body, S
   facts.attrs["captures"] = static_cast<int64_t>(body.captures.size());  // trailing inputs
   facts.bodies = {body.graph};
   add_node(n, std::move(facts), body.captures, scope);
+}
+
+// ---- SequenceMap --------------------------------------------------------------------------------------------------
+
+/// Its body takes elements of sequences, and tensors as they are.
+void Importer::import_sequence_map(onnx::NodeProto& n, NodeFacts facts, onnx::GraphProto& g, Scope& scope) {
+  std::vector<Type> types;
+  for (ValueId v : facts.inputs) {
+    if (!v) throw CompileError(Code::E0203, "`SequenceMap` lacks an input");
+    Type t = scope.graph.type(v);
+    if (t.kind == Kind::Sequence) t = Type(*t.of);
+    if (!t.ranked)
+      throw CompileError(Code::E0404, fmt::format("the rank of the elements of {} is not known when compiling",
+                                                  to_string(scope.graph.type(v))));
+    for (Dim& d : t.shape)
+      if (d == any_extent()) d = fresh_dim();
+    types.push_back(std::move(t));
+  }
+  if (g.output_size() < n.output_size())
+    throw CompileError(Code::E0203, fmt::format("the body of `SequenceMap` has {} outputs, here it needs {}",
+                                                g.output_size(), n.output_size()));
+  finish_repeated(n, std::move(facts), import_body(g, scope, types, {}), scope);
 }
 
 // ---- FlexAttention ------------------------------------------------------------------------------------------------
@@ -283,6 +330,7 @@ void Importer::import_control(onnx::NodeProto& n, NodeFacts facts, std::span<onn
   std::string_view name = facts.op->name;
   if (name == "Loop") return import_loop(n, std::move(facts), *graphs[0], scope);
   if (name == "Scan") return import_scan(n, std::move(facts), *graphs[0], scope);
+  if (name == "SequenceMap") return import_sequence_map(n, std::move(facts), *graphs[0], scope);
   if (name == "FlexAttention") return import_flex_attention(n, std::move(facts), graphs, scope);
   if (name != "If") throw CompileError(Code::E0402, fmt::format("`{}` with a body is not supported", name));
   bool then_first = facts.op->attributes[0].name == "then_branch";

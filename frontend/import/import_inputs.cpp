@@ -20,6 +20,7 @@ struct Declared {
   const onnx::ValueInfoProto* proto;
   DType dtype = DType::undefined;
   std::optional<std::vector<Axis>> axes;  // nothing: the model gives no rank
+  std::optional<Type> list = {};          // instead, of what is no tensor
   bool ok = true;
   std::string title() const { return printable(proto->name()); }
 };
@@ -51,6 +52,7 @@ class InputTyper {
   Declared declare(const onnx::ValueInfoProto& p) {
     Declared d{&p, DType::undefined, std::nullopt};
     d.ok = false;
+    if (is_list(p.type())) return declare_list(std::move(d));
     if (p.type().value_case() != onnx::TypeProto::kTensorType) {
       fail(Code::E0403, fmt::format("input `{}` is {}: only tensors can be inputs", d.title(), describe(p.type())));
       return d;
@@ -66,6 +68,34 @@ class InputTyper {
     d.axes.emplace();
     for (const auto& dim : t.shape().dim()) d.axes->push_back(declare_axis(d, dim, d.axes->size()));
     return d;
+  }
+
+  Declared declare_list(Declared d) {
+    try {
+      d.list = type_of_element(d.proto->type());
+      d.ok = true;
+    } catch (CompileError& e) {
+      e.diagnostic.message = fmt::format("input `{}`: {}", d.title(), e.diagnostic.message);
+      report_(std::move(e.diagnostic));
+    }
+    return d;
+  }
+  /// The type of a list with these dims for the tensors in it; nothing where the model declares others.
+  static std::optional<Type> with_dims(const Type& t, const std::vector<SizeRange>& shape) {
+    if (t.is_list()) {
+      const auto of = with_dims(*t.of, shape);
+      return of ? std::optional(Type::list(t.kind, *of, t.key)) : std::nullopt;
+    }
+    Type given(t.dtype, {});
+    for (const SizeRange& n : shape)
+      given.shape.push_back(n.is_number() ? Dim(static_cast<int64_t>(n.low)) : any_extent());
+    if (t.ranked && t.rank() != given.rank()) return std::nullopt;
+    for (int d = 0; t.ranked && d < t.rank(); ++d)
+      if (t.shape[d].is_static()) {
+        if (given.shape[d].is_static() && given.shape[d] != t.shape[d]) return std::nullopt;
+        given.shape[d] = t.shape[d];
+      }
+    return given;
   }
 
   Axis declare_axis(Declared& d, const onnx::TensorShapeProto::Dimension& dim, size_t axis) {
@@ -247,6 +277,11 @@ class InputTyper {
       if (!is_possible(*shape)) {
         fail(Code::E0503, fmt::format("`{}`: no tensor has these dims", flag));
         d.ok = false;
+      } else if (d.list) {
+        if (const auto given = with_dims(*d.list, *shape))
+          d.list = given;
+        else
+          fail(Code::E0503, fmt::format("`{}` does not fit: the input is {}", flag, to_string(*d.list)));
       } else if (d.axes && d.axes->size() != shape->size()) {
         fail(Code::E0503, fmt::format("`{}` has {} dims, the input has {}", flag, shape->size(), d.axes->size()));
       } else {
@@ -287,6 +322,7 @@ class InputTyper {
 
   Type type_of(Declared& d) {
     if (!d.ok) return Type::error();
+    if (d.list) return *d.list;
     if (!d.axes) {
       fail(Code::E0501, fmt::format("input `{}` has no declared shape", d.title()),
            fmt::format("--shape {}=AxBxC gives it one; an extent may be a range, 1..8", d.title()));

@@ -86,6 +86,9 @@ struct DimClaim {
 };
 /// Adds to `dims` what the claims say about symbols, each claim as soon as one unbound symbol is left in it.
 void solve_dims(std::vector<DimClaim>& claims, std::map<std::string, int64_t>& dims);
+/// Of a list, or of what one holds, with `any_extent` where no number is written. Throws E0403.
+Type type_of_element(const onnx::TypeProto& t);
+bool is_list(const onnx::TypeProto& t);
 std::string describe(const onnx::TypeProto& t);
 /// Reads `16000` or `[[1,2],[3,4]]` as a tensor of the type; throws E0503.
 Tensor parse_constant(std::string_view text, const std::string& input, const Type& type);
@@ -237,6 +240,7 @@ class Importer {
   void add_input(const Input& input, Scope& scope);
   void find_deciding();
   void import_initializers(onnx::GraphProto& g, Scope& scope);
+  void unwrap_outputs(const onnx::GraphProto& g, Scope& scope);
   void import_outputs(const onnx::GraphProto& g, Scope& scope);
   Needed needed_by_outputs(const NodeList& nodes);
   bool is_open(const std::string& input) const;
@@ -293,10 +297,12 @@ class Importer {
   void call_checked(const Function& f, onnx::NodeProto& n, Scope& scope, uint32_t row);
 
   // import_bodies.cpp
+  /// What stands for the output of this number, made of the value that has its name.
+  using GiveOutput = std::function<ValueId(Graph& body, int output, ValueId value)>;
   Body import_body(onnx::GraphProto& g, Scope& outer, std::span<const Type> inputs,
-                   std::span<const std::string_view> seed);
+                   std::span<const std::string_view> seed, const GiveOutput& give = {});
   Body import_repeated(onnx::GraphProto& g, Scope& scope, std::vector<Type> inputs, int first_carried, int carried,
-                       int first_out);
+                       int first_out, uint32_t row);
   void import_control(onnx::NodeProto& n, NodeFacts facts, std::span<onnx::GraphProto* const> graphs, Scope& scope);
   bool fits_other_dims(const Mark& before) const;
   Branch import_branch(onnx::GraphProto& g, Scope& scope, std::span<const std::string_view> seed);
@@ -304,6 +310,7 @@ class Importer {
   void import_if(onnx::NodeProto& n, NodeFacts facts, onnx::GraphProto& yes, onnx::GraphProto& no, Scope& scope);
   void import_loop(onnx::NodeProto& n, NodeFacts facts, onnx::GraphProto& g, Scope& scope);
   void import_scan(onnx::NodeProto& n, NodeFacts facts, onnx::GraphProto& g, Scope& scope);
+  void import_sequence_map(onnx::NodeProto& n, NodeFacts facts, onnx::GraphProto& g, Scope& scope);
   static Type scores_of(const NodeFacts& facts, const Scope& scope);
   void import_flex_attention(onnx::NodeProto& n, NodeFacts facts, std::span<onnx::GraphProto* const> graphs,
                              Scope& scope);

@@ -273,9 +273,22 @@ void Importer::import_main() {
   std::set<std::string_view> given;
   for (const auto& [name, value] : scope.names) given.insert(name);
   import_nodes(*g.mutable_node(), scope, 0, given, needed ? &needed->nodes : nullptr);
+  unwrap_outputs(g, scope);
   check_declared(g, scope);
   import_outputs(g, scope);
   wanted_ = nullptr;
+}
+
+/// Outputs that are optional, though the model declares what they hold: they hold it.
+void Importer::unwrap_outputs(const onnx::GraphProto& g, Scope& scope) {
+  for (const auto& o : g.output()) {
+    const auto named = scope.names.find(o.name());
+    if (named == scope.names.end() || !named->second || !o.has_type() || o.type().has_optional_type()) continue;
+    if (model_.graph.type(named->second).kind != Kind::Optional) continue;
+    const NodeId from = model_.graph[named->second].producer;
+    const Provenance provenance = from ? model_.graph[from].provenance : Provenance{0};
+    named->second = model_.graph.add(get_operator("OptionalGetElement"), {named->second}, {}, provenance)[0];
+  }
 }
 
 void Importer::import_outputs(const onnx::GraphProto& g, Scope& scope) {

@@ -65,9 +65,9 @@ void Importer::missing_operator(const onnx::NodeProto& n, std::string_view domai
   m.seen.first = at(row);
   m.message = op ? fmt::format("operator `{}` of opset {} is not supported", title, opset)
                  : fmt::format("operator `{}` is not supported", title);
-  constexpr std::string_view kOfMaps[] = {"CastMap", "CategoryMapper", "DictVectorizer", "ZipMap"};
+  constexpr std::string_view kOfMaps[] = {"CastMap", "CategoryMapper"};
   if (domain == "ai.onnx.ml" && std::ranges::find(kOfMaps, n.op_type()) != std::end(kOfMaps))
-    m.help = "maps and strings are not computed with yet: --outputs cuts the graph where there are none";
+    m.help = "it is not computed with yet: --outputs cuts the graph where there are none";
   if (op)
     m.help = fmt::format("it is from opset {} on: onnx.version_converter can convert the model", op->since.front());
 }
@@ -312,13 +312,14 @@ namespace {
 using Proto = onnx::AttributeProto;
 
 std::string_view kind_name(AttrKind k) {
-  constexpr std::string_view names[] = {"an int",           "a float",           "a string", "a list of ints",
-                                        "a list of floats", "a list of strings", "a tensor", "a graph"};
+  constexpr std::string_view names[] = {"an int",         "a float",          "a string",
+                                        "a list of ints", "a list of floats", "a list of strings",
+                                        "a tensor",       "a type",           "a graph"};
   return names[static_cast<int>(k)];
 }
 int proto_type(AttrKind k) {
-  constexpr int types[] = {Proto::INT,    Proto::FLOAT,   Proto::STRING, Proto::INTS,
-                           Proto::FLOATS, Proto::STRINGS, Proto::TENSOR, Proto::GRAPH};
+  constexpr int types[] = {Proto::INT,     Proto::FLOAT,  Proto::STRING,     Proto::INTS, Proto::FLOATS,
+                           Proto::STRINGS, Proto::TENSOR, Proto::TYPE_PROTO, Proto::GRAPH};
   return types[static_cast<int>(k)];
 }
 
@@ -336,6 +337,7 @@ int shown_type(const Proto& a) {
   if (a.has_t()) return Proto::TENSOR;
   if (a.has_g()) return Proto::GRAPH;
   if (a.has_sparse_tensor()) return Proto::SPARSE_TENSOR;
+  if (a.has_tp()) return Proto::TYPE_PROTO;
   if (a.floats_size()) return Proto::FLOATS;
   if (a.ints_size()) return Proto::INTS;
   if (a.strings_size()) return Proto::STRINGS;
@@ -394,6 +396,7 @@ std::optional<Attr> Importer::read_attribute(onnx::AttributeProto& a, int type) 
     case Proto::FLOATS: return Attr(std::vector<double>(a.floats().begin(), a.floats().end()));
     case Proto::STRINGS: return Attr(std::vector<std::string>(a.strings().begin(), a.strings().end()));
     case Proto::TENSOR: return Attr(shared_tensor(*a.mutable_t()));
+    case Proto::TYPE_PROTO: return Attr(std::make_shared<const Type>(type_of_element(a.tp())));
     default: return std::nullopt;
   }
 }

@@ -79,6 +79,14 @@ struct NamedTensor {
   Tensor tensor;
 };
 NamedTensor tensor_from_pb(std::span<const std::byte> bytes);
+/// The same of a value that the model declares to be of this kind: a SequenceProto, an OptionalProto or a MapProto
+/// holds a list. An empty file is one without elements.
+NamedTensor value_from_pb(std::span<const std::byte> bytes, const Type& declared);
+/// What a model declares its inputs and outputs to be; of a tensor only that it is one.
+struct DeclaredTypes {
+  std::vector<Type> inputs, outputs;
+};
+DeclaredTypes declared_types(const std::filesystem::path& file);
 
 /// The values of `model`'s unbound dims, told by the shapes of data for its inputs (by input name). Throws CompileError
 /// when the data does not fit: another rank, another static extent, or two extents for one name.

@@ -115,6 +115,33 @@ void solve_dims(std::vector<DimClaim>& claims, std::map<std::string, int64_t>& d
 
 // ---- types --------------------------------------------------------------------------------------------------------
 
+bool is_list(const onnx::TypeProto& t) { return t.has_sequence_type() || t.has_optional_type() || t.has_map_type(); }
+
+Type type_of_element(const onnx::TypeProto& t) {
+  if (t.has_sequence_type()) return Type::list(Kind::Sequence, type_of_element(t.sequence_type().elem_type()));
+  if (t.has_optional_type()) return Type::list(Kind::Optional, type_of_element(t.optional_type().elem_type()));
+  if (t.has_map_type()) {
+    const DType key = dtype_of(t.map_type().key_type());
+    if (!kMapKeys.contains(key))
+      throw CompileError(Code::E0403, fmt::format("a map with keys of {} is not computed with yet", name(key)));
+    Type values = type_of_element(t.map_type().value_type());  // of one key; in a run those of all are one tensor
+    if (values.is_list()) throw CompileError(Code::E0403, "a map of lists is not computed with yet");
+    values.ranked = true;
+    values.shape = {any_extent()};
+    return Type::list(Kind::Map, values, key);
+  }
+  const DType dtype = dtype_of(t.tensor_type().elem_type());
+  if (!t.has_tensor_type() || !runs(dtype) || is_packed(dtype))
+    throw CompileError(Code::E0403, t.has_tensor_type()
+                                        ? fmt::format("a list of {} is not computed with yet", name(dtype))
+                                        : fmt::format("a list of {}", describe(t)));
+  Type type(dtype, {});
+  type.ranked = t.tensor_type().has_shape();
+  for (const auto& dim : t.tensor_type().shape().dim())
+    type.shape.push_back(dim.has_dim_value() && dim.dim_value() >= 0 ? Dim(dim.dim_value()) : any_extent());
+  return type;
+}
+
 std::string describe(const onnx::TypeProto& t) {
   switch (t.value_case()) {
     case onnx::TypeProto::kTensorType: return "a tensor";

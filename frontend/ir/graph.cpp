@@ -132,7 +132,8 @@ void check_signature(const NodeView& n, const Operator& op) {
              fmt::format("input {} of `{}` has no name: none of `{}` can be left out", i, op.name, spec.name));
     if (!n.has(i)) continue;
     const Type& t = n.type(i);
-    if (t.kind == Kind::Tensor && !spec.types.contains(t.dtype))
+    const bool takes = t.is_list() ? spec.takes != InputSpec::Tensors : spec.takes != InputSpec::Lists;
+    if (!takes || (t.kind == Kind::Tensor && !spec.types.contains(t.dtype)))
       n.fail(Code::E0301, fmt::format("input `{}` of `{}` is {}, which the operator does not take", spec.name, op.name,
                                       to_string(t)));
     if (spec.same_as >= 0 && n.has(spec.same_as) && n.dtype(spec.same_as) != t.dtype)
@@ -174,7 +175,37 @@ bool short_work(const Meaning& m, int64_t elements) {
 }  // namespace
 
 bool Type::operator==(const Type& o) const {
-  return kind == o.kind && dtype == o.dtype && shape == o.shape && (of == o.of || (of && o.of && *of == *o.of));
+  return kind == o.kind && dtype == o.dtype && shape == o.shape && ranked == o.ranked && key == o.key &&
+         (of == o.of || (of && o.of && *of == *o.of));
+}
+Type Type::list(Kind kind, Type of, DType key) {
+  Type t(kListInMemory, {});
+  t.kind = kind;
+  t.key = key;
+  t.of = std::make_shared<const Type>(std::move(of));
+  return t;
+}
+Type type_of(const Tensor& t) {
+  if (!t.is_list()) return Type(t.dtype(), shape_of(t.dims()));
+  std::optional<Type> of;
+  for (const Tensor& item : t.items()) of = of ? common_element(*of, type_of(item)) : type_of(item);
+  return Type::list(Kind::Sequence, of.value_or(Type::error()));
+}
+Dim any_extent() { return Dim(symbol("?", {0, kMaxExtent})); }
+std::optional<Type> common_element(const Type& a, const Type& b) {
+  if (a == b) return a;
+  if (a.kind != b.kind || a.dtype != b.dtype || a.key != b.key) return std::nullopt;
+  if (a.is_list()) {
+    const auto of = common_element(*a.of, *b.of);
+    return of ? std::optional(Type::list(a.kind, *of, a.key)) : std::nullopt;
+  }
+  if (!a.ranked || !b.ranked) return a.ranked ? a : b;
+  Type common = a;
+  common.ranked = a.rank() == b.rank();
+  if (!common.ranked) common.shape.clear();
+  for (int d = 0; d < common.rank(); ++d)
+    if (a.shape[d] != b.shape[d]) common.shape[d] = any_extent();
+  return common;
 }
 bool has_few_integers(const Type& t) {
   const bool is_whole = (is_integer(t.dtype) && !is_packed(t.dtype)) || t.dtype == DType::b1;
@@ -183,10 +214,11 @@ bool has_few_integers(const Type& t) {
 }
 std::string to_string(const Type& t) {
   switch (t.kind) {
-    case Kind::Tensor: return fmt::format("{}[{}]", name(t.dtype), t.shape.empty() ? "" : to_string(t.shape));
+    case Kind::Tensor:
+      return fmt::format("{}[{}]", name(t.dtype), !t.ranked ? ".." : t.shape.empty() ? "" : to_string(t.shape));
     case Kind::Sequence: return fmt::format("seq({})", t.of ? to_string(*t.of) : "?");
     case Kind::Optional: return fmt::format("optional({})", t.of ? to_string(*t.of) : "?");
-    case Kind::Map: return fmt::format("map({}, {})", name(t.dtype), t.of ? to_string(*t.of) : "?");
+    case Kind::Map: return fmt::format("map({}, {})", name(t.key), t.of ? to_string(*t.of) : "?");
     case Kind::Error: return "error";
   }
   return "?";
@@ -274,7 +306,7 @@ void Graph::keep_deciding(ValueId v, std::vector<Expr> symbols) {
   value.content = std::move(symbols);
 }
 
-void Graph::decide(ValueId v, std::optional<Interval> bounds) {
+void Graph::decide(ValueId v, std::optional<Interval> bounds, bool open) {
   Value& value = values_[v.index];
   if (value.constant || !value.content.empty() || !has_few_integers(value.type)) return;
   value.decides = true;
@@ -284,7 +316,7 @@ void Graph::decide(ValueId v, std::optional<Interval> bounds) {
   const DType read_as = t == DType::u64 ? DType::i64 : t;  // of the same bits, as symbols are i64
   const Interval all{is_bool ? 0 : range_of(lowest(read_as)).low, is_bool ? 1 : range_of(highest(read_as)).high};
   for (int64_t i = 0; i < product(value.type.shape).value(); ++i)
-    value.content.push_back(cast(symbol(fmt::format("{}:{}", name, i), bounds.value_or(all), !bounds), t));
+    value.content.push_back(cast(symbol(fmt::format("{}:{}", name, i), bounds.value_or(all), open || !bounds), t));
 }
 
 std::vector<ValueId> deciding_values(const Graph& g) {
@@ -517,7 +549,7 @@ class Replayer {
     const std::vector<Expr>& symbols = from_[from].content;
     if (!inlines_) return into_.keep_deciding(to, symbols);
     const Expr first = *symbol_of_element(symbols[0]);
-    into_.decide(to, is_open(first) ? std::nullopt : std::optional(range_of(first)));
+    into_.decide(to, range_of(first), is_open(first));
   }
   std::vector<Value> captured_values(const Node& n, std::span<const ValueId> inputs) const {
     Value unknown;

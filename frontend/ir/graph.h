@@ -29,13 +29,18 @@ using ValueId = Id<struct ValueTag>;  // a null ValueId is an optional input or 
 
 enum class Kind : uint8_t { Tensor, Sequence, Optional, Map, Error };
 
+/// Of what is no tensor, a list, `dtype` and `shape` say how it stands in memory: a scalar of kListInMemory.
 struct Type {
   Kind kind = Kind::Tensor;
   DType dtype = DType::undefined;
-  Shape shape;                     // of a tensor; the rank is always known
+  Shape shape;                     // the rank is always known, but for elements of lists
+  bool ranked = true;              // false: of elements of a list, whose ranks nothing tells, or several
+  DType key = DType::undefined;    // of a map
   std::shared_ptr<const Type> of;  // element type of a sequence or optional, value type of a map
   Type() = default;
   Type(DType d, Shape s) : dtype(d), shape(std::move(s)) {}
+  static Type list(Kind kind, Type of, DType key = DType::undefined);
+  bool is_list() const { return kind == Kind::Sequence || kind == Kind::Optional || kind == Kind::Map; }
   static Type error() {
     Type t;
     t.kind = Kind::Error;
@@ -45,6 +50,12 @@ struct Type {
   bool operator==(const Type& o) const;
 };
 std::string to_string(const Type& t);  // f32[1x3x224x224]
+/// Of a value; of a list, which does not say what it is, as if it were a sequence.
+Type type_of(const Tensor& t);
+/// The extent, in the type of a list's elements, of an axis along which they may differ.
+Dim any_extent();
+/// What both are elements of a list of; nothing where they are of two kinds or element types.
+std::optional<Type> common_element(const Type& a, const Type& b);
 /// A tensor of integers or bools, as few as shapes are made of: a graph may know the elements of such a value.
 bool has_few_integers(const Type& t);
 
@@ -57,7 +68,7 @@ struct SourceNode {
 using Sources = std::vector<SourceNode>;
 
 using Attr = std::variant<int64_t, double, std::string, std::vector<int64_t>, std::vector<double>,
-                          std::vector<std::string>, Constant>;
+                          std::vector<std::string>, Constant, std::shared_ptr<const Type>>;
 using Attrs = std::map<std::string, Attr, std::less<>>;
 
 struct Operator;
@@ -111,8 +122,8 @@ class Graph {
   ValueId error_value(std::string name = {});
   void set_content(ValueId v, std::vector<Expr> content) { values_[v.index].content = std::move(content); }
   /// Its elements become symbols: they decide shapes, and only a run knows them. Nothing where they are known.
-  /// `bounds`: what they certainly lie within.
-  void decide(ValueId v, std::optional<Interval> bounds = {});
+  /// `bounds`: what they certainly lie within; `open`: for proofs alone, not for how much memory there has to be.
+  void decide(ValueId v, std::optional<Interval> bounds = {}, bool open = false);
   /// The same with the symbols that it has in another graph.
   void keep_deciding(ValueId v, std::vector<Expr> symbols);
   void set_name(ValueId v, std::string name) { values_[v.index].name = std::move(name); }

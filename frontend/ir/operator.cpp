@@ -54,6 +54,10 @@ const Tensor& NodeView::attr_tensor(std::string_view name) const {
   return *get_attr<Constant>(*this, find_attr(name), name, "a tensor");
 }
 
+const Type& NodeView::attr_type(std::string_view name) const {
+  return *get_attr<std::shared_ptr<const Type>>(*this, find_attr(name), name, "a type");
+}
+
 const Tensor* NodeView::constant(int input) const {
   return has(input) ? graph_[node_.inputs[input]].constant.get() : nullptr;
 }

@@ -80,6 +80,7 @@ class NodeView {
   std::vector<double> attr_floats(std::string_view name) const;
   std::vector<std::string> attr_strings(std::string_view name) const;
   const Tensor& attr_tensor(std::string_view name) const;
+  const Type& attr_type(std::string_view name) const;
 
   // Operands known when compiling.
   const Tensor* constant(int input) const;                    // null when computed
@@ -156,12 +157,13 @@ struct InputSpec {
   DTypes types = kTensors;
   enum Presence { Required, Optional, Variadic /* one or more */, Any /* number of them */ } presence = Required;
   int same_as = -1;  // its element type must equal that of this input
+  enum Takes { Tensors, Lists /* sequences, optionals, maps */, Both } takes = Tensors;
 };
 struct OutputSpec {
   std::string_view name;
   enum Presence { Required, Optional, Variadic } presence = Required;
 };
-enum class AttrKind : uint8_t { Int, Float, String, Ints, Floats, Strings, Tensor, Graph };
+enum class AttrKind : uint8_t { Int, Float, String, Ints, Floats, Strings, Tensor, Type, Graph };
 struct AttrSpec {
   std::string_view name;
   AttrKind kind;

@@ -80,6 +80,12 @@ Tensor Tensor::of_strings(std::vector<int64_t> dims, std::vector<std::string> va
   t.strings_ = std::make_shared<const std::vector<std::string>>(std::move(values));
   return t;
 }
+Tensor Tensor::of_items(std::vector<Tensor> items) {
+  Tensor t;
+  t.dtype_ = kListInMemory;
+  t.items_ = std::make_shared<const std::vector<Tensor>>(std::move(items));
+  return t;
+}
 Tensor Tensor::scalar(DType dtype, double value) {
   Tensor t(dtype, {});
   t.set(0, value);
@@ -181,6 +187,7 @@ void Tensor::set_int(int64_t i, int64_t v) {
 }
 
 bool operator==(const Tensor& a, const Tensor& b) {
+  if (a.is_list() || b.is_list()) return a.is_list() && b.is_list() && a.items() == b.items();
   return a.dtype() == b.dtype() && a.dims() == b.dims() &&
          (a.dtype() == DType::str ? a.strings() == b.strings() : std::ranges::equal(a.bytes(), b.bytes()));
 }

@@ -1,5 +1,5 @@
 // Tensor: an immutable, shared, compact row-major array of one element type; its bytes are owned or mapped from the
-// model.
+// model. What a run computes may also be a list of such: a sequence, an optional or a map.
 #pragma once
 #include <cstring>
 #include <memory>
@@ -62,6 +62,11 @@ class Tensor {
   Tensor reshaped(std::vector<int64_t> dims) const;  // shares the bytes
   const std::vector<std::string>& strings() const { return *strings_; }
   static Tensor of_strings(std::vector<int64_t> dims, std::vector<std::string> values);
+  /// A value that is no tensor: the elements of a sequence, what an optional has, the keys and the values of a map. It
+  /// has no elements and no bytes of its own.
+  static Tensor of_items(std::vector<Tensor> items);
+  bool is_list() const { return items_ != nullptr; }
+  const std::vector<Tensor>& items() const { return *items_; }
 
  private:
   DType dtype_ = DType::undefined;
@@ -70,6 +75,7 @@ class Tensor {
   std::span<const std::byte> bytes_;
   std::shared_ptr<const void> owner_;
   std::shared_ptr<const std::vector<std::string>> strings_;
+  std::shared_ptr<const std::vector<Tensor>> items_;
 };
 /// The bytes of so many elements where 4- and 2-bit ones are packed, row-major and without gaps between rows.
 constexpr size_t packed_bytes(DType t, int64_t count) {
@@ -79,7 +85,7 @@ constexpr size_t packed_bytes(DType t, int64_t count) {
 Tensor unpacked(DType t, std::vector<int64_t> dims, std::span<const std::byte> bytes);
 /// A tensor that has such bytes: of a packed type a list of u8, else itself.
 Tensor packed(const Tensor& t);
-bool operator==(const Tensor& a, const Tensor& b);  // type, dims and bytes
+bool operator==(const Tensor& a, const Tensor& b);  // type, dims and bytes, or items
 /// The product of dims; nullopt when one is negative or the product overflows.
 std::optional<int64_t> element_count(std::span<const int64_t> dims);
 

@@ -121,4 +121,9 @@ inline constexpr DTypes kTensors = DTypes::from_bits(~1u);  // every type that a
 inline constexpr DTypes kIndices{DType::i32, DType::i64};
 inline constexpr DTypes kInt64{DType::i64};
 
+/// How a sequence, an optional or a map stands in memory: as one number, which says where its items are.
+inline constexpr DType kListInMemory = DType::u64;
+/// What the keys of a map may be.
+inline constexpr DTypes kMapKeys{DType::i64};
+
 }  // namespace cameo

@@ -18,6 +18,7 @@ inline Dim join(Infer& n, const Dim& a, const Dim& b) {
 inline Type join(Infer& n, const Type& a, const Type& b) {
   if (a.kind == Kind::Error || b.kind == Kind::Error) return Type::error();
   if (a == b) return a;
+  if (const auto common = a.is_list() ? common_element(a, b) : std::nullopt) return *common;
   if (a.kind != b.kind || a.dtype != b.dtype || a.kind != Kind::Tensor)
     n.fail(Code::E0301, fmt::format("one output is {} on one way and {} on the other", to_string(a), to_string(b)));
   if (a.rank() != b.rank())

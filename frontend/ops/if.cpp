@@ -143,7 +143,7 @@ Meaning if_meaning(const MeaningView& n) {
 Operator declare_if() {
   return {.name = "If",
           .since = {1, 11, 13, 16, 19, 21, 23, 24, 25},
-          .inputs = {{"cond", kBool}, {"captured", kTensors, InputSpec::Any}},
+          .inputs = {{"cond", kBool}, {"captured", kTensors, InputSpec::Any, -1, InputSpec::Both}},
           .outputs = {{"outputs", OutputSpec::Variadic}},
           .attributes = {{"then_branch", AttrKind::Graph}, {"else_branch", AttrKind::Graph}},
           .infer = infer_if,

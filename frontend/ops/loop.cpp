@@ -60,8 +60,10 @@ void infer_loop(Infer& n) {
     const Type t = type_outside(n, body, 1 + i);
     if (i < carried) {
       n.output(i, join(n, n.type(2 + i), t));
-    } else if (t.kind != Kind::Tensor) {
-      n.output(i, Type::error());
+    } else if (t.is_list()) {
+      n.fail(Code::E0301, fmt::format("the body of `Loop` gives {} to be stacked", to_string(t)));
+    } else if (t.kind == Kind::Error) {
+      n.output(i, t);
     } else {
       if (!count) count = trips(n);
       Shape s = t.shape;
@@ -142,7 +144,7 @@ Operator declare_loop() {
           .since = {1, 11, 13, 16, 19, 21, 23, 24, 25},
           .inputs = {{"M", kInt64, InputSpec::Optional},
                      {"cond", kBool, InputSpec::Optional},
-                     {"v_initial", kTensors, InputSpec::Any}},
+                     {"v_initial", kTensors, InputSpec::Any, -1, InputSpec::Both}},
           .outputs = {{"v_final_and_scan_outputs", OutputSpec::Variadic}},
           .attributes = {{"body", AttrKind::Graph}, {"captures", 0}},
           .infer = infer_loop,

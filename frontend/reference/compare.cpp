@@ -75,8 +75,30 @@ void judge(Comparison& c, const Tensor& values, const Tensor& want, double toler
 /// Golden data that the floor for tiny outputs alone excuses say nothing of rounding; but a result may be as far off.
 constexpr rt::ErrorRule kCountedGolden = {rt::kGoldenRule.times_error, rt::kGoldenRule.ulps, 0};
 
+/// Of lists, element by element: the first that does not pass, else the one of the largest error.
+template <class Compare>
+Comparison compare_items(const Tensor& values, const Tensor& want, const Compare& compare_item) {
+  Comparison all;
+  if (!values.is_list() || !want.is_list() || values.items().size() != want.items().size()) {
+    all.max_error = HUGE_VAL;
+    all.why = "has other elements than are expected";
+    return all;
+  }
+  all.pass = true;
+  for (size_t i = 0; i < values.items().size() && all.pass; ++i) {
+    Comparison c = compare_item(i);
+    if (!c.why.empty()) c.why = fmt::format("element {}: {}", i, c.why);
+    if (!c.pass || c.max_error >= all.max_error) all = std::move(c);
+  }
+  return all;
+}
+
 Comparison compare_by(const rt::ErrorRule& rule, const Tensor& values, const Tensor& rounded, const Tensor& exact,
                       double golden_error) {
+  if (values.is_list() || rounded.is_list())
+    return compare_items(values, rounded, [&](size_t i) {
+      return compare_by(rule, values.items()[i], rounded.items()[i], exact.items()[i], golden_error);
+    });
   Comparison c;
   if (!are_alike(values, rounded, c)) return c;
   if (!is_float(values.dtype()) || is_minifloat(values.dtype())) return compare_exact(values, rounded, exact);
@@ -99,6 +121,8 @@ double ulp_of(DType t, double magnitude) { return rt::ulp_of(static_cast<uint32_
 
 double magnitude_of(const Tensor& t) {
   double largest = 0;
+  if (t.is_list())
+    for (const Tensor& item : t.items()) largest = std::max(largest, magnitude_of(item));
   for (int64_t i = 0; is_float(t.dtype()) && i < t.size(); ++i)
     if (const double v = std::fabs(t.get(i)); std::isfinite(v)) largest = std::max(largest, v);
   return largest;
@@ -113,6 +137,9 @@ Comparison compare_golden(const Tensor& values, const Tensor& rounded, const Ten
 }
 
 Comparison compare_within(const Tensor& values, const Tensor& want, double tolerance) {
+  if (values.is_list() || want.is_list())
+    return compare_items(values, want,
+                         [&](size_t i) { return compare_within(values.items()[i], want.items()[i], tolerance); });
   Comparison c;
   if (!are_alike(values, want, c)) return c;
   if (!is_float(values.dtype()) || is_minifloat(values.dtype())) return compare_exact(values, want, want);

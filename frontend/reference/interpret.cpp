@@ -44,6 +44,39 @@ std::vector<int64_t> bound_dims(const Type& type, const Symbols& symbols, int64_
 
 }  // namespace
 
+namespace {
+
+/// The shadow of a value, its floats in the types of that value.
+Tensor stored_as(const Tensor& rounded, const Tensor& unrounded) {
+  if (!rounded.is_list()) return converted(unrounded, rounded.dtype());
+  std::vector<Tensor> items;
+  for (size_t i = 0; i < rounded.items().size(); ++i)
+    items.push_back(stored_as(rounded.items()[i], unrounded.items()[i]));
+  return Tensor::of_items(std::move(items));
+}
+
+/// What a function made of shadows, where it is as large as what it made of the values; of integers the values.
+Tensor shadow_of(const Tensor& rounded, const Tensor& unrounded) {
+  if (!rounded.is_list()) {
+    const bool same = !is_float(rounded.dtype()) || unrounded.dims() != rounded.dims();
+    return same ? rounded : unrounded;
+  }
+  if (rounded.items().size() != unrounded.items().size()) return rounded;
+  std::vector<Tensor> items;
+  for (size_t i = 0; i < rounded.items().size(); ++i)
+    items.push_back(shadow_of(rounded.items()[i], unrounded.items()[i]));
+  return Tensor::of_items(std::move(items));
+}
+
+}  // namespace
+
+Tensor in_f64(const Tensor& rounded, const Tensor& unrounded) {
+  if (!rounded.is_list()) return is_float(rounded.dtype()) ? converted(unrounded, DType::f64) : rounded;
+  std::vector<Tensor> items;
+  for (size_t i = 0; i < rounded.items().size(); ++i) items.push_back(in_f64(rounded.items()[i], unrounded.items()[i]));
+  return Tensor::of_items(std::move(items));
+}
+
 void learn(Symbols& symbols, const Value& value, const Tensor& t) {
   learn(symbols, value.type, t);
   for (size_t i = 0; i < value.content.size(); ++i)
@@ -100,6 +133,7 @@ std::vector<Dual> NodeRun::run_compute(const Compute& m, std::span<const Dual> i
 
 std::vector<Dual> NodeRun::run_view(const View& m, std::span<const Dual> inputs) {
   const Dual& x = inputs[m.input];
+  if (x.rounded.is_list()) return {x};
   std::vector<int64_t> dims = bound_dims(out_type(0), symbols_, x.rounded.size());
   return {{x.rounded.reshaped(dims), shadow_ ? x.unrounded.reshaped(dims) : Tensor()}};
 }
@@ -122,15 +156,13 @@ std::vector<Dual> NodeRun::run_opaque(std::span<const Dual> inputs) {
   std::vector<Tensor> in, shadows;
   for (size_t i = 0; i < inputs.size(); ++i) {
     in.push_back(inputs[i].rounded);
-    shadows.push_back(shadow_ ? converted(inputs[i].unrounded, inputs[i].rounded.dtype()) : Tensor());
+    shadows.push_back(shadow_ ? stored_as(inputs[i].rounded, inputs[i].unrounded) : Tensor());
   }
   std::vector<Tensor> rounded = node_.op->reference(view, in), unrounded = rounded;
   if (shadow_) unrounded = node_.op->reference(view, shadows);
   std::vector<Dual> out(node_.outputs.size());
-  for (size_t i = 0; i < out.size() && i < rounded.size(); ++i) {
-    bool same = !is_float(rounded[i].dtype()) || unrounded[i].dims() != rounded[i].dims();
-    out[i] = {rounded[i], shadow_ ? (same ? rounded[i] : unrounded[i]) : Tensor()};
-  }
+  for (size_t i = 0; i < out.size() && i < rounded.size(); ++i)
+    out[i] = {rounded[i], shadow_ ? shadow_of(rounded[i], unrounded[i]) : Tensor()};
   return out;
 }
 
@@ -189,7 +221,7 @@ void GraphRun::run_node(size_t i, const Observer& observe) {
     std::vector<Tensor> rounded, unrounded;
     for (const Dual& d : out) {
       rounded.push_back(d.rounded);
-      unrounded.push_back(is_float(d.rounded.dtype()) ? converted(d.unrounded, DType::f64) : d.rounded);
+      unrounded.push_back(in_f64(d.rounded, d.unrounded));
     }
     observe(n, rounded, unrounded);
   }
@@ -234,14 +266,25 @@ std::vector<Tensor> interpret_node(const Graph& g, const Node& n, std::span<cons
 }
 
 namespace {
+bool fits(const Type& type, const Tensor& t) {
+  if (type.is_list() != t.is_list()) return false;
+  if (type.kind == Kind::Map)
+    return t.items().size() == 2 && t.items()[0].dtype() == type.key && t.items()[0].rank() == 1 &&
+           t.items()[0].dims() == t.items()[1].dims() && fits(*type.of, t.items()[1]);
+  if (type.is_list())
+    return (type.kind == Kind::Sequence || t.items().size() <= 1) &&
+           std::ranges::all_of(t.items(), [&](const Tensor& item) { return fits(*type.of, item); });
+  bool fit = type.kind == Kind::Tensor && t.dtype() == type.dtype && (!type.ranked || t.rank() == type.rank());
+  for (int d = 0; fit && d < type.rank(); ++d) fit = !type.shape[d].is_static() || type.shape[d].value() == t.dims()[d];
+  return fit;
+}
+
 void check_input(const Graph& g, size_t i, const Tensor& t) {
   const Type& type = g.type(g.inputs()[i]);
-  bool fits = type.kind == Kind::Tensor && t.dtype() == type.dtype && t.rank() == type.rank();
-  for (int d = 0; fits && d < t.rank(); ++d) fits = !type.shape[d].is_static() || type.shape[d].value() == t.dims()[d];
-  if (!fits)
+  if (!fits(type, t))
     throw CompileError(Code::E0302,
                        fmt::format("input `{}` is {}, it was given {}", printable(g.input_name(static_cast<int>(i))),
-                                   to_string(type), to_string(Type(t.dtype(), shape_of(t.dims())))));
+                                   to_string(type), to_string(type_of(t))));
 }
 }  // namespace
 
@@ -257,7 +300,7 @@ Interpretation interpret(const Graph& g, std::span<const Tensor> inputs, const O
   }
   Interpretation r;
   for (tape::Dual& d : tape::GraphRun(g, symbols, true).run(std::move(in), observe)) {
-    r.unrounded.push_back(is_float(d.rounded.dtype()) ? tape::converted(d.unrounded, DType::f64) : d.rounded);
+    r.unrounded.push_back(tape::in_f64(d.rounded, d.unrounded));
     r.rounded.push_back(std::move(d.rounded));
   }
   return r;

@@ -66,6 +66,9 @@ class GraphRun {
 /// Learns the symbols that are dims or elements of a value from a tensor that stands for it.
 void learn(Symbols& symbols, const Value& value, const Tensor& t);
 
+/// A value's shadow as an interpretation gives it: floats in f64.
+Tensor in_f64(const Tensor& rounded, const Tensor& unrounded);
+
 /// The tensor with its floats converted; others as they are.
 Tensor converted(const Tensor& t, DType to);
 

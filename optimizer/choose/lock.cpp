@@ -31,6 +31,8 @@ std::string text_of(const Attr& attribute) {
       []<class T>(const T& a) -> std::string {
         if constexpr (std::is_same_v<T, Constant>)
           return fmt::format("{:016x}", hash_of({reinterpret_cast<const char*>(a->bytes().data()), a->bytes().size()}));
+        else if constexpr (std::is_same_v<T, std::shared_ptr<const Type>>)
+          return to_string(*a);
         else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>)
           return fmt::format("{}", a);
         else

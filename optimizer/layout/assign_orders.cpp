@@ -181,7 +181,7 @@ std::vector<Layout> assign_orders(const Graph& g, const std::vector<FusedCluster
   std::vector<Layout> layouts(g.values().size());
   for (uint32_t i = 0; i < g.values().size(); ++i) {
     const Type& t = g.type(ValueId{i});
-    if (t.kind != Kind::Tensor) continue;
+    if (t.kind == Kind::Error) continue;
     layouts[i] = ordered(t.shape, assigner.order_of_value(ValueId{i}));
   }
   return layouts;

@@ -138,7 +138,8 @@ class GroupFinder {
   bool waits(const Step& s, const Group& before) const {
     const std::span<const Step> steps = steps_of(plan_, before);
     return !plan_.target.shares_groups || std::ssize(steps) >= kMostSteps || s.kind != StepKind::Kernel ||
-           steps[0].kind != StepKind::Kernel ||
+           steps[0].kind != StepKind::Kernel || keeps_lists(plan_.kernels[s.kernel]) ||
+           keeps_lists(plan_.kernels[steps[0].kernel]) ||
            !std::ranges::all_of(steps, [&](const Step& t) { return independent(t, s); });
   }
   bool independent(const Step& x, const Step& y) const {

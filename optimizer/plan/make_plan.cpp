@@ -64,19 +64,19 @@ bool is_known(const Shape& shape, const std::set<Expr, ById>& sizes) {
   return known;
 }
 
+void check_type(const Type& t, const Node& n, std::string_view verb) {
+  if (t.kind == Kind::Error || !runs(t.dtype))
+    throw CompileError(Code::E0403, fmt::format("`{}` {} {}, a type that cannot be computed with yet", n.op->name, verb,
+                                                to_string(t)));
+}
+
 void check_types(const Graph& g, const Node& n, const std::set<Expr, ById>& sizes) {
-  for (ValueId v : n.inputs) {
-    if (!v) continue;
-    if (const Type& t = g.type(v); t.kind != Kind::Tensor || !runs(t.dtype))
-      throw CompileError(
-          Code::E0403, fmt::format("`{}` reads {}, a type that cannot be computed with yet", n.op->name, to_string(t)));
-  }
+  for (ValueId v : n.inputs)
+    if (v) check_type(g.type(v), n, "reads");
   for (ValueId v : n.outputs) {
     if (!v) continue;
     const Type& t = g.type(v);
-    if (t.kind != Kind::Tensor || !runs(t.dtype))
-      throw CompileError(
-          Code::E0403, fmt::format("`{}` makes {}, a type that cannot be computed with yet", n.op->name, to_string(t)));
+    check_type(t, n, "makes");
     if (!is_known(t.shape, sizes))
       throw CompileError(Code::E0404, fmt::format("the shape of an output of `{}` is not known when compiling: {}",
                                                   n.op->name, to_string(t)));
@@ -198,7 +198,7 @@ void Planner::plan_graph(const Graph& g, const std::vector<Place>& inputs, const
     guarded(g, f.clusters[c].cluster, f.places, [&] { plan_cluster(f, c); });
   for (size_t i = 0; i < outputs.size(); ++i) {
     ValueId v = g.outputs()[i].value;
-    if (written[i] || g.type(v).kind != Kind::Tensor) continue;
+    if (written[i] || g.type(v).kind == Kind::Error) continue;
     if (shares_bytes(v))
       pack(f, v, outputs[i]);
     else if (is_given_so(f, v))
@@ -295,7 +295,7 @@ void Planner::add_kernel(Frame& f, const Cluster& c, LoweredKernel l) {
 
 void Planner::tap(const Graph& g, const Operand& o, const Place& at) {
   const Value& v = g[o.value];
-  if (&g != root_ || v.name.empty() || !is_static(v.type.shape) || !is_static(o.layout)) return;
+  if (&g != root_ || v.name.empty() || v.type.is_list() || !is_static(v.type.shape) || !is_static(o.layout)) return;
   if (is_packed(v.type.dtype)) return;  // it stands otherwise than its type says
   std::erase_if(plan_.taps, [&](const Tap& t) { return t.name == v.name; });
   Ref ref = at.ref;
@@ -336,6 +336,10 @@ Plan make_plan(const Graph& g, const Target& target, WeightPool& weights, Diagno
     require_sound(verify_plan(bind_plan(plan, sizes), bind_interface(io, sizes), weights.bytes), "the plan");
   }
   return plan;
+}
+
+bool keeps_lists(const Kernel& k) {
+  return k.node && std::ranges::any_of(k.node->values(), [](const Value& v) { return v.type.is_list(); });
 }
 
 std::vector<Expr> learned_symbols(const Schedule& schedule) {

@@ -74,6 +74,9 @@ struct Kernel {
   std::vector<Layout> layouts;        // of such a node's operands; none: all are row-major
   Provenance provenance;
 };
+/// Whether it makes or reads sequences, optionals or maps, in memory that the runs of one context share: no other step
+/// runs beside it.
+bool keeps_lists(const Kernel& k);
 /// Of an empty output: there is nothing to run.
 inline bool has_no_points(const Kernel& k) {
   return std::ranges::any_of(k.axes, [](Expr axis) { return axis.extent().is_const(0); });

@@ -104,35 +104,40 @@ void store_block(const Tape::Block& b, DType t, const Region& to) {
 
 // ---- steps ----------------------------------------------------------------------------------------------------------
 
-/// Thrown by a step that learns other sizes than the plan is bound to: it has to be bound anew.
-struct LearnedSizes {
-  DimBinding sizes;
-};
+/// Nothing that was made.
+Tensor poisoned(int64_t bytes) {
+  Tensor t(DType::u8, {bytes});
+  poison(region_of(t, true));
+  return t;
+}
 
 class PlanRun {
  public:
-  PlanRun(const Module& m, const Plan& p, std::span<const Tensor> inputs, const DimBinding& sizes)
-      : plan_(p),
-        sizes_(sizes),
-        arena_(DType::u8, {p.arena_bytes}),
+  PlanRun(const Module& m, const Plan& p, std::span<const Tensor> inputs)
+      : module_(m),
+        of_all_sizes_(p),
+        learned_(learned_symbols(p)),
+        sizes_(sizes_of_run(m.io, inputs)),
         weights_(DType::u8, {m.weights.bytes}),
         host_(DType::u8, {p.host_bytes}),
         slots_(p.slots),
         loops_(p.loops) {
-    poison(region_of(arena_, true));
+    for (Expr symbol : learned_) sizes_.emplace(symbol_name(symbol), 0);
+    require(0, 0);
+    plan_ = at_sizes();
+    arena_ = poisoned(plan_.arena_bytes);
     poison(region_of(weights_, true));
     poison(region_of(host_, true));
     for (const WeightPool::Entry& e : m.weights.entries)
       if (!e.tensor->bytes().empty())
         std::memcpy(weights_.mutable_bytes().data() + e.offset, e.tensor->bytes().data(), e.tensor->bytes().size());
     for (const Tensor& t : inputs) {
-      const Tensor given = packed(t);
+      const Tensor given = t.is_list() ? numbered(t) : packed(t);
       inputs_.push_back(Tensor::of(DType::u8, {static_cast<int64_t>(given.bytes().size())}, given.bytes()));
     }
-    for (const Interface::Io& io : m.io.outputs) {
+    for (const Interface::Io& io : bind_interface(m.io, sizes_).outputs) {
       output_types_.push_back(io.type);
-      outputs_.emplace_back(DType::u8, extents({packed_bytes(io.type)}));
-      poison(region_of(outputs_.back(), true));
+      outputs_.push_back(poisoned(packed_bytes(io.type).value()));
     }
   }
 
@@ -144,7 +149,10 @@ class PlanRun {
       poison_between(from, to);
     }
     std::vector<Tensor> outputs;
-    for (size_t i = 0; i < outputs_.size(); ++i) outputs.push_back(as_given(output_types_[i], outputs_[i].bytes()));
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+      outputs.push_back(as_given(output_types_[i], outputs_[i].bytes()));
+      if (output_types_[i].is_list()) outputs.back() = list_at(outputs.back());
+    }
     return outputs;
   }
 
@@ -224,15 +232,68 @@ class PlanRun {
     }
     return at_ + 1;
   }
+  /// What must hold of sizes, as soon as so many learned ones are known, the last of them from a place on.
+  void require(size_t from, size_t known) const {
+    for (const Requirement& r : of_all_sizes_.requirements) {
+      const size_t waits = waits_for(r.condition, learned_);
+      const bool is_time = known ? waits > from && waits <= known : waits == 0;
+      if (is_time && simplify_index(bind_symbols(r.condition, sizes_)).is_const(0)) throw misfit(*module_.sources, r);
+    }
+  }
+  Plan at_sizes() const {
+    if (sizes_.empty()) return of_all_sizes_;
+    Plan bound = bind_plan(of_all_sizes_, sizes_);
+    bind_nodes(bound, sizes_);
+    return bound;
+  }
   void learn(const Step& s) {
     const Region from = at(s.refs.at(0), s.bytes);
     Tensor elements(s.dtype, {std::ssize(s.elements)});
     std::memcpy(elements.mutable_bytes().data(), from.begin, static_cast<size_t>(s.bytes));
-    LearnedSizes learned;
-    for (size_t i = 0; i < s.elements.size(); ++i)
-      learned.sizes[std::string(symbol_name(s.elements[i]))] = elements.get_int(static_cast<int64_t>(i));
-    for (const auto& [name, size] : learned.sizes)
-      if (sizes_.at(name) != size) throw learned;
+    bool changes = false;
+    const auto first = std::ranges::find(learned_, s.elements[0]) - learned_.begin();
+    const std::vector<Expr> news = s.elements;
+    for (size_t i = 0; i < news.size(); ++i) {
+      int64_t& size = sizes_.at(std::string(symbol_name(news[i])));
+      changes |= std::exchange(size, elements.get_int(static_cast<int64_t>(i))) != size;
+    }
+    require(static_cast<size_t>(first), static_cast<size_t>(first) + news.size());
+    if (changes) bind_anew(news);
+  }
+  /// The plan at sizes that the run has just come to know. What lives moves with its buffer; but for that whose size
+  /// waited for these, which is yet to be made.
+  void bind_anew(const std::vector<Expr>& news) {
+    const Plan before = std::exchange(plan_, at_sizes());
+    const Tensor from = std::exchange(arena_, poisoned(plan_.arena_bytes));
+    code_.clear();
+    const std::vector<Interface::Io> outputs = bind_interface(module_.io, sizes_).outputs;
+    std::vector<Tensor> outputs_before = outputs_;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      if (outputs[i].type == output_types_[i]) continue;
+      output_types_[i] = outputs[i].type;
+      outputs_[i] = poisoned(packed_bytes(outputs[i].type).value());
+    }
+    for (size_t b = 0; b < before.buffers.size(); ++b) {
+      const Buffer &old = before.buffers[b], &here = plan_.buffers[b];
+      if (old.first > at_ || old.last < at_) continue;
+      const std::byte* begin = from.bytes().data() + old.offset;
+      const Region to = region_of(arena_, true).after(here.offset);
+      for (Region& slot : slots_)
+        if (slot.begin >= begin && slot.begin < begin + old.bytes)
+          slot = Region{to.begin, here.bytes, true}.after(slot.begin - begin);
+      if (!is_made_of(of_all_sizes_.buffers[b].size, news))
+        std::memcpy(to.begin, begin, static_cast<size_t>(here.bytes));
+    }
+    for (size_t i = 0; i < outputs.size(); ++i)
+      for (Region& slot : slots_)
+        if (const std::byte* begin = outputs_before[i].bytes().data();
+            slot.begin >= begin && slot.begin < begin + outputs_before[i].bytes().size())
+          slot = region_of(outputs_[i], true).after(slot.begin - begin);
+  }
+  static bool is_made_of(Expr size, const std::vector<Expr>& symbols) {
+    bool found = false;
+    if (size) visit(std::vector{size}, [&](Expr e) { found |= std::ranges::find(symbols, e) != symbols.end(); });
+    return found;
   }
   int test_loop(int begin) {
     const Step& s = plan_.steps.at(begin);
@@ -264,7 +325,17 @@ class PlanRun {
                            [&](const Tape::Block& b) { store_block(b, k.operands[y], operands[y]); });
     }
   }
-  static void run_node(const Kernel& k, const std::vector<Region>& operands) {
+  /// What stands in memory for a list, and the list that it stands for.
+  Tensor numbered(const Tensor& list) {
+    lists_.push_back(list);
+    return Tensor::of<uint64_t>(kListInMemory, {}, std::vector{uint64_t{lists_.size() - 1}});
+  }
+  const Tensor& list_at(const Tensor& number) const {
+    const uint64_t at = number.as<uint64_t>()[0];
+    if (at >= lists_.size()) throw PlanFault("reads a list where none was made");
+    return lists_[at];
+  }
+  void run_node(const Kernel& k, const std::vector<Region>& operands) {
     const Graph& g = *k.node;
     if (g.nodes().empty()) return;  // at these sizes nothing that it gives has elements
     const Node& n = g.nodes()[0];
@@ -280,8 +351,11 @@ class PlanRun {
       each_element(k, next++, g.type(v), from, [&](int64_t element, std::byte* at, size_t size) {
         std::memcpy(in.back().mutable_bytes().data() + element * static_cast<int64_t>(size), at, size);
       });
+      if (g.type(v).is_list()) in.back() = list_at(in.back());
     }
-    const std::vector<Tensor> out = k.family->evaluate(k, in);
+    std::vector<Tensor> out = k.family->evaluate(k, in);
+    for (Tensor& t : out)
+      if (t.is_list()) t = numbered(t);
     size_t to = 0;
     for (size_t i = 0; i < n.outputs.size(); ++i) {
       if (!n.outputs[i]) continue;
@@ -308,12 +382,16 @@ class PlanRun {
     }
   }
 
-  const Plan& plan_;
-  const DimBinding& sizes_;  // that it is bound to
+  const Module& module_;
+  const Plan& of_all_sizes_;
+  const std::vector<Expr> learned_;  // symbols
+  DimBinding sizes_;                 // that the plan is bound to; 0 of those which are not known yet
+  Plan plan_;
   Tensor arena_, weights_, host_;
   std::vector<Tensor> inputs_, outputs_;  // bytes
   std::vector<Type> output_types_;
   std::vector<Region> slots_;
+  std::vector<Tensor> lists_;
   std::vector<LoopState> loops_;
   std::map<int, std::unique_ptr<KernelCode>> code_;  // by step
   int at_ = 0;
@@ -323,28 +401,7 @@ class PlanRun {
 
 std::vector<Tensor> run_plan(const Module& m, const Plan& p, std::span<const Tensor> inputs) {
   CAMEO_CHECK(inputs.size() == m.io.inputs.size(), "a tensor for each input");
-  DimBinding sizes = sizes_of_run(m.io, inputs);
-  const std::vector<Expr> learned = learned_symbols(p);
-  for (Expr symbol : learned) sizes.emplace(symbol_name(symbol), 0);
-  if (sizes.empty()) return PlanRun(m, p, inputs, sizes).run();
-  size_t known = 0;  // of the learned ones
-  for (int round = 0; round < 1000; ++round) {
-    for (const Requirement& r : p.requirements)
-      if (waits_for(r.condition, learned) <= known && simplify_index(bind_symbols(r.condition, sizes)).is_const(0))
-        throw misfit(*m.sources, r);
-    Module bound = m;
-    bound.io = bind_interface(m.io, sizes);
-    try {
-      Plan at_sizes = bind_plan(p, sizes);
-      bind_nodes(at_sizes, sizes);
-      return PlanRun(bound, at_sizes, inputs, sizes).run();
-    } catch (const LearnedSizes& news) {
-      for (const auto& [name, size] : news.sizes) sizes[name] = size;
-      for (size_t i = 0; i < learned.size(); ++i)
-        if (news.sizes.contains(std::string(symbol_name(learned[i])))) known = std::max(known, i + 1);
-    }
-  }
-  throw PlanFault("learns other sizes each time");
+  return PlanRun(m, p, inputs).run();
 }
 
 }  // namespace cameo

@@ -186,7 +186,7 @@ Problems verify_layouts(const Graph& g, const std::vector<Layout>& layouts) {
   for (uint32_t v = 0; v < layouts.size(); ++v) {
     const Type& t = g.values()[v].type;
     const Layout& l = layouts[v];
-    if (t.kind != Kind::Tensor || !is_static(t.shape) || !is_static(l)) continue;
+    if (t.kind == Kind::Error || !is_static(t.shape) || !is_static(l)) continue;
     std::vector<int64_t> dims = extents(t.shape);
     if (l.pitch.size() != dims.size() || l.order.size() != dims.size()) {
       say(v, "has another rank");

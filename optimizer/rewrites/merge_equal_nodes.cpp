@@ -25,6 +25,8 @@ std::string text_of(const Attr& a) {
         using T = std::decay_t<decltype(v)>;
         if constexpr (std::is_same_v<T, Constant>)
           return text_of(v);
+        else if constexpr (std::is_same_v<T, std::shared_ptr<const Type>>)
+          return to_string(*v);
         else if constexpr (std::is_same_v<T, std::string>)
           return v;
         else if constexpr (std::is_arithmetic_v<T>)

@@ -15,6 +15,8 @@
 //   context.run({pixels});                                                       // where one size is left, count says
 //   it context.output_shapes({{pixels, {3, 1, 8, 8}}});                             // without a run
 //
+// Sequences, optionals and maps are lists of tensors: context.run({cameo::Input::list({a, b})}), result.items()[0].
+//
 // A model may be used by any number of threads, a context by one at a time; a context keeps its model loaded.
 #ifndef CAMEO_HPP
 #define CAMEO_HPP
@@ -23,6 +25,7 @@
 
 #include <array>
 #include <cstring>
+#include <deque>
 #include <initializer_list>
 #include <memory>
 #include <stdexcept>
@@ -112,6 +115,9 @@ struct Io {
   cameo_dtype dtype;
   std::vector<int64_t> dims, dim_min, dim_max;
   std::vector<std::string> dim_names;
+  uint32_t kind = CAMEO_KIND_TENSOR;
+  std::vector<Io> of;     // of a sequence or an optional what it holds, of a map its values: one; none of a tensor
+  bool any_rank = false;  // of such, where any will do
 
   bool is_fixed() const {
     for (int64_t d : dims)
@@ -125,6 +131,11 @@ struct Io {
     return n;
   }
   std::string type() const {
+    constexpr const char* kinds[] = {"", "", "", "sequence", "map", "optional"};
+    if (!of.empty())
+      return std::string(kinds[kind]) + "(" + (kind == CAMEO_KIND_MAP ? to_string(dtype) + ", " : "") + of[0].type() +
+             ")";
+    if (any_rank) return to_string(dtype) + "[..]";
     std::string s = to_string(dtype) + "[";
     for (size_t i = 0; i < dims.size(); ++i) s += (i ? "," : "") + dim_text(i);
     return s + "]";
@@ -133,6 +144,7 @@ struct Io {
  private:
   std::string dim_text(size_t i) const {  // 8, batch=1..32, batch=1..
     if (dims[i] >= 0) return std::to_string(dims[i]);
+    if (dim_names.size() <= i) return "?";
     return (dim_names[i].empty() ? "?" : dim_names[i]) + "=" + std::to_string(dim_min[i]) + ".." +
            (dim_max[i] < 0 ? "" : std::to_string(dim_max[i]));
   }
@@ -244,6 +256,17 @@ class Input : public detail::Numbers {
   Input(const T* data, std::initializer_list<int64_t> shape) : Numbers(data, shape, dtype_of<T>()) {}
   Input(const void* data, std::initializer_list<int64_t> shape, cameo_dtype type) : Numbers(data, shape, type) {}
   Input(const cameo_tensor& tensor) : Numbers(tensor) {}
+  /// A sequence of these, an optional of one or of none, a map of keys and values.
+  static Input list(std::vector<Input> items) {
+    Input input;
+    input.items_ = std::make_shared<const std::vector<Input>>(std::move(items));
+    return input;
+  }
+  /// Null of a tensor.
+  const std::vector<Input>* items() const { return items_.get(); }
+
+ private:
+  std::shared_ptr<const std::vector<Input>> items_;
 };
 
 /// Where a run writes; an Output of nothing is not wanted.
@@ -265,7 +288,12 @@ class Output : public detail::Numbers {
 class Tensor {
  public:
   explicit Tensor(const cameo_tensor& tensor) : tensor_(tensor) {}
+  explicit Tensor(const cameo_value& value) : tensor_(value.tensor) {
+    for (int64_t i = 0; value.kind != CAMEO_KIND_TENSOR && i < value.count; ++i) items_.emplace_back(value.items[i]);
+  }
 
+  /// Of a sequence or an optional what it holds, of a map its keys and its values; such has no elements of its own.
+  const std::vector<Tensor>& items() const { return items_; }
   cameo_dtype dtype() const { return tensor_.dtype; }
   std::vector<int64_t> shape() const { return {tensor_.shape, tensor_.shape + tensor_.ndim}; }
   size_t size() const {
@@ -292,6 +320,7 @@ class Tensor {
 
  private:
   cameo_tensor tensor_;
+  std::vector<Tensor> items_;
 };
 
 /// What a model is created with; num_threads = 0 is the default, callbacks may stay null.
@@ -405,6 +434,18 @@ class Model {
             "`" + path + "` is no compiled model: it has no `cameo_model_api`; `cameo build -o x.so` makes one");
       api = reinterpret_cast<cameo_get_api>(symbol)(CAMEO_ABI_MAJOR);
     }
+    Io element(bool is_output, int32_t index, int32_t depth) const {
+      cameo_io io{};
+      io.struct_size = sizeof io;
+      Io element;
+      if (api->abi_minor < 6 || api->io_element(is_output, index, depth, &io) != CAMEO_OK) return element;
+      element.kind = io.kind;
+      element.dtype = io.dtype;
+      element.any_rank = io.ndim < 0;
+      if (io.ndim > 0) element.dims = {io.dims, io.dims + io.ndim};
+      if (io.kind > CAMEO_KIND_STRINGS) element.of.push_back(this->element(is_output, index, depth + 1));
+      return element;
+    }
     std::vector<Io> declared(bool is_output) const {
       std::vector<Io> ios;
       for (int32_t i = 0; i < api->io_count(is_output); ++i) {
@@ -413,12 +454,14 @@ class Model {
         api->io_get(is_output, i, &io);
         Io declared;
         declared.name = io.name;
+        declared.kind = io.kind;
         declared.dtype = io.dtype;
         declared.dims = {io.dims, io.dims + io.ndim};
         declared.dim_min = {io.dim_min, io.dim_min + io.ndim};
         declared.dim_max = {io.dim_max, io.dim_max + io.ndim};
         for (int32_t d = 0; d < io.ndim; ++d)
           declared.dim_names.emplace_back(io.dim_names && io.dim_names[d] ? io.dim_names[d] : "");
+        if (io.kind > CAMEO_KIND_STRINGS) declared.of.push_back(element(is_output, i, 0));
         ios.push_back(std::move(declared));
       }
       return ios;
@@ -479,6 +522,7 @@ class Context {
     std::swap(model_, other.model_);
     std::swap(handle_, other.handle_);
     in_.swap(other.in_);
+    lists_.swap(other.lists_);
     out_.swap(other.out_);
     results_.swap(other.results_);
     std::swap(stream_, other.stream_);
@@ -538,7 +582,7 @@ class Context {
   /// The shapes of all outputs of a run with these inputs, of which only the shapes matter.
   std::vector<std::vector<int64_t>> output_shapes(std::initializer_list<Input> in) {
     require_handle();
-    fill(in_, in.begin(), in.size(), model_.inputs(), "input");
+    fill_inputs(in.begin(), in.size());
     std::vector<std::vector<int64_t>> shapes;
     std::vector<cameo_io> ios(model_.outputs().size());
     for (const Io& io : model_.outputs()) shapes.push_back(io.dims);
@@ -556,7 +600,7 @@ class Context {
   /// Allocates what runs with inputs that are not compact, or with sizes without an upper bound, need.
   void prepare(std::initializer_list<Input> in) {
     require_handle();
-    fill(in_, in.begin(), in.size(), model_.inputs(), "input");
+    fill_inputs(in.begin(), in.size());
     cameo_error error = no_error();
     check(api().prepare(handle(), in_.data(), static_cast<int32_t>(in_.size()), &error), error);
   }
@@ -594,16 +638,19 @@ class Context {
 
   const std::vector<Tensor>& run_owned(const Input* in, size_t in_count) {
     require_handle();
-    fill(in_, in, in_count, model_.inputs(), "input");
-    for (cameo_value& v : out_) v = value_of({});  // no data: the context's
+    fill_inputs(in, in_count);
+    for (size_t i = 0; i < out_.size(); ++i) {
+      out_[i] = value_of({});  // no data: the context's
+      out_[i].kind = model_.outputs()[i].kind;
+    }
     run_filled();
     results_.clear();
-    for (const cameo_value& v : out_) results_.emplace_back(v.tensor);
+    for (const cameo_value& v : out_) results_.emplace_back(v);
     return results_;
   }
   void run_into(const Input* in, size_t in_count, const Output* out, size_t out_count) {
     require_handle();
-    fill(in_, in, in_count, model_.inputs(), "input");
+    fill_inputs(in, in_count);
     fill(out_, out, out_count, model_.outputs(), "output");
     run_filled();
   }
@@ -618,6 +665,28 @@ class Context {
     value.kind = CAMEO_KIND_TENSOR;
     value.tensor = tensor;
     return value;
+  }
+  /// A list, whose values stay here until the next run.
+  cameo_value list_of(const std::vector<Input>& items, const Io& io, int index) {
+    std::vector<cameo_value>& values = lists_.emplace_back();
+    const Io keys{"", io.dtype, {-1}, {}, {}, {}, CAMEO_KIND_TENSOR, {}, false};
+    for (size_t i = 0; i < items.size(); ++i) {
+      const Io& of = io.kind == CAMEO_KIND_MAP && i == 0 ? keys : io.of[0];
+      values.push_back(items[i].items() ? list_of(*items[i].items(), of, index)
+                                        : value_of(items[i].as(of, "an item of input", index)));
+    }
+    cameo_value list = value_of({});
+    list.kind = io.kind;
+    list.items = values.data();
+    list.count = static_cast<int64_t>(values.size());
+    return list;
+  }
+  void fill_inputs(const Input* inputs, size_t count) {
+    fill(in_, inputs, count, model_.inputs(), "input");
+    lists_.clear();
+    for (size_t i = 0; i < count; ++i)
+      if (const Io& io = model_.inputs()[i]; inputs[i].items() && !io.of.empty())
+        in_[i] = list_of(*inputs[i].items(), io, static_cast<int>(i));
   }
   template <class N>  // Input or Output
   static void fill(std::vector<cameo_value>& values, const N* numbers, size_t count, const std::vector<Io>& ios,
@@ -635,6 +704,7 @@ class Context {
   cameo_context* handle_ = nullptr;
   void* stream_ = nullptr;
   std::vector<cameo_value> in_, out_;
+  std::deque<std::vector<cameo_value>> lists_;  // what `items` of in_ point to
   std::vector<Tensor> results_;
 };
 

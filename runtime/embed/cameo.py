@@ -7,6 +7,8 @@
     model = cameo.load("digits.so", device="cuda:1")
     model.run({"image": tensor}, out={"probabilities": other})  # tensors of that GPU (DLPack), in place
 
+A sequence is a list of arrays, a map a dict of numbers, an optional what it holds or None; results are the same.
+
 Arrays must have the declared element type and shape; a dim of None is known only at run time (`cameo build --dim
 batch=1..32`): each run has the sizes of its inputs, within the bounds that model.inputs says. Lists and scalars are converted where no number changes. Results
 are new arrays. bf16 travels as uint16, floats of 8 and 4 bits as uint8, which holds their codes, integers of 4 and 2 bits
@@ -27,6 +29,9 @@ __all__ = ["load", "Model", "Session", "Io", "Check", "Error"]
 
 _ABI_MAJOR = 1
 _CPU, _CUDA, _CUDA_HOST, _NONE, _TENSOR = 1, 2, 3, 0, 1
+_SEQUENCE, _MAP, _OPTIONAL = 3, 4, 5
+_NOTHING = object()  # what an optional holds that is returned; None: an output that is not
+_LISTS = {_SEQUENCE: "sequence", _MAP: "map", _OPTIONAL: "optional"}
 _DEVICES = {"auto": 0, "cpu": _CPU, "cuda": _CUDA}
 _OK, _INVALID_ARGUMENT, _NOT_FOUND, _FAILED_PRECONDITION, _UNIMPLEMENTED, _MISMATCH = 0, 3, 5, 9, 12, 17
 _KINDS = {0: "int", 1: "uint", 2: "float", 6: "bool"}  # DLPack's codes, of which 4 is bf16
@@ -42,20 +47,29 @@ class Error(RuntimeError):
         self.code, self.arg, self.node = code, arg, node
 
 
-class Io(collections.namedtuple("Io", "name dtype shape dim_min dim_max dim_names", defaults=((), (), ()))):
+class Io(collections.namedtuple("Io", "name dtype shape dim_min dim_max dim_names kind of",
+                                defaults=((), (), (), "tensor", None))):
     """An input or output as the model declares it. A dim of None is known only at run time: it is dim_min to dim_max, of
-    which the latter is None where it is open. A name is None where the model has none."""
+    which the latter is None where it is open. A name is None where the model has none. Where the `kind` is a sequence, an
+    optional or a map, `of` is the Io of its elements or values, whose shape is None where any will do, and `dtype` that
+    of a map's keys."""
 
     def __str__(self):
         return "%s: %s" % (self.name, self.type)
 
     @property
     def type(self):
+        if self.of:
+            return "%s(%s%s)" % (self.kind, "%s, " % self.dtype if self.kind == "map" else "", self.of.type)
+        if self.shape is None:
+            return "%s[..]" % self.dtype
         return "%s[%s]" % (self.dtype, ", ".join(map(self._dim, range(len(self.shape)))))
 
     def _dim(self, d):
         if self.shape[d] is not None:
             return str(self.shape[d])
+        if not self.dim_names:
+            return "?"
         high = self.dim_max[d]
         return "%s=%d..%s" % (self.dim_names[d] or "?", self.dim_min[d], "" if high is None else high)
 
@@ -144,7 +158,8 @@ class _Api(c.Structure):
         ("selftest", c.CFUNCTYPE(_Status, c.POINTER(_Options), _Report, c.c_void_p, _ErrorPtr)),
         ("status_string", c.c_void_p), ("synchronize", c.c_void_p), ("plan_count", c.CFUNCTYPE(c.c_int32)),
         ("plan_get", c.CFUNCTYPE(_Status, _Handle, c.c_int32, c.POINTER(_Plan))),
-        ("reset_state", c.CFUNCTYPE(_Status, _Handle, _ErrorPtr))]
+        ("reset_state", c.CFUNCTYPE(_Status, _Handle, _ErrorPtr)),
+        ("io_element", c.CFUNCTYPE(_Status, c.c_int32, c.c_int32, c.c_int32, c.POINTER(_Io)))]
 
 
 _BF16 = 4  # DLPack's code
@@ -269,6 +284,10 @@ class _Loaded:
         for i in range(self.api.io_count(is_output)):
             io = _Io(struct_size=c.sizeof(_Io))
             self.api.io_get(is_output, i, c.byref(io))
+            if io.kind in _LISTS:
+                types.append(_List(self.api, is_output, i, io))
+                ios.append(types[-1].io)
+                continue
             shape, low, high = (tuple(None if d < 0 else d for d in dims[:io.ndim])
                                 for dims in (io.dims, io.dim_min, io.dim_max))
             names = io.dim_names[:io.ndim] if io.dim_names else [None] * io.ndim
@@ -276,6 +295,56 @@ class _Loaded:
             ios.append(Io(_text(io.name), _numpy_type(io.dtype), shape, low, high,
                           tuple(name and _text(name) for name in names)))
         return types, ios
+
+
+class _List:
+    """What a sequence, an optional or a map holds. `io` says it to users; `of` is such a type, or DLPack's of tensors."""
+
+    bits = 8  # its memory is the context's
+
+    def __init__(self, api, is_output, index, io, depth=0):
+        element = _Io(struct_size=c.sizeof(_Io))
+        api.io_element(is_output, index, depth, c.byref(element))
+        self.kind, self.key = io.kind, io.dtype
+        if element.kind in _LISTS:
+            self.of = _List(api, is_output, index, element, depth + 1)
+            held = self.of.io
+        else:
+            shape = None if element.ndim < 0 else tuple(None if d < 0 else d for d in element.dims[:element.ndim])
+            self.of, held = element.dtype, Io("", _numpy_type(element.dtype), shape)
+        self.io = Io(_text(io.name or b""), _numpy_type(io.dtype) if io.kind == _MAP else None, (), kind=_LISTS[io.kind],
+                     of=held)
+
+    def fill(self, value, given, index, kept):
+        """The value for what is given; what it points to is kept."""
+        if self.kind == _MAP:
+            keys = np.array(list(given.keys()), _numpy_type(self.key)) if hasattr(given, "items") else None
+            if keys is None:
+                raise Error("input %d takes a dict" % index, arg=index)
+            given, types = [keys, np.array(list(given.values()), self.io.of.dtype)], [self.key, self.of]
+        else:
+            given = ([] if given is None else [given]) if self.kind == _OPTIONAL else list(given)
+            types = [self.of] * len(given)
+        items = (_Value * max(len(given), 1))()
+        for item, held, t in zip(items, given, types):
+            item.struct_size = c.sizeof(_Value)
+            if isinstance(t, _List):
+                t.fill(item, held, index, kept)
+            else:
+                io = self.io.of if t is self.of and self.kind != _MAP else Io("", _numpy_type(t), held.shape)
+                kept.append(_fill(item, _converted(held, io, t, index), t, None))
+        kept.append(items)
+        value.struct_size, value.kind = c.sizeof(_Value), self.kind
+        value.items, value.count = c.addressof(items), len(given)
+
+    def read(self, value, memory):
+        items = (_Value * value.count).from_address(value.items) if value.count else ()
+        if self.kind == _MAP:
+            keys, values = (_copy(v.tensor, _numpy_type(t), memory) for v, t in zip(items, (self.key, self.of)))
+            return dict(zip(keys.tolist(), values.tolist()))
+        held = [self.of.read(v, memory) if isinstance(self.of, _List) else _copy(v.tensor, self.io.of.dtype, memory)
+                for v in items]
+        return held if self.kind == _SEQUENCE else held[0] if held else _NOTHING
 
 
 class Model:
@@ -418,7 +487,7 @@ class Session:
         for name, array in _named({} if out is None else out, model.outputs, "out").items():
             wanted[_index(model.outputs, name, "output")] = array
         results = self._run(given, wanted, stream)
-        return {io.name: array for io, array in zip(model.outputs, results) if array is not None}
+        return {io.name: _given(array) for io, array in zip(model.outputs, results) if array is not None}
 
     def __call__(self, *arrays, **named):
         inputs = self._open().loaded.inputs
@@ -430,7 +499,7 @@ class Session:
             if i < len(arrays):
                 raise Error("input `%s` is given twice" % name, arg=i)
             given[i] = array
-        results = [array for array in self._run(given, self._returned(None)) if array is not None]
+        results = [_given(array) for array in self._run(given, self._returned(None)) if array is not None]
         return results[0] if len(results) == 1 else tuple(results)
 
     def runs_of_plans(self):
@@ -469,8 +538,9 @@ class Session:
     @staticmethod
     def _shapes(model, values_in, wanted):
         """Of each output, as far as it is known before the run; else None."""
-        shapes = [None if None in io.shape else io.shape for io in model.outputs]
-        asks = any(place is True and shape is None for place, shape in zip(wanted, shapes))
+        shapes = [None if io.of or None in io.shape else io.shape for io in model.outputs]
+        asks = any(place is True and shape is None and not io.of
+                   for place, shape, io in zip(wanted, shapes, model.outputs))
         if not asks or any(value.kind == _NONE for value in values_in):
             return shapes
         sizes = [(c.c_int64 * len(io.shape))(*[-1] * len(io.shape)) for io in model.outputs]
@@ -478,7 +548,8 @@ class Session:
         for io, dims in zip(types, sizes):
             io.struct_size, io.run_dims, io.run_dim_count = c.sizeof(_Io), dims, len(dims)
         _call(model.api.output_types, model.model, values_in, len(values_in), types, len(types))
-        return [shape or (None if -1 in dims[:] else tuple(dims)) for shape, dims in zip(shapes, sizes)]
+        return [shape or (None if io.of or -1 in dims[:] else tuple(dims))
+                for shape, dims, io in zip(shapes, sizes, model.outputs)]
 
     def _run(self, given, wanted, stream=None):
         """`wanted`: for each output an array to write into, or whether it is returned. What is not is None."""
@@ -490,6 +561,9 @@ class Session:
             values_in[i].struct_size, values_in[i].kind = c.sizeof(_Value), _NONE
             if array is None and i in self._bound:
                 continue
+            if io.of and (array is not None or io.kind == "optional"):
+                model.input_types[i].fill(values_in[i], array, i, kept)
+                continue
             if array is None:
                 missing = [m.name for m, a in zip(model.inputs, given) if a is None]
                 raise Error("no value for input `%s`" % "`, `".join(missing), arg=i)
@@ -498,6 +572,9 @@ class Session:
             kept.append(_fill(values_in[i], array, model.input_types[i], stream))
         shapes = self._shapes(model, values_in, wanted)
         results = [None if isinstance(place, bool) else place for place in wanted]
+        for io, array in zip(model.outputs, results):
+            if io.of and array is not None:
+                raise Error("output `%s` is %s, which is not written into memory of yours" % (io.name, io.type))
         for i, (io, array) in enumerate(zip(model.outputs, results)):
             if model.output_types[i].bits < 8:  # the context's own, which is unpacked
                 if array is not None and not _is_on_gpu(array):
@@ -510,16 +587,23 @@ class Session:
                 kept.append(_fill(values_out[i], array, model.output_types[i], stream))
             else:
                 is_wanted = wanted[i] is not False
-                values_out[i].struct_size, values_out[i].kind = c.sizeof(_Value), _TENSOR if is_wanted else _NONE
+                kind = model.output_types[i].kind if io.of else _TENSOR
+                values_out[i].struct_size, values_out[i].kind = c.sizeof(_Value), kind if is_wanted else _NONE
         options = _RunOptions(struct_size=c.sizeof(_RunOptions), stream=stream)
         _call(model.api.run, context.handle, values_in, len(given), values_out, len(results), c.byref(options))
         for i, (io, array) in enumerate(zip(model.outputs, results)):
             tensor, t = values_out[i].tensor, model.output_types[i]
-            if wanted[i] is True and array is None:
+            if io.of:
+                results[i] = t.read(values_out[i], context.memory) if wanted[i] is True else None
+            elif wanted[i] is True and array is None:
                 results[i] = _unpacked(tensor, t, io.dtype) if t.bits < 8 else _copy(tensor, io.dtype, context.memory)
             elif array is not None and t.bits < 8 and not _is_on_gpu(array):
                 array[...] = _unpacked(tensor, t, io.dtype)
         return results
+
+
+def _given(result):
+    return None if result is _NOTHING else result
 
 
 def _named(given, ios, what):
@@ -568,7 +652,7 @@ def _converted(array, io, dtype, index):
 
 
 def _has_shape(array, io):
-    return len(array.shape) == len(io.shape) and all(d is None or d == n for d, n in zip(io.shape, array.shape))
+    return io.shape is None or len(array.shape) == len(io.shape) and all(d is None or d == n for d, n in zip(io.shape, array.shape))
 
 
 def _from_numbers(array, io, dtype):

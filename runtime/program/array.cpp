@@ -65,4 +65,40 @@ Array view(const cameo_tensor& tensor, Slice name) {
   return array;
 }
 
+bool is_list(const Array& array) { return array.kind != CAMEO_KIND_TENSOR; }
+
+[[gnu::cold]] Array view(Tool& tool, const cameo_value& value, Slice name) {
+  static char there;
+  if (value.kind == CAMEO_KIND_TENSOR) return view(value.tensor, name);
+  Array list;
+  list.name = name;
+  list.kind = value.kind;
+  list.data = &there;
+  list.item_count = value.count;
+  list.items = tool.arena.array<Array>(static_cast<uint64_t>(value.count));
+  for (int32_t i = 0; i < value.count; ++i) {
+    Text of_item(tool.arena);
+    of_item.add(name);
+    of_item.format("[%d]", i);
+    list.items[i] = view(tool, value.items[i], of_item.slice());
+  }
+  return list;
+}
+
+cameo_value value_of(Tool& tool, const Array& array) {
+  cameo_value value = {};
+  value.struct_size = sizeof value;
+  value.kind = array.kind;
+  if (!is_list(array)) {
+    value.tensor = {
+        array.data, {CAMEO_CPU, 0}, array.rank, to_dlpack(array.dtype), const_cast<int64_t*>(array.dims), nullptr, 0};
+    return value;
+  }
+  cameo_value* items = tool.arena.array<cameo_value>(static_cast<uint64_t>(array.item_count));
+  for (int64_t i = 0; i < array.item_count; ++i) items[i] = value_of(tool, array.items[i]);
+  value.items = items;
+  value.count = array.item_count;
+  return value;
+}
+
 }  // namespace rt::program

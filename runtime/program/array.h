@@ -7,8 +7,12 @@
 
 namespace rt::program {
 
+/// Or a list of such: what a sequence or an optional holds, the keys and the values of a map.
 struct Array {
   Slice name;
+  uint32_t kind = CAMEO_KIND_TENSOR;
+  Array* items = nullptr;  // of a list, `item_count` of them; `data` says that it is there
+  int64_t item_count = 0;
   uint32_t dtype = kUndefined;
   int32_t rank = 0;
   int64_t dims[kMaxRank] = {};
@@ -36,6 +40,9 @@ bool sized(const Array& array, uint64_t* bytes);  // false: negative, or more th
 bool allocate(Tool& tool, Array* array, Slice what);
 Array array_of(const Io& io);  // without data
 Array view(const cameo_tensor& tensor, Slice name);
+Array view(Tool& tool, const cameo_value& value, Slice name);  // of any kind
+cameo_value value_of(Tool& tool, const Array& array);
+bool is_list(const Array& array);
 
 // A format is read in two steps: `declare_*` reads type, dims and name, which the caller compares with what the model
 // takes (`fits`); then `read_*` allocates and fills `data`. So a file cannot make a run larger than the model does.
@@ -70,6 +77,9 @@ uint64_t most_pb_bytes(const Io& io);  // of a file with a tensor of that type
 bool declare_pb(Tool& tool, Slice file, Slice what, Array* array);
 bool read_pb(Tool& tool, Slice file, Slice what, Array* array);
 void write_pb(const Array& array, Text* to);
+// ONNX SequenceProto, OptionalProto or MapProto, of which the model says which it is
+bool read_list_pb(Tool& tool, const Io& io, Slice file, Slice what, Array* array);
+void write_list_pb(Tool& tool, const Array& array, Text* to);  // of a tensor a TensorProto
 
 uint32_t crc32(Slice bytes, uint32_t crc = 0);
 

@@ -27,9 +27,16 @@ int32_t place_of(const Array& array, int64_t number, const Io* ios, uint32_t cou
   return number < count ? static_cast<int32_t>(number) : -1;
 }
 
+[[gnu::cold]] bool add_list(Tool& tool, Slice path, const Io& io, Array* array) {
+  Slice file;
+  if (array->data) return tool.fail(kBadData, "`%.*s` is a second value", width(path), path.data);
+  return read_file(tool, path, &file) && read_list_pb(tool, io, file, path, array);
+}
+
 bool add_file(Tool& tool, Slice path, int64_t number, const Io* ios, const char* what, Values* values) {
   Slice file;
   Array array;
+  if (number < values->count && ios[number].of) return add_list(tool, path, ios[number], &values->items[number]);
   uint64_t most = 0;
   for (int32_t i = 0; i < values->count; ++i)
     if (most_pb_bytes(ios[i]) > most) most = most_pb_bytes(ios[i]);

@@ -88,6 +88,7 @@ bool read_from_npy(Tool& tool, const Io& io, Slice path, Array* array) {
 
 bool read_from_pb(Tool& tool, const Io& io, Slice path, Array* array) {
   Slice file;
+  if (io.of) return read_file(tool, path, &file) && read_list_pb(tool, io, file, path, array);
   return read_pb_file(tool, path, most_pb_bytes(io), &file) && declare_pb(tool, file, path, array) &&
          fits(tool, io, *array, path) && read_pb(tool, file, path, array);
 }
@@ -262,6 +263,9 @@ bool set_input(Tool& tool, int32_t index, Slice spec, Values* inputs) {
   const Io& io = tool.program->inputs[index];
   Array* array = &inputs->items[index];
   bool ok = false;
+  if (io.of && !(spec.starts_with("@") && spec.ends_with(".pb")))
+    return tool.fail(kUsage, "input %s is %s; its value is a file `@FILE.pb`, not `%.*s`", Quoted(io.name).text,
+                     TypeText(io).text, width(spec), spec.data);
   if (spec.starts_with("@"))
     ok = read_from_file(tool, io, spec.from(1), array);
   else if (spec.starts_with("raw:"))
@@ -376,7 +380,10 @@ bool require_inputs(Tool& tool, const Values& inputs, const States& states) {
     if (!inputs.items[i].data && !states.has(i))
       return tool.fail(kUsage, "input %s, %s, has no value; give one like `-i '%s=%s'`. Values are %s",
                        Quoted(io.name).text, TypeText(io).text, Quoted(io.name).bare().text,
-                       decides(*tool.program, i) ? "[..]" : "rand", kKinds);
+                       io.of                       ? "@FILE.pb"
+                       : decides(*tool.program, i) ? "[..]"
+                                                   : "rand",
+                       kKinds);
   }
   return true;
 }
@@ -385,6 +392,9 @@ bool fill_inputs(Tool& tool, Values* inputs) {
   for (int32_t i = 0; i < inputs->count; ++i) {
     const Io& io = tool.program->inputs[i];
     if (inputs->items[i].data) continue;
+    if (io.of)
+      return tool.fail(kUsage, "input %s, %s, is not made up: give it like `-i '%s=@FILE.pb'`", Quoted(io.name).text,
+                       TypeText(io).text, Quoted(io.name).bare().text);
     if (decides(*tool.program, i))
       return tool.fail(kUsage, "the elements of input %s, %s, decide shapes: give them like `-i '%s=[..]'`",
                        Quoted(io.name).text, TypeText(io).text, Quoted(io.name).bare().text);

@@ -58,6 +58,10 @@ void print_ios_json(Tool& tool, const Io* ios, uint32_t count) {
   Text& out = tool.out;
   for (uint32_t i = 0; i < count; ++i) {
     out.add(i ? ",{\"name\":" : "{\"name\":"), out.json(Slice(ios[i].name));
+    if (ios[i].of) {
+      out.format(",\"type\":\"%s\"}", TypeText(ios[i]).text);
+      continue;
+    }
     out.format(",\"dtype\":\"%s\",\"shape\":[", type_info(ios[i].dtype).name);
     for (int32_t d = 0; d < ios[i].rank; ++d) out.format(d ? ",%ld" : "%ld", ios[i].dims[d]);
     out.add(']');
@@ -255,7 +259,10 @@ void print_command(Tool& tool) {
   for (uint32_t i = 0; i < p.input_count; ++i) {
     Text word(tool.arena);
     word.add(p.inputs[i].name);
-    word.add(is_pictures(p.inputs[i]) ? "=@cat.png,resize=" : is_float(p.inputs[i].dtype) ? "=rand" : "=zeros");
+    word.add(is_pictures(p.inputs[i])      ? "=@cat.png,resize="
+             : p.inputs[i].of              ? "=@FILE.pb"
+             : is_float(p.inputs[i].dtype) ? "=rand"
+                                           : "=zeros");
     if (is_pictures(p.inputs[i])) {
       const int64_t* dims = p.inputs[i].dims + (p.inputs[i].dims[1] == 3 ? 2 : 1);
       word.format("%ldx%ld", dims[1], dims[0]);

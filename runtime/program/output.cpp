@@ -29,6 +29,8 @@ bool parse_top(Slice spec, int64_t* count, Slice* labels) {
 }
 
 void print_all(Tool& tool, const Array& array) {
+  for (int64_t i = 0; i < array.item_count; ++i) print_all(tool, array.items[i]);
+  if (is_list(array)) return;
   const int64_t count = array.count(), row = array.rank ? array.dims[array.rank - 1] : 1;
   tool.out.add("# ");
   tool.out.plain(array.name);
@@ -139,10 +141,13 @@ bool write_to_file(Tool& tool, Slice path, Arrays arrays) {
     return tool.fail(kUsage, "`@%.*s` holds one array and the model has %zu outputs; say which, as in `-o %s=@%.*s`",
                      width(path), path.data, arrays.count, tool.program->outputs[0].name, width(path), path.data);
   bool ok = true;
+  if (is_list(arrays.items[0]) && !path.ends_with(".pb"))
+    return tool.fail(kUsage, "output `%.*s` is a list, which is written to a file `@FILE.pb`",
+                     width(arrays.items[0].name), arrays.items[0].name.data);
   if (path.ends_with(".npy"))
     ok = write_npy(tool, arrays.items[0], &bytes);
   else if (path.ends_with(".pb"))
-    write_pb(arrays.items[0], &bytes);
+    write_list_pb(tool, arrays.items[0], &bytes);
   else
     ok = write_picture(tool, arrays.items[0], &bytes);
   return ok && write_file(tool, path, bytes.slice());
@@ -153,6 +158,7 @@ bool is_file_kind(Slice path) {
 }
 
 bool write_raw(Tool& tool, Slice path, Arrays arrays) {
+  if (arrays.count == 1 && is_list(arrays.items[0])) return write_to_file(tool, path, arrays);
   if (arrays.count != 1)
     return tool.fail(kUsage, "`raw:` writes one output and the model has %zu; say which, as in `-o 0=raw:FILE`",
                      arrays.count);
@@ -196,6 +202,12 @@ void print_element(Text* to, const Array& array, int64_t index) {
 }
 
 void print_summary(Tool& tool, const Array& array) {
+  if (is_list(array)) {
+    tool.out.plain(array.name);
+    tool.out.format("  %ld item%s\n", array.item_count, array.item_count == 1 ? "" : "s");
+    for (int64_t i = 0; i < array.item_count; ++i) print_summary(tool, array.items[i]);
+    return;
+  }
   const Statistics s = statistics_of(array);
   const int64_t count = array.count(), shown = count <= 16 ? count : 8;
   tool.out.plain(array.name);
@@ -212,6 +224,12 @@ void print_summary(Tool& tool, const Array& array) {
 }
 
 void print_json(Tool& tool, const Array& array) {
+  if (is_list(array)) {
+    tool.out.add("{\"name\":"), tool.out.json(array.name), tool.out.add(",\"items\":[");
+    for (int64_t i = 0; i < array.item_count; ++i) tool.out.add(i ? "," : ""), print_json(tool, array.items[i]);
+    tool.out.add("]}");
+    return;
+  }
   const Statistics s = statistics_of(array);
   const int64_t count = array.count(), shown = count <= 1000 ? count : 1000;
   tool.out.add("{\"name\":");
@@ -259,12 +277,17 @@ bool emit_output(Tool& tool, Slice argument, const Values& outputs) {
   if (spec.starts_with("@")) return write_to_file(tool, spec.from(1), arrays);
   if (spec.starts_with("raw:")) return write_raw(tool, spec.from(4), arrays);
   for (size_t i = 0; i < arrays.count; ++i) {
-    if (spec == "-" && !libc::isatty(1)) {
+    if (spec == "-" && is_list(arrays.items[i]))
+      print_all(tool, arrays.items[i]);
+    else if (spec == "-" && !libc::isatty(1)) {
       if (!write_npy(tool, arrays.items[i], &tool.out)) return false;
     } else if (spec == "-" || spec == "text")
       print_all(tool, arrays.items[i]);
     else if (spec == "stats")
       print_summary(tool, arrays.items[i]);
+    else if (is_list(arrays.items[i]))
+      return tool.fail(kUsage, "output `%.*s` is a list, which has no best elements", width(arrays.items[i].name),
+                       arrays.items[i].name.data);
     else if (!parse_top(spec, &count, &labels) || !print_top(tool, arrays.items[i], count, labels))
       return false;
   }

@@ -12,19 +12,12 @@ const cameo_api* running_api = nullptr;
 
 void cancel_run() { running_api->cancel(running); }
 
-cameo_value tensor_value(const Array& array, int64_t* shape) {
-  cameo_value value = {};
-  value.struct_size = sizeof value;
-  value.kind = CAMEO_KIND_TENSOR;
-  value.tensor = {array.data, {CAMEO_CPU, 0}, array.rank, to_dlpack(array.dtype), shape, nullptr, 0};
-  return value;
-}
-
 }  // namespace
 
 cameo_status run_once(const Tool& tool, cameo_context* context, const cameo_value* in, cameo_value* out,
                       cameo_error* error) {
-  for (uint32_t i = 0; i < tool.program->output_count; ++i) out[i] = tensor_value(Array(), nullptr);
+  for (uint32_t i = 0; i < tool.program->output_count; ++i)
+    out[i] = {sizeof(cameo_value), tool.program->outputs[i].kind, {}, nullptr, 0, nullptr, nullptr};
   return tool.api->run(context, in, static_cast<int32_t>(tool.program->input_count), out,
                        static_cast<int32_t>(tool.program->output_count), nullptr, error);
 }
@@ -74,7 +67,7 @@ bool Session::open(const Flags& flags) {
 void Session::set_inputs(const Values& inputs) {
   inputs_ = inputs.items;
   for (int32_t i = 0; i < inputs.count; ++i) {
-    in_[i] = tensor_value(inputs.items[i], inputs.items[i].dims);
+    in_[i] = value_of(tool_, inputs.items[i]);
     if (!inputs.items[i].data) in_[i].kind = CAMEO_KIND_NONE;
   }
 }
@@ -97,7 +90,7 @@ bool Session::run() {
 
 Values Session::outputs() {
   Values values = new_values(tool_, tool_.program->output_count);
-  for (int32_t i = 0; i < values.count; ++i) values.items[i] = view(out_[i].tensor, tool_.program->outputs[i].name);
+  for (int32_t i = 0; i < values.count; ++i) values.items[i] = view(tool_, out_[i], tool_.program->outputs[i].name);
   return values;
 }
 

@@ -1,16 +1,11 @@
-// ONNX's TensorProto, read from the wire by hand: a bounded walk over fields that never trusts a length.
+// ONNX's TensorProto, read from the wire by hand.
 #include "runtime/numbers.h"
 #include "runtime/program/array.h"
 #include "runtime/program/file.h"
+#include "runtime/program/wire.h"
 #include "runtime/sizes.h"
 
 namespace rt::program {
-namespace {
-
-struct Field {
-  uint64_t number = 0, wire = 0, value = 0;  // the value of a varint or a fixed field
-  Slice bytes;                               // of a length-delimited one
-};
 
 bool read_varint(Slice* in, uint64_t* value) {
   *value = 0;
@@ -49,6 +44,13 @@ bool read_field(Slice* in, Field* field) {
     default: return false;
   }
 }
+
+void put_varint(Text* to, uint64_t value) {
+  for (; value >= 128; value >>= 7) to->add(static_cast<char>(value | 128));
+  to->add(static_cast<char>(value));
+}
+
+namespace {
 
 struct Elements {  // of one of the repeated fields, packed or one by one
   Tool& tool;
@@ -124,11 +126,6 @@ bool read_elements(Slice file, Elements* elements) {
     if (wire != 9 && !elements->add_all(field, wire)) return false;
   }
   return elements->filled == elements->wanted();
-}
-
-void put_varint(Text* to, uint64_t value) {
-  for (; value >= 128; value >>= 7) to->add(static_cast<char>(value | 128));
-  to->add(static_cast<char>(value));
 }
 
 }  // namespace

@@ -94,8 +94,7 @@ void print_check_json(Tester& t, const Io& io, const Check& check) {
   out.add('}');
 }
 
-void add_check(Tester& t, int32_t output, const Check& check) {
-  const Io& io = t.tool.program->outputs[output];
+void add_check(Tester& t, const Io& io, const Check& check) {
   ++t.checks;
   t.failures += !check.result.passed;
   t.wrong_data += check.is_wrong_data();
@@ -113,7 +112,8 @@ const Golden* golden_of(const Tool& tool, const Values& inputs) {
     for (uint32_t i = 0; same && i < program.symbol_count; ++i)
       same = !is_of_dims(program.symbols[i]) || program.goldens[g].symbols[i] == tool.sizes[i];
     for (int32_t i = 0; same && i < inputs.count; ++i)
-      same = libc::memcmp(program.goldens[g].inputs[i], inputs.items[i].data, inputs.items[i].bytes()) == 0;
+      same = !is_list(inputs.items[i]) &&
+             libc::memcmp(program.goldens[g].inputs[i], inputs.items[i].data, inputs.items[i].bytes()) == 0;
     if (same) return &program.goldens[g];
   }
   return nullptr;
@@ -133,9 +133,25 @@ Check check_output(const Flags& flags, const Golden* golden, int32_t output, con
 }
 
 bool have_same_dims(const Array& a, const Array& b) {
-  bool same = a.rank == b.rank;
+  bool same = a.rank == b.rank && a.kind == b.kind;
   for (int32_t d = 0; same && d < a.rank; ++d) same = a.dims[d] == b.dims[d];
   return same;
+}
+
+// The tensors of a list, one after the other.
+[[gnu::cold]] bool check_list(Tester& t, const Array& got, const Array& want) {
+  const bool same = got.kind == want.kind && got.item_count == want.item_count && have_same_dims(got, want);
+  if (!same || (!is_list(want) && got.dtype != want.dtype))
+    return t.tool.fail(kAccuracy, "output `%.*s` came out with other items, or of another type, than is expected",
+                       width(got.name), got.name.data);
+  for (int64_t i = 0; i < want.item_count; ++i)
+    if (!check_list(t, got.items[i], want.items[i])) return false;
+  if (is_list(want)) return true;
+  Text name(t.tool.arena);
+  name.add(got.name);
+  const Io io = {.name = name.c_str(), .dtype = got.dtype, .rank = got.rank, .dims = got.dims};
+  add_check(t, io, check_output(t.flags, nullptr, 0, got, want));
+  return true;
 }
 
 bool test_folder(Tester& t, Session& session, Slice folder) {
@@ -159,11 +175,15 @@ bool test_folder(Tester& t, Session& session, Slice folder) {
     const Array &got = outputs.items[i], &want = expected.items[i];
     if (!want.data)
       tool.note("note: `%.*s` has no output_%d.pb", width(folder), folder.data, i);
+    else if (is_list(want) && !check_list(t, got, want))
+      return false;
+    else if (is_list(want))
+      continue;
     else if (!have_same_dims(got, want))
       return tool.fail(kAccuracy, "`%.*s`: output %s came out as %s, expected is %s", width(folder), folder.data,
                        Quoted(tool.program->outputs[i].name).text, got.type().text, want.type().text);
     else
-      add_check(t, i, check_output(t.flags, golden, i, got, want));
+      add_check(t, tool.program->outputs[i], check_output(t.flags, golden, i, got, want));
   }
   return true;
 }
@@ -195,7 +215,7 @@ void report_golden(void* user, const cameo_check* check) {
     if (golden.dims) set_output_dims(t.tool, golden.dims);
     begin_case(t, check->case_name);
   }
-  add_check(t, check->output,
+  add_check(t, t.tool.program->outputs[check->output],
             {{check->passed != 0, check->max_error, check->magnitude, check->tolerance, check->mismatches,
               check->worst_index, check->expected, check->got},
              {},

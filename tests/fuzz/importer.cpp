@@ -35,6 +35,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {
     (void)tensor_from_pb(bytes);
   } catch (const CompileError&) {}
+  const Type sequence = Type::list(Kind::Sequence, Type(DType::f32, {})),
+             map = Type::list(Kind::Map, Type(DType::f32, {any_extent()}), DType::i64);
+  for (const Type& type : {sequence, map, Type::list(Kind::Optional, sequence)}) try {
+      (void)value_from_pb(bytes, type);
+    } catch (const CompileError&) {}
   return 0;
 }
 

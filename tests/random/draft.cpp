@@ -36,6 +36,7 @@ std::string text_of(const Attr& a) {
       return fmt::format("[\"{}\"]", fmt::join(v, "\", \""));
     }
     std::string operator()(const Constant&) { throw std::logic_error("tensors are not written as attributes"); }
+    std::string operator()(const std::shared_ptr<const Type>& v) { return to_string(*v); }
   };
   return std::visit(Visitor{}, a);
 }

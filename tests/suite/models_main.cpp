@@ -27,6 +27,13 @@ constexpr double kNoise = 1e-3;
 /// The largest difference, as a part of the largest magnitude; infinite where the types
 /// or dims differ.
 double difference(const Tensor& got, const Tensor& want) {
+  if (got.is_list() != want.is_list()) return INFINITY;
+  if (want.is_list()) {
+    if (got.items().size() != want.items().size()) return INFINITY;
+    double most = 0;
+    for (size_t i = 0; i < want.items().size(); ++i) most = std::max(most, difference(got.items()[i], want.items()[i]));
+    return most;
+  }
   if (got.dtype() != want.dtype() || got.dims() != want.dims()) return INFINITY;
   if (!is_float(want.dtype())) return compare(got, want, {}).empty() ? 0 : INFINITY;
   double worst = 0, magnitude = 0;
@@ -109,9 +116,11 @@ bool run_model(const std::string& model_name, const fs::path& models, const Impo
   for (int set = 0;; ++set) {
     fs::path folder = models / "golden" / model_name / fmt::format("test_data_set_{}", set);
     if (!fs::exists(folder)) break;
-    auto inputs = read_tensors(folder, "input_"), outputs = read_tensors(folder, "output_");
+    const DeclaredTypes declared = declared_types(models / (model_name + ".onnx"));
+    auto inputs = read_tensors(folder, "input_", declared.inputs),
+         outputs = read_tensors(folder, "output_", declared.outputs);
     if (!inputs || !outputs) {
-      fmt::print("{:<36} has data that is no tensor\n", model_name);
+      fmt::print("{:<36} has data that cannot be read\n", model_name);
       return false;
     }
     try {

@@ -51,9 +51,10 @@ foreach(engine fused plan)
 endforeach()
 
 # Some real models by their plans alone, in the physical mode: a few seconds each at most.
-add_test(NAME models.plan COMMAND golden_models --engine=plan byte_sb_bidi_lstm dtln_1 fsanet_var gtcrn_simple micro_kws_fp32
-         mujoco_go1_policy polygraphy_scan ppocr_v3_det_en silero_vad_op18_ifless ten_vad ultraface_rfb_320 xfeat_256
-         xfeat_gridsample_bicubic yunet_n_dynamic)
+add_test(NAME models.plan COMMAND golden_models --engine=plan byte_sb_bidi_lstm dtln_1 fsanet_var gtcrn_simple
+         lightgbm micro_kws_fp32 mujoco_go1_policy polygraphy_scan ppocr_v3_det_en silero_vad_op18_ifless
+         sklearn_pipeline_vectorize sklearn_randomforest ten_vad ultraface_rfb_320 xfeat_256 xfeat_gridsample_bicubic
+         yunet_n_dynamic)
 set_tests_properties(models.plan PROPERTIES LABELS optimizer SKIP_RETURN_CODE 77)
 
 # Real models on the emulated GPU; what takes its fibers longest under the label `slow`, which only `ctest -C slow` runs.

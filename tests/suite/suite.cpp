@@ -113,17 +113,30 @@ std::vector<Case> find_cases(const fs::path& shared, const fs::path& work, std::
   return {};
 }
 
-std::optional<std::vector<NamedTensor>> read_tensors(const fs::path& folder, const std::string& prefix) {
+std::optional<std::vector<NamedTensor>> read_tensors(const fs::path& folder, const std::string& prefix,
+                                                     std::span<const Type> declared) {
   std::vector<NamedTensor> tensors;
-  for (int i = 0;; ++i) {
+  for (size_t i = 0;; ++i) {
     fs::path file = folder / fmt::format("{}{}.pb", prefix, i);
     if (!fs::exists(file)) return tensors;
     MappedFile bytes = map_file(file);
-    if (bytes.bytes.empty()) return std::nullopt;  // an empty sequence or optional
     try {
-      tensors.push_back(tensor_from_pb(bytes.bytes));
+      tensors.push_back(value_from_pb(bytes.bytes, i < declared.size() ? declared[i] : Type()));
     } catch (CompileError&) { return std::nullopt; }
   }
+}
+
+std::optional<std::vector<SizeRange>> shape_of_data(const Tensor& t) {
+  if (!t.is_list()) return std::vector<SizeRange>{t.dims().begin(), t.dims().end()};
+  std::optional<std::vector<SizeRange>> common;
+  for (const Tensor& item : t.items()) {
+    const auto shape = shape_of_data(item);
+    if (!common) common = shape;
+    if (!shape || shape->size() != common->size()) return std::nullopt;
+    for (size_t d = 0; d < shape->size(); ++d)
+      if ((*common)[d].low != (*shape)[d].low) (*common)[d] = SizeRange(Interval{0, kOpen});
+  }
+  return common;
 }
 
 // ---- comparison ---------------------------------------------------------------------------------------------------
@@ -151,6 +164,15 @@ std::string first_difference(const Tensor& got, const Tensor& want, Tolerance t)
 }  // namespace
 
 std::string compare(const Tensor& got, const Tensor& want, const Tolerance& tolerance) {
+  if (got.is_list() != want.is_list()) return want.is_list() ? "a tensor instead of a list" : "a list";
+  if (want.is_list()) {
+    if (got.items().size() != want.items().size())
+      return fmt::format("{} elements instead of {}", got.items().size(), want.items().size());
+    for (size_t i = 0; i < want.items().size(); ++i)
+      if (std::string what = compare(got.items()[i], want.items()[i], tolerance); !what.empty())
+        return fmt::format("element {}: {}", i, what);
+    return "";
+  }
   if (got.dtype() != want.dtype())
     return fmt::format("type {} instead of {}", cameo::name(got.dtype()), cameo::name(want.dtype()));
   if (got.dims() != want.dims())
@@ -217,8 +239,7 @@ Verdict run_data(const Case& c, const Engine& engine, DataSet data) {
   if (is_drawn(c)) return {Verdict::Unsupported, "the expected values were drawn by a generator without a seed"};
   ImportOptions options;
   for (size_t i = 0; i < data.inputs.size(); ++i) {
-    const auto dims = data.inputs[i].tensor.dims();
-    options.shapes[std::to_string(i)].assign(dims.begin(), dims.end());
+    if (auto shape = shape_of_data(data.inputs[i].tensor)) options.shapes[std::to_string(i)] = std::move(*shape);
   }
   Diagnostics diagnostics;
   Model model = import_case(c, options, diagnostics);
@@ -288,8 +309,7 @@ using Judge = std::function<Verdict(const Model& model, const std::vector<Tensor
 Verdict run_otherwise(const Case& c, std::span<const NamedTensor> data, const Judge& judge) {
   ImportOptions options;
   for (size_t i = 0; i < data.size(); ++i) {
-    const auto dims = data[i].tensor.dims();
-    options.shapes[std::to_string(i)].assign(dims.begin(), dims.end());
+    if (auto shape = shape_of_data(data[i].tensor)) options.shapes[std::to_string(i)] = std::move(*shape);
   }
   Diagnostics diagnostics;
   Model model = import_case(c, options, diagnostics);
@@ -305,7 +325,7 @@ Verdict run_extreme(const Engine& engine, const Model& model, const std::vector<
   Runner run;
   for (int round = 0; round < 3; ++round) {
     std::vector<Tensor> inputs;
-    for (const Tensor& t : data) inputs.push_back(is_integer(t.dtype()) ? extreme(t, rng) : t);
+    for (const Tensor& t : data) inputs.push_back(is_integer(t.dtype()) && !t.is_list() ? extreme(t, rng) : t);
     Interpretation exact;
     const Outcome want = outcome_of([&] { return (exact = interpret(model.graph, inputs)).rounded; });
     Outcome got;
@@ -335,7 +355,8 @@ Verdict run_second(const Engine& engine, const Model& model, const std::vector<T
 
 Verdict run_case(const Case& c, const Engine& engine) {
   if (c.extreme || c.second_values) {
-    auto inputs = c.data_sets.empty() ? std::nullopt : read_tensors(c.data_sets[0], "input_");
+    auto inputs =
+        c.data_sets.empty() ? std::nullopt : read_tensors(c.data_sets[0], "input_", declared_types(c.model).inputs);
     if (!inputs) return {Verdict::Unsupported, "no tensors in the data"};
     return run_otherwise(c, *inputs, [&](const Model& model, const std::vector<Tensor>& data) {
       if (c.extreme) return run_extreme(engine, model, data);
@@ -347,9 +368,11 @@ Verdict run_case(const Case& c, const Engine& engine) {
     auto outputs = read_tensors(c.model.parent_path(), prefix);
     return run_data(c, engine, {{}, std::move(*outputs)});
   }
+  const DeclaredTypes declared = declared_types(c.model);
   for (auto& folder : c.data_sets) {
-    auto inputs = read_tensors(folder, "input_"), outputs = read_tensors(folder, "output_");
-    if (!inputs || !outputs) return {Verdict::Unsupported, "a sequence, map or optional in the data"};
+    auto inputs = read_tensors(folder, "input_", declared.inputs),
+         outputs = read_tensors(folder, "output_", declared.outputs);
+    if (!inputs || !outputs) return {Verdict::Unsupported, "data that cannot be read"};
     Verdict v = run_data(c, engine, {std::move(*inputs), std::move(*outputs)});
     if (v.kind != Verdict::Pass) return v;
   }

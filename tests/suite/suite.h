@@ -32,8 +32,13 @@ inline constexpr int kOfficialTotal = 2033;
 /// The real models of `shared` that have golden data, by name, and the dims to bind.
 std::map<std::string, ImportOptions> golden_models(const std::filesystem::path& shared);
 
-/// Tensors of the files PREFIX0.pb, PREFIX1.pb ..; nullopt when one is a sequence, map or optional.
-std::optional<std::vector<NamedTensor>> read_tensors(const std::filesystem::path& folder, const std::string& prefix);
+/// Values of the files PREFIX0.pb, PREFIX1.pb .., tensors where `declared` does not say otherwise; nullopt when one
+/// cannot be read.
+std::optional<std::vector<NamedTensor>> read_tensors(const std::filesystem::path& folder, const std::string& prefix,
+                                                     std::span<const Type> declared = {});
+/// What `--shape` says of an input with such data: its dims, and of a list's elements those that they have in common;
+/// nothing where there are none, or of several ranks.
+std::optional<std::vector<SizeRange>> shape_of_data(const Tensor& t);
 
 struct Tolerance {
   double relative = 1e-3, absolute = 1e-7;

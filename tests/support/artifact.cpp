@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstring>
+#include <deque>
 
+#include "codegen/abi_values.h"
 #include "codegen/build/compile.h"
-#include "runtime/dtype.h"
 #include "tests/gpu/mock/mock.h"
 
 namespace cameo::test {
@@ -45,30 +45,6 @@ class Error {
   cameo_error error_{sizeof(cameo_error), CAMEO_OK, -1, -1, {}};
 };
 
-/// `held` is what the tensor's bytes are in.
-cameo_value value_of(const Tensor& t, const Tensor& held, std::vector<int64_t>& shape) {
-  shape = t.dims();
-  cameo_value v{};
-  v.struct_size = sizeof v;
-  v.kind = CAMEO_KIND_TENSOR;
-  v.tensor.data = const_cast<std::byte*>(held.bytes().data());
-  v.tensor.device = {CAMEO_CPU, 0};
-  v.tensor.ndim = t.rank();
-  v.tensor.dtype = rt::to_dlpack(static_cast<uint32_t>(t.dtype()));
-  v.tensor.shape = shape.data();
-  return v;
-}
-
-Tensor tensor_of(const cameo_value& v) {
-  const cameo_tensor& t = v.tensor;
-  const auto type = static_cast<DType>(rt::from_dlpack(t.dtype));
-  const std::byte* bytes = static_cast<std::byte*>(t.data) + t.byte_offset;
-  Tensor copy(type, {t.shape, t.shape + t.ndim});
-  if (is_packed(type)) return unpacked(type, copy.dims(), std::span(bytes, packed_bytes(type, copy.size())));
-  if (copy.size()) std::memcpy(copy.mutable_bytes().data(), bytes, copy.bytes().size());
-  return copy;
-}
-
 }  // namespace
 
 LoadedArtifact::LoadedArtifact(const fs::path& path) : library_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
@@ -93,12 +69,10 @@ std::vector<Tensor> LoadedArtifact::run(std::span<const Tensor> inputs, int thre
   error.check(api_->context_create(made, &begun, error.get()), *api_);
   std::unique_ptr<cameo_context, void (*)(cameo_context*)> context(begun, api_->context_release);
 
-  std::vector<std::vector<int64_t>> shapes(inputs.size());
-  std::vector<Tensor> held;
-  std::ranges::transform(inputs, std::back_inserter(held), packed);
-  std::vector<cameo_value> in, out(static_cast<size_t>(api_->io_count(1)));
-  for (size_t i = 0; i < inputs.size(); ++i) in.push_back(value_of(inputs[i], held[i], shapes[i]));
-  for (cameo_value& v : out) v.struct_size = sizeof v, v.kind = CAMEO_KIND_TENSOR;
+  std::deque<AbiValue> given;
+  std::vector<cameo_value> in, out;
+  for (size_t i = 0; i < inputs.size(); ++i) in.push_back(given.emplace_back(*api_, i, inputs[i]).get());
+  for (size_t i = 0; i < static_cast<size_t>(api_->io_count(1)); ++i) out.push_back(abi_output(*api_, i));
   error.check(api_->run(begun, in.data(), static_cast<int32_t>(in.size()), out.data(), static_cast<int32_t>(out.size()),
                         nullptr, error.get()),
               *api_);

@@ -71,7 +71,7 @@ void make_graph(Case& c) {
     } else if (o.constant) {
       in.push_back(g.constant(o.value, o.name));
     } else {
-      in.push_back(g.add_input(o.name, Type(o.value.dtype(), shape_of(o.value.dims()))));
+      in.push_back(g.add_input(o.name, o.value.is_list() ? o.type : type_of(o.value)));
       if (o.decides) g.decide(in.back());
       c.inputs.push_back(o.value);
     }
@@ -166,13 +166,17 @@ class Reader {
   static Case::Operand parse_operand(std::string text, std::string_view word) {
     std::string name = take_word(text);
     if (name == "-") return {};
-    return {true, word == "const", word == "decides", name, parse_tensor(text)};
+    TypedValue value = parse_value(text);
+    return {true, word == "const", word == "decides", name, std::move(value.type), std::move(value.value)};
   }
   void take_output(std::string text) {
     Case::Output out;
     out.name = take_word(text);
     out.wanted = out.name != "-";
-    if (out.wanted) {
+    if (out.wanted && text.find('{') < text.find('=')) {
+      out.dtype = kListInMemory;
+      out.expected = parse_value(text).value;
+    } else if (out.wanted) {
       size_t equals = text.find('=');
       auto type = parse_type(trim(text.substr(0, equals)));
       if (!type) throw std::runtime_error("`out NAME TYPE [= VALUES]`");
@@ -232,8 +236,23 @@ std::vector<Case> load_cases(const std::filesystem::path& folder) {
   return all;
 }
 
+namespace {
+std::string list_mismatch(const Case::Output& want, const Tensor& got, double ulp) {
+  if (!got.is_list() || got.items().size() != want.expected->items().size())
+    return fmt::format("`{}` is {}, expected {} elements", want.name, to_string(type_of(got)),
+                       want.expected->items().size());
+  for (size_t i = 0; i < got.items().size(); ++i) {
+    const Tensor& item = want.expected->items()[i];
+    const Case::Output of_item{true, fmt::format("{}[{}]", want.name, i), item.dtype(), item.dims(), item};
+    if (std::string what = mismatch(of_item, got.items()[i], ulp); !what.empty()) return what;
+  }
+  return "";
+}
+}  // namespace
+
 std::string mismatch(const Case::Output& want, const Tensor& got, double ulp) {
   if (!want.wanted) return "";
+  if (want.expected && want.expected->is_list()) return list_mismatch(want, got, ulp);
   if (got.dtype() != want.dtype || got.dims() != want.dims)
     return fmt::format("`{}` is {}, expected {}", want.name, to_string(Type(got.dtype(), shape_of(got.dims()))),
                        to_string(Type(want.dtype, shape_of(want.dims))));

@@ -16,6 +16,7 @@ struct Case {
   struct Operand {
     bool present = false, constant = false, decides = false;  // decides: by its elements, which shapes are made of
     std::string name;
+    Type type;
     Tensor value;
   };
   struct Output {

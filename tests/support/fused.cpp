@@ -13,6 +13,7 @@ using tape::Dual;
 
 bool fusible(const Graph& g, const Cluster& c) {
   const Meaning& m = meaning_of(g, g[c.nodes[0]]);
+  if (g.type(c.outputs[0]).is_list()) return false;
   return c.nodes.size() > 1 || std::holds_alternative<Compute>(m) || std::holds_alternative<View>(m);
 }
 
@@ -80,7 +81,7 @@ Interpretation interpret_fused(const Graph& graph, std::span<const Tensor> input
   Interpretation r;
   for (const Port& p : g.outputs()) {
     const Dual& d = run[p.value];
-    r.unrounded.push_back(is_float(d.rounded.dtype()) ? tape::converted(d.unrounded, DType::f64) : d.rounded);
+    r.unrounded.push_back(tape::in_f64(d.rounded, d.unrounded));
     r.rounded.push_back(d.rounded);
   }
   return r;

@@ -109,10 +109,14 @@ class ModelReader {
 
   void take_input(std::string text) {
     std::string word = take_word(text);
-    if (text.find('=') == std::string::npos) text += " = rand:1";
-    Tensor t = parse_tensor(text);
-    name(word) = graph().add_input(word, Type(t.dtype(), shape_of(t.dims())));
-    if (open_.size() == 1) inputs_.push_back(std::move(t));
+    if (open_.size() > 1 && text.find('?') != std::string::npos) {  // of a body: an element of a list
+      name(word) = graph().add_input(word, parse_element_type(text).value());
+      return;
+    }
+    if (text.find_first_of("={") == std::string::npos) text += " = rand:1";
+    TypedValue given = parse_value(text);
+    name(word) = graph().add_input(word, std::move(given.type));
+    if (open_.size() == 1) inputs_.push_back(std::move(given.value));
   }
   void take_constant(std::string text) {
     std::string word = take_word(text);

@@ -137,6 +137,7 @@ Graph over_sizes(const Graph& g, const SizeOfAxis& size) {
 }
 
 Tensor tiled(const Tensor& t, std::span<const int64_t> dims) {
+  if (t.is_list()) return t;
   Tensor out(t.dtype(), {dims.begin(), dims.end()});
   const size_t width = static_cast<size_t>(byte_size(t.dtype()));
   std::vector<int64_t> at(dims.size());

@@ -198,4 +198,71 @@ Tensor parse_tensor(const std::string& text) {
   return parse_values(*type, text.substr(equals + 1));
 }
 
+// ---- lists ----------------------------------------------------------------------------------------------------------
+std::optional<Type> parse_element_type(const std::string& text) {
+  const std::string word = trim(text);
+  const size_t open = word.find('[');
+  const auto row = std::ranges::find(kDTypes, word.substr(0, open), &DTypeRow::name);
+  if (row == std::end(kDTypes) || word.find('=') != std::string::npos) return std::nullopt;
+  Type t(static_cast<DType>(row - kDTypes), {});
+  t.ranked = open != std::string::npos;
+  const std::string inside = t.ranked ? word.substr(open + 1, word.size() - open - 2) : "";
+  if (!inside.empty())
+    for (const std::string& d : split_at(inside, 'x')) t.shape.push_back(d == "?" ? any_extent() : Dim(to_int(d)));
+  return t;
+}
+
+namespace {
+
+/// What stands between the `;` that are in no braces.
+std::vector<std::string> split_items(std::string_view s) {
+  std::vector<std::string> items{""};
+  int depth = 0;
+  for (char c : s) {
+    depth += (c == '{') - (c == '}');
+    if (c == ';' && depth == 0)
+      items.emplace_back();
+    else
+      items.back() += c;
+  }
+  if (trim(items.back()).empty()) items.pop_back();
+  return items;
+}
+
+TypedValue parse_map(const std::vector<std::string>& items) {
+  if (items.size() != 2) throw std::runtime_error("a map has keys and values");
+  const TypedValue keys = parse_value(items[0]), values = parse_value(items[1]);
+  return {Type::list(Kind::Map, values.type, keys.type.dtype), Tensor::of_items({keys.value, values.value})};
+}
+
+}  // namespace
+
+TypedValue parse_value(const std::string& text) {
+  const std::string word = trim(text);
+  const size_t open = word.find('{'), equals = word.find('=');
+  if (open == std::string::npos || equals < open) {
+    const Tensor t = parse_tensor(word);
+    return {type_of(t), t};
+  }
+  if (word.back() != '}') throw std::runtime_error("a list without its `}`");
+  const std::string kind = word.substr(0, open);
+  const std::vector<std::string> texts = split_items(std::string_view(word).substr(open + 1, word.size() - open - 2));
+  if (kind == "map") return parse_map(texts);
+  if (kind != "seq" && kind != "opt") throw std::runtime_error(fmt::format("`{}` is no kind of list", kind));
+  std::optional<Type> of;
+  std::vector<Tensor> items;
+  for (const std::string& item : texts) {
+    std::optional<Type> type = parse_element_type(item);
+    if (!type) {
+      const TypedValue value = parse_value(item);
+      items.push_back(value.value);
+      type = value.type;
+    }
+    of = of ? common_element(*of, *type) : type;
+    if (!of) throw std::runtime_error("elements of several types");
+  }
+  if (!of) throw std::runtime_error("a list of what? `seq{f32}` has no elements");
+  return {Type::list(kind == "seq" ? Kind::Sequence : Kind::Optional, *of), Tensor::of_items(std::move(items))};
+}
+
 }  // namespace cameo::test

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "frontend/ir/tensor.h"
+#include "frontend/ir/graph.h"
 
 namespace cameo::test {
 
@@ -25,5 +25,15 @@ struct TensorType {
 std::optional<TensorType> parse_type(const std::string& s);  // null when it is none
 Tensor parse_values(const TensorType& type, const std::string& text);
 Tensor parse_tensor(const std::string& text);
+
+struct TypedValue {
+  Type type;
+  Tensor value;
+};
+/// A tensor, or a list of such values: `seq{f32[2] = 1 2; f32[3] = 3 4 5}`, `opt{..}`, `map{KEYS; VALUES}`. A type
+/// without values, `f32` or `f32[?x2]`, says what a list is of that has no elements.
+TypedValue parse_value(const std::string& text);
+/// The type of a list's elements, `f32`, `f32[?x2]`; nothing where there is more than that.
+std::optional<Type> parse_element_type(const std::string& text);
 
 }  // namespace cameo::test

@@ -21,6 +21,8 @@ class ClassLabels {
   DType dtype() const { return are_strings_ ? DType::str : DType::i64; }
   int64_t operator[](int64_t i) const { return labels_[i]; }
 
+  /// One behind the other.
+  ValueId all(Build& b) const { return b.ints(labels_); }
   /// Of the class that each row's index says.
   ValueId of_indices(Build& b, ValueId indices) const {
     return labels_.empty() ? indices : b.gather(b.ints(labels_), indices);

@@ -141,7 +141,7 @@ TEST(ImportForms, LabelsThatAreStringsMayBeLeftOut) {
 }
 
 TEST(ImportForms, WhatMakesMapsIsRefusedWithAWayAroundIt) {
-  const Bytes m = model(GraphText{{node("Relu", {"x"}, {"p"}), node("ZipMap", {"p"}, {"y"}, {}, "ai.onnx.ml")},
+  const Bytes m = model(GraphText{{node("Relu", {"x"}, {"p"}), node("CastMap", {"p"}, {"y"}, {}, "ai.onnx.ml")},
                                   {value("x", kFloat, {2})},
                                   {value("y")}},
                         {opset("", 18), opset("ai.onnx.ml", 1)});

@@ -1,0 +1,220 @@
+// See lists.h. The memory of lists is a chain of chunks, which is filled from its beginning by each run and grows by
+// what a run needs more than all before it.
+#include "runtime/lists.h"
+
+#include "runtime/device.h"
+#include "runtime/dtype.h"
+#include "runtime/errors.h"
+#include "runtime/libc.h"
+#include "runtime/list.h"
+#include "runtime/values.h"
+
+namespace rt {
+
+struct ListChunk {  // its bytes stand behind it
+  ListChunk* next;
+  uint64_t room, used;
+};
+
+struct ListMemory : ListHeap {
+  const cameo_options* options;
+  ListChunk *first, *filling;  // those behind `filling` are empty
+};
+
+namespace {
+
+constexpr uint64_t kLeastChunk = 64 << 10;
+constexpr uint64_t kHeader = (sizeof(ListChunk) + 15) / 16 * 16;
+
+ListChunk* new_chunk(ListMemory& memory, uint64_t bytes) {
+  const ListChunk* last = memory.filling;
+  uint64_t room = last && last->room * 2 < static_cast<uint64_t>(kMaxBytes) ? last->room * 2 : kLeastChunk;
+  if (room < bytes) room = bytes;
+  ListChunk* chunk = static_cast<ListChunk*>(allocate(*memory.options, kHeader + room));
+  if (chunk) *chunk = {nullptr, room, 0};
+  return chunk;
+}
+
+void* take(ListHeap* heap, uint64_t bytes) {
+  ListMemory& memory = *static_cast<ListMemory*>(heap);
+  bytes = (bytes + 15) / 16 * 16;
+  if (bytes > static_cast<uint64_t>(kMaxBytes)) return nullptr;
+  ListChunk** place = memory.filling ? &memory.filling : &memory.first;
+  while (*place && (*place)->room - (*place)->used < bytes) place = &(*place)->next;
+  if (!*place) *place = new_chunk(memory, bytes);
+  if (!*place) return nullptr;
+  memory.filling = *place;
+  void* taken = reinterpret_cast<char*>(memory.filling) + kHeader + memory.filling->used;
+  memory.filling->used += bytes;
+  return taken;
+}
+
+cameo_status open(cameo_context* context, cameo_error* error) {
+  const cameo_options& options = context->model->options;
+  ListMemory* memory = static_cast<ListMemory*>(allocate(options, sizeof(ListMemory)));
+  if (!memory) return fail(error, CAMEO_OUT_OF_MEMORY, -1, -1, "cannot allocate the memory of lists");
+  *memory = {{take}, &options, nullptr, nullptr};
+  context->lists = memory;
+  context->run.lists = memory;
+  return CAMEO_OK;
+}
+
+void close(cameo_context* context) {
+  ListMemory* memory = context->lists;
+  if (!memory) return;
+  for (ListChunk *chunk = memory->first, *next; chunk; chunk = next) {
+    next = chunk->next;
+    deallocate(*memory->options, chunk, kHeader + chunk->room);
+  }
+  deallocate(*memory->options, memory, sizeof *memory);
+}
+
+void begin(cameo_context* context) {
+  ListMemory& memory = *context->lists;
+  for (ListChunk* chunk = memory.first; chunk; chunk = chunk->next) chunk->used = 0;
+  memory.filling = memory.first;
+}
+
+/// One input or output, whose values a call goes through.
+struct Border {
+  cameo_context* context;
+  int32_t index;
+  cameo_error* error;
+  const char* name;
+  Fault fault = {};
+  Call call() { return {&fault, nullptr, 0, 1, context->lists}; }
+  cameo_status no_memory() const {
+    return fail(error, CAMEO_OUT_OF_MEMORY, index, -1, "cannot allocate what %s holds", Quoted(name).text);
+  }
+  cameo_status misfit(const char* what) const {
+    return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "input %d %s: %s", index, Quoted(name).text, what);
+  }
+};
+
+/// What the items of a list are: of a map the first its keys, the second its values.
+Io item_type(const Io& list, int64_t item) {
+  static constexpr int64_t kAny[] = {-1};
+  if (list.kind != CAMEO_KIND_MAP || item) return *list.of;
+  return {.dtype = list.key, .rank = 1, .dims = kAny};
+}
+
+cameo_status take_value(Border& border, const Io& io, const cameo_value& value, ListItem& item);
+
+cameo_status check_count(const Border& border, const Io& io, const cameo_value& value) {
+  const int64_t most = io.kind == CAMEO_KIND_OPTIONAL ? 1 : io.kind == CAMEO_KIND_MAP ? 2 : kMaxBytes;
+  if (value.count < 0 || value.count > most || (io.kind == CAMEO_KIND_MAP && value.count != 2))
+    return border.misfit("a number of items that such a value does not have");
+  if (!value.count) return CAMEO_OK;
+  if (!value.items) return border.misfit("items is null");
+  const uint32_t stride = value.items->struct_size;
+  return is_struct_size(stride, sizeof(cameo_value)) && stride % alignof(cameo_value) == 0
+             ? CAMEO_OK
+             : border.misfit("the items' struct_size is not set");
+}
+
+cameo_status take_list(Border& border, const Io& io, const cameo_value& value, const List*& list) {
+  if (value.kind != io.kind) return border.misfit("a value of another kind than the model declares");
+  if (cameo_status status = check_count(border, io, value)) return status;
+  const Call call = border.call();
+  const uint64_t bytes = static_cast<uint64_t>(value.count) * sizeof(ListItem);
+  ListItem* items = static_cast<ListItem*>(take(border.context->lists, bytes));
+  if (!items) return border.no_memory();
+  for (int64_t i = 0; i < value.count; ++i)
+    if (cameo_status status =
+            take_value(border, item_type(io, i), value_at(value.items, static_cast<int32_t>(i)), items[i]))
+      return status;
+  if (io.kind == CAMEO_KIND_MAP && items[0].dims[0] != items[1].dims[0])
+    return border.misfit("a map of several keys for a value, or of several values for a key");
+  list = new_list(call, items, value.count);
+  return list ? CAMEO_OK : border.no_memory();
+}
+
+cameo_status take_tensor(Border& border, const Io& io, const cameo_tensor& tensor, ListItem& item) {
+  if (tensor.ndim < 0 || tensor.ndim > kMaxRank || (tensor.ndim && !tensor.shape)) return border.misfit("no shape");
+  if (io.rank != kAnyRank && tensor.ndim != io.rank)
+    return border.misfit("an element of another rank than the model declares");
+  for (int32_t d = 0; d < tensor.ndim; ++d)
+    if (tensor.shape[d] < 0 || (io.rank != kAnyRank && io.dims[d] >= 0 && tensor.shape[d] != io.dims[d]))
+      return border.misfit("an element of other dims than the model declares");
+  Io given = io;
+  given.name = border.name;
+  given.rank = tensor.ndim;
+  given.dims = tensor.shape;
+  if (cameo_status status = check_tensor(given, tensor, {CAMEO_CPU, 0}, "input", border.index, border.error))
+    return status;
+  const Call call = border.call();
+  if (!new_tensor(call, item, tensor.shape, tensor.ndim, element_bytes(io.dtype))) return border.no_memory();
+  void* to = const_cast<void*>(item.data);
+  if (is_compact(tensor))
+    copy_bytes(to, data_of(tensor), item.bytes);
+  else
+    copy_strided(tensor, to, element_bytes(io.dtype));
+  return CAMEO_OK;
+}
+
+cameo_status take_value(Border& border, const Io& io, const cameo_value& value, ListItem& item) {
+  if (!is_list(io) && value.kind != CAMEO_KIND_TENSOR)
+    return border.misfit("a value of another kind than the model declares");
+  if (!is_list(io)) return take_tensor(border, io, value.tensor, item);
+  const List* list = nullptr;
+  const cameo_status status = take_list(border, io, value, list);
+  item = {list, nullptr, sizeof(uint64_t), kListItem};
+  return status;
+}
+
+cameo_status bind(cameo_context* context, int32_t index, const cameo_value& value, cameo_error* error) {
+  const Io& io = context->model->program->inputs[index];
+  Border border = {context, index, error, io.name};
+  const List* list = nullptr;
+  if (cameo_status status = take_list(border, io, value, list)) return status;
+  if (const DeviceDriver* driver = driver_of(*context->model)) {
+    const cameo_tensor number = {&list, {CAMEO_CPU, 0}, 0, to_dlpack(io.dtype), nullptr, nullptr, 0};
+    return driver->upload_input(context, index, number, error);
+  }
+  const List** number = static_cast<const List**>(take(context->lists, sizeof list));
+  if (!number) return border.no_memory();
+  *number = list;
+  context->run.bases[input_base(static_cast<uint32_t>(index))] = number;
+  return CAMEO_OK;
+}
+
+cameo_status give_list(Border& border, const Io& io, const List& list, cameo_value& value) {
+  value.kind = io.kind;
+  value.count = list.count;
+  const uint64_t bytes = static_cast<uint64_t>(list.count) * sizeof(cameo_value);
+  cameo_value* given = static_cast<cameo_value*>(take(border.context->lists, bytes));
+  if (!given) return border.no_memory();
+  value.items = given;
+  for (int64_t i = 0; i < list.count; ++i) {
+    const ListItem& item = items_of(list)[i];
+    const Io of = item_type(io, i);
+    given[i] = {sizeof(cameo_value), of.kind, {}, nullptr, 0, nullptr, nullptr};
+    if (!is_list(of)) {
+      given[i].tensor = {const_cast<void*>(item.data),    {CAMEO_CPU, 0}, item.rank, to_dlpack(of.dtype),
+                         const_cast<int64_t*>(item.dims), nullptr,        0};
+      continue;
+    }
+    const List& inner = *static_cast<const List*>(item.data);
+    if (cameo_status status = give_list(border, of, inner, given[i])) return status;
+  }
+  return CAMEO_OK;
+}
+
+cameo_status give(cameo_context* context, int32_t index, cameo_value& value, cameo_error* error) {
+  const Program& program = *context->model->program;
+  const Io& io = program.outputs[index];
+  const void* written = context->run.bases[output_base(program, static_cast<uint32_t>(index))];
+  if (const DeviceDriver* driver = driver_of(*context->model)) {
+    driver->return_output(context, index, value);
+    written = value.tensor.data;
+    value.tensor = {};
+  }
+  Border border = {context, index, error, io.name};
+  return give_list(border, io, **static_cast<const List* const*>(written), value);
+}
+
+}  // namespace
+
+const Listing listing = {open, close, begin, bind, give};
+
+}  // namespace rt

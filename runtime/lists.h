@@ -1,0 +1,23 @@
+// Sequences, optionals and maps at the border of a run: callers' values become lists in the memory of the context, and
+// what a run made of them becomes values again.
+#pragma once
+
+#include "runtime/model.h"
+
+namespace rt {
+
+/// What only programs with lists ask for: Program::lists of the others is null.
+struct Listing {
+  cameo_status (*open)(cameo_context* context, cameo_error* error);
+  void (*close)(cameo_context* context);
+  /// Before a run: what the one before it held is forgotten.
+  void (*begin)(cameo_context* context);
+  /// An input of such a kind, copied, and the base that it has.
+  cameo_status (*bind)(cameo_context* context, int32_t index, const cameo_value& value, cameo_error* error);
+  /// An output of such a kind: its values, until the next run.
+  cameo_status (*give)(cameo_context* context, int32_t index, cameo_value& value, cameo_error* error);
+};
+
+inline bool is_list(const Io& io) { return io.kind != CAMEO_KIND_TENSOR; }
+
+}  // namespace rt

@@ -1,0 +1,84 @@
+// Values of test data that are no tensors, against bytes that onnx 1.23 wrote, whole and cut anywhere; and what the
+// importer says of inputs of such types.
+#include <gtest/gtest.h>
+
+#include "frontend/import/import_onnx.h"
+#include "tests/frontend/import/onnx_writer.h"
+
+namespace cameo {
+namespace {
+using namespace onnx_text;
+
+// [[1, 2], [[3]]]; an optional of that; {7: 0.5, -1: 9}
+const unsigned char kSequence[] = {10, 1, 115, 16, 1,  26, 14, 8, 2, 16, 1, 74, 8, 0, 0, 128, 63, 0,
+                                   0,  0, 64,  26, 12, 8,  1,  8, 1, 16, 1, 74, 4, 0, 0, 64,  64};
+const unsigned char kOptional[] = {10, 1,   111, 16, 3, 42, 35, 10, 1,  115, 16, 1, 26, 14, 8, 2,  16, 1, 74, 8,  0,
+                                   0,  128, 63,  0,  0, 0,  64, 26, 12, 8,   1,  8, 1,  16, 1, 74, 4,  0, 0,  64, 64};
+const unsigned char kMap[] = {10,  1,   109, 16, 7,  24, 7,  24, 255, 255, 255, 255, 255, 255,
+                              255, 255, 255, 1,  42, 22, 16, 1,  26,  8,   16,  1,   74,  4,
+                              0,   0,   0,   63, 26, 8,  16, 1,  74,  4,   0,   0,   16,  65};
+
+template <size_t N>
+std::span<const std::byte> bytes_of(const unsigned char (&file)[N]) {
+  return std::as_bytes(std::span(file));
+}
+
+Type unranked() {
+  Type t(DType::f32, {});
+  t.ranked = false;
+  return t;
+}
+const Type kOfSequence = Type::list(Kind::Sequence, unranked()), kOfOptional = Type::list(Kind::Optional, kOfSequence),
+           kOfMap = Type::list(Kind::Map, Type(DType::f32, {any_extent()}), DType::i64);
+const Tensor kItems = Tensor::of_items({floats({2}, {1, 2}), floats({1, 1}, {3})});
+
+TEST(ImportLists, ReadsWhatOnnxWrote) {
+  EXPECT_EQ(value_from_pb(bytes_of(kSequence), kOfSequence).tensor, kItems);
+  EXPECT_EQ(value_from_pb(bytes_of(kSequence), kOfSequence).name, "s");
+  EXPECT_EQ(value_from_pb(bytes_of(kOptional), kOfOptional).tensor, Tensor::of_items({kItems}));
+  const int64_t keys[] = {7, -1};
+  EXPECT_EQ(value_from_pb(bytes_of(kMap), kOfMap).tensor,
+            Tensor::of_items({Tensor::i64({2}, keys), floats({2}, {0.5, 9})}));
+  EXPECT_EQ(value_from_pb({}, kOfSequence).tensor, Tensor::of_items({}));
+}
+
+TEST(ImportLists, AreRefusedOrReadWhereverTheyAreCut) {
+  const auto cut = [](std::span<const std::byte> file, const Type& type) {
+    int refused = 0;
+    for (size_t size = 0; size < file.size(); ++size) try {
+        EXPECT_TRUE(value_from_pb(file.first(size), type).tensor.is_list());
+      } catch (const CompileError&) { ++refused; }
+    EXPECT_GT(refused, 10);
+  };
+  cut(bytes_of(kSequence), kOfSequence);
+  cut(bytes_of(kOptional), kOfOptional);
+  cut(bytes_of(kMap), kOfMap);
+  EXPECT_THROW((void)value_from_pb(bytes_of(kMap), kOfSequence), CompileError);
+  EXPECT_THROW((void)value_from_pb(bytes_of(kSequence), kOfOptional), CompileError);
+}
+
+/// A model of one node with an input of this type.
+Result model_of(const Bytes& type, const Bytes& made, const ImportOptions& options = {}) {
+  return import(model(GraphText{{made}, {bytes(1, "x") + bytes(2, type)}, {value("y")}}), options);
+}
+Bytes sequence_type(const Bytes& element) { return bytes(4, bytes(1, element)); }
+
+TEST(ImportLists, TakesTheDimsOfElementsFromFlags) {
+  const Bytes any = sequence_type(bytes(1, number(1, 1)));
+  const Bytes first = node("SequenceAt", {"x", "i"}, {"y"});
+  const auto at = [&](const ImportOptions& options) {
+    return import(
+        model(GraphText{{first}, {bytes(1, "x") + bytes(2, any)}, {value("y")}, {tensor<int64_t>("i", 7, {}, {0})}}),
+        options);
+  };
+  EXPECT_EQ(at({}).codes(), "E0404");
+  const Result ranked = at({.shapes = {{"x", {2, SizeRange(Interval{0, kOpen})}}}});
+  EXPECT_EQ(ranked.text(), "");
+  EXPECT_EQ(to_string(ranked.model.graph.type(ranked.model.graph.inputs()[0])), "seq(f32[2x?])");
+  const Bytes matrices = sequence_type(type(1, {2, 3}));
+  EXPECT_EQ(model_of(matrices, node("SequenceLength", {"x"}, {"y"}), {.shapes = {{"x", {3, 3}}}}).codes(), "E0503");
+  EXPECT_EQ(model_of(matrices, node("SequenceLength", {"x"}, {"y"}), {.shapes = {{"x", {2, 3}}}}).text(), "");
+}
+
+}  // namespace
+}  // namespace cameo
