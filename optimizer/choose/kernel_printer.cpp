@@ -24,12 +24,8 @@ std::string constant_of(KernelPrinter& printer, Expr extent) {
   return divisor > 1 ? fmt::format("rt::multiple_of<{}>({})", divisor, printer.name(extent)) : printer.name(extent);
 }
 
-std::string rows_of(KernelPrinter& printer, Expr extent, int64_t tile_rows, int64_t second) {
-  if (extent.is_const()) return constant_of(printer, extent);
-  int64_t height = tile_rows;
-  while (height > range_of(extent).low && height > 1) height = height > second ? second : height / 2;
-  const std::string rows = printer.name(extent);
-  return height > 1 ? fmt::format("rt::at_least<{}>({})", height, rows) : rows;
+std::string rows_of(KernelPrinter& printer, Expr extent) {
+  return extent.is_const() ? constant_of(printer, extent) : printer.name(extent);
 }
 
 std::string extents_of(KernelPrinter& printer, std::span<const Expr> variables) {
@@ -76,16 +72,15 @@ void print_epilogue(KernelPrinter& printer, const Kernel& k, std::string_view pa
   });
 }
 
-void print_product(KernelPrinter& printer, const Product& p, std::string_view function, int64_t tile_rows,
-                   int64_t pack_from, std::string_view first) {
+void print_product(KernelPrinter& printer, const Product& p, std::string_view function, int64_t pack_from,
+                   std::string_view first) {
   const Affine a = affine(p.a_offset), b = affine(p.b_offset);
   std::string zero;
   if (p.zero) printer.append(printer.scope(0, {}, [&] { zero = printer.name(p.zero); }));
   const auto stride = [&](const Affine& offset, Expr v) { return printer.name(offset.stride_of(v).extent()); };
   const auto strides = [&](const Affine& offset, auto& variables) { return strides_of(printer, offset, variables); };
   printer.line(fmt::format("rt::{}(call, {}{}, {}, {}, {}, {},", function, first, extents_of(printer, p.outer),
-                           extents_of(printer, p.segments),
-                           p.row ? rows_of(printer, p.row.extent(), tile_rows) : "rt::c<1>",
+                           extents_of(printer, p.segments), p.row ? rows_of(printer, p.row.extent()) : "rt::c<1>",
                            constant_of(printer, p.column.extent()), constant_of(printer, p.k.extent())));
   const auto base = [&](const Affine& offset) { return printer.name(size_in(offset).extent()); };
   printer.line(fmt::format("             rt::matrix_a(x{} + {}, {}, {}, {}),", Product::kA, base(a),

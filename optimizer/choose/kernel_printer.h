@@ -36,9 +36,7 @@ class KernelPrinter {
 
 // ---- words of calls
 std::string constant_of(KernelPrinter& printer, Expr extent);  // a number of which the function makes a type, or a size
-/// Of rows: where they are a size, also the height of the least tile that they may need, of `tile_rows`, `second` and
-/// its halves.
-std::string rows_of(KernelPrinter& printer, Expr extent, int64_t tile_rows, int64_t second = rt::kSecondRows);
+std::string rows_of(KernelPrinter& printer, Expr extent);      // the same of rows, whose divisors nobody asks for
 std::string extents_of(KernelPrinter& printer, std::span<const Expr> variables);  // rt::extents(..)
 /// The coefficients of an affine offset: rt::strides(..).
 std::string strides_of(KernelPrinter& printer, const Affine& offset, std::span<const Expr> variables);
@@ -54,12 +52,11 @@ void print_tile_lambda(KernelPrinter& printer, const Kernel& k, std::string_view
                        std::string_view end, const std::function<void()>& body);
 /// The last one of a call: the stores, for an element of a tile.
 void print_epilogue(KernelPrinter& printer, const Kernel& k, std::string_view parameters);
-/// The whole call of one that sums products: `function` is its name and template arguments, of a tile of `tile_rows`,
-/// `first` what it takes before the extents. `pack_from`: rows from which on its b is brought into panels, where it
-/// does not stand in them; the next of those that do may be brought from memory while others are multiplied. Integers
-/// stand in quads.
+/// The whole call of one that sums products: `function` is its name and template arguments, `first` what it takes
+/// before the extents. `pack_from`: rows from which on its b is brought into panels, where it does not stand in them;
+/// the next of those that do may be brought from memory while others are multiplied. Integers stand in quads.
 inline constexpr int64_t kInPanels = -1, kInPanelsAhead = -2, kInQuads = -3;
-void print_product(KernelPrinter& printer, const Product& p, std::string_view function, int64_t tile_rows,
-                   int64_t pack_from, std::string_view first = "");
+void print_product(KernelPrinter& printer, const Product& p, std::string_view function, int64_t pack_from,
+                   std::string_view first = "");
 
 }  // namespace cameo

@@ -278,7 +278,7 @@ class Contract final : public Family {
   }
 
   void print(KernelPrinter& printer, const Kernel& k) const override {
-    print_product(printer, Product(k), function_of(k.choice), k.choice["rows"],
+    print_product(printer, Product(k), function_of(k.choice),
                   Product(k).zero            ? kInQuads
                   : !is_packed(k)            ? k.choice.get("pack_from", 0)
                   : k.choice.get("ahead", 0) ? kInPanelsAhead
