@@ -285,7 +285,7 @@ class Contract final : public Family {
                               : !is_packed(k)            ? k.choice.get("pack_from", 0)
                               : k.choice.get("ahead", 0) ? kInPanelsAhead
                                                          : kInPanels;
-    print_product(printer, p, function_of(k.choice), k.choice["rows"], b_of(printer, p, pack_from));
+    print_product(printer, p, function_of(k.choice), b_of(printer, p, pack_from));
   }
 
  private:

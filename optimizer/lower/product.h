@@ -44,6 +44,8 @@ struct Product {
   int64_t n() const { return Dim(column.extent()).estimate(); }
   int64_t terms() const { return points_of(segments) * Dim(k.extent()).estimate(); }
   int64_t batches() const { return points_of(outer); }
+  /// Whether tiles of known columns have every height.
+  bool has_any_rows() const { return row && !row.extent().is_const() && column.extent().is_const(); }
 
   std::vector<Expr> segments;  // variables of the sum, outermost first
   Expr k;                      // the innermost one
