@@ -101,8 +101,7 @@ void print_product(KernelPrinter& printer, const Product& p, std::string_view fu
                    std::string_view first) {
   const Affine a = affine(p.a_offset);
   printer.line(fmt::format("rt::{}(call, {}{}, {}, {}, {}, {},", function, first, extents_of(printer, p.outer),
-                           extents_of(printer, p.segments),
-                           p.row ? rows_of(printer, p.row.extent()) : "rt::c<1>",
+                           extents_of(printer, p.segments), p.row ? rows_of(printer, p.row.extent()) : "rt::c<1>",
                            constant_of(printer, p.column.extent()), constant_of(printer, p.k.extent())));
   printer.line(fmt::format("             rt::matrix_a(x{} + {}, {}, {}, {}),", Product::kA,
                            printer.name(size_in(a).extent()), strides_of(printer, a, p.outer),

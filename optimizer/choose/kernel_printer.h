@@ -59,7 +59,8 @@ void print_sum_epilogue(KernelPrinter& printer, const Product& p);
 /// stand in quads.
 inline constexpr int64_t kInPanels = -1, kInPanelsAhead = -2, kInQuads = -3;
 std::string b_of(KernelPrinter& printer, const Product& p, int64_t pack_from);
-/// The whole call: `function` is its name and template arguments, `b` as above, `first` what it takes before the extents.
+/// The whole call: `function` is its name and template arguments, `b` as above, `first` what it takes before the
+/// extents.
 void print_product(KernelPrinter& printer, const Product& p, std::string_view function, std::string_view b,
                    std::string_view first = "");
 

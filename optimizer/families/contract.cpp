@@ -219,6 +219,7 @@ class Contract final : public Family {
     l.kernel.choice = {{"packed", packed}};
     if (!take_sum(l.kernel) || (!packed && !Product(l.kernel).segments.empty()))
       return "an operand's offsets are not affine";
+    take_most_rows(l.kernel);
     if (packed) put_panels(l.kernel);
     if (roles.product.is_integer())
       l.operands[Product::kB].packing->quads_of = Product(l.kernel).k.extent().int_value();

@@ -92,6 +92,12 @@ std::string shape_text(const Kernel& k) { return text_of(k, {.numbers = true, .s
 std::string problem_text(const Kernel& k) { return text_of(k, {.names_of_sizes = true}); }
 
 bool has_sizes(const Kernel& k) { return std::ranges::any_of(nodes_of(k, true), is_run_time_size); }
+bool has_sizes_of_floats(const Kernel& k) {
+  bool found = false;
+  for (Expr e : nodes_of(k, true))
+    if (is_run_time_size(e)) visit(std::vector{e}, [&](Expr part) { found |= is_float(part.type()); });
+  return found;
+}
 
 std::string symbol_of(size_t number, std::string_view title) {
   std::string s = fmt::format("k{:03}_", number);

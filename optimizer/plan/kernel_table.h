@@ -32,5 +32,7 @@ std::string problem_text(const Kernel& k);
 std::string shape_text(const Kernel& k);
 /// Whether it asks for such sizes.
 bool has_sizes(const Kernel& k);
+/// Whether floating numbers decide one, as scales do.
+bool has_sizes_of_floats(const Kernel& k);
 
 }  // namespace cameo

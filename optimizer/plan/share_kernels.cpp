@@ -41,6 +41,7 @@ class Sharer {
     for (const auto& [text, kernels] : alike) {
       const bool over_sizes = has_sizes(plan_.kernels[kernels[0]]);
       if (kernels.size() < (over_sizes ? kWorthSharingOverSizes : kWorthSharing)) continue;
+      if (std::ranges::any_of(kernels, [&](uint32_t k) { return has_sizes_of_floats(plan_.kernels[k]); })) continue;
       for (DType type : kShared) share(kernels, type);
     }
     for (Step& s : plan_.steps) {

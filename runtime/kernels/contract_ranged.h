@@ -27,7 +27,7 @@ struct Stretch {
 };
 // That of the tiles from number `at` on. B is the same for all points (`shared`): one column of tiles after another, so
 // that its panels stay in the cache; else point by point.
-RT_SHARED Stretch stretch_of(i64 at, i64 end, i64 points, i64 row_parts, i64 column_parts, bool shared) {
+RT_CALLED Stretch stretch_of(i64 at, i64 end, i64 points, i64 row_parts, i64 column_parts, bool shared) {
   const i64 length = shared ? points * row_parts : row_parts;
   if (at == 0) return {0, 0, 0, length < end ? length : end};
   const i64 column = at / length, first = at % length;
@@ -49,7 +49,7 @@ struct Terms {
   Bias bias;
 };
 template <class Sums, bool OneBlock, class V, class T, int S, class P, class Next, class Bias>
-RT_SHARED void sum_tile(V* totals, const Terms<T, S, P, Next, Bias>& terms) {
+RT_CALLED void sum_tile(V* totals, const Terms<T, S, P, Next, Bias>& terms) {
   const Terms<T, S, P, Next, Bias> t = terms;
   Sums acc;
   sum_into<OneBlock>(acc, totals, t.segments, t.strides, t.from, t.row_stride, t.panels, t.k, t.ahead, t.bias);
@@ -67,10 +67,14 @@ struct RowSplit {
   RT_FN i64 height(i64 part) const { return part < full ? MR : size + (part - full < longer); }
 };
 template <int MR>
-RT_SHARED RowSplit<MR> split_rows_of_run(i64 m) {
-  const i64 full = m / MR, left = m % MR, parts = round_up_div(left, kFewRows);
-  const i64 size = parts == 0 ? 0 : parts == 1 ? left : u32(left) / u32(parts);
-  return {full, full + parts, size, left - size * parts};
+RT_CALLED RowSplit<MR> split_rows_of_run(i64 m) {
+  if constexpr (MR == 1) {
+    return {m, m, 0, 0};
+  } else {
+    const i64 full = m / MR, left = m % MR, parts = round_up_div(left, kFewRows);
+    const i64 size = parts < 2 ? left : u32(left) / u32(parts);
+    return {full, full + parts, size, left - size * parts};
+  }
 }
 
 template <int MR, int NV, bool InRegisters, int Splits, int R, int S, class M, class N, class K, class A, class B,

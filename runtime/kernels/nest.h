@@ -11,6 +11,9 @@
 #include "runtime/rt/math.h"
 #include "runtime/rt/scalar.h"
 
+// In front of a function that is not rare, but one for all kernels of a file.
+#define RT_CALLED RT_COLD
+
 namespace rt {
 
 // A number that is known when a kernel is compiled, and known to the family before that: what cannot occur with it (a
@@ -103,7 +106,7 @@ RT_FN void run_lanes(i64 begin, i64 end, const Element& element) {
 struct Share {
   i64 begin, end;
 };
-RT_SHARED Share share_of(const Call& call, i64 units) {
+RT_CALLED Share share_of(const Call& call, i64 units) {
   if (call.chunks == 1) return {0, units};
   return {units * call.chunk / call.chunks, units * (call.chunk + 1) / call.chunks};
 }
@@ -119,7 +122,7 @@ RT_FN Pieces pieces_in_place(const Call& call, i64 rows, i64 inner, i64 lanes) {
   const i64 begin = units * call.chunk / call.chunks, end = units * (call.chunk + 1) / call.chunks;
   return {pieces, step, begin / pieces, begin % pieces, end - begin};
 }
-RT_SHARED Pieces pieces_of_run(const Call& call, i64 rows, i64 inner, i64 lanes) {
+RT_CALLED Pieces pieces_of_run(const Call& call, i64 rows, i64 inner, i64 lanes) {
   if (call.chunks == 1) return {1, inner, 0, 0, rows};
   return pieces_in_place(call, rows, inner, lanes);
 }
@@ -133,7 +136,7 @@ struct Index {
   i64 n[R];
 };
 template <int R>
-RT_SHARED Index<R> index_of_run(i64 point, Extents<R> e) {
+RT_CALLED Index<R> index_of_run(i64 point, Extents<R> e) {
   Index<R> index{};
   if (point == 0) return index;
   split_index<R>(point, e, index.n);

@@ -13,11 +13,9 @@
 #define RT_CUDA
 #define RT_FN __attribute__((host)) __attribute__((device)) __attribute__((always_inline)) inline
 #define RT_COLD RT_FN  // a call would put what it is given into local memory
-#define RT_SHARED RT_FN
 #else
 #define RT_FN __attribute__((always_inline)) inline
 #define RT_COLD __attribute__((noinline, unused)) static
-#define RT_SHARED RT_COLD  // not rare, but one function for the kernels of a file
 #endif
 
 // For lambdas, after their parameters: g++ and clang would otherwise share one body among several calls.
