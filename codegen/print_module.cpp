@@ -36,6 +36,12 @@ struct Bodies {
   std::vector<uint32_t> functions;  // kernels that have one of their own
 };
 
+/// Of `files` for all kernels: as many as have work, where kernels share functions.
+size_t files_for(const Bodies& bodies, int files) {
+  const size_t functions = bodies.functions.size(), kernels = bodies.all.size();
+  return functions == 0 ? 1 : std::clamp<size_t>(static_cast<size_t>(files) * functions / kernels, 1, functions);
+}
+
 /// A GPU's kernels are what the driver finds by name, a processor's what the image's table points to.
 SourceFile print_gpu_kernels(const Module& m, const Plan& p, size_t file, size_t files, const Bodies& bodies) {
   Writer w;
@@ -147,7 +153,7 @@ EmittedModule print_module(const Module& m, int files, const std::vector<GoldenC
     code.push_back(bodies.code);
     for (auto& of_plan = parameters.emplace_back(); const KernelBody& body : bodies.all)
       of_plan.push_back(body.parameters);
-    const size_t n = std::clamp<size_t>(bodies.functions.size(), 1, static_cast<size_t>(files));
+    const size_t n = files_for(bodies, files);
     std::vector<SourceFile>& sources = out.kernels.emplace_back();
     for (size_t f = 0; f < n; ++f) sources.push_back(print_kernels(m, p, f, n, bodies));
     if (std::ranges::any_of(p.kernels, &Kernel::on_host)) out.host.push_back(print_host_kernels(m, p, bodies));

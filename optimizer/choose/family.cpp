@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "frontend/ir/check.h"
 
@@ -75,7 +76,9 @@ Expr chunks_of_run(const Kernel& k, int64_t chunks, int64_t most) {
   for (Expr axis : k.axes) points = points * Dim(axis.extent());
   const int64_t likely = points_of(k.axes);
   if (points.is_static() || (chunks == 1 && points.upper() <= likely)) return {};
-  const int64_t of_one = std::max<int64_t>(likely / chunks, 1);
+  // a power of two: the divisions are shifts, and layers of like sizes have the same number of chunks
+  const auto of_one =
+      static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(likely / chunks, 1))));
   const Expr share = floor_div(points.extent() + integer(of_one - 1), integer(of_one));
   return simplify_index(max(integer(1), min(integer(most), share)));
 }

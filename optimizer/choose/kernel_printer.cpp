@@ -24,12 +24,8 @@ std::string constant_of(KernelPrinter& printer, Expr extent) {
   return divisor > 1 ? fmt::format("rt::multiple_of<{}>({})", divisor, printer.name(extent)) : printer.name(extent);
 }
 
-std::string rows_of(KernelPrinter& printer, Expr extent, int64_t tile_rows, int64_t second) {
-  if (extent.is_const()) return constant_of(printer, extent);
-  int64_t height = tile_rows;
-  while (height > range_of(extent).low && height > 1) height = height > second ? second : height / 2;
-  const std::string rows = printer.name(extent);
-  return height > 1 ? fmt::format("rt::at_least<{}>({})", height, rows) : rows;
+std::string rows_of(KernelPrinter& printer, Expr extent) {
+  return extent.is_const() ? constant_of(printer, extent) : printer.name(extent);
 }
 
 std::string extents_of(KernelPrinter& printer, std::span<const Expr> variables) {
@@ -101,12 +97,11 @@ std::string b_of(KernelPrinter& printer, const Product& p, int64_t pack_from) {
                      stride(p.k), stride(p.column), pack_from);
 }
 
-void print_product(KernelPrinter& printer, const Product& p, std::string_view function, int64_t tile_rows,
-                   std::string_view b, std::string_view first) {
+void print_product(KernelPrinter& printer, const Product& p, std::string_view function, std::string_view b,
+                   std::string_view first) {
   const Affine a = affine(p.a_offset);
   printer.line(fmt::format("rt::{}(call, {}{}, {}, {}, {}, {},", function, first, extents_of(printer, p.outer),
-                           extents_of(printer, p.segments),
-                           p.row ? rows_of(printer, p.row.extent(), tile_rows) : "rt::c<1>",
+                           extents_of(printer, p.segments), p.row ? rows_of(printer, p.row.extent()) : "rt::c<1>",
                            constant_of(printer, p.column.extent()), constant_of(printer, p.k.extent())));
   printer.line(fmt::format("             rt::matrix_a(x{} + {}, {}, {}, {}),", Product::kA,
                            printer.name(size_in(a).extent()), strides_of(printer, a, p.outer),

@@ -36,9 +36,7 @@ class KernelPrinter {
 
 // ---- words of calls
 std::string constant_of(KernelPrinter& printer, Expr extent);  // a number of which the function makes a type, or a size
-/// Of rows: where they are a size, also the height of the least tile that they may need, of `tile_rows`, `second` and
-/// its halves.
-std::string rows_of(KernelPrinter& printer, Expr extent, int64_t tile_rows, int64_t second = rt::kSecondRows);
+std::string rows_of(KernelPrinter& printer, Expr extent);      // the same of rows, whose divisors nobody asks for
 std::string extents_of(KernelPrinter& printer, std::span<const Expr> variables);  // rt::extents(..)
 /// The coefficients of an affine offset: rt::strides(..).
 std::string strides_of(KernelPrinter& printer, const Affine& offset, std::span<const Expr> variables);
@@ -61,9 +59,9 @@ void print_sum_epilogue(KernelPrinter& printer, const Product& p);
 /// stand in quads.
 inline constexpr int64_t kInPanels = -1, kInPanelsAhead = -2, kInQuads = -3;
 std::string b_of(KernelPrinter& printer, const Product& p, int64_t pack_from);
-/// The whole call: `function` is its name and template arguments, of a tile of `tile_rows`, `b` as above, `first` what
-/// it takes before the extents.
-void print_product(KernelPrinter& printer, const Product& p, std::string_view function, int64_t tile_rows,
-                   std::string_view b, std::string_view first = "");
+/// The whole call: `function` is its name and template arguments, `b` as above, `first` what it takes before the
+/// extents.
+void print_product(KernelPrinter& printer, const Product& p, std::string_view function, std::string_view b,
+                   std::string_view first = "");
 
 }  // namespace cameo

@@ -15,6 +15,8 @@ bool calls_function(Expr value) {
   return found;
 }
 
+int64_t rows_of(const Product& p) { return p.has_any_rows() ? rt::rows_of_any_number(p.m()) : p.m(); }
+
 /// Steps of the sum: a term each, or a quad of one.
 double steps_of(const Product& p) {
   const int64_t terms = p.terms(), run = Dim(p.k.extent()).estimate();
@@ -43,17 +45,19 @@ std::vector<rt::Tile> tiles_of_sums(const Product& p, const Target& target) {
     tile.splits = splits_of(tile, target);
     add(tile);
   };
-  rt::Tile thumb = rt::contract_tile(target.vector_bytes, target.vector_registers, p.m(), p.n());
+  const int64_t m = rows_of(p);
+  rt::Tile thumb = rt::contract_tile(target.vector_bytes, target.vector_registers, m, p.n());
+  if (p.has_any_rows()) thumb.vectors = static_cast<int>(rt::one_width(rt::panels_of(p.n()), thumb.vectors));
   while (thumb.vectors > 1 && !has_registers(p, thumb, target)) thumb.vectors = thumb.vectors / 2;
-  while (!has_registers(p, thumb, target)) thumb.rows = static_cast<int>(rt::even_part(p.m(), thumb.rows - 1));
+  while (!has_registers(p, thumb, target)) thumb.rows = static_cast<int>(rt::even_part(m, thumb.rows - 1));
   add_split(thumb);
   for (thumb.splits = 1; thumb.splits <= rt::kMostSplits; thumb.splits *= 2)
     if (rt::registers_of(thumb, target.vector_bytes) < target.vector_registers) add(thumb);
   for (int64_t vectors = 1; vectors <= std::min(kMostVectors, rt::panels_of(p.n())); ++vectors) {
     const int64_t tallest = rt::tallest_tile(target.vector_bytes, target.vector_registers, vectors);
-    for (int64_t rows = 1; rows <= std::min({kMostRows, tallest, p.m()}); ++rows) {
-      add_split({static_cast<int>(rt::even_part(p.m(), rows)),
-                 static_cast<int>(rt::even_part(rt::panels_of(p.n()), vectors))});
+    for (int64_t rows = 1; rows <= std::min({kMostRows, tallest, m}); ++rows) {
+      add_split(
+          {static_cast<int>(rt::even_part(m, rows)), static_cast<int>(rt::even_part(rt::panels_of(p.n()), vectors))});
     }
   }
   return all;
@@ -89,7 +93,7 @@ double cycles_of_tiles(const Product& p, rt::Tile tile, bool in_registers, const
         in_registers || p.zero ? 0 : 2 * sums * std::ceil(terms / static_cast<double>(rt::kSumBlock));
     return terms * term + flushes + (1 + splits) * sums + kStart;
   };
-  const rt::TileSplit down = rt::split_tiles(p.m(), tile.rows),
+  const rt::TileSplit down = rt::split_tiles(rows_of(p), tile.rows),
                       along = rt::split_tiles(rt::panels_of(p.n()), tile.vectors);
   double cycles = 0, first = 0;
   const int64_t tallest = down.full ? down.size : down.rest;

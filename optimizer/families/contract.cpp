@@ -219,6 +219,7 @@ class Contract final : public Family {
     l.kernel.choice = {{"packed", packed}};
     if (!take_sum(l.kernel) || (!packed && !Product(l.kernel).segments.empty()))
       return "an operand's offsets are not affine";
+    take_most_rows(l.kernel);
     if (packed) put_panels(l.kernel);
     if (roles.product.is_integer())
       l.operands[Product::kB].packing->quads_of = Product(l.kernel).k.extent().int_value();
@@ -285,7 +286,7 @@ class Contract final : public Family {
                               : !is_packed(k)            ? k.choice.get("pack_from", 0)
                               : k.choice.get("ahead", 0) ? kInPanelsAhead
                                                          : kInPanels;
-    print_product(printer, p, function_of(k.choice), k.choice["rows"], b_of(printer, p, pack_from));
+    print_product(printer, p, function_of(k.choice), b_of(printer, p, pack_from));
   }
 
  private:

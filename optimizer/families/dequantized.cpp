@@ -209,7 +209,6 @@ class Dequantized final : public Family {
     const CodeOperands more(k);
     const Product p(k);
     print_product(printer, p, fmt::format("contract<{}, {}, true, 1>", k.choice["rows"], k.choice["vectors"]),
-                  k.choice["rows"],
                   fmt::format("rt::codes_b<{}>(x{}, x{}, {}, {}, {})", bits_of(k), Product::kB, more.scales,
                               more.has_zeros ? fmt::format("x{}", more.zeros) : "nullptr", printer.name(p.k.extent()),
                               zero_of(k)));

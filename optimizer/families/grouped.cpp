@@ -229,12 +229,12 @@ class Grouped final : public Family {
     if (w.groups == 1) {
       const std::string tile = fmt::format("contract<{}, {}, {}, {}>", k.choice["rows"], k.choice["vectors"],
                                            in_registers, k.choice["splits"]);
-      return print_product(printer, p, tile, k.choice["rows"], b_of(printer, p, kInPanels));
+      return print_product(printer, p, tile, b_of(printer, p, kInPanels));
     }
     if (w.taps > 1) p.segments.pop_back();
     const std::string window =
         fmt::format("rt::GroupWindow<{}, {}, {}, {}>{{}}, ", w.columns, w.taps, w.row_step, w.tap_step);
-    print_product(printer, p, fmt::format("grouped<{}, {}>", k.choice["rows"], in_registers), k.choice["rows"],
+    print_product(printer, p, fmt::format("grouped<{}, {}>", k.choice["rows"], in_registers),
                   b_of(printer, p, kInPanels), window);
   }
 };

@@ -113,7 +113,7 @@ class Window final : public Family {
     add(thumb, few);
     for (int64_t limit = thumb; limit > 0; --limit)
       for (const bool written : {true, false})
-        if (few || !written) add(rt::even_part(rows_of(k), limit), written);
+        if (few || !written) add(rt::even_part(rows_of_tiles(k), limit), written);
     return all;
   }
 
@@ -158,11 +158,11 @@ class Window final : public Family {
       tap_parameters += fmt::format(", rt::i64 r{}", i);
       tap_names.emplace_back(fold.variables[i], fmt::format("r{}", i));
     }
-    printer.line(
-        fmt::format("rt::window<{}, rt::FoldKind::{}, {}>(call, {}, {}, {}, {}, {},", k.choice["rows"],
-                    cameo::name(kind), k.choice["written"] != 0, extents_of(printer, outer), extents_of(printer, taps),
-                    cameo::rows_of(printer, axes[axes.size() - 2].extent(), k.choice["rows"], 1),
-                    constant_of(printer, axes.back().extent()), constant_of(printer, fold.variables.back().extent())));
+    printer.line(fmt::format("rt::window<{}, rt::FoldKind::{}, {}>(call, {}, {}, {}, {}, {},", k.choice["rows"],
+                             cameo::name(kind), k.choice["written"] != 0, extents_of(printer, outer),
+                             extents_of(printer, taps), cameo::rows_of(printer, axes[axes.size() - 2].extent()),
+                             constant_of(printer, axes.back().extent()),
+                             constant_of(printer, fold.variables.back().extent())));
     print_tile_lambda(printer, k, parameters + tap_parameters, tap_names, "},", [&] {
       const bool product = kind == FoldKind::Sum && fold.body.op() == Op::Mul;
       constexpr std::string_view joins[] = {"add", "mul", "min", "max"};
@@ -176,7 +176,7 @@ class Window final : public Family {
 
  private:
   static int64_t rows_of_thumb(const Kernel& k, const Target& target) {
-    const int64_t m = rows_of(k);
+    const int64_t m = rows_of_tiles(k);
     return target.is_gpu() ? rt::block_window_rows(m)
                            : rt::window_rows(target.vector_bytes, target.vector_registers, m);
   }
@@ -214,6 +214,10 @@ class Window final : public Family {
     return rounds * std::max(operations, loads);
   }
   static int64_t rows_of(const Kernel& k) { return Dim(k.axes[k.axes.size() - 2].extent()).estimate(); }
+  static int64_t rows_of_tiles(const Kernel& k) {
+    const bool known = k.axes[k.axes.size() - 2].extent().is_const();
+    return known ? rows_of(k) : rt::rows_of_any_number(rows_of(k));
+  }
 };
 
 }  // namespace

@@ -178,6 +178,18 @@ bool take_sum(Kernel& k, Expr term) {
   return true;
 }
 
+void take_most_rows(Kernel& k) {
+  const Product p(k);
+  if (!p.row || p.row.extent().is_const()) return;
+  const Affine b = affine(p.b_offset);
+  const auto rows_along = [&](Expr axis) { return b.stride_of(axis) == 0 ? Dim(axis.extent()).estimate() : 0; };
+  const auto column = k.axes.end() - 1;
+  auto most = column - 1;
+  for (auto axis = k.axes.begin(); axis != column; ++axis)
+    if (rows_along(*axis) > rows_along(*most)) most = axis;
+  std::rotate(most, most + 1, column);
+}
+
 void put_panels(Kernel& k) {
   const Product p(k);
   const int64_t terms = p.terms(), columns = p.n();

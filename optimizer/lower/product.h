@@ -30,6 +30,9 @@ LoweredKernel lower_product(const Graph& g, const Layouts& layouts, ValueId outp
 /// where the operands' offsets are not affine in axes, variables of the sum and `term`, or the last variable does not
 /// walk `a`.
 bool take_sum(Kernel& k, Expr term = {});
+/// Where only a run knows how many rows there are, they become the axis without `b` that likely has most points: a tile
+/// of one row, as a batch of one leaves it, takes B's panels anew for each.
+void take_most_rows(Kernel& k);
 /// Until then a packed `b` is a matrix of rows of terms, one after another for each group: its panels are put in its
 /// place.
 void put_panels(Kernel& k);
@@ -44,6 +47,8 @@ struct Product {
   int64_t n() const { return Dim(column.extent()).estimate(); }
   int64_t terms() const { return points_of(segments) * Dim(k.extent()).estimate(); }
   int64_t batches() const { return points_of(outer); }
+  /// Whether tiles of known columns have every height.
+  bool has_any_rows() const { return row && !row.extent().is_const() && column.extent().is_const(); }
 
   std::vector<Expr> segments;  // variables of the sum, outermost first
   Expr k;                      // the innermost one

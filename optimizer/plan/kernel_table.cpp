@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "optimizer/choose/family.h"
 
@@ -12,7 +13,7 @@ namespace {
 
 /// What of a kernel its text leaves out.
 struct Without {
-  bool numbers = false, names_of_sizes = false;
+  bool numbers = false, names_of_sizes = false, sizes = false;
 };
 /// Sizes that only a run knows, as they appear in a text: with their bounds, whatever they are called.
 class NumberedSizes {
@@ -26,6 +27,31 @@ class NumberedSizes {
   std::map<uint64_t, size_t> numbers_;
 };
 
+std::vector<Expr> roots_of(const Kernel& k) {
+  std::vector<Expr> roots(k.axes.begin(), k.axes.end());
+  for (const Store& st : k.stores) {
+    roots.insert(roots.end(), {st.offset, st.guard, st.value});
+    roots.insert(roots.end(), st.blamed.begin(), st.blamed.end());
+  }
+  if (k.accumulated) roots.push_back(k.accumulated);
+  return roots;
+}
+bool is_run_time_size(Expr e) { return is_symbolic(e) && is_size(e) && e.type() == DType::i64; }
+/// The nodes of a kernel, arguments first; without_sizes: none of which a size is made that only a run knows.
+std::vector<Expr> nodes_of(const Kernel& k, bool without_sizes) {
+  std::vector<Expr> all;
+  const std::vector<Expr> roots = roots_of(k);
+  visit(roots, [&](Expr e) { all.push_back(e); });
+  if (!without_sizes) return all;
+  std::set<uint32_t> wanted;
+  for (Expr root : roots) wanted.insert(root.id());
+  for (auto e = all.rbegin(); e != all.rend(); ++e)
+    if (wanted.contains(e->id()) && !is_run_time_size(*e))
+      for (Expr a : e->args()) wanted.insert(a.id());
+  std::erase_if(all, [&](Expr e) { return !wanted.contains(e.id()); });
+  return all;
+}
+
 /// A canonical text of a kernel: variables and nodes numbered in order of appearance.
 std::string text_of(const Kernel& k, Without without) {
   std::string s = fmt::format("{} {} {}|", k.choice.text(), k.on_host, k.optimize_for_size);
@@ -34,13 +60,12 @@ std::string text_of(const Kernel& k, Without without) {
   std::map<uint64_t, size_t> vars;
   NumberedSizes sizes;
   std::map<uint32_t, size_t> nodes;
-  std::vector<Expr> roots(k.axes.begin(), k.axes.end());
-  for (const Store& st : k.stores) {
-    roots.insert(roots.end(), {st.offset, st.guard, st.value});
-    roots.insert(roots.end(), st.blamed.begin(), st.blamed.end());
-  }
-  if (k.accumulated) roots.push_back(k.accumulated);
-  visit(roots, [&](Expr e) {
+  for (Expr e : nodes_of(k, without.sizes)) {
+    if (without.sizes && is_run_time_size(e)) {
+      s += fmt::format(";size {}", nodes.size());
+      nodes.emplace(e.id(), nodes.size());
+      continue;
+    }
     const bool hidden = without.numbers && e.is_const() && (e.type() == DType::f32 || e.type() == DType::f64);
     uint64_t bits = e.op() == Op::Var ? vars.try_emplace(e.var_number(), vars.size()).first->second
                     : hidden          ? 0
@@ -49,7 +74,7 @@ std::string text_of(const Kernel& k, Without without) {
     s += e.op() == Op::Symbol && without.names_of_sizes ? sizes.text(e) : fmt::format("{:x}", bits);
     for (Expr a : e.args()) s += fmt::format(" {}", nodes.at(a.id()));
     nodes.emplace(e.id(), nodes.size());
-  });
+  }
   for (const Store& st : k.stores) {
     s += fmt::format("|{} {} {} {}", st.operand, nodes.at(st.offset.id()), nodes.at(st.guard.id()),
                      nodes.at(st.value.id()));
@@ -63,8 +88,16 @@ std::string text_of(const Kernel& k, Without without) {
 }  // namespace
 
 std::string kernel_text(const Kernel& k) { return text_of(k, {}); }
-std::string shape_text(const Kernel& k) { return text_of(k, {.numbers = true}); }
+std::string shape_text(const Kernel& k) { return text_of(k, {.numbers = true, .sizes = true}); }
 std::string problem_text(const Kernel& k) { return text_of(k, {.names_of_sizes = true}); }
+
+bool has_sizes(const Kernel& k) { return std::ranges::any_of(nodes_of(k, true), is_run_time_size); }
+bool has_sizes_of_floats(const Kernel& k) {
+  bool found = false;
+  for (Expr e : nodes_of(k, true))
+    if (is_run_time_size(e)) visit(std::vector{e}, [&](Expr part) { found |= is_float(part.type()); });
+  return found;
+}
 
 std::string symbol_of(size_t number, std::string_view title) {
   std::string s = fmt::format("k{:03}_", number);

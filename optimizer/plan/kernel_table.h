@@ -27,7 +27,12 @@ void add_origins(Kernel& k, const Kernel& equal);
 std::string kernel_text(const Kernel& k);
 /// The same in any build of any model: sizes that only a run knows are their bounds, in order of appearance.
 std::string problem_text(const Kernel& k);
-/// The text of a kernel without its f32 and f64 numbers: kernels of one text differ in those alone.
+/// The text of a kernel without its f32 and f64 numbers and its sizes that only a run knows: kernels of one text differ
+/// in those alone.
 std::string shape_text(const Kernel& k);
+/// Whether it asks for such sizes.
+bool has_sizes(const Kernel& k);
+/// Whether floating numbers decide one, as scales do.
+bool has_sizes_of_floats(const Kernel& k);
 
 }  // namespace cameo

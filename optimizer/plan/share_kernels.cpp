@@ -1,5 +1,6 @@
 // share_kernels: kernels that differ in floating numbers alone are one function, which reads its numbers from the
-// weights. Only where there are many: each would cost its time to compile, a few cost less than the loads.
+// weights. Only where there are many: each would cost its time to compile, a few cost less than the loads. Kernels over
+// sizes that only a run knows are longer to compile, and one for all sizes, so that two are worth it.
 #include <algorithm>
 #include <map>
 #include <unordered_map>
@@ -10,7 +11,7 @@
 namespace cameo {
 namespace {
 
-constexpr size_t kWorthSharing = 16;  // kernels
+constexpr size_t kWorthSharing = 16, kWorthSharingOverSizes = 2;  // kernels
 constexpr DType kShared[] = {DType::f32, DType::f64};
 
 std::vector<Expr> values_of(const Kernel& k) {
@@ -37,9 +38,12 @@ class Sharer {
     std::map<std::string, std::vector<uint32_t>> alike;
     for (uint32_t k = 0; k < plan_.kernels.size(); ++k)
       if (!plan_.kernels[k].on_host) alike[shape_text(plan_.kernels[k])].push_back(k);
-    for (const auto& [text, kernels] : alike)
-      if (kernels.size() >= kWorthSharing)
-        for (DType type : kShared) share(kernels, type);
+    for (const auto& [text, kernels] : alike) {
+      const bool over_sizes = has_sizes(plan_.kernels[kernels[0]]);
+      if (kernels.size() < (over_sizes ? kWorthSharingOverSizes : kWorthSharing)) continue;
+      if (std::ranges::any_of(kernels, [&](uint32_t k) { return has_sizes_of_floats(plan_.kernels[k]); })) continue;
+      for (DType type : kShared) share(kernels, type);
+    }
     for (Step& s : plan_.steps) {
       if (s.kind != StepKind::Kernel) continue;
       for (const Ref& more : numbers_[s.kernel]) s.refs.push_back(more);
@@ -49,7 +53,7 @@ class Sharer {
   }
 
  private:
-  /// All of `kernels` become the first one, which loads the numbers that differ.
+  /// All of `kernels` load the numbers that differ; those that are equal then are one.
   void share(const std::vector<uint32_t>& kernels, DType type) {
     std::vector<std::vector<Expr>> numbers;
     for (uint32_t k : kernels) numbers.push_back(numbers_in(plan_.kernels[k], type));
@@ -57,27 +61,32 @@ class Sharer {
     for (size_t i = 0; i < numbers[0].size(); ++i)
       if (std::ranges::any_of(numbers, [&](const auto& n) { return n[i] != numbers[0][i]; })) differ.push_back(i);
     if (differ.empty()) return;
+    std::map<std::string, uint32_t> first;
     for (size_t k = 0; k < kernels.size(); ++k) {
       Tensor values(type, {static_cast<int64_t>(differ.size())});
       for (size_t i = 0; i < differ.size(); ++i)
         values.set(static_cast<int64_t>(i), numbers[k][differ[i]].float_value());
       const int64_t offset = weights_.add(std::make_shared<const Tensor>(std::move(values)));
       numbers_[kernels[k]].push_back({Base::Weights, 0, offset});
-      becomes_[kernels[k]] = kernels[0];
+      Kernel& one = plan_.kernels[kernels[k]];
+      load_numbers(one, type, numbers[k], differ);
+      becomes_[kernels[k]] = first.try_emplace(kernel_text(one), kernels[k]).first->second;
+      Kernel& kept = plan_.kernels[becomes_[kernels[k]]];
+      kept.provenance = merge(kept.provenance, one.provenance);
     }
-    Kernel& one = plan_.kernels[kernels[0]];
-    const auto operand = static_cast<uint32_t>(one.operands.size());
-    one.operands.push_back(type);
+  }
+  /// Those of `numbers` at the places `which` are loads of one operand more.
+  static void load_numbers(Kernel& k, DType type, const std::vector<Expr>& numbers, const std::vector<size_t>& which) {
+    const auto operand = static_cast<uint32_t>(k.operands.size());
+    k.operands.push_back(type);
     std::unordered_map<Expr, Expr, ExprHash> loads;
-    for (size_t i = 0; i < differ.size(); ++i)
-      loads[numbers[0][differ[i]]] =
-          read_at(operand, type, integer(static_cast<int64_t>(i)), boolean(true), zero(type));
+    for (size_t i = 0; i < which.size(); ++i)
+      loads[numbers[which[i]]] = read_at(operand, type, integer(static_cast<int64_t>(i)), boolean(true), zero(type));
     const auto loaded = [&](Expr root) {
       return rewrite(root, [&](Expr e) { return e.is_const() && loads.contains(e) ? loads[e] : e; });
     };
-    for (Store& s : one.stores) s.value = loaded(s.value);
-    if (one.accumulated) one.accumulated = loaded(one.accumulated);
-    for (uint32_t k : kernels) one.provenance = merge(one.provenance, plan_.kernels[k].provenance);
+    for (Store& s : k.stores) s.value = loaded(s.value);
+    if (k.accumulated) k.accumulated = loaded(k.accumulated);
   }
   void drop_unused() {
     std::vector<Kernel> kept;

@@ -8,6 +8,7 @@
 #include "runtime/kernels/contract_codes.h"
 #include "runtime/kernels/contract_operands.h"
 #include "runtime/kernels/contract_quads.h"
+#include "runtime/kernels/contract_ranged.h"
 #include "runtime/kernels/contract_shape.h"
 #include "runtime/kernels/contract_staged.h"
 #include "runtime/kernels/contract_tile.h"
@@ -38,121 +39,52 @@ RT_FN void contract_naive(const Call& call, Extents<R> outer, Extents<S> segment
 // ---- loops over tiles ----------------------------------------------------------------------------------------------
 namespace detail {
 
-inline constexpr i64 kLongSum = 64;  // terms, of which a tile takes so long that its height may be asked for
-// A single row has so few sums in a tile of the other heights' width that each waits for its last FMA: its own takes
-// six registers of sums, in panels that do not evict each other where they stand a multiple of 4096 bytes apart.
-template <class N, int Splits>
-constexpr int row_panels() {
-  constexpr int kMost = kParts * Splits < 6 ? 6 / (kParts * Splits) : 1;
-  if constexpr (kIsConstant<N>) return even_part(panels_of(N::value), kMost);
-  return kMost;
-}
-template <class M>
-inline constexpr bool kMayBeOne = !kIsConstant<M> && kLeast<M> < 2;
-
-template <int MR, int NV, bool InRegisters, int Splits, bool kLowEnd, int R, int S, class M, class N, class A, class B,
+// Of numbers of rows and columns that are known when a kernel is compiled: the tiles that occur, written out.
+template <int MR, int NV, bool InRegisters, int Splits, int R, int S, class M, class N, class K, class A, class B,
           class Epilogue>
 struct Contraction {
-  using PanelTotal = typename PanelCount<N>::Type;
-
   const Call& call;
   Extents<R> outer;
   Extents<S> segments;
   M m;
   N n;
-  i64 k;
+  K k;
   TileSplit rows, columns;
   A a;
   B b;
   Epilogue& epilogue;
 
-  // Whether a tile's sums go from registers into copies of the epilogue, one for each vector: those of tiles that most
-  // of the output has. Others leave them in memory, where one loop over them serves all heights.
-  template <int H, int W>
-  static constexpr bool kWritten = InRegisters && (kIsConstant<M> || H == MR) && (kIsConstant<N> || W == NV);
-  // H rows from `row` on, of which the first `known` were computed before. The number of rows that it leaves in
-  // `totals`.
-  template <int H, int W, class V, class P, class Next>
-  RT_FN i64 tile(V* totals, const i64* index, P panels, Next ahead, i64 row, i64 known, i64 panel) const {
-    const auto* const from = a.base + a.outer.at(index) + row * a.row_stride;
-    using Sums = typename B::template Sums<H, W, Splits>;
-    Sums acc;
-    acc.clear();
-    if constexpr (InRegisters || Sums::kExact) {
-      each_segment<0, S>(segments, a.segment, from, [&](auto* p) __attribute__((always_inline)) {
-        acc.add_products(p, a.row_stride, panels, k, ahead);
-        panels.advance(k);
-      });
-      acc.finish(a, b, panels);
-      if constexpr (kWritten<H, W>) {
-        const auto emit = [&](auto sum, int i, auto col) __attribute__((always_inline)) {
-          if (!kIsConstant<M> || i >= known) store_element<R>(epilogue, index, sum, row + i, col);
-        };
-        const bool all_rows = kIsConstant<M> || known == 0;
-        if constexpr (kIsConstant<N> || kIsMultiple<N, kPanel>) {
-          if (all_rows) return acc.each(n, panel * kPanel, emit), 0;
-        } else {
-          if (all_rows && (panel + W) * kPanel <= n) return acc.each(c<W * kPanel>, panel * kPanel, emit), 0;
-        }
-      }
-      acc.put(totals);
-    } else {
-      acc.clear_totals(totals);
-      i64 terms = 0, left = points_of<S>(segments) * k;
-      each_segment<0, S>(segments, a.segment, from, [&](auto* p) __attribute__((always_inline)) {
-        RT_ROLLED
-        for (i64 at = 0; at < k; at += kSumBlock) {
-          const i64 steps = k - at < kSumBlock ? k - at : kSumBlock;
-          acc.add_products(p + at, a.row_stride, panels, steps, ahead);
-          panels.advance(steps);
-          terms += steps;
-          left -= steps;
-          if (terms < kSumBlock && left > 0) continue;
-          acc.flush(totals);
-          terms = 0;
-        }
-      });
-    }
-    return H;
+  static constexpr bool kDots = B::kDots && S == 0;
+  RT_FN auto row_at(const i64* index, i64 row) const { return a.base + a.outer.at(index) + row * a.row_stride; }
+  template <class Sum, class Col>
+  RT_FN void store(const i64* index, Sum sum, i64 row, Col col) const {
+    store_element<R>(epilogue, index, sum, row, col);
   }
-  // The rows of `totals` from `known` on.
+
+  // H rows from `row` on, of which the first `known` were computed before. Sums go from registers into copies of the
+  // epilogue, one for each vector, or they are left in memory.
+  template <int H, int W, class V, class P, class Next>
+  RT_FN void tile(V* totals, const i64* index, P panels, Next ahead, i64 row, i64 known, i64 panel) const {
+    const auto* const from = row_at(index, row);
+    typename B::template Sums<H, W, Splits> acc;
+    if constexpr (InRegisters) {
+      sum_up(acc, segments, a.segment, from, a.row_stride, panels, k, ahead);
+      acc.finish(b.bias(a), panels);
+      acc.each(n, panel * kPanel, [&](auto sum, int i, auto col) __attribute__((always_inline)) {
+        if (i >= known) store(index, sum, row + i, col);
+      });
+    } else {
+      sum_into<false>(acc, totals, segments, a.segment, from, a.row_stride, panels, k, ahead, b.bias(a));
+    }
+  }
   template <int W, class V>
-  RT_FN void store_totals(const V* totals, const i64* index, i64 row, i64 known, i64 rows_left, i64 panel) const {
+  RT_FN void store_totals(const V* totals, const i64* index, i64 row, i64 known, i64 height, i64 panel) const {
     using Sums = typename B::template Sums<1, W, 1>;
     RT_ROLLED
-    for (i64 i = known; i < rows_left; ++i)
+    for (i64 i = known; i < height; ++i)
       Sums::each_total(totals + i * Sums::kSums, n, panel * kPanel,
                        [&](auto sum, int, auto col)
-                           __attribute__((always_inline)) { store_element<R>(epilogue, index, sum, row + i, col); });
-  }
-
-  // `count` parts of rows from `part` on times the columns of `width` panels, as B stands.
-  RT_FN void dot_rows(const i64* index, i64 part, i64 count, i64 panel, i64 width) const {
-    if constexpr (S == 0 && B::kDots) {
-      const i64 end = rows.begin(part + count) < m ? rows.begin(part + count) : i64(m);
-      RT_ROLLED
-      for (i64 row = rows.begin(part); row < end; ++row) RT_ROLLED
-      for (i64 p = panel; p < panel + width; ++p) {
-        f32 sums[kPanel] = {};
-        b.dot(sums, a.base + a.outer.at(index) + row * a.row_stride, index, p, n, k);
-        for (int at = 0; at < kPanel; at += kPart)
-          emit(load(sums, Lanes<kPart>{at}), p * kPanel + at, n,
-               [&](auto sum, auto col)
-                   __attribute__((always_inline)) { store_element<R>(epilogue, index, sum, row, col); });
-      }
-    }
-  }
-
-  // The part of the next panels that tile number `at` of a column brings.
-  template <int W, class P>
-  RT_FN auto ahead_of(P panels, i64 at) const {
-    if constexpr (B::kStreams) {
-      const i64 tiles = points_of<R>(outer) * rows.parts, bytes = W * panels.panel_step * i64(sizeof *panels.at);
-      const i64 step = round_up_div(W * panels.k_step * i64(sizeof *panels.at), tiles);
-      return Ahead{reinterpret_cast<const char*>(panels.at) + bytes + bytes * at / tiles, step};
-    } else {
-      return NoAhead{};
-    }
+                           __attribute__((always_inline)) { store(index, sum, row + i, col); });
   }
 
   // Tiles of the panels [panel, panel + W): those numbered [number, number + count) of the column.
@@ -164,12 +96,12 @@ struct Contraction {
     RT_ROLLED
     while (true) {
       i64 first = 0, known = 0, left = 0;
-      each_rows<MR, kSecondRows, kLowEnd>(
-          m, rows, part, [&](auto height, i64 row, i64 computed) __attribute__((always_inline)) {
-            left = tile<height.value, W>(totals, index, panels, ahead_of<W>(panels, number), row, computed, panel);
-            first = row, known = computed;
-          });
-      store_totals<W>(totals, index, first, known, left, panel);
+      each_rows<MR>(m, rows, part, [&](auto height, i64 row, i64 computed) __attribute__((always_inline)) {
+        const auto ahead = ahead_of<B>(panels, W, number, points_of<R>(outer) * rows.parts);
+        tile<height.value, W>(totals, index, panels, ahead, row, computed, panel);
+        first = row, known = computed, left = height.value;
+      });
+      if constexpr (!InRegisters) store_totals<W>(totals, index, first, known, left, panel);
       if (--count == 0) return;
       ++number;
       if (++part == rows.parts) {
@@ -188,18 +120,17 @@ struct Contraction {
     const i64 end = tiles * (call.chunk + 1) / call.chunks;
     RT_ROLLED
     while (u < end) {
-      const i64 part = u / length % columns.parts, panel = columns.begin(part);
+      const i64 part = u / length % columns.parts, panel = columns.begin(part), width = columns.begin(part + 1) - panel;
       const i64 first = u % length + (b.shared() ? 0 : u / length / columns.parts * rows.parts);
       const i64 count = length - u % length < end - u ? length - u % length : end - u;
       i64 index[R == 0 ? 1 : R];
       index_of<R>(first / rows.parts, outer, index);
-      if (S == 0 && b.dots(m)) {
-        dot_rows(index, first % rows.parts, count, panel, columns.begin(part + 1) - panel);
+      if (kDots && b.dots(m)) {
+        dot_rows(*this, index, first % rows.parts, count, panel, width);
       } else {
-        const auto panels =
-            b.panels(call, index, panel, columns.begin(part + 1) - panel, m, n, points_of<S>(segments) * k);
-        each_size<NV, PanelTotal>(columns, part, [&](auto width) __attribute__((always_inline)) {
-          column<width.value>(panels, index, first, count, panel);
+        const auto panels = b.panels(call, index, panel, width, m, n, points_of<S>(segments) * k);
+        each_size<NV, Constant<panels_of(N::value)>>(columns, part, [&](auto size) __attribute__((always_inline)) {
+          column<size.value>(panels, index, first, count, panel);
         });
       }
       u += count;
@@ -222,17 +153,14 @@ RT_FN void contract(const Call& call, Extents<R> outer, Extents<S> segments, M m
                                                                  a,     b,        epilogue}
       .run(call);
 #else
-  if constexpr (!B::kDots && detail::kMayBeOne<M> && MR > 1) {
-    if (m == 1)
-      return contract<1, detail::row_panels<N, Splits>(), InRegisters, Splits>(call, outer, segments, c<1>, n, k, a, b,
-                                                                               epilogue);
-    return contract<MR, NV, InRegisters, Splits>(call, outer, segments, at_least<2>(m), n, k, a, b, epilogue);
+  if constexpr (detail::kIsConstant<M> && detail::kIsConstant<N>) {
+    const TileSplit rows = detail::split_rows<MR>(m), columns = detail::split_columns<NV>(n);
+    detail::Contraction<MR, NV, InRegisters, Splits, R, S, M, N, K, A, B, Epilogue>{
+        call, outer, segments, m, n, k, rows, columns, a, b, epilogue}
+        .run();
+  } else {
+    detail::contract_ranged<MR, NV, InRegisters, Splits>(call, outer, segments, m, n, k, a, b, epilogue);
   }
-  constexpr bool kLowEnd = detail::kLeast<K> >= detail::kLongSum;
-  const TileSplit rows = detail::split_rows<MR, kSecondRows, kLowEnd>(m), columns = detail::split_columns<NV>(n);
-  detail::Contraction<MR, NV, InRegisters, Splits, kLowEnd, R, S, M, N, A, B, Epilogue>{
-      call, outer, segments, m, n, k, rows, columns, a, b, epilogue}
-      .run();
 #endif
 }
 

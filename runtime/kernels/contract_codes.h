@@ -74,12 +74,12 @@ struct CodeSums : TileSums<f32, MR, NV, 1> {
     else
       return code >> 4;
   }
-  template <class Next>
+  template <bool Unrolled = true, class Next>
   RT_FN void add_products(const f32* a, i64 row_stride, CodePanels<Bits> b, i64 k, Next& ahead) {
     add_block(indices<kSums>{}, indices<kAcross>{}, a, row_stride, b, k, ahead);
   }
-  template <class A, class B, class P>
-  RT_FN void finish(const A&, const B&, P) {}
+  template <class P>
+  RT_FN void finish(NoBias, P) {}
 };
 
 }  // namespace detail
@@ -110,6 +110,10 @@ struct CodesB {
 #if !defined(RT_KERNEL)
   template <int MR, int NV, int kChains>
   using Sums = detail::CodeSums<Bits, MR, NV>;
+  template <class A>
+  RT_FN detail::NoBias bias(const A&) const {
+    return {};
+  }
   RT_FN CodePanels<Bits> panels(const Call&, const i64*, i64 panel, i64, i64, i64, i64 k_total) const {
     const i64 step = k_total / k * kPanel;
     return {codes + panel * panel_step(k_total),

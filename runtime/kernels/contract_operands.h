@@ -52,6 +52,10 @@ struct PackedB {
 #if !defined(RT_KERNEL)
   template <int MR, int NV, int kChains>
   using Sums = detail::Accumulators<MR, NV, kChains>;
+  template <class A>
+  RT_FN detail::NoBias bias(const A&) const {
+    return {};
+  }
 #endif
   RT_FN bool shared() const { return outer.all_zero(); }
   RT_FN bool dots(i64) const { return false; }
@@ -61,8 +65,8 @@ struct PackedB {
   RT_FN auto at(const i64* index, i64 k, i64 col, i64 k_total) const {
     return load(address(index, k, col, k_total), 0);
   }
-  RT_FN Panels<T> panels(const Call&, const i64* index, i64 panel, i64, i64, i64, i64 k_total) const {
-    return {base + outer.at(index) + panel * k_total * kPanel, k_total * kPanel, kPanel};
+  RT_FN PackedPanels<T> panels(const Call&, const i64* index, i64 panel, i64, i64, i64, i64 k_total) const {
+    return {base + outer.at(index) + panel * k_total * kPanel, k_total * kPanel};
   }
 };
 template <class T, int R>
@@ -150,6 +154,10 @@ struct StridedB {  // (i.., k, col) at base + i * outer + k * k_stride + col * n
 #if !defined(RT_KERNEL)
   template <int MR, int NV, int kChains>
   using Sums = detail::Accumulators<MR, NV, kChains>;
+  template <class A>
+  RT_FN detail::NoBias bias(const A&) const {
+    return {};
+  }
 #endif
   RT_FN bool shared() const { return false; }
   // Columns that are contiguous are multiplied with few rows as they stand, adding up across lanes.
@@ -198,6 +206,40 @@ struct StridedB {  // (i.., k, col) at base + i * outer + k * k_stride + col * n
   }
 #endif
 };
+#if !defined(RT_KERNEL)
+namespace detail {
+
+// `count` parts of a contraction's rows from `part` on times the columns of `width` panels, as B stands.
+template <class C>
+RT_FN void dot_rows(const C& c, const i64* index, i64 part, i64 count, i64 panel, i64 width) {
+  if constexpr (C::kDots) {
+    const i64 end = c.rows.begin(part + count) < c.m ? c.rows.begin(part + count) : i64(c.m);
+    RT_ROLLED
+    for (i64 row = c.rows.begin(part); row < end; ++row) RT_ROLLED
+    for (i64 p = panel; p < panel + width; ++p) {
+      f32 sums[kPanel] = {};
+      c.b.dot(sums, c.row_at(index, row), index, p, c.n, c.k);
+      for (int at = 0; at < kPanel; at += kPart)
+        emit(load(sums, Lanes<kPart>{at}), p * kPanel + at, c.n,
+             [&](auto sum, auto col) __attribute__((always_inline)) { c.store(index, sum, row, col); });
+    }
+  }
+}
+// The part of the next panels, `width` of them, that tile number `at` of `tiles` in a column brings.
+template <class B, class P>
+RT_FN auto ahead_of(P panels, i64 width, i64 at, i64 tiles) {
+  if constexpr (B::kStreams) {
+    const i64 bytes = width * panels.panel_step * i64(sizeof *panels.at);
+    const i64 step = round_up_div(width * panels.k_step * i64(sizeof *panels.at), tiles);
+    return Ahead{reinterpret_cast<const char*>(panels.at) + bytes + bytes * at / tiles, step};
+  } else {
+    return NoAhead{};
+  }
+}
+
+}  // namespace detail
+#endif
+
 template <class T, int R>
 RT_FN StridedB<T, R> strided_b(const T* base, Strides<R> outer, i64 k_stride, i64 n_stride, i64 pack_from = 0) {
   return {base, outer, k_stride, n_stride, pack_from};

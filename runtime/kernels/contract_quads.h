@@ -154,27 +154,23 @@ struct QuadSums : TileSums<i32, MR, NV, kChains> {
     (..., (ahead.step(), step<C>(indices<MR>{}, indices<kAcross>{}, b + C * kQuadRow, panel_step,
                                  [&](int row) RT_INLINE { return load_quad(a + C * kQuad + row * row_stride); })));
   }
-  template <class T, class Next>
+  template <bool Unrolled = true, class T, class Next>
   RT_FN void add_products(const T* a, i64 row_stride, QuadPanels b, i64 k, Next& ahead) {
     i64 at = 0;
-    if constexpr (kChains > 1) {
-#pragma GCC unroll 2
-      for (; at + kChains * kQuad <= k; at += kChains * kQuad)
+    if constexpr (kChains > 1)
+      each_step<Unrolled, kChains * kQuad>(at, k, [&]() RT_INLINE {
         steps(indices<kChains>{}, a + at, row_stride, b.at + at * kPanel, b.panel_step, ahead);
-    }
-#pragma GCC unroll 2
-    for (; at + kQuad <= k; at += kQuad)
-      steps(indices<1>{}, a + at, row_stride, b.at + at * kPanel, b.panel_step, ahead);
+      });
+    each_step<Unrolled, kQuad>(
+        at, k, [&]() RT_INLINE { steps(indices<1>{}, a + at, row_stride, b.at + at * kPanel, b.panel_step, ahead); });
     if (at < k)
       step<0>(indices<MR>{}, indices<kAcross>{}, b.at + at * kPanel, b.panel_step,
               [&](int row) RT_INLINE { return load_quad(a + at + row * row_stride, k - at); });
   }
 
   // Takes off what the bias of each element has added. `behind`: the panels' ends.
-  template <class A, class B>
-  RT_FN void finish(const A&, const B& b, QuadPanels behind) {
-    constexpr bool kBiased = kSame<bare<decltype(*A::base)>, i8>;
-    if (const i32 bias = kBiased ? b.zero + 128 : b.zero; bias != 0) finish(indices<kSums>{}, bias, behind);
+  RT_FN void finish(i32 bias, QuadPanels behind) {
+    if (bias != 0) finish(indices<kSums>{}, bias, behind);
   }
   template <int... I>
   RT_FN void finish(Indices<int, I...>, i32 bias, QuadPanels behind) {
@@ -210,6 +206,10 @@ struct QuadsB {
 #if !defined(RT_KERNEL)
   template <int MR, int NV, int kChains>
   using Sums = detail::QuadSums<MR, NV, kChains>;
+  template <class A>
+  RT_FN i32 bias(const A&) const {
+    return kSame<bare<decltype(*A::base)>, i8> ? zero + 128 : zero;
+  }
   RT_FN QuadPanels panels(const Call&, const i64* index, i64 panel, i64, i64, i64, i64 k_total) const {
     return {base + outer.at(index) + panel * panel_step(k_total), panel_step(k_total)};
   }

@@ -45,6 +45,21 @@ constexpr void pack_quads(i8* to, i64 n, i64 segments, i64 k, At at) {
 // The smallest part when `total` is divided into as few parts as `limit` allows, as even as they can be.
 constexpr i64 even_part(i64 total, i64 limit) { return round_up_div(total, round_up_div(total, limit)); }
 
+// Rows as the choice of a tile sees them where only a run knows how many there are: a number that no height divides
+// less evenly than others, so that layers of different sizes have one tile.
+constexpr i64 rows_of_any_number(i64 estimate) {
+  constexpr i64 kEight = 8, kTwelve = 12, kBoth = 24;  // the tallest that there are
+  if (estimate < kTwelve) return estimate < kEight ? estimate : kEight;
+  return round_up_div(estimate, kBoth) * kBoth;
+}
+
+// Where each size of part is code of its own: one that divides `total` without a rest, if it is near `limit`.
+constexpr i64 one_width(i64 total, i64 limit) {
+  for (i64 size = limit; 3 * size >= 2 * limit; --size)
+    if (total % size == 0) return size;
+  return even_part(total, limit);
+}
+
 // total = full parts of `size` and then (parts - full) of `rest`, which is size - 1 if total can be had so, else 1.
 // What contract_tile chooses always can: no thin tails.
 struct TileSplit {

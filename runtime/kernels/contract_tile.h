@@ -45,6 +45,13 @@ struct Panels {  // B for one tile: vector j of step k at + j * panel_step + k *
   i64 panel_step, k_step;
   RT_FN void advance(i64 k) { at += k * k_step; }
 };
+template <class T>
+struct PackedPanels {  // the same of constant weights
+  const T* at;
+  i64 panel_step;
+  static constexpr i64 k_step = kPanel;
+  RT_FN void advance(i64 k) { at += k * k_step; }
+};
 
 // Panels that come next, brought from memory into the second cache while a tile is summed: so many bytes at each step
 // of k.
@@ -155,8 +162,7 @@ RT_FN void each_size(const TileSplit& split, i64 part, F f) {
 
 // Rows fall into parts of one height, the largest that there are rows for of N and, below that, Second and its halves.
 // The last part reaches back into the one before, and says how many of its rows belong there, so that each height is
-// one tile at most; kLowEnd: it has the least height that its rows fit into, which pays where parts take long. Of a
-// known number that is less than N, which no tile is chosen for, the parts have several heights.
+// one tile at most. Of a known number that is less than N, which no tile is chosen for, the parts have several heights.
 template <int N, class M>
 constexpr bool one_height() {
   return !kIsConstant<M> || kLeast<M> >= N;
@@ -173,20 +179,10 @@ constexpr i64 height_of(i64 m) {
     return m >= N && even_part(m, N) > kBelow<N, Second> ? N : height_of<kBelow<N, Second>, Second>(m);
   }
 }
-template <int N, int Second>
-constexpr i64 height_for(i64 rows) {  // of N at most
-  if constexpr (N == 1) {
-    return 1;
-  } else {
-    return rows > kBelow<N, Second> ? N : height_for<kBelow<N, Second>, Second>(rows);
-  }
-}
-template <int N, int Second = kSecondRows, bool kLowEnd = false, class M>
+template <int N, int Second = kSecondRows, class M>
 RT_FN constexpr TileSplit split_rows(M m) {
   if constexpr (one_height<N, M>()) {
     const i64 height = kLeast<M> >= N ? N : height_of<N, Second>(m), parts = round_up_div(m, height);
-    if constexpr (kLowEnd && kLeast<M> < N)
-      return {parts, parts - 1, height, height_for<N, Second>(m - (parts - 1) * height)};
     return {parts, parts, height, height};
   } else {
     return split_tiles(m, N);
@@ -204,15 +200,15 @@ RT_FN void with_height(i64 height, F f) {
   }
 }
 // Calls f with the height of a part, where it begins, and how many of its rows belong to the part before.
-template <int N, int Second = kSecondRows, bool kLowEnd = false, class M, class F>
+template <int N, int Second = kSecondRows, class M, class F>
 RT_FN void each_rows(M m, const TileSplit& split, i64 part, F f) {
   if constexpr (!one_height<N, M>()) {
     each_size<N, M>(split, part, [&](auto size) __attribute__((always_inline)) { f(size, split.begin(part), 0); });
   } else if constexpr (kIsConstant<M> && kLeast<M> % N == 0) {
     f(Size<N>{}, part * N, 0);
   } else {
-    const i64 begin = part * split.size, size = kLowEnd && part >= split.full ? split.rest : split.size;
-    with_height<N, Second, M>(size, [&](auto height) __attribute__((always_inline)) {
+    const i64 begin = part * split.size;
+    with_height<N, Second, M>(split.size, [&](auto height) __attribute__((always_inline)) {
       const i64 row = begin + height.value <= m ? begin : m - height.value;
       f(height, row, begin - row);
     });
@@ -265,6 +261,18 @@ RT_FN void emit(V v, i64 col, N n, F f) {
     element_of<V> lanes[kPart];
     store(lanes, Lanes<kPart>{0}, v);
     emit_tail<kPart / 2>(lanes, col, n, f);
+  }
+}
+
+// Calls f at every `Step` terms from `at` to `k`; Unrolled: two of them at once.
+template <bool Unrolled, int Step, class F>
+RT_FN void each_step(i64& at, i64 k, F f) {
+  if constexpr (Unrolled) {
+#pragma GCC unroll 2
+    for (; at + Step <= k; at += Step) f();
+  } else {
+    RT_ROLLED
+    for (; at + Step <= k; at += Step) f();
   }
 }
 
@@ -333,6 +341,9 @@ struct TileSums {
   }
 };
 
+// What a B adds to each sum: nothing, or the same number of times the sum of its column's weights (contract_quads.h).
+struct NoBias {};
+
 // Of products of f32. Rounded, so that long sums are taken in blocks.
 template <int MR, int NV, int kChains>
 struct Accumulators : TileSums<f32, MR, NV, kChains> {
@@ -346,34 +357,69 @@ struct Accumulators : TileSums<f32, MR, NV, kChains> {
     const V w[kAcross] = {load_next<T, kPart>(b + J / kParts * panel_step + J % kParts * kPart)...};
     (..., (sum[C * kSums + I] = fma<V>(splat<V>(a[I / kAcross * row_stride]), w[I % kAcross], sum[C * kSums + I])));
   }
-  template <class T, class Next, int... C>
-  RT_FN void steps(Indices<int, C...>, const f32* a, i64 row_stride, const T* b, Panels<T> panels, Next& ahead) {
+  template <class T, class P, class Next, int... C>
+  RT_FN void steps(Indices<int, C...>, const f32* a, i64 row_stride, const T* b, const P& panels, Next& ahead) {
     (..., (ahead.step(),
            step<C>(indices<kSums>{}, indices<kAcross>{}, a + C, row_stride, b + C * panels.k_step, panels.panel_step)));
   }
-  template <class T>
-  RT_FN void add_products(const f32* a, i64 row_stride, Panels<T> b, i64 k) {
+  template <class P>
+  RT_FN void add_products(const f32* a, i64 row_stride, const P& b, i64 k) {
     NoAhead none;
     add_products(a, row_stride, b, k, none);
   }
-  template <class T, class Next>
-  RT_FN void add_products(const f32* a, i64 row_stride, Panels<T> b, i64 k, Next& ahead) {
+  template <bool Unrolled = true, class P, class Next>
+  RT_FN void add_products(const f32* a, i64 row_stride, const P& b, i64 k, Next& ahead) {
     i64 at = 0;
-    if constexpr (kChains > 1) {
-#pragma GCC unroll 2
-      for (; at + kChains <= k; at += kChains)
-        steps(indices<kChains>{}, a + at, row_stride, b.at + at * b.k_step, b, ahead);
-    }
-#pragma GCC unroll 2
-    for (; at < k; ++at) {
+    if constexpr (kChains > 1)
+      each_step<Unrolled, kChains>(
+          at, k, [&]() RT_INLINE { steps(indices<kChains>{}, a + at, row_stride, b.at + at * b.k_step, b, ahead); });
+    each_step<Unrolled, 1>(at, k, [&]() RT_INLINE {
       // Rows that overlap share elements between steps; kept in registers for that they would push out the sums.
       if (kVectorBytes < 64 && row_stride < 4) asm volatile("" ::: "memory");
       steps(indices<1>{}, a + at, row_stride, b.at + at * b.k_step, b, ahead);
-    }
+    });
   }
-  template <class A, class B, class P>
-  RT_FN void finish(const A&, const B&, P) {}
+  template <class P>
+  RT_FN void finish(NoBias, P) {}
 };
+
+// All segments' products: what `acc` holds then. `panels` end behind what was summed. k: a constant's loop is unrolled.
+template <class Sums, class T, int S, class P, class K, class Next>
+RT_FN void sum_up(Sums& acc, const Extents<S>& segments, const Strides<S>& strides, const T* from, i64 row_stride,
+                  P& panels, K k, Next& ahead) {
+  acc.clear();
+  each_segment<0, S>(segments, strides, from, [&](auto* p) __attribute__((always_inline)) {
+    acc.template add_products<kIsConstant<K>>(p, row_stride, panels, k, ahead);
+    panels.advance(k);
+  });
+}
+// The same into `totals`. OneBlock: a sum has no more terms than one; else they are taken in blocks.
+template <bool OneBlock, class Sums, class V, class T, int S, class P, class K, class Next, class Bias>
+RT_FN void sum_into(Sums& acc, V* totals, const Extents<S>& segments, const Strides<S>& strides, const T* from,
+                    i64 row_stride, P panels, K k, Next ahead, Bias bias) {
+  if constexpr (OneBlock || Sums::kExact) {
+    sum_up(acc, segments, strides, from, row_stride, panels, k, ahead);
+    acc.finish(bias, panels);
+    acc.put(totals);
+    return;
+  }
+  acc.clear();
+  acc.clear_totals(totals);
+  i64 terms = 0, left = points_of<S>(segments) * k;
+  each_segment<0, S>(segments, strides, from, [&](auto* p) __attribute__((always_inline)) {
+    RT_ROLLED
+    for (i64 at = 0; at < k; at += kSumBlock) {
+      const i64 steps = k - at < kSumBlock ? k - at : kSumBlock;
+      acc.template add_products<kIsConstant<K>>(p + at, row_stride, panels, steps, ahead);
+      panels.advance(steps);
+      terms += steps;
+      left -= steps;
+      if (terms < kSumBlock && left > 0) continue;
+      acc.flush(totals);
+      terms = 0;
+    }
+  });
+}
 #endif
 
 }  // namespace detail

@@ -11,6 +11,9 @@
 #include "runtime/rt/math.h"
 #include "runtime/rt/scalar.h"
 
+// In front of a function that is not rare, but one for all kernels of a file.
+#define RT_CALLED RT_COLD
+
 namespace rt {
 
 // A number that is known when a kernel is compiled, and known to the family before that: what cannot occur with it (a
@@ -23,16 +26,6 @@ struct Constant {
 };
 template <i64 N>
 inline constexpr Constant<N> c{};
-// One that only the run knows, and that is never less than N.
-template <i64 N>
-struct AtLeast {
-  i64 value;
-  constexpr operator i64() const { return value; }
-};
-template <i64 N>
-RT_FN constexpr AtLeast<N> at_least(i64 value) {
-  return {value};
-}
 // One that only the run knows, and that N divides.
 template <i64 N>
 struct MultipleOf {
@@ -54,8 +47,6 @@ template <class N>
 inline constexpr i64 kLeast = 0;
 template <i64 N>
 inline constexpr i64 kLeast<Constant<N>> = N;
-template <i64 N>
-inline constexpr i64 kLeast<AtLeast<N>> = N;
 template <class N, int W>
 inline constexpr bool kIsMultiple = false;
 template <i64 N, int W>
@@ -111,6 +102,55 @@ RT_FN void run_lanes(i64 begin, i64 end, const Element& element) {
     for (; at < end; ++at) element(at);
 }
 
+// What a chunk has of all units.
+struct Share {
+  i64 begin, end;
+};
+RT_CALLED Share share_of(const Call& call, i64 units) {
+  if (call.chunks == 1) return {0, units};
+  return {units * call.chunk / call.chunks, units * (call.chunk + 1) / call.chunks};
+}
+
+// A nest's rows, each of so many pieces of the last axis; what a chunk has of them, from a piece of a row on.
+struct Pieces {
+  i64 pieces, step, row, piece, count;
+};
+RT_FN Pieces pieces_in_place(const Call& call, i64 rows, i64 inner, i64 lanes) {
+  const i64 pieces = rows == 0 || rows >= call.chunks || inner < 2 * lanes ? 1 : (call.chunks + rows - 1) / rows;
+  const i64 step = pieces == 1 ? inner : ((inner + pieces - 1) / pieces + lanes - 1) / lanes * lanes;
+  const i64 units = rows * pieces;
+  const i64 begin = units * call.chunk / call.chunks, end = units * (call.chunk + 1) / call.chunks;
+  return {pieces, step, begin / pieces, begin % pieces, end - begin};
+}
+RT_CALLED Pieces pieces_of_run(const Call& call, i64 rows, i64 inner, i64 lanes) {
+  if (call.chunks == 1) return {1, inner, 0, 0, rows};
+  return pieces_in_place(call, rows, inner, lanes);
+}
+// Divisions by numbers that only the run knows are a call: each would take more code than what most nests compute.
+RT_FN Pieces pieces_of(const Call& call, i64 rows, i64 inner, i64 lanes) {
+  if (__builtin_constant_p(rows) && __builtin_constant_p(inner)) return pieces_in_place(call, rows, inner, lanes);
+  return pieces_of_run(call, rows, inner, lanes);
+}
+template <int R>
+struct Index {
+  i64 n[R];
+};
+template <int R>
+RT_CALLED Index<R> index_of_run(i64 point, Extents<R> e) {
+  Index<R> index{};
+  if (point == 0) return index;
+  split_index<R>(point, e, index.n);
+  return index;
+}
+template <int R>
+RT_FN void first_index(i64 point, const Extents<R>& e, i64* index) {
+  if (R < 2 || __builtin_constant_p(e.points())) return split_index<R>(point, e, index);
+  if constexpr (R >= 2) {
+    const Index<R> first = index_of_run<R>(point, e);
+    for (int d = 0; d < R; ++d) index[d] = first.n[d];
+  }
+}
+
 // The threads of all chunks take units in turn: the first one's number, and how far it is to the next.
 RT_FN i64 first_unit(const Call& call) { return i64(call.chunk) * threads() + thread(); }
 RT_FN i64 next_unit(const Call& call) { return i64(call.chunks) * threads(); }
@@ -164,18 +204,17 @@ RT_FN void nest(const Call& call, Inner inner, Extents<R> outer, Row row) {
     detail::run_rows<Team, R>(call, inner, outer, row);
   }
 #else
-  const i64 rows = outer.points();
-  const i64 pieces = rows == 0 || rows >= call.chunks || inner < 2 * W ? 1 : (call.chunks + rows - 1) / rows;
-  const i64 step = pieces == 1 ? i64{inner} : ((inner + pieces - 1) / pieces + W - 1) / W * W;
-  const i64 units = rows * pieces;
-  const i64 begin = units * call.chunk / call.chunks, end = units * (call.chunk + 1) / call.chunks;
+  const detail::Pieces own = detail::pieces_of(call, outer.points(), inner, W);
   i64 index[R == 0 ? 1 : R];
-  if (begin < end) detail::split_index<R>(begin / pieces, outer, index);
-  for (i64 u = begin; u < end; ++u) {
-    const i64 first = u % pieces * step, last = first + step < inner ? first + step : i64{inner};
+  detail::first_index<R>(own.row, outer, index);
+  i64 piece = own.piece;
+  for (i64 left = own.count; left > 0; --left) {
+    const i64 first = piece * own.step, last = first + own.step < inner ? first + own.step : i64{inner};
     const auto element = detail::call_at<0, R>(index, row);
     detail::run_lanes<W, detail::kIsMultiple<Inner, W>>(first, last, element);
-    if (u % pieces == pieces - 1) detail::next_index<R>(outer, index);
+    if (++piece < own.pieces) continue;
+    piece = 0;
+    detail::next_index<R>(outer, index);
   }
 #endif
 }

@@ -1,0 +1,243 @@
+// contract where only the run knows how many rows or columns there are. Most of an output is made of whole tiles, which
+// are written out where their sums are short (InRegisters). Tiles of all other sizes are functions that the kernels of
+// a file share, with numbers that a call gives; one loop takes their sums from memory to the epilogue.
+#pragma once
+#include "runtime/kernels/contract_operands.h"
+#include "runtime/kernels/contract_tile.h"
+#include "runtime/kernels/nest.h"
+
+#if !defined(RT_KERNEL)
+namespace rt {
+namespace detail {
+
+inline constexpr i64 kLongSum = 128;  // terms, beside which the way of a tile's sums through memory does not show
+// A single row has so few sums in a tile of the other heights' width that each waits for its last FMA: its own takes
+// six registers of sums or a few less, in panels that do not evict each other where they stand a multiple of 4096 bytes
+// apart.
+template <class N, int Splits>
+constexpr int row_panels() {
+  constexpr int kMost = kParts * Splits < 6 ? 6 / (kParts * Splits) : 1;
+  if constexpr (kIsConstant<N>) return static_cast<int>(one_width(panels_of(N::value), kMost));
+  return kMost;
+}
+
+// Tiles that have the same panels of B, one after another: the outer point and the part of the rows of the first.
+struct Stretch {
+  i64 column, point, part, count;
+};
+// That of the tiles from number `at` on. B is the same for all points (`shared`): one column of tiles after another, so
+// that its panels stay in the cache; else point by point.
+RT_CALLED Stretch stretch_of(i64 at, i64 end, i64 points, i64 row_parts, i64 column_parts, bool shared) {
+  const i64 length = shared ? points * row_parts : row_parts;
+  if (at == 0) return {0, 0, 0, length < end ? length : end};
+  const i64 column = at / length, first = at % length;
+  const i64 count = length - first < end - at ? length - first : end - at;
+  if (shared) return {column, first / row_parts, first % row_parts, count};
+  return {column % column_parts, column / column_parts, first, count};
+}
+
+// What a tile sums up: `k` terms of each segment, from the first of its rows on.
+template <class T, int S, class P, class Next, class Bias>
+struct Terms {
+  const T* from;
+  i64 row_stride;
+  Extents<S> segments;
+  Strides<S> strides;
+  i64 k;
+  P panels;
+  Next ahead;
+  Bias bias;
+};
+template <class Sums, bool OneBlock, class V, class T, int S, class P, class Next, class Bias>
+RT_CALLED void sum_tile(V* totals, const Terms<T, S, P, Next, Bias>& terms) {
+  const Terms<T, S, P, Next, Bias> t = terms;
+  Sums acc;
+  sum_into<OneBlock>(acc, totals, t.segments, t.strides, t.from, t.row_stride, t.panels, t.k, t.ahead, t.bias);
+}
+
+// Rows: `full` parts of MR, then those that are left in parts as even as they can be, of a few rows each.
+inline constexpr i64 kFewRows = 4;
+template <int MR>
+struct RowSplit {
+  i64 full, parts, size, longer;  // the first `longer` of the last parts have a row more than `size`
+  RT_FN i64 begin(i64 part) const {
+    const i64 last = part - full;
+    return last <= 0 ? part * MR : full * MR + last * size + (last < longer ? last : longer);
+  }
+  RT_FN i64 height(i64 part) const { return part < full ? MR : size + (part - full < longer); }
+};
+template <int MR>
+RT_CALLED RowSplit<MR> split_rows_of_run(i64 m) {
+  if constexpr (MR == 1) {
+    return {m, m, 0, 0};
+  } else {
+    const i64 full = m / MR, left = m % MR, parts = round_up_div(left, kFewRows);
+    const i64 size = parts < 2 ? left : u32(left) / u32(parts);
+    return {full, full + parts, size, left - size * parts};
+  }
+}
+
+template <int MR, int NV, bool InRegisters, int Splits, int R, int S, class M, class N, class K, class A, class B,
+          class Epilogue>
+struct RangedContraction {
+  using PanelTotal = typename PanelCount<N>::Type;
+  static constexpr bool kHasWhole = occurs<PanelTotal>(NV, NV);
+  // Whether a single row has a tile of its own.
+  static constexpr bool kSingle = !B::kDots && kLeast<M> < 2 && MR > 1;
+  static constexpr int kRowPanels = kSingle ? row_panels<N, Splits>() : 1;
+  // Whether a whole tile's sums go from registers into copies of the epilogue. A vector that is not full of columns has
+  // one for each power of two that it has.
+  static constexpr bool kWritten = InRegisters && kLeast<K> < kLongSum && kHasWhole &&
+                                   (!kIsConstant<N> || __builtin_popcount(kLeast<N> % kPanel) <= 1);
+  // Whether some whole tiles are not: those that have columns past the last one.
+  static constexpr bool kSharesWhole = !kWritten || !(kIsConstant<N> || kIsMultiple<N, kPanel>);
+  using V = typename B::template Sums<1, 1, 1>::V;
+
+  const Call& call;
+  Extents<R> outer;
+  Extents<S> segments;
+  M m;
+  N n;
+  K k;
+  A a;
+  B b;
+  Epilogue& epilogue;
+  bool single;
+  RowSplit<MR> rows;
+  TileSplit columns;
+  i64 points;
+
+  static constexpr bool kDots = B::kDots && S == 0;
+  RT_FN auto row_at(const i64* index, i64 row) const { return a.base + a.outer.at(index) + row * a.row_stride; }
+  template <class Sum, class Col>
+  RT_FN void store(const i64* index, Sum sum, i64 row, Col col) const {
+    store_element<R>(epilogue, index, sum, row, col);
+  }
+
+  // ---- tiles of any size -------------------------------------------------------------------------------------------
+  // Whether there are tiles of so many panels, and others.
+  template <int W>
+  static constexpr int kRest = kIsConstant<N> && W > 1 && occurs<PanelTotal>(W, W - 1) ? W - 1 : 1;
+  template <int W>
+  static constexpr bool kHasRest = W > 1 && occurs<PanelTotal>(W, kRest<W>);
+  template <class Terms>
+  using Sum = void (*)(V*, const Terms&);
+  // Of H rows by W panels, or by those that a rest has.
+  template <int H, int W, class Terms>
+  RT_FN static Sum<Terms> sum_of_width(i64 width) {
+    constexpr bool kWide = occurs<PanelTotal>(W, W) && (H < MR || kSharesWhole);
+    if constexpr (kWide && !kHasRest<W>) {
+      return &sum_tile<typename B::template Sums<H, W, Splits>, InRegisters>;
+    } else {
+      Sum<Terms> sum = &sum_tile<typename B::template Sums<H, kRest<W>, Splits>, InRegisters>;
+      if constexpr (kWide)
+        if (width == W) sum = &sum_tile<typename B::template Sums<H, W, Splits>, InRegisters>;
+      return sum;
+    }
+  }
+  template <int H, class Terms>
+  RT_FN static Sum<Terms> sum_of_few(i64 height, i64 width) {
+    if constexpr (H > 1) {
+      if (height < H) return sum_of_few<H - 1, Terms>(height, width);
+    }
+    return sum_of_width<H, NV, Terms>(width);
+  }
+  template <class Terms>
+  RT_FN Sum<Terms> sum_of(i64 height, i64 width) const {
+    if constexpr (kSingle) {
+      if (single) return sum_of_width<1, kRowPanels, Terms>(width);
+    }
+    if constexpr (kHasRest<NV> || kSharesWhole) {
+      if (height == MR) return sum_of_width<MR, NV, Terms>(width);
+    }
+    constexpr int kTallest = MR > kFewRows ? kFewRows : MR - 1;
+    if constexpr (kTallest > 0) return sum_of_few<kTallest, Terms>(height, width);
+    return nullptr;
+  }
+  template <class P, class Next>
+  RT_FN void sum_shared(V* totals, const i64* index, P panels, Next ahead, i64 row, i64 height, i64 width) const {
+    const auto bias = b.bias(a);
+    using Summed = Terms<bare<decltype(*a.base)>, S, P, Next, bare<decltype(bias)>>;
+    const Summed terms{row_at(index, row), a.row_stride, segments, a.segment, k, panels, ahead, bias};
+    sum_of<Summed>(height, width)(totals, terms);
+  }
+  RT_FN void store_totals(const V* totals, const i64* index, i64 row, i64 height, i64 panel, i64 width) const {
+    const i64 across = width * kParts;
+    RT_ROLLED
+    for (i64 i = 0; i < height; ++i) RT_ROLLED
+    for (i64 j = 0; j < across; ++j)
+      emit(totals[i * across + j], panel * kPanel + j * kPart, n,
+           [&](auto sum, auto col) __attribute__((always_inline)) { store(index, sum, row + i, col); });
+  }
+
+  // ---- whole tiles -------------------------------------------------------------------------------------------------
+  RT_FN bool is_written(i64 height, i64 panel, i64 width) const {
+    if (!kWritten || single || height != MR || width != NV) return false;
+    return !kSharesWhole || (panel + NV) * kPanel <= n;
+  }
+  template <class P, class Next>
+  RT_FN void whole_tile(const i64* index, P panels, Next ahead, i64 row, i64 panel) const {
+    typename B::template Sums<MR, NV, Splits> acc;
+    sum_up(acc, segments, a.segment, row_at(index, row), a.row_stride, panels, k, ahead);
+    acc.finish(b.bias(a), panels);
+    const auto put = [&](auto sum, int i, auto col) __attribute__((always_inline)) { store(index, sum, row + i, col); };
+    if constexpr (kSharesWhole) {
+      acc.each(c<NV * kPanel>, panel * kPanel, put);
+    } else {
+      acc.each(n, panel * kPanel, put);
+    }
+  }
+
+  // ---- loops -------------------------------------------------------------------------------------------------------
+  template <class P>
+  RT_FN void tile(V* totals, const i64* index, P panels, i64 number, i64 part, i64 panel, i64 width) const {
+    const i64 height = rows.height(part), row = rows.begin(part);
+    const auto ahead = ahead_of<B>(panels, width, number, points * rows.parts);
+    if constexpr (kWritten) {
+      if (is_written(height, panel, width)) return whole_tile(index, panels, ahead, row, panel);
+    }
+    sum_shared(totals, index, panels, ahead, row, height, width);
+    store_totals(totals, index, row, height, panel, width);
+  }
+  RT_FN void run_stretch(V* totals, Stretch at) const {
+    const i64 panel = columns.begin(at.column), width = columns.begin(at.column + 1) - panel;
+    i64 index[R == 0 ? 1 : R];
+    index_of<R>(at.point, outer, index);
+    if (kDots && b.dots(m)) return dot_rows(*this, index, at.part, at.count, panel, width);
+    const auto panels = b.panels(call, index, panel, width, m, n, points_of<S>(segments) * k);
+    i64 number = at.point * rows.parts + at.part, part = at.part;
+    RT_ROLLED
+    for (const i64 end = number + at.count; number < end; ++number) {
+      tile(totals, index, panels, number, part, panel, width);
+      if (++part < rows.parts) continue;
+      part = 0;
+      advance<R>(outer, index);
+    }
+  }
+  RT_FN void run() const {
+    V totals[(MR * NV > kRowPanels ? MR * NV : kRowPanels) * kParts];
+    const i64 tiles = points * rows.parts * columns.parts;
+    const Share share = share_of(call, tiles);
+    Stretch next;
+    RT_ROLLED
+    for (i64 at = share.begin; at < share.end; at += next.count) {
+      next = stretch_of(at, share.end, points, rows.parts, columns.parts, b.shared());
+      run_stretch(totals, next);
+    }
+  }
+};
+
+template <int MR, int NV, bool InRegisters, int Splits, int R, int S, class M, class N, class K, class A, class B,
+          class Epilogue>
+RT_FN void contract_ranged(const Call& call, Extents<R> outer, Extents<S> segments, M m, N n, K k, A a, B b,
+                           Epilogue& epilogue) {
+  using Loops = RangedContraction<MR, NV, InRegisters, Splits, R, S, M, N, K, A, B, Epilogue>;
+  const bool single = Loops::kSingle && m == 1;
+  const RowSplit<MR> rows = single ? RowSplit<MR>{0, 1, 1, 0} : split_rows_of_run<MR>(m);
+  const TileSplit columns = single ? split_columns<Loops::kRowPanels>(n) : split_columns<NV>(n);
+  Loops{call, outer, segments, m, n, k, a, b, epilogue, single, rows, columns, points_of<R>(outer)}.run();
+}
+
+}  // namespace detail
+}  // namespace rt
+#endif
