@@ -91,7 +91,7 @@ std::vector<Tensor> random_inputs(const Interface& io, uint64_t seed) {
 GoldenCase with_held(GoldenCase c) {
   c.held.clear();
   for (const std::vector<Tensor>* tensors : {&c.inputs, &c.outputs})
-    std::ranges::transform(*tensors, std::back_inserter(c.held), packed);
+    for (const Tensor& t : *tensors) c.held.push_back(t.dtype() == DType::str ? spelled(t) : packed(t));
   return c;
 }
 

@@ -40,7 +40,8 @@ std::string_view storage_type(DType t) {
     case DType::u16: return "rt::u16";
     case DType::i32: return "rt::i32";
     case DType::u32: return "rt::u32";
-    case DType::i64: return "rt::i64";
+    case DType::i64:
+    case DType::str: return "rt::i64";
     case DType::u64: return "rt::u64";
     default: CAMEO_CHECK(false, "an element type that runs"); return "";
   }

@@ -11,6 +11,7 @@
 #include "codegen/device_code.h"
 #include "codegen/pool_pieces.h"
 #include "codegen/print_goldens.h"
+#include "frontend/ir/string_codes.h"
 
 namespace cameo {
 namespace {
@@ -71,6 +72,16 @@ class RowTable {
   std::map<std::vector<std::string>, size_t> places_;
 };
 
+bool has_strings(const Module& m) {
+  const auto are_strings = [](const Interface::Io& io) { return io.type.dtype == DType::str; };
+  const auto holds_strings = [](const Plan& p) {
+    return std::ranges::any_of(
+        p.kernels, [](const Kernel& k) { return std::ranges::find(k.operands, DType::str) != k.operands.end(); });
+  };
+  return std::ranges::any_of(m.io.inputs, are_strings) || std::ranges::any_of(m.io.outputs, are_strings) ||
+         std::ranges::any_of(m.plans, holds_strings);
+}
+
 class ProgramPrinter {
  public:
   ProgramPrinter(const Module& m, const ProgramParts& parts)
@@ -102,6 +113,7 @@ class ProgramPrinter {
     if (const WeightsFile* file = parts_.weights)
       w_.line(fmt::format("const WeightsFile weights_file = {{{}, {:#018x}ul, &weights_reader}};",
                           string_literal(file->name), file->hash));
+    if (has_strings(module_)) print_strings();
     print_goldens(w_, goldens_, parts_.table);
     node_names_.print(w_, "char* const", "node_names");
     nodes_.print(w_, "Node", "nodes");
@@ -141,9 +153,9 @@ class ProgramPrinter {
       std::string dims;
       for (const Dim& d : t.shape) dims += fmt::format("{}, ", d.is_static() ? d.value() : -1);
       if (!dims.empty()) w_.line(fmt::format("const int64_t {}_dims[] = {{{}}};", io, dims));
-      rows.add(fmt::format("{{.name = {}, .dtype = {}, .rank = {}, .dims = {}{}}}", string_literal(ios[i].name),
-                           static_cast<int>(t.dtype), t.rank(), dims.empty() ? "nullptr" : io + "_dims",
-                           is_static(t.shape) ? "" : print_dims(io, t.shape)));
+      rows.add(fmt::format("{{.name = {}, {}.dtype = {}, .rank = {}, .dims = {}{}}}", string_literal(ios[i].name),
+                           t.dtype == DType::str ? ".kind = 2, " : "", static_cast<int>(t.dtype), t.rank(),
+                           dims.empty() ? "nullptr" : io + "_dims", is_static(t.shape) ? "" : print_dims(io, t.shape)));
     }
     rows.print(w_, "Io", fmt::format("{}s", what));
   }
@@ -333,6 +345,19 @@ class ProgramPrinter {
     }
     images.print(w_, "Image", "images");
   }
+  /// The constant ones, and where each of them ends.
+  void print_strings() {
+    std::string text, ends;
+    size_t end = 0;
+    for (int64_t code : module_.weights.strings) {
+      text += "\n    " + string_literal(text_of(code));
+      ends += fmt::format("{}, ", end += text_of(code).size());
+    }
+    w_.line(fmt::format("const char string_text[] = {};", text.empty() ? "\"\"" : text));
+    w_.line(fmt::format("const uint64_t string_ends[] = {{{}0}};", ends));
+    w_.line(fmt::format("const StringTable strings = {{string_text, string_ends, {}, &string_functions}};",
+                        module_.weights.strings.size()));
+  }
   void print_requirements() {
     for (const Plan& p : module_.plans)
       for (const Requirement& r : p.requirements)
@@ -397,6 +422,7 @@ class ProgramPrinter {
         field("requirements", "rt::requirements"), field("requirement_count", requirements_.size());
     }
     if (parts_.weights) field("weights_file", "&rt::weights_file");
+    if (has_strings(module_)) field("strings", "&rt::strings");
     w_.close("};");
   }
 

@@ -8,6 +8,7 @@
 #include "runtime/libc.h"
 #include "runtime/sizes.h"
 #include "runtime/state.h"
+#include "runtime/string_heap.h"
 
 namespace rt {
 namespace {
@@ -40,9 +41,10 @@ cameo_status no_image(const Program& program, uint64_t host, cameo_error* error)
 
 cameo_status check_types(const Io* ios, uint32_t count, const char* what, cameo_error* error) {
   for (uint32_t i = 0; i < count; ++i) {
-    if (ios[i].kind != CAMEO_KIND_TENSOR || !element_bytes(ios[i].dtype))
+    const bool is_tensor = ios[i].kind == (ios[i].dtype == kString ? CAMEO_KIND_STRINGS : CAMEO_KIND_TENSOR);
+    if (!is_tensor || !element_bytes(ios[i].dtype))
       return fail(error, CAMEO_UNIMPLEMENTED, static_cast<int32_t>(i), -1,
-                  "%s %u %s is not a tensor of numbers; this runtime runs only those", what, i,
+                  "%s %u %s is not a tensor of numbers or strings; this runtime runs only those", what, i,
                   Quoted(ios[i].name).text);
     for (int32_t d = 0; d < ios[i].rank; ++d)
       if (ios[i].dims[d] < 0 && size_place(ios[i], d) < 0)
@@ -212,6 +214,14 @@ void set_up_execution(cameo_context* context) {
   if (const uint32_t base = run.schedule->sizes_base) run.bases[base] = context->sizes;  // of all plans
 }
 
+cameo_status open_strings(cameo_context* context, cameo_error* error) {
+  const StringTable* table = context->model->program->strings;
+  if (!table) return CAMEO_OK;
+  context->run.strings = table->functions->open(*context->model);
+  return context->run.strings ? CAMEO_OK
+                              : fail(error, CAMEO_OUT_OF_MEMORY, -1, -1, "cannot allocate a context's strings");
+}
+
 }  // namespace
 
 void use_plan(cameo_context* context, uint32_t plan) {
@@ -367,7 +377,8 @@ cameo_status create_context(cameo_model* model, cameo_context** out, cameo_error
   if (model->program->size_count) set_up_sizes(context);
   retain_model(model);
   const DeviceDriver* driver = driver_of(*model);
-  const cameo_status status = driver ? driver->open_context(context, error) : CAMEO_OK;
+  cameo_status status = open_strings(context, error);
+  if (!status && driver) status = driver->open_context(context, error);
   if (status) return release_context(context), status;
   *out = context;
   return CAMEO_OK;
@@ -390,6 +401,7 @@ void release_context(cameo_context* context) {
   for (uint64_t i = 0; i < blocks; ++i) release(*model, Side::Kernels, context->blocks[i]);
   for (uint64_t i = 0; i < (driver ? blocks : 0); ++i) release(*model, Side::Host, context->host_blocks[i]);
   release_states(context);
+  if (const StringTable* table = model->program->strings) table->functions->close(*model, context->run.strings);
   if (driver) driver->close_context(context);
   deallocate(options, context, context->layout.bytes);
   release_model(model);

@@ -235,6 +235,9 @@ void release_states(cameo_context* context) {
     return fail(error, CAMEO_NOT_FOUND, output, -1, "no output %d or no input %d; the model has %u and %u", output,
                 input, program.output_count, program.input_count);
   const Io &from = program.outputs[output], &to = program.inputs[input];
+  if (from.kind == CAMEO_KIND_STRINGS)
+    return fail(error, CAMEO_UNIMPLEMENTED, output, -1, "output %s is of strings, which no state holds",
+                Quoted(from.name).text);
   if (!may_be_equal(from, to))
     return fail(error, CAMEO_INVALID_ARGUMENT, output, -1, "output %s is %s, but input %s is %s",
                 Quoted(from.name).text, TypeText(from).text, Quoted(to.name).text, TypeText(to).text);

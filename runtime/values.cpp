@@ -40,15 +40,12 @@ cameo_status check_count(const cameo_value* values, int32_t count, uint32_t expe
   return CAMEO_OK;
 }
 
-cameo_status check_kind(const cameo_value& value, const char* what, int32_t index, const char* name,
-                        cameo_error* error) {
-  if (value.kind == CAMEO_KIND_TENSOR) return CAMEO_OK;
-  if (value.kind > CAMEO_KIND_TENSOR && value.kind <= CAMEO_KIND_OPTIONAL)
-    return fail(error, CAMEO_UNIMPLEMENTED, index, -1,
-                "%s %d %s has kind %u; this runtime takes tensors of numbers (1)", what, index, Quoted(name).text,
-                value.kind);
-  return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "%s %d %s has kind %u, expected a tensor (1)", what, index,
-              Quoted(name).text, value.kind);
+cameo_status check_kind(const Io& io, const cameo_value& value, const char* what, int32_t index, cameo_error* error) {
+  if (value.kind == io.kind) return CAMEO_OK;
+  const bool is_kind = value.kind > CAMEO_KIND_NONE && value.kind <= CAMEO_KIND_OPTIONAL;
+  return fail(error, is_kind && value.kind > CAMEO_KIND_STRINGS ? CAMEO_UNIMPLEMENTED : CAMEO_INVALID_ARGUMENT, index,
+              -1, "%s %d %s has kind %u, expected a tensor %s (%u)", what, index, Quoted(io.name).text, value.kind,
+              io.kind == CAMEO_KIND_STRINGS ? "of strings" : "of numbers", io.kind);
 }
 
 cameo_status check_rank(const Io& io, const cameo_tensor& tensor, const char* what, int32_t index, cameo_error* error) {

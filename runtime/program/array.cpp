@@ -6,11 +6,11 @@ namespace rt::program {
 bool parse_dtype(Slice name, uint32_t* dtype) {
   static constexpr char kLong[][15] = {
       "",      "float32", "uint8",      "int8",         "uint16",         "int16",      "int32",
-      "int64", "",        "bool",       "float16",      "float64",        "uint32",     "uint64",
+      "int64", "string",  "bool",       "float16",      "float64",        "uint32",     "uint64",
       "",      "",        "bfloat16",   "float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz",
       "uint4", "int4",    "float4e2m1", "float8e8m0",   "uint2",          "int2"};
   for (uint32_t i = 1; i < kTypeCount; ++i) {
-    if (!is_number(i) || !(name == kTypes[i].name || (kLong[i][0] && name == kLong[i]))) continue;
+    if (!(is_number(i) || i == kString) || !(name == kTypes[i].name || (kLong[i][0] && name == kLong[i]))) continue;
     *dtype = i;
     return true;
   }
@@ -25,7 +25,9 @@ void take_type(uint32_t dtype, Array* array) {
 }
 
 bool sized(const Array& array, uint64_t* bytes) {
-  uint64_t size = array.dtype == kOpaqueByte ? 1 : static_cast<uint64_t>(element_bytes(array.dtype));
+  uint64_t size = array.dtype == kOpaqueByte ? 1
+                  : array.is_strings()       ? sizeof(Slice)
+                                             : static_cast<uint64_t>(element_bytes(array.dtype));
   bool fits = true, zero = false;
   for (int32_t i = 0; i < array.rank; ++i) {
     if (array.dims[i] < 0) return false;
@@ -62,6 +64,16 @@ Array view(const cameo_tensor& tensor, Slice name) {
   array.rank = tensor.ndim;
   for (int32_t i = 0; i < tensor.ndim; ++i) array.dims[i] = tensor.shape[i];
   array.data = static_cast<char*>(tensor.data) + tensor.byte_offset;
+  return array;
+}
+
+Array view(Tool& tool, const cameo_value& value, Slice name) {
+  if (value.kind != CAMEO_KIND_STRINGS) return view(value.tensor, name);
+  Array array = view(value.tensor, name);
+  array.dtype = kString;
+  Slice* texts = tool.arena.array<Slice>(static_cast<uint64_t>(array.count()));
+  for (int64_t i = 0; i < array.count(); ++i) texts[i] = {value.strings[i], static_cast<size_t>(value.lengths[i])};
+  array.data = reinterpret_cast<char*>(texts);
   return array;
 }
 

@@ -19,7 +19,12 @@ struct Array {
     for (int32_t i = 0; i < rank; ++i) n *= dims[i];
     return n;
   }
-  uint64_t bytes() const { return static_cast<uint64_t>(bytes_of(dtype, count())); }
+  bool is_strings() const { return dtype == kString; }
+  Slice* texts() const { return reinterpret_cast<Slice*>(data); }  // the elements of strings
+  uint64_t bytes() const {
+    return is_strings() ? static_cast<uint64_t>(count()) * sizeof(Slice)
+                        : static_cast<uint64_t>(bytes_of(dtype, count()));
+  }
   uint64_t bytes_apart() const {
     return static_cast<uint64_t>(count() * element_bytes(dtype));
   }  // one an element at least
@@ -36,6 +41,7 @@ bool sized(const Array& array, uint64_t* bytes);  // false: negative, or more th
 bool allocate(Tool& tool, Array* array, Slice what);
 Array array_of(const Io& io);  // without data
 Array view(const cameo_tensor& tensor, Slice name);
+Array view(Tool& tool, const cameo_value& value, Slice name);  // or of strings
 
 // A format is read in two steps: `declare_*` reads type, dims and name, which the caller compares with what the model
 // takes (`fits`); then `read_*` allocates and fills `data`. So a file cannot make a run larger than the model does.

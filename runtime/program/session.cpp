@@ -20,6 +20,21 @@ cameo_value tensor_value(const Array& array, int64_t* shape) {
   return value;
 }
 
+cameo_value strings_value(Tool& tool, const Array& array, int64_t* shape) {
+  cameo_value value = tensor_value(array, shape);
+  const uint64_t count = static_cast<uint64_t>(array.count());
+  const char** strings = tool.arena.array<const char*>(count);
+  int64_t* lengths = tool.arena.array<int64_t>(count);
+  for (uint64_t i = 0; i < count; ++i) {
+    strings[i] = array.texts()[i].data;
+    lengths[i] = static_cast<int64_t>(array.texts()[i].size);
+  }
+  value.kind = CAMEO_KIND_STRINGS;
+  value.strings = strings;
+  value.lengths = lengths;
+  return value;
+}
+
 }  // namespace
 
 const char* path_of_weights(Tool& tool, const Flags& flags) {
@@ -67,8 +82,10 @@ bool Session::open(const Flags& flags) {
 void Session::set_inputs(const Values& inputs) {
   inputs_ = inputs.items;
   for (int32_t i = 0; i < inputs.count; ++i) {
-    in_[i] = tensor_value(inputs.items[i], inputs.items[i].dims);
-    if (!inputs.items[i].data) in_[i].kind = CAMEO_KIND_NONE;
+    Array& input = inputs.items[i];
+    const bool is_strings = input.is_strings() && input.data;
+    in_[i] = is_strings ? strings_value(tool_, input, input.dims) : tensor_value(input, input.dims);
+    if (!input.data) in_[i].kind = CAMEO_KIND_NONE;
   }
 }
 
@@ -82,7 +99,10 @@ bool Session::bind_states(const States& states) {
 
 bool Session::run() {
   cameo_error error = new_error();
-  for (uint32_t i = 0; i < tool_.program->output_count; ++i) out_[i] = tensor_value(Array(), nullptr);
+  for (uint32_t i = 0; i < tool_.program->output_count; ++i) {
+    out_[i] = tensor_value(Array(), nullptr);
+    out_[i].kind = tool_.program->outputs[i].kind;
+  }
   const uint64_t start = now_ns();
   const cameo_status status = tool_.api->run(context_, in_, static_cast<int32_t>(tool_.program->input_count), out_,
                                              static_cast<int32_t>(tool_.program->output_count), nullptr, &error);
@@ -92,7 +112,7 @@ bool Session::run() {
 
 Values Session::outputs() {
   Values values = new_values(tool_, tool_.program->output_count);
-  for (int32_t i = 0; i < values.count; ++i) values.items[i] = view(out_[i].tensor, tool_.program->outputs[i].name);
+  for (int32_t i = 0; i < values.count; ++i) values.items[i] = view(tool_, out_[i], tool_.program->outputs[i].name);
   return values;
 }
 

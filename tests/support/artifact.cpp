@@ -45,21 +45,44 @@ class Error {
   cameo_error error_{sizeof(cameo_error), CAMEO_OK, -1, -1, {}};
 };
 
-/// `held` is what the tensor's bytes are in.
-cameo_value value_of(const Tensor& t, const Tensor& held, std::vector<int64_t>& shape) {
-  shape = t.dims();
+/// What the value of a tensor points to: its bytes as a caller has them, its dims, its strings.
+struct Held {
+  explicit Held(const Tensor& t) : bytes(packed(t)), shape(t.dims()) {
+    if (t.dtype() == DType::str)
+      for (int64_t i = 0; i < t.size(); ++i)
+        texts.push_back(t.text(i).data()), lengths.push_back(std::ssize(t.text(i)));
+  }
+  Tensor bytes;
+  std::vector<int64_t> shape;
+  std::vector<const char*> texts;
+  std::vector<int64_t> lengths;
+};
+
+cameo_value value_of(const Tensor& t, Held& held) {
   cameo_value v{};
   v.struct_size = sizeof v;
-  v.kind = CAMEO_KIND_TENSOR;
-  v.tensor.data = const_cast<std::byte*>(held.bytes().data());
-  v.tensor.device = {CAMEO_CPU, 0};
+  v.kind = t.dtype() == DType::str ? CAMEO_KIND_STRINGS : CAMEO_KIND_TENSOR;
+  v.tensor.shape = held.shape.data();
   v.tensor.ndim = t.rank();
+  v.strings = held.texts.data();
+  v.lengths = held.lengths.data();
+  if (t.dtype() == DType::str) return v;
+  v.tensor.data = const_cast<std::byte*>(held.bytes.bytes().data());
+  v.tensor.device = {CAMEO_CPU, 0};
   v.tensor.dtype = rt::to_dlpack(static_cast<uint32_t>(t.dtype()));
-  v.tensor.shape = shape.data();
   return v;
 }
 
+Tensor strings_of(const cameo_value& v) {
+  const std::vector<int64_t> dims(v.tensor.shape, v.tensor.shape + v.tensor.ndim);
+  std::vector<std::string> texts;
+  for (int64_t i = 0; i < *element_count(dims); ++i)
+    texts.emplace_back(v.strings[i], static_cast<size_t>(v.lengths[i]));
+  return Tensor::of_strings(dims, texts);
+}
+
 Tensor tensor_of(const cameo_value& v) {
+  if (v.kind == CAMEO_KIND_STRINGS) return strings_of(v);
   const cameo_tensor& t = v.tensor;
   const auto type = static_cast<DType>(rt::from_dlpack(t.dtype));
   const std::byte* bytes = static_cast<std::byte*>(t.data) + t.byte_offset;
@@ -93,12 +116,15 @@ std::vector<Tensor> LoadedArtifact::run(std::span<const Tensor> inputs, int thre
   error.check(api_->context_create(made, &begun, error.get()), *api_);
   std::unique_ptr<cameo_context, void (*)(cameo_context*)> context(begun, api_->context_release);
 
-  std::vector<std::vector<int64_t>> shapes(inputs.size());
-  std::vector<Tensor> held;
-  std::ranges::transform(inputs, std::back_inserter(held), packed);
+  std::vector<Held> held(inputs.begin(), inputs.end());
   std::vector<cameo_value> in, out(static_cast<size_t>(api_->io_count(1)));
-  for (size_t i = 0; i < inputs.size(); ++i) in.push_back(value_of(inputs[i], held[i], shapes[i]));
-  for (cameo_value& v : out) v.struct_size = sizeof v, v.kind = CAMEO_KIND_TENSOR;
+  for (size_t i = 0; i < inputs.size(); ++i) in.push_back(value_of(inputs[i], held[i]));
+  for (size_t i = 0; i < out.size(); ++i) {
+    cameo_io io{};
+    io.struct_size = sizeof io;
+    api_->io_get(1, static_cast<int32_t>(i), &io);
+    out[i].struct_size = sizeof out[i], out[i].kind = io.kind;
+  }
   error.check(api_->run(begun, in.data(), static_cast<int32_t>(in.size()), out.data(), static_cast<int32_t>(out.size()),
                         nullptr, error.get()),
               *api_);
