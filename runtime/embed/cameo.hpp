@@ -63,6 +63,7 @@ using Float8E5M2 = Float8<12>;
 using Float8E5M2FNUZ = Float8<13>;
 using Float8E8M0 = Float8<14>;
 /// Types whose elements share bytes: values are given and read as those bytes.
+constexpr cameo_dtype kStrings{3, 64, 1};  // in UTF-8; not in memory of this type
 constexpr cameo_dtype kInt4{0, 4, 1}, kUint4{1, 4, 1}, kInt2{0, 2, 1}, kUint2{1, 2, 1}, kFloat4E2M1{17, 4, 1};
 
 namespace detail {
@@ -97,6 +98,7 @@ inline bool operator!=(cameo_dtype a, cameo_dtype b) { return !(a == b); }
 inline std::string to_string(cameo_dtype type) {
   constexpr const char* codes[] = {"f8e4m3fn", "f8e4m3fnuz", "f8e5m2", "f8e5m2fnuz", "f8e8m0", "?", "?", "f4e2m1"};
   if (type.code == 6) return "bool";
+  if (type.code == 3) return "str";
   if (type.code >= 10 && type.code <= 17) return codes[type.code - 10];
   const char* kind = type.code == 0 ? "i" : type.code == 1 ? "u" : type.code == 2 ? "f" : type.code == 4 ? "bf" : "?";
   return kind + std::to_string(type.bits);
@@ -170,9 +172,24 @@ class Numbers {
     }
     return tensor;
   }
+  const char* const* texts() const { return texts_.data(); }
+  const int64_t* lengths() const { return lengths_.data(); }
 
  protected:
   Numbers() = default;
+  /// Refers to the strings.
+  explicit Numbers(const std::vector<std::string>& strings) : Numbers(nullptr, strings.size(), kStrings) {
+    for (const std::string& text : strings) {
+      texts_.push_back(text.data());
+      lengths_.push_back(static_cast<int64_t>(text.size()));
+    }
+  }
+  Numbers(const std::vector<std::string>& strings, std::initializer_list<int64_t> shape)
+      : Numbers(nullptr, shape, kStrings) {
+    Numbers all(strings);
+    texts_.swap(all.texts_);
+    lengths_.swap(all.lengths_);
+  }
   Numbers(const void* data, size_t count, cameo_dtype type, cameo_device device = {CAMEO_CPU, 0})
       : kind_(Kind::Counted), count_(count) {
     tensor_.data = const_cast<void*>(data);
@@ -217,6 +234,8 @@ class Numbers {
   size_t count_ = 0;
   mutable std::array<int64_t, 8> shape_{};  // what was given, or inferred for a run
   cameo_tensor tensor_{};
+  std::vector<const char*> texts_;
+  std::vector<int64_t> lengths_;
 };
 
 }  // namespace detail
@@ -231,11 +250,11 @@ class Input : public detail::Numbers {
   template <class C, class = std::enable_if_t<detail::is_contiguous<const C>::value>>
   Input(const C& numbers, std::initializer_list<int64_t> shape)
       : Numbers(numbers.data(), shape, dtype_of<detail::element_of<const C>>()) {
-    size_t count = 1;
-    for (int64_t n : shape) count *= static_cast<size_t>(n);
-    if (count != numbers.size())
-      throw Error(CAMEO_INVALID_ARGUMENT,
-                  std::to_string(numbers.size()) + " elements given for a shape of " + std::to_string(count));
+    check_count(numbers.size(), shape);
+  }
+  Input(const std::vector<std::string>& strings) : Numbers(strings) {}
+  Input(const std::vector<std::string>& strings, std::initializer_list<int64_t> shape) : Numbers(strings, shape) {
+    check_count(strings.size(), shape);
   }
   template <class T>
   Input(const T* data, size_t count, cameo_device device = {CAMEO_CPU, 0})
@@ -244,6 +263,15 @@ class Input : public detail::Numbers {
   Input(const T* data, std::initializer_list<int64_t> shape) : Numbers(data, shape, dtype_of<T>()) {}
   Input(const void* data, std::initializer_list<int64_t> shape, cameo_dtype type) : Numbers(data, shape, type) {}
   Input(const cameo_tensor& tensor) : Numbers(tensor) {}
+
+ private:
+  static void check_count(size_t given, std::initializer_list<int64_t> shape) {
+    size_t count = 1;
+    for (int64_t n : shape) count *= static_cast<size_t>(n);
+    if (count != given)
+      throw Error(CAMEO_INVALID_ARGUMENT,
+                  std::to_string(given) + " elements given for a shape of " + std::to_string(count));
+  }
 };
 
 /// Where a run writes; an Output of nothing is not wanted.
@@ -265,6 +293,9 @@ class Output : public detail::Numbers {
 class Tensor {
  public:
   explicit Tensor(const cameo_tensor& tensor) : tensor_(tensor) {}
+  explicit Tensor(const cameo_value& value) : tensor_(value.tensor), texts_(value.strings), lengths_(value.lengths) {
+    if (value.kind == CAMEO_KIND_STRINGS) tensor_.dtype = kStrings;
+  }
 
   cameo_dtype dtype() const { return tensor_.dtype; }
   std::vector<int64_t> shape() const { return {tensor_.shape, tensor_.shape + tensor_.ndim}; }
@@ -288,10 +319,20 @@ class Tensor {
   std::vector<T> to_vector() const {
     return {data<T>(), data<T>() + size()};
   }
+  /// Throws if the elements are no strings.
+  std::vector<std::string> strings() const {
+    if (dtype() != kStrings)
+      throw Error(CAMEO_INVALID_ARGUMENT, "the output has " + to_string(dtype()) + " elements, read as strings");
+    std::vector<std::string> all;
+    for (size_t i = 0; i < size(); ++i) all.emplace_back(texts_[i], static_cast<size_t>(lengths_[i]));
+    return all;
+  }
   const cameo_tensor& raw() const { return tensor_; }
 
  private:
   cameo_tensor tensor_;
+  const char* const* texts_ = nullptr;
+  const int64_t* lengths_ = nullptr;
 };
 
 /// What a model is created with; num_threads = 0 is the default, callbacks may stay null.
@@ -595,10 +636,14 @@ class Context {
   const std::vector<Tensor>& run_owned(const Input* in, size_t in_count) {
     require_handle();
     fill(in_, in, in_count, model_.inputs(), "input");
-    for (cameo_value& v : out_) v = value_of({});  // no data: the context's
+    for (size_t i = 0; i < out_.size(); ++i) {  // no data: the context's
+      cameo_tensor none{};
+      none.dtype = model_.outputs()[i].dtype;
+      out_[i] = value_of(none);
+    }
     run_filled();
     results_.clear();
-    for (const cameo_value& v : out_) results_.emplace_back(v.tensor);
+    for (const cameo_value& v : out_) results_.emplace_back(v);
     return results_;
   }
   void run_into(const Input* in, size_t in_count, const Output* out, size_t out_count) {
@@ -615,7 +660,7 @@ class Context {
   static cameo_value value_of(const cameo_tensor& tensor) {
     cameo_value value{};
     value.struct_size = sizeof value;
-    value.kind = CAMEO_KIND_TENSOR;
+    value.kind = tensor.dtype == kStrings ? CAMEO_KIND_STRINGS : CAMEO_KIND_TENSOR;
     value.tensor = tensor;
     return value;
   }
@@ -628,6 +673,8 @@ class Context {
     for (size_t i = 0; i < count; ++i) {
       values[i] = value_of(numbers[i].given() ? numbers[i].as(ios[i], what, static_cast<int>(i)) : cameo_tensor{});
       if (!numbers[i].given()) values[i].kind = CAMEO_KIND_NONE;
+      values[i].strings = numbers[i].texts();
+      values[i].lengths = numbers[i].lengths();
     }
   }
 
