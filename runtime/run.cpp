@@ -92,6 +92,9 @@ cameo_status bind_output(cameo_context* context, int32_t index, cameo_value& val
   Binding* binding = binding_of(context, index, -1);
   if (value.kind != CAMEO_KIND_NONE)
     if (cameo_status status = check_kind(io, value, "output", index, error)) return status;
+  if (io.kind == CAMEO_KIND_STRINGS && value.kind && value.tensor.device.device_type == CAMEO_CUDA)
+    return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "output %d %s is of strings, which no GPU's memory holds",
+                index, Quoted(io.name).text);
   if (is_own(context, index, binding, value.tensor.data)) value.tensor.data = nullptr;
   if (binding && !io.learned)
     if (cameo_status status = reserve_state(context, binding, error)) return status;

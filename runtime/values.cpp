@@ -42,10 +42,10 @@ cameo_status check_count(const cameo_value* values, int32_t count, uint32_t expe
 
 cameo_status check_kind(const Io& io, const cameo_value& value, const char* what, int32_t index, cameo_error* error) {
   if (value.kind == io.kind) return CAMEO_OK;
-  const bool is_kind = value.kind > CAMEO_KIND_NONE && value.kind <= CAMEO_KIND_OPTIONAL;
-  return fail(error, is_kind && value.kind > CAMEO_KIND_STRINGS ? CAMEO_UNIMPLEMENTED : CAMEO_INVALID_ARGUMENT, index,
-              -1, "%s %d %s has kind %u, expected a tensor %s (%u)", what, index, Quoted(io.name).text, value.kind,
-              io.kind == CAMEO_KIND_STRINGS ? "of strings" : "of numbers", io.kind);
+  const bool is_list = value.kind > CAMEO_KIND_STRINGS && value.kind <= CAMEO_KIND_OPTIONAL;
+  return fail(error, is_list ? CAMEO_UNIMPLEMENTED : CAMEO_INVALID_ARGUMENT, index, -1,
+              "%s %d %s has kind %u, expected a tensor%s (%u)", what, index, Quoted(io.name).text, value.kind,
+              io.kind == CAMEO_KIND_STRINGS ? " of strings" : "", io.kind);
 }
 
 cameo_status check_rank(const Io& io, const cameo_tensor& tensor, const char* what, int32_t index, cameo_error* error) {

@@ -130,6 +130,8 @@ TEST_F(Linear, RefusesAStructureThatIsTooSmall) {
 
 TEST_F(Linear, RefusesOtherKinds) {
   in.kind = CAMEO_KIND_STRINGS;
+  expect_refused("input 0 `x` has kind 2, expected a tensor (1)");
+  in.kind = CAMEO_KIND_SEQUENCE;
   EXPECT_EQ(run(), CAMEO_UNIMPLEMENTED);
   in.kind = CAMEO_KIND_NONE;
   expect_refused("input 0 `x` has kind 0, expected a tensor (1)");
