@@ -83,9 +83,7 @@ typedef struct cameo_value {
   cameo_tensor tensor;
   const struct cameo_value* items; /* sequence: its elements. map: keys, then values. optional: none or one */
   int64_t count;
-  /* Of a tensor of strings, of which `tensor` has ndim and shape: that many, in row-major order, `lengths` bytes each, in
-   * UTF-8 as a rule. A run copies an input's; an output's are always the context's, valid until its next run. */
-  const char* const* strings;
+  const char* const* strings; /* of a string tensor, `lengths` bytes each, UTF-8; an output's last as its tensor does */
   const int64_t* lengths;
 } cameo_value;
 
