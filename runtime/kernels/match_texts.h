@@ -101,6 +101,7 @@ RT_FN void match_texts(const RowCall& call, bool* y, i64* room, const i64* x, co
   LockedStrings strings(call);
   detail::Matcher matcher(pattern, steps, room);
   for (i64 i = 0; i < count; ++i) y[i] = matcher.matches(strings.text(x[i]));
+  for (i64 i = 0; i < 3 * steps; ++i) room[i] = 0;  // what it holds says nothing
 }
 
 }  // namespace rt
