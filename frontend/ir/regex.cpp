@@ -151,7 +151,8 @@ class RegexParser {
     Regex all;
     while (!at_end() && peek() != '|' && peek() != ')') {
       if (take("\\Q")) {
-        while (!at_end() && !take("\\E")) all.parts.push_back(repeated(class_of({one(code_point())})));
+        while (!at_end() && !take("\\E")) all.parts.push_back(class_of({one(code_point())}));
+        if (!all.parts.empty()) all.parts.back() = repeated(std::move(all.parts.back()));
         continue;
       }
       all.parts.push_back(repeated(atom(depth)));
