@@ -22,13 +22,8 @@ uint32_t kind_of(const cameo_api& api, bool is_output, size_t index, int depth) 
 
 AbiValue::AbiValue(const cameo_api& api, size_t input, const Tensor& t, int depth) {
   value_.struct_size = sizeof value_;
-  value_.kind = t.is_list() ? kind_of(api, false, input, depth) : uint32_t{CAMEO_KIND_TENSOR};
-  if (t.is_list()) {
-    for (const Tensor& item : t.items()) items_.push_back(of_items_.emplace_back(api, input, item, depth + 1).get());
-    value_.items = items_.data();
-    value_.count = static_cast<int64_t>(items_.size());
-    return;
-  }
+  if (t.is_list()) return set_items(api, input, t, depth);
+  value_.kind = CAMEO_KIND_TENSOR;
   held_ = packed(t);
   shape_ = t.dims();
   value_.tensor = {const_cast<std::byte*>(held_.bytes().data()),
@@ -38,6 +33,25 @@ AbiValue::AbiValue(const cameo_api& api, size_t input, const Tensor& t, int dept
                    shape_.data(),
                    nullptr,
                    0};
+  if (t.dtype() == DType::str) set_strings(t);
+}
+
+void AbiValue::set_items(const cameo_api& api, size_t input, const Tensor& list, int depth) {
+  for (const Tensor& item : list.items()) items_.push_back(of_items_.emplace_back(api, input, item, depth + 1).get());
+  value_.kind = kind_of(api, false, input, depth);
+  value_.items = items_.data();
+  value_.count = static_cast<int64_t>(items_.size());
+}
+
+void AbiValue::set_strings(const Tensor& strings) {
+  for (int64_t i = 0; i < strings.size(); ++i) {
+    texts_.push_back(strings.text(i).data());
+    lengths_.push_back(std::ssize(strings.text(i)));
+  }
+  value_.kind = CAMEO_KIND_STRINGS;
+  value_.tensor.data = nullptr;
+  value_.strings = texts_.data();
+  value_.lengths = lengths_.data();
 }
 
 cameo_value abi_output(const cameo_api& api, size_t output) {
@@ -47,12 +61,27 @@ cameo_value abi_output(const cameo_api& api, size_t output) {
   return value;
 }
 
+namespace {
+
+Tensor list_of(const cameo_value& value) {
+  std::vector<Tensor> items;
+  for (int64_t i = 0; i < value.count; ++i) items.push_back(tensor_of(value.items[i]));
+  return Tensor::of_items(std::move(items));
+}
+
+Tensor strings_of(const cameo_value& value) {
+  const std::vector<int64_t> dims(value.tensor.shape, value.tensor.shape + value.tensor.ndim);
+  std::vector<std::string> texts;
+  for (int64_t i = 0; i < *element_count(dims); ++i)
+    texts.emplace_back(value.strings[i], static_cast<size_t>(value.lengths[i]));
+  return Tensor::of_strings(dims, texts);
+}
+
+}  // namespace
+
 Tensor tensor_of(const cameo_value& value) {
-  if (value.kind != CAMEO_KIND_TENSOR) {
-    std::vector<Tensor> items;
-    for (int64_t i = 0; i < value.count; ++i) items.push_back(tensor_of(value.items[i]));
-    return Tensor::of_items(std::move(items));
-  }
+  if (value.kind > CAMEO_KIND_STRINGS) return list_of(value);
+  if (value.kind == CAMEO_KIND_STRINGS) return strings_of(value);
   const cameo_tensor& t = value.tensor;
   const auto type = static_cast<DType>(rt::from_dlpack(t.dtype));
   const std::byte* bytes = static_cast<const std::byte*>(t.data) + t.byte_offset;

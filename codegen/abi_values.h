@@ -1,4 +1,4 @@
-// Values as the C ABI takes and gives them: tensors, and lists of such.
+// Values as the C ABI takes and gives them: tensors, of strings too, and lists of such.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -18,10 +18,15 @@ class AbiValue {
 
  private:
   cameo_value value_ = {};
+  void set_items(const cameo_api& api, size_t input, const Tensor& list, int depth);
+  void set_strings(const Tensor& strings);
+
   Tensor held_;  // the bytes that the runtime takes
   std::vector<int64_t> shape_;
   std::deque<AbiValue> of_items_;
   std::vector<cameo_value> items_;
+  std::vector<const char*> texts_;
+  std::vector<int64_t> lengths_;
 };
 
 /// For an output whose memory is the context's.

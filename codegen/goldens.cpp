@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "frontend/ir/operator.h"
+#include "frontend/ir/string_codes.h"
 #include "frontend/reference/compare.h"
 #include "optimizer/work.h"
 
@@ -81,7 +82,9 @@ std::vector<Tensor> random_inputs(const Interface& io, uint64_t seed) {
     uint64_t state = seed * 0x2545f4914f6cdd1du + i + 1;
     for (int64_t k = 0; k < t.size(); ++k) {
       const uint64_t bits = next_random(state);
-      if (is_float(type.dtype))
+      if (type.dtype == DType::str)
+        t.set_int(k, code_of(bits >> 63 ? "text" : ""));
+      else if (is_float(type.dtype))
         t.set(k, static_cast<double>(bits >> 40) * 0x1p-24);
       else
         t.set_int(k, static_cast<int64_t>(bits >> 63));
@@ -99,7 +102,7 @@ GoldenCase with_held(GoldenCase c) {
           Code::E0503,
           fmt::format("golden case `{}`: sequences, optionals and maps are not embedded yet", printable(c.name)),
           "the artifact's `test` takes folders that hold them");
-    std::ranges::transform(*tensors, std::back_inserter(c.held), packed);
+    for (const Tensor& t : *tensors) c.held.push_back(t.dtype() == DType::str ? spelled(t) : packed(t));
   }
   return c;
 }

@@ -14,7 +14,8 @@ double estimate_operations(const Graph& g);
 /// Up to so many the reference runs unasked.
 constexpr double kMostOperations = 10e9;
 
-/// Floats in [0, 1), integers 0 or 1: what indices, lengths and masks bear too. One seed, one tensor.
+/// Floats in [0, 1), integers 0 or 1: what indices, lengths and masks bear too; strings `text` or none. One seed, one
+/// tensor.
 std::vector<Tensor> random_inputs(const Interface& io, uint64_t seed);
 
 /// The case with its tensors as an artifact has them, too (`held`).

@@ -24,7 +24,7 @@ Pieces pool_pieces(const Module& m) {
   };
   for (const WeightPool::Entry& e : m.weights.entries) {
     fill_until(e.offset);
-    if (!is_made_up(m, e)) pieces.push_back(e.tensor->bytes());
+    if (!is_made_up(m, e)) pieces.push_back(e.shipped->bytes());
     at = e.offset + static_cast<int64_t>(e.tensor->bytes().size());
   }
   fill_until(m.weights.bytes);

@@ -40,7 +40,8 @@ std::string_view storage_type(DType t) {
     case DType::u16: return "rt::u16";
     case DType::i32: return "rt::i32";
     case DType::u32: return "rt::u32";
-    case DType::i64: return "rt::i64";
+    case DType::i64:
+    case DType::str: return "rt::i64";
     case DType::u64: return "rt::u64";
     default: CAMEO_CHECK(false, "an element type that runs"); return "";
   }
@@ -56,6 +57,7 @@ std::string float_literal(double v, bool single) {
 std::string literal(Expr e) {
   if (is_float(e.type())) return float_literal(e.float_value(), e.type() != DType::f64);
   int64_t v = e.int_value();
+  CAMEO_CHECK(e.type() != DType::str || v == 0, "no string in code but the empty one");
   if (e.type() == DType::b1) return v ? "true" : "false";
   if (e.type() == DType::u64) return fmt::format("{}ul", static_cast<uint64_t>(v));
   std::string digits = v == INT64_MIN ? "(-9223372036854775807l - 1)" : fmt::format("{}l", v);

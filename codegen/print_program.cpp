@@ -11,6 +11,7 @@
 #include "codegen/device_code.h"
 #include "codegen/pool_pieces.h"
 #include "codegen/print_goldens.h"
+#include "frontend/ir/string_codes.h"
 
 namespace cameo {
 namespace {
@@ -71,11 +72,27 @@ class RowTable {
   std::map<std::vector<std::string>, size_t> places_;
 };
 
+template <class Test>
+bool has_io(const Module& m, Test test) {
+  const auto passes = [&](const Interface::Io& io) { return test(io.type); };
+  return std::ranges::any_of(m.io.inputs, passes) || std::ranges::any_of(m.io.outputs, passes);
+}
+template <class Test>
+bool has_kernel(const Module& m, Test test) {
+  return std::ranges::any_of(m.plans, [&](const Plan& p) { return std::ranges::any_of(p.kernels, test); });
+}
+
 bool has_lists(const Module& m) {
-  const auto is_list = [](const Interface::Io& io) { return io.type.is_list(); };
-  const auto keeps = [](const Plan& p) { return std::ranges::any_of(p.kernels, keeps_lists); };
-  return std::ranges::any_of(m.plans, keeps) || std::ranges::any_of(m.io.inputs, is_list) ||
-         std::ranges::any_of(m.io.outputs, is_list);
+  return has_kernel(m, keeps_lists) || has_io(m, [](const Type& t) { return t.is_list(); });
+}
+
+/// Or a list of such, or a map with such keys.
+bool holds_strings(const Type& t) {
+  return t.dtype == DType::str || (t.is_list() && (t.key == DType::str || holds_strings(*t.of)));
+}
+bool has_strings(const Module& m) {
+  const auto on_strings = [](const Kernel& k) { return std::ranges::find(k.operands, DType::str) != k.operands.end(); };
+  return has_kernel(m, on_strings) || has_io(m, holds_strings);
 }
 
 class ProgramPrinter {
@@ -109,6 +126,7 @@ class ProgramPrinter {
     if (const WeightsFile* file = parts_.weights)
       w_.line(fmt::format("const WeightsFile weights_file = {{{}, {:#018x}ul, &weights_reader}};",
                           string_literal(file->name), file->hash));
+    if (has_strings(module_)) print_strings();
     print_goldens(w_, goldens_, parts_.table);
     node_names_.print(w_, "char* const", "node_names");
     nodes_.print(w_, "Node", "nodes");
@@ -156,7 +174,8 @@ class ProgramPrinter {
   }
   static std::string kind_field(const Type& t) {
     constexpr int kKinds[] = {1, 3, 5, 4};  // of a tensor, a sequence, an optional, a map: CAMEO_KIND_*
-    return t.is_list() ? fmt::format(".kind = {}, ", kKinds[static_cast<int>(t.kind)]) : "";
+    if (t.is_list()) return fmt::format(".kind = {}, ", kKinds[static_cast<int>(t.kind)]);
+    return t.dtype == DType::str ? ".kind = 2, " : "";
   }
   /// Of a list: a row for what its elements are; the fields that name it.
   std::string print_element(const std::string& io, const Type& list) {
@@ -358,6 +377,19 @@ class ProgramPrinter {
     }
     images.print(w_, "Image", "images");
   }
+  /// The constant ones, and where each of them ends.
+  void print_strings() {
+    std::string text, ends;
+    size_t end = 0;
+    for (int64_t code : module_.weights.strings) {
+      text += "\n    " + string_literal(text_of(code));
+      ends += fmt::format("{}, ", end += text_of(code).size());
+    }
+    w_.line(fmt::format("const char string_text[] = {};", text.empty() ? "\"\"" : text));
+    w_.line(fmt::format("const uint64_t string_ends[] = {{{}0}};", ends));
+    w_.line(fmt::format("const StringTable strings = {{string_text, string_ends, {}, &string_functions}};",
+                        module_.weights.strings.size()));
+  }
   void print_requirements() {
     for (const Plan& p : module_.plans)
       for (const Requirement& r : p.requirements)
@@ -423,6 +455,7 @@ class ProgramPrinter {
     }
     if (parts_.weights) field("weights_file", "&rt::weights_file");
     if (has_lists(module_)) field("lists", "&rt::listing");
+    if (has_strings(module_)) field("strings", "&rt::strings");
     w_.close("};");
   }
 

@@ -52,9 +52,40 @@ struct Call {  // the share of a kernel's work that one CPU thread or one block 
   ListHeap* lists = nullptr;  // of a kernel that makes lists, of which there is one chunk
 };
 
+struct Text {
+  const char* data;
+  int64_t bytes;
+};
+
+// The strings of a context. An element is a code: equal strings have equal ones, and the empty one has 0.
+struct StringHeap {
+  Text (*text_of)(const StringHeap& heap, int64_t code);  // until the next string is made
+  int64_t (*code_of)(StringHeap& heap, Text text);        // copies what is new
+  char* (*room_for)(StringHeap& heap, int64_t bytes);     // where a new one may be written; null: there is no memory
+  uint32_t busy;                                          // see LockedStrings
+};
+
 struct RowCall : Call {
   void* const* bases;
   const Ref* refs;
+  StringHeap* strings = nullptr;  // null where the program has none
+};
+
+// The heap, for one kernel at a time.
+class LockedStrings {
+ public:
+  explicit LockedStrings(const RowCall& call) : heap_(*call.strings) {
+    while (__atomic_exchange_n(&heap_.busy, 1u, __ATOMIC_ACQUIRE)) {}
+  }
+  LockedStrings(const LockedStrings&) = delete;
+  ~LockedStrings() { __atomic_store_n(&heap_.busy, 0u, __ATOMIC_RELEASE); }
+  Text text(int64_t code) const { return heap_.text_of(heap_, code); }
+  int64_t code(Text text) { return heap_.code_of(heap_, text); }
+  // What texts were asked for before is elsewhere afterwards.
+  char* room(int64_t bytes) { return heap_.room_for(heap_, bytes); }
+
+ private:
+  StringHeap& heap_;
 };
 
 using Kernel = void (*)(const RowCall&);

@@ -1,6 +1,7 @@
 // What the table answers without running: inputs, outputs, nodes, sizes, status names.
 #include "runtime/abi.h"
 #include "runtime/device.h"
+#include "runtime/lists.h"
 #include "runtime/sizes.h"
 
 namespace rt {
@@ -18,9 +19,9 @@ cameo_io io_of(const Io& io) {
   return {sizeof(cameo_io),
           io.kind,
           io.name,
-          io.kind == CAMEO_KIND_TENSOR ? to_dlpack(io.dtype)
-          : io.key                     ? to_dlpack(io.key)
-                                       : cameo_dtype{},
+          !is_list(io) ? to_dlpack(io.dtype)
+          : io.key     ? to_dlpack(io.key)
+                       : cameo_dtype{},
           io.rank,
           io.dims,
           io.dim_min ? io.dim_min : io.dims,

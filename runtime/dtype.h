@@ -48,7 +48,7 @@ struct TypeInfo {
 
 inline constexpr TypeInfo kTypes[] = {
     {"undefined", 0, 0},   {"f32", 2, 32},  {"u8", 1, 8},        {"i8", 0, 8},          {"u16", 1, 16},
-    {"i16", 0, 16},        {"i32", 0, 32},  {"i64", 0, 64},      {"str", 3, 0},         {"bool", 6, 8},
+    {"i16", 0, 16},        {"i32", 0, 32},  {"i64", 0, 64},      {"str", 3, 64},        {"bool", 6, 8},
     {"f16", 2, 16},        {"f64", 2, 64},  {"u32", 1, 32},      {"u64", 1, 64},        {"c64", 5, 64},
     {"c128", 5, 128},      {"bf16", 4, 16}, {"f8e4m3fn", 10, 8}, {"f8e4m3fnuz", 11, 8}, {"f8e5m2", 12, 8},
     {"f8e5m2fnuz", 13, 8}, {"u4", 1, 4},    {"i4", 0, 4},        {"f4e2m1", 17, 4},     {"f8e8m0", 14, 8},
@@ -57,7 +57,7 @@ inline constexpr TypeInfo kTypes[] = {
 inline constexpr uint32_t kTypeCount = sizeof kTypes / sizeof kTypes[0];
 
 inline const TypeInfo& type_info(uint32_t dtype) { return kTypes[dtype < kTypeCount ? dtype : 0]; }
-/// Of one element by itself; 0 of strings.
+/// Of one element by itself; of strings that of their codes, which kernels see.
 inline int64_t element_bytes(uint32_t dtype) { return (type_info(dtype).bits + 7) / 8; }
 /// Elements of 4 and 2 bits share bytes, the first one in the lowest bits.
 inline bool is_packed(uint32_t dtype) { return type_info(dtype).bits && type_info(dtype).bits < 8; }

@@ -49,8 +49,10 @@ bool comes_to_host(Execution& run, const Row& row) {
 
 void run_alone(Execution& run, uint32_t index, uint32_t chunks) {
   const Row& row = run.schedule->rows[index];
-  RowCall call = {
-      {&run.fault, run.scratch, 0, static_cast<int32_t>(chunks), run.lists}, run.bases, run.schedule->refs + row.refs};
+  RowCall call = {{&run.fault, run.scratch, 0, static_cast<int32_t>(chunks), run.lists},
+                  run.bases,
+                  run.schedule->refs + row.refs,
+                  run.strings};
   run.fault.row = index;
   for (; call.chunk < call.chunks; ++call.chunk) run.kernels[row.kernel](call);
 }
@@ -67,7 +69,7 @@ uint32_t run_kernels(Execution& run, uint32_t begin) {
       for (; !rows[end].joins; ++end) all += chunks_of(rows[end], run.sizes);
     if (all > 1) {
       run_parallel(run, {run.schedule, begin, all, run.kernels, run.bases, run.sizes, &run.fault, run.scratch,
-                         run.scratch_stride});
+                         run.scratch_stride, run.strings});
       return end;
     }
   }

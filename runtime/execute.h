@@ -38,6 +38,7 @@ struct Execution {
   uint64_t fits = 0;                                        // how often it has been filled in
   void (*learn)(Execution& run, const Row& row) = nullptr;  // a Sizes row
   LoopState* loops = nullptr;
+  StringHeap* strings = nullptr;
   char* scratch = nullptr;  // one piece a thread
   uint64_t scratch_stride = 0;
   Fault fault = {};

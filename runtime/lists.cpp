@@ -7,6 +7,7 @@
 #include "runtime/errors.h"
 #include "runtime/libc.h"
 #include "runtime/list.h"
+#include "runtime/string_heap.h"
 #include "runtime/values.h"
 
 namespace rt {
@@ -95,7 +96,8 @@ struct Border {
 Io item_type(const Io& list, int64_t item) {
   static constexpr int64_t kAny[] = {-1};
   if (list.kind != CAMEO_KIND_MAP || item) return *list.of;
-  return {.dtype = list.key, .rank = 1, .dims = kAny};
+  const uint32_t kind = list.key == kString ? CAMEO_KIND_STRINGS : CAMEO_KIND_TENSOR;
+  return {.kind = kind, .dtype = list.key, .rank = 1, .dims = kAny};
 }
 
 cameo_status take_value(Border& border, const Io& io, const cameo_value& value, ListItem& item);
@@ -113,7 +115,6 @@ cameo_status check_count(const Border& border, const Io& io, const cameo_value& 
 }
 
 cameo_status take_list(Border& border, const Io& io, const cameo_value& value, const List*& list) {
-  if (value.kind != io.kind) return border.misfit("a value of another kind than the model declares");
   if (cameo_status status = check_count(border, io, value)) return status;
   const Call call = border.call();
   const uint64_t bytes = static_cast<uint64_t>(value.count) * sizeof(ListItem);
@@ -129,13 +130,25 @@ cameo_status take_list(Border& border, const Io& io, const cameo_value& value, c
   return list ? CAMEO_OK : border.no_memory();
 }
 
-cameo_status take_tensor(Border& border, const Io& io, const cameo_tensor& tensor, ListItem& item) {
+// As codes, like all strings in a run.
+cameo_status take_strings(Border& border, const cameo_value& value, ListItem& item) {
+  const Call call = border.call();
+  if (!new_tensor(call, item, value.tensor.shape, value.tensor.ndim, sizeof(int64_t))) return border.no_memory();
+  int64_t* codes = static_cast<int64_t*>(const_cast<void*>(item.data));
+  const int64_t count = item.bytes / static_cast<int64_t>(sizeof(int64_t));
+  return border.context->model->program->strings->functions->take(*border.context->run.strings, value, border.index,
+                                                                  count, codes, border.error);
+}
+
+cameo_status take_tensor(Border& border, const Io& io, const cameo_value& value, ListItem& item) {
+  const cameo_tensor& tensor = value.tensor;
   if (tensor.ndim < 0 || tensor.ndim > kMaxRank || (tensor.ndim && !tensor.shape)) return border.misfit("no shape");
   if (io.rank != kAnyRank && tensor.ndim != io.rank)
     return border.misfit("an element of another rank than the model declares");
   for (int32_t d = 0; d < tensor.ndim; ++d)
     if (tensor.shape[d] < 0 || (io.rank != kAnyRank && io.dims[d] >= 0 && tensor.shape[d] != io.dims[d]))
       return border.misfit("an element of other dims than the model declares");
+  if (io.kind == CAMEO_KIND_STRINGS) return take_strings(border, value, item);
   Io given = io;
   given.name = border.name;
   given.rank = tensor.ndim;
@@ -153,9 +166,8 @@ cameo_status take_tensor(Border& border, const Io& io, const cameo_tensor& tenso
 }
 
 cameo_status take_value(Border& border, const Io& io, const cameo_value& value, ListItem& item) {
-  if (!is_list(io) && value.kind != CAMEO_KIND_TENSOR)
-    return border.misfit("a value of another kind than the model declares");
-  if (!is_list(io)) return take_tensor(border, io, value.tensor, item);
+  if (value.kind != io.kind) return border.misfit("a value of another kind than the model declares");
+  if (!is_list(io)) return take_tensor(border, io, value, item);
   const List* list = nullptr;
   const cameo_status status = take_list(border, io, value, list);
   item = {list, nullptr, sizeof(uint64_t), kListItem};
@@ -178,6 +190,8 @@ cameo_status bind(cameo_context* context, int32_t index, const cameo_value& valu
   return CAMEO_OK;
 }
 
+cameo_status give_value(Border& border, const Io& io, const ListItem& item, cameo_value& value);
+
 cameo_status give_list(Border& border, const Io& io, const List& list, cameo_value& value) {
   value.kind = io.kind;
   value.count = list.count;
@@ -186,17 +200,22 @@ cameo_status give_list(Border& border, const Io& io, const List& list, cameo_val
   if (!given) return border.no_memory();
   value.items = given;
   for (int64_t i = 0; i < list.count; ++i) {
-    const ListItem& item = items_of(list)[i];
     const Io of = item_type(io, i);
     given[i] = {sizeof(cameo_value), of.kind, {}, nullptr, 0, nullptr, nullptr};
-    if (!is_list(of)) {
-      given[i].tensor = {const_cast<void*>(item.data),    {CAMEO_CPU, 0}, item.rank, to_dlpack(of.dtype),
-                         const_cast<int64_t*>(item.dims), nullptr,        0};
-      continue;
-    }
-    const List& inner = *static_cast<const List*>(item.data);
-    if (cameo_status status = give_list(border, of, inner, given[i])) return status;
+    if (cameo_status status = give_value(border, of, items_of(list)[i], given[i])) return status;
   }
+  return CAMEO_OK;
+}
+
+cameo_status give_value(Border& border, const Io& io, const ListItem& item, cameo_value& value) {
+  if (is_list(io)) return give_list(border, io, *static_cast<const List*>(item.data), value);
+  value.tensor = {const_cast<void*>(item.data),    {CAMEO_CPU, 0}, item.rank, to_dlpack(io.dtype),
+                  const_cast<int64_t*>(item.dims), nullptr,        0};
+  if (io.kind != CAMEO_KIND_STRINGS) return CAMEO_OK;
+  const int64_t count = item.bytes / static_cast<int64_t>(sizeof(int64_t));
+  void* room = take(border.context->lists, bytes_of_strings(count));
+  if (!room) return border.no_memory();
+  set_strings(*border.context->run.strings, static_cast<const int64_t*>(item.data), count, room, value);
   return CAMEO_OK;
 }
 

@@ -18,6 +18,6 @@ struct Listing {
   cameo_status (*give)(cameo_context* context, int32_t index, cameo_value& value, cameo_error* error);
 };
 
-inline bool is_list(const Io& io) { return io.kind != CAMEO_KIND_TENSOR; }
+inline bool is_list(const Io& io) { return io.kind > CAMEO_KIND_STRINGS; }
 
 }  // namespace rt

@@ -9,6 +9,7 @@
 #include "runtime/lists.h"
 #include "runtime/sizes.h"
 #include "runtime/state.h"
+#include "runtime/string_heap.h"
 
 namespace rt {
 namespace {
@@ -41,9 +42,11 @@ cameo_status no_image(const Program& program, uint64_t host, cameo_error* error)
 
 cameo_status check_types(const Program& program, const Io* ios, uint32_t count, const char* what, cameo_error* error) {
   for (uint32_t i = 0; i < count; ++i) {
-    if (is_list(ios[i]) ? !program.lists : !element_bytes(ios[i].dtype))
+    const Io& io = ios[i];
+    const bool is_told = (io.kind == CAMEO_KIND_STRINGS) == (io.dtype == kString);
+    if (is_list(io) ? !program.lists : !is_told || !element_bytes(io.dtype))
       return fail(error, CAMEO_UNIMPLEMENTED, static_cast<int32_t>(i), -1,
-                  "%s %u %s is of a type that this runtime does not run", what, i, Quoted(ios[i].name).text);
+                  "%s %u %s is of a type that this runtime does not run", what, i, Quoted(io.name).text);
     for (int32_t d = 0; d < ios[i].rank; ++d)
       if (ios[i].dims[d] < 0 && size_place(ios[i], d) < 0)
         return fail(error, CAMEO_UNIMPLEMENTED, static_cast<int32_t>(i), -1,
@@ -212,6 +215,14 @@ void set_up_execution(cameo_context* context) {
   if (const uint32_t base = run.schedule->sizes_base) run.bases[base] = context->sizes;  // of all plans
 }
 
+cameo_status open_strings(cameo_context* context, cameo_error* error) {
+  const StringTable* table = context->model->program->strings;
+  if (!table) return CAMEO_OK;
+  context->run.strings = table->functions->open(*context->model);
+  return context->run.strings ? CAMEO_OK
+                              : fail(error, CAMEO_OUT_OF_MEMORY, -1, -1, "cannot allocate a context's strings");
+}
+
 }  // namespace
 
 void use_plan(cameo_context* context, uint32_t plan) {
@@ -368,6 +379,7 @@ cameo_status create_context(cameo_model* model, cameo_context** out, cameo_error
   retain_model(model);
   const DeviceDriver* driver = driver_of(*model);
   cameo_status status = model->program->lists ? model->program->lists->open(context, error) : CAMEO_OK;
+  if (!status) status = open_strings(context, error);
   if (!status && driver) status = driver->open_context(context, error);
   if (status) return release_context(context), status;
   *out = context;
@@ -392,6 +404,7 @@ void release_context(cameo_context* context) {
   for (uint64_t i = 0; i < (driver ? blocks : 0); ++i) release(*model, Side::Host, context->host_blocks[i]);
   release_states(context);
   if (model->program->lists) model->program->lists->close(context);
+  if (const StringTable* table = model->program->strings) table->functions->close(*model, context->run.strings);
   if (driver) driver->close_context(context);
   deallocate(options, context, context->layout.bytes);
   release_model(model);

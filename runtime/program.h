@@ -87,7 +87,8 @@ struct Symbol {
 
 struct Io {
   const char* name = nullptr;
-  uint32_t kind = 1;   // CAMEO_KIND_*: a tensor. Of another the type, rank and dims are those of its number in memory
+  uint32_t kind = 1;   // CAMEO_KIND_*: a tensor, of numbers or strings. Of a list type, rank and dims are those of its
+                       // number in memory
   uint32_t dtype = 0;  // ONNX TensorProto.DataType
   int32_t rank = 0;    // kAnyRank: of elements of a list, where it is not known
   const int64_t* dims = nullptr;  // -1: known only at run time
@@ -213,7 +214,8 @@ struct Image {  // a plan for one machine, and its code; a program lists the bes
   uint32_t append_count = 0;
 };
 
-struct Golden {  // compact tensors of the program's own types and dims
+// Compact tensors of the program's own types and dims; of strings where each one ends, as i64, and then their bytes.
+struct Golden {
   const char* name = nullptr;
   const void* const* inputs = nullptr;
   const void* const* outputs = nullptr;
@@ -249,6 +251,14 @@ extern __attribute__((visibility("hidden"))) const Sizing sizing;
 
 struct Listing;  // lists.h; linked where a table names it
 extern __attribute__((visibility("hidden"))) const Listing listing;
+struct StringFunctions;  // string_heap.h; linked where a table names it
+extern __attribute__((visibility("hidden"))) const StringFunctions string_functions;
+struct StringTable {               // of a program whose values are strings somewhere
+  const char* text = nullptr;      // of its constant strings, one behind the other: those with the codes 1, 2 ..
+  const uint64_t* ends = nullptr;  // where each of them ends there
+  uint64_t count = 0;
+  const StringFunctions* functions = nullptr;
+};
 
 struct Program {
   uint32_t version = kProgramVersion;
@@ -283,7 +293,8 @@ struct Program {
   const Requirement* requirements = nullptr;
   uint32_t requirement_count = 0;
   const WeightsFile* weights_file = nullptr;
-  const Listing* lists = nullptr;  // null: no value is a sequence, an optional or a map
+  const Listing* lists = nullptr;        // null: no value is a sequence, an optional or a map
+  const StringTable* strings = nullptr;  // null: no value is of strings
 };
 
 }  // namespace rt

@@ -8,6 +8,7 @@
 #include "runtime/lists.h"
 #include "runtime/sizes.h"
 #include "runtime/state.h"
+#include "runtime/string_heap.h"
 #include "runtime/values.h"
 
 namespace rt {
@@ -42,17 +43,44 @@ cameo_status stage(cameo_context* context, int32_t index, const cameo_tensor& te
   return CAMEO_OK;
 }
 
-cameo_status bind_input(cameo_context* context, int32_t index, const cameo_value& value, cameo_error* error) {
+cameo_status bind_tensor(cameo_context* context, int32_t index, const cameo_tensor& tensor, cameo_error* error) {
   const Io& io = context->inputs[index];
   void*& base = context->run.bases[input_base(static_cast<uint32_t>(index))];
-  if (is_list(io)) return context->model->program->lists->bind(context, index, value, error);
-  if (cameo_status status = check_tensor(io, value.tensor, context->model->options.device, "input", index, error))
+  if (cameo_status status = check_tensor(io, tensor, context->model->options.device, "input", index, error))
     return status;
-  if (!is_here(context, value.tensor))
-    return driver_of(*context->model)->upload_input(context, index, value.tensor, error);
-  if (!is_compact(value.tensor)) return stage(context, index, value.tensor, error);
-  base = data_of(value.tensor);
+  if (!is_here(context, tensor)) return driver_of(*context->model)->upload_input(context, index, tensor, error);
+  if (!is_compact(tensor)) return stage(context, index, tensor, error);
+  base = data_of(tensor);
   return CAMEO_OK;
+}
+
+// As codes, which stand where a compact copy of numbers would.
+cameo_tensor tensor_of_codes(const cameo_context* context, int32_t index, const cameo_value& value) {
+  return {context->staging[index].memory,
+          {CAMEO_CPU, 0},
+          value.tensor.ndim,
+          to_dlpack(kString),
+          value.tensor.shape,
+          nullptr,
+          0};
+}
+
+cameo_status bind_strings(cameo_context* context, int32_t index, const cameo_value& value, cameo_error* error) {
+  if (cameo_status status = reserve_staging(context, index, error)) return status;
+  const cameo_tensor codes = tensor_of_codes(context, index, value);
+  const Io& io = context->inputs[index];
+  cameo_status status = check_tensor(io, codes, context->model->options.device, "input", index, error);
+  if (!status)
+    status = context->model->program->strings->functions->take(*context->run.strings, value, index, elements(io),
+                                                               static_cast<int64_t*>(codes.data), error);
+  return status ? status : bind_tensor(context, index, codes, error);
+}
+
+cameo_status bind_input(cameo_context* context, int32_t index, const cameo_value& value, cameo_error* error) {
+  const Program& program = *context->model->program;
+  if (is_list(program.inputs[index])) return program.lists->bind(context, index, value, error);
+  if (value.kind == CAMEO_KIND_STRINGS) return bind_strings(context, index, value, error);
+  return bind_tensor(context, index, value.tensor, error);
 }
 
 // What the run before handed out is given again.
@@ -66,8 +94,11 @@ cameo_status bind_output(cameo_context* context, int32_t index, cameo_value& val
   void*& base = context->run.bases[output_base(*context->model->program, static_cast<uint32_t>(index))];
   Binding* binding = binding_of(context, index, -1);
   if (value.kind != CAMEO_KIND_NONE)
-    if (cameo_status status = check_kind(value, io, "output", index, error)) return status;
+    if (cameo_status status = check_kind(io, value, "output", index, error)) return status;
   if (is_list(io)) value.tensor = {};
+  if (io.kind == CAMEO_KIND_STRINGS && value.kind && value.tensor.device.device_type == CAMEO_CUDA)
+    return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "output %d %s is of strings, which no GPU's memory holds",
+                index, Quoted(io.name).text);
   if (is_own(context, index, binding, value.tensor.data)) value.tensor.data = nullptr;
   if (binding && !io.learned)
     if (cameo_status status = reserve_state(context, binding, error)) return status;
@@ -129,7 +160,7 @@ cameo_status take_inputs(cameo_context* context, const cameo_value*& in, int32_t
   if (!status) in = with_states(context, in);
   for (int32_t i = 0; !status && i < count; ++i)
     if (const cameo_value& value = value_at(in, i); value.kind != CAMEO_KIND_NONE || !binding_of(context, -1, i))
-      status = check_kind(value, program.inputs[i], "input", i, error);
+      status = check_kind(program.inputs[i], value, "input", i, error);
   if (!status && program.sizing) status = program.sizing->fit(context, in, error);
   return status ? status : begin_states(context, error);
 }
@@ -236,9 +267,20 @@ cameo_status return_outputs(cameo_context* context, cameo_value* out, cameo_erro
   return CAMEO_OK;
 }
 
+cameo_status give_strings(cameo_context* context, cameo_value* out, cameo_error* error) {
+  const StringTable* table = context->model->program->strings;
+  const int32_t count = table ? static_cast<int32_t>(context->model->program->output_count) : 0;
+  cameo_status status = table ? table->functions->check(*context->run.strings, error) : CAMEO_OK;
+  for (int32_t i = 0; !status && i < count; ++i)
+    if (value_at(out, i).kind == CAMEO_KIND_STRINGS)
+      status = table->functions->give(*context->run.strings, i, elements(context->outputs[i]), value_at(out, i), error);
+  return status;
+}
+
 cameo_status prepare_input(cameo_context* context, int32_t index, const cameo_value& value, cameo_error* error) {
   const Io& io = context->inputs[index];
   if (is_list(io)) return CAMEO_OK;
+  if (value.kind == CAMEO_KIND_STRINGS) return reserve_staging(context, index, error);
   const cameo_status status = check_tensor(io, value.tensor, context->model->options.device, "input", index, error);
   if (status || is_compact(value.tensor) || context->run.device) return status;
   return reserve_staging(context, index, error);
@@ -246,11 +288,11 @@ cameo_status prepare_input(cameo_context* context, int32_t index, const cameo_va
 
 }  // namespace
 
-bool is_owned(const cameo_value& value) { return value.kind == CAMEO_KIND_NONE || !value.tensor.data; }
+bool is_owned(const cameo_value& value) { return value.kind != CAMEO_KIND_TENSOR || !value.tensor.data; }
 
 void fill_output(cameo_context* context, int32_t index, cameo_value& value, void* data, cameo_device device) {
   const Io& io = context->model->program->outputs[index];
-  value.kind = CAMEO_KIND_TENSOR;
+  value.kind = io.kind;
   value.tensor = {data, device, io.rank, to_dlpack(io.dtype), context->shapes[index], nullptr, 0};
 }
 
@@ -263,9 +305,11 @@ cameo_status run(cameo_context* context, const cameo_value* in, int32_t in_count
   if (!status) status = check_count(out, out_count, context->model->program->output_count, "output", error);
   if (!status) status = check_run_options(context, options, out, error);
   context->stream = !status && options ? options->stream : nullptr;
+  if (const StringTable* table = context->model->program->strings) table->functions->begin_run(*context->run.strings);
   if (!status) status = bind_values(context, in, in_count, out, out_count, error);
   if (!status) status = walk(context, out, options, error);
   if (!status) status = return_outputs(context, out, error);
+  if (!status) status = give_strings(context, out, error);
   if (!status) __atomic_fetch_add(&context->plan_runs[context->plan], 1, __ATOMIC_RELAXED);
   leave(context);
   return status;

@@ -2,7 +2,9 @@
 #include "runtime/compare.h"
 #include "runtime/dtype.h"
 #include "runtime/errors.h"
+#include "runtime/libc.h"
 #include "runtime/sizes.h"
+#include "runtime/string_heap.h"
 #include "runtime/values.h"
 
 namespace rt {
@@ -16,10 +18,37 @@ struct Report {
 cameo_value golden_value(const Io& io, const void* data) {
   cameo_value value = {};
   value.struct_size = sizeof value;
-  value.kind = CAMEO_KIND_TENSOR;
+  value.kind = io.kind;
   value.tensor = {const_cast<void*>(data),       {CAMEO_CPU, 0}, io.rank, to_dlpack(io.dtype),
                   const_cast<int64_t*>(io.dims), nullptr,        0};
   return value;
+}
+
+// With `room` for the addresses and lengths of its strings.
+cameo_value golden_strings(const Io& io, const void* data, void* room) {
+  cameo_value value = golden_value(io, nullptr);
+  const int64_t count = elements(io);
+  const char** texts = static_cast<const char**>(room);
+  int64_t* lengths = reinterpret_cast<int64_t*>(texts + count);
+  for (int64_t i = 0; i < count; ++i) {
+    const Text text = spelled_text(data, count, i);
+    texts[i] = text.data, lengths[i] = text.bytes;
+  }
+  value.strings = texts;
+  value.lengths = lengths;
+  return value;
+}
+
+Comparison compare_strings(int64_t count, const cameo_value& got, const void* expected) {
+  Comparison c = {};
+  for (int64_t i = 0; i < count; ++i) {
+    const Text text = spelled_text(expected, count, i);
+    const bool same =
+        text.bytes == got.lengths[i] && !libc::memcmp(text.data, got.strings[i], static_cast<uint64_t>(text.bytes));
+    if (!same && !c.mismatches++) c.worst_index = static_cast<uint64_t>(i);
+  }
+  c.passed = !c.mismatches;
+  return c;
 }
 
 // Whether an output came out with the dims that are expected, which stand at `dims`: it moves on behind them.
@@ -29,19 +58,40 @@ bool has_dims(const Io& io, const int64_t*& dims) {
   return same;
 }
 
-cameo_check check_output(const Io& io, const Golden& golden, uint32_t i, const void* got) {
+cameo_check check_output(const Io& io, const Golden& golden, uint32_t i, const cameo_value& got) {
   Tolerance tolerance;
   if (golden.tolerances) tolerance.absolute = golden.tolerances[i];
-  const Comparison c = compare(io.dtype, elements(io), got, golden.outputs[i], tolerance);
+  const Comparison c = io.kind == CAMEO_KIND_STRINGS
+                           ? compare_strings(elements(io), got, golden.outputs[i])
+                           : compare(io.dtype, elements(io), got.tensor.data, golden.outputs[i], tolerance);
   return {sizeof(cameo_check), c.passed,    golden.name,  static_cast<int32_t>(i), 0,          c.max_error,
           c.magnitude,         c.tolerance, c.mismatches, c.worst_index,           c.expected, c.got};
 }
 
-cameo_status run_case(cameo_context* context, const Golden& golden, cameo_value* in, cameo_value* out, Report report,
-                      cameo_error* error) {
+// The inputs of a case; `strings` grows by what those of strings need.
+cameo_status set_inputs(cameo_context* context, const Golden& golden, cameo_value* in, Grown* strings,
+                        cameo_error* error) {
+  const uint32_t count = context->model->program->input_count;
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < count; ++i)
+    if (context->inputs[i].kind == CAMEO_KIND_STRINGS) bytes += bytes_of_strings(elements(context->inputs[i]));
+  if (bytes && !grow(context->model->options, strings, bytes))
+    return fail(error, CAMEO_OUT_OF_MEMORY, -1, -1, "cannot allocate %lu bytes for strings", bytes);
+  char* room = static_cast<char*>(strings->memory);
+  for (uint32_t i = 0; i < count; ++i) {
+    const Io& io = context->inputs[i];
+    const bool is_strings = io.kind == CAMEO_KIND_STRINGS;
+    in[i] = is_strings ? golden_strings(io, golden.inputs[i], room) : golden_value(io, golden.inputs[i]);
+    if (is_strings) room += bytes_of_strings(elements(io));
+  }
+  return CAMEO_OK;
+}
+
+cameo_status run_case(cameo_context* context, const Golden& golden, cameo_value* in, cameo_value* out, Grown* strings,
+                      Report report, cameo_error* error) {
   const Program& program = *context->model->program;
   cameo_status status = program.sizing ? program.sizing->fit_to_symbols(context, golden.symbols, error) : CAMEO_OK;
-  for (uint32_t i = 0; i < program.input_count; ++i) in[i] = golden_value(context->inputs[i], golden.inputs[i]);
+  if (!status) status = set_inputs(context, golden, in, strings, error);
   for (uint32_t i = 0; i < program.output_count; ++i) out[i] = golden_value(context->outputs[i], nullptr);
   if (!status)
     status = run(context, in, static_cast<int32_t>(program.input_count), out,
@@ -52,7 +102,7 @@ cameo_status run_case(cameo_context* context, const Golden& golden, cameo_value*
       return fail(error, CAMEO_MISMATCH, static_cast<int32_t>(i), -1, "case %s: output %u %s has other dims: %s",
                   Quoted(golden.name).text, i, Quoted(program.outputs[i].name).text,
                   TypeText(program.outputs[i].dtype, context->outputs[i].rank, context->outputs[i].dims).text);
-    const cameo_check check = check_output(context->outputs[i], golden, i, out[i].tensor.data);
+    const cameo_check check = check_output(context->outputs[i], golden, i, out[i]);
     if (report.call) report.call(report.user, &check);
     if (check.passed || status) continue;
     status = fail(error, CAMEO_MISMATCH, static_cast<int32_t>(i), -1,
@@ -71,12 +121,14 @@ cameo_status run_cases(cameo_context* context, Report report, cameo_error* error
   cameo_value* values = static_cast<cameo_value*>(allocate(options, bytes));
   if (!values) return fail(error, CAMEO_OUT_OF_MEMORY, -1, -1, "cannot allocate %lu values", count);
   cameo_status first = CAMEO_OK;
+  Grown strings = {};
   for (uint32_t i = 0; i < program.golden_count; ++i) {
-    const cameo_status status =
-        run_case(context, program.goldens[i], values, values + program.input_count, report, first ? nullptr : error);
+    const cameo_status status = run_case(context, program.goldens[i], values, values + program.input_count, &strings,
+                                         report, first ? nullptr : error);
     if (!first) first = status;
     if (status && status != CAMEO_MISMATCH) break;
   }
+  if (strings.memory) deallocate(options, strings.memory, strings.bytes);
   deallocate(options, values, bytes);
   return first;
 }

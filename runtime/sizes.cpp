@@ -228,7 +228,7 @@ cameo_status find_sizes(const cameo_model& model, const cameo_value* in, int64_t
   bool changes = true;
   cameo_status status = CAMEO_OK;
   for (int32_t i = 0; !status && i < static_cast<int32_t>(program.input_count); ++i)
-    if (has_sizes(program.inputs[i])) status = check_kind(value_at(in, i), program.inputs[i], "input", i, error);
+    if (has_sizes(program.inputs[i])) status = check_kind(program.inputs[i], value_at(in, i), "input", i, error);
   if (!status) status = set_symbols(program, in, table, &changes, error);
   if (!status) status = set_elements(model, nullptr, in, table, &changes, error);
   if (!status) status = compute_sizes(program, table, error, {});

@@ -236,9 +236,10 @@ void release_states(cameo_context* context) {
     return fail(error, CAMEO_NOT_FOUND, output, -1, "no output %d or no input %d; the model has %u and %u", output,
                 input, program.output_count, program.input_count);
   const Io &from = program.outputs[output], &to = program.inputs[input];
-  if (is_list(from) || is_list(to))
-    return fail(error, CAMEO_UNIMPLEMENTED, output, -1, "output %s or input %s is no tensor, as a state has to be",
-                Quoted(from.name).text, Quoted(to.name).text);
+  if (from.kind != CAMEO_KIND_TENSOR || to.kind != CAMEO_KIND_TENSOR)
+    return fail(error, CAMEO_UNIMPLEMENTED, output, -1,
+                "output %s or input %s is no tensor of numbers, as a state has to be", Quoted(from.name).text,
+                Quoted(to.name).text);
   if (!may_be_equal(from, to))
     return fail(error, CAMEO_INVALID_ARGUMENT, output, -1, "output %s is %s, but input %s is %s",
                 Quoted(from.name).text, TypeText(from).text, Quoted(to.name).text, TypeText(to).text);

@@ -19,6 +19,7 @@ struct Stretch {
   Fault* fault;          // of the whole run
   char* scratch;         // one piece a thread
   uint64_t scratch_stride;
+  StringHeap* strings = nullptr;
 };
 // How many of a Kernel row's chunks there are in a run.
 inline uint32_t chunks_of(const Row& row, const int64_t* sizes) {

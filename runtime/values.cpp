@@ -40,12 +40,9 @@ cameo_status check_count(const cameo_value* values, int32_t count, uint32_t expe
   return CAMEO_OK;
 }
 
-cameo_status check_kind(const cameo_value& value, const Io& io, const char* what, int32_t index, cameo_error* error) {
+cameo_status check_kind(const Io& io, const cameo_value& value, const char* what, int32_t index, cameo_error* error) {
   if (value.kind == io.kind) return CAMEO_OK;
-  if (value.kind == CAMEO_KIND_STRINGS)
-    return fail(error, CAMEO_UNIMPLEMENTED, index, -1, "%s %d %s has kind 2; this runtime takes no strings", what,
-                index, Quoted(io.name).text);
-  constexpr const char* kKinds[] = {"nothing", "a tensor", "strings", "a sequence", "a map", "an optional"};
+  constexpr const char* kKinds[] = {"nothing", "a tensor", "a tensor of strings", "a sequence", "a map", "an optional"};
   return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "%s %d %s has kind %u, expected %s (%u)", what, index,
               Quoted(io.name).text, value.kind, kKinds[io.kind], io.kind);
 }

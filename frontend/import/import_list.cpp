@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "frontend/import/import_internal.h"
+#include "frontend/ir/string_codes.h"
 
 namespace cameo::importing {
 namespace {
@@ -64,13 +65,15 @@ uint64_t field_of(Kind kind) {
   }
 }
 
+std::string_view text_of(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+
 NamedTensor value_of(Bytes bytes, const Type& declared);
 
 NamedTensor list_of(Bytes bytes, const Type& declared) {
   NamedTensor list;
   std::vector<Tensor> items;
   for (Fields f(bytes); f.next();) {
-    if (f.number == 1) list.name.assign(reinterpret_cast<const char*>(f.bytes.data()), f.bytes.size());
+    if (f.number == 1) list.name = text_of(f.bytes);
     if (f.number == field_of(declared.of->kind))
       items.push_back(value_of(f.bytes, *declared.of).tensor);
     else if (f.number > 2)
@@ -84,11 +87,13 @@ NamedTensor list_of(Bytes bytes, const Type& declared) {
 /// MapProto: name, the type of the keys, keys that are integers, keys that are strings, values, a SequenceProto's.
 NamedTensor map_of(Bytes bytes, const Type& declared) {
   NamedTensor map;
-  std::vector<int64_t> keys;
+  const bool of_strings = declared.key == DType::str;
+  std::vector<int64_t> keys;  // of strings their codes
   Tensor values;
   for (Fields f(bytes); f.next();) {
-    if (f.number == 1) map.name.assign(reinterpret_cast<const char*>(f.bytes.data()), f.bytes.size());
-    if (f.number == 3 && f.bytes.empty()) keys.push_back(static_cast<int64_t>(f.value));
+    if (f.number == 1) map.name = text_of(f.bytes);
+    if (f.number == 3 && f.bytes.empty() && !of_strings) keys.push_back(static_cast<int64_t>(f.value));
+    if (f.number == 4 && of_strings) keys.push_back(code_of(text_of(f.bytes)));
     if (f.number == 5) values = value_of(f.bytes, Type::list(Kind::Sequence, *declared.of)).tensor;
   }
   Tensor all(declared.of->dtype, {std::ssize(keys)});
@@ -100,7 +105,7 @@ NamedTensor map_of(Bytes bytes, const Type& declared) {
     if (value.dtype() != all.dtype() || value.size() != 1) fail("a map whose values are no scalars of one type");
     std::memcpy(all.mutable_bytes().data() + i * size, value.bytes().data(), size);
   }
-  map.tensor = Tensor::of_items({Tensor::i64({std::ssize(keys)}, keys), all});
+  map.tensor = Tensor::of_items({Tensor::of<int64_t>(declared.key, {std::ssize(keys)}, keys), all});
   return map;
 }
 

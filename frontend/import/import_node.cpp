@@ -511,7 +511,7 @@ namespace {
 Tensor list_tensor(const Attr& a) {
   if (auto* v = std::get_if<int64_t>(&a)) return Tensor::i64({}, {v, 1});
   if (auto* v = std::get_if<double>(&a)) return Tensor::scalar(DType::f32, *v);
-  if (auto* v = std::get_if<std::string>(&a)) return Tensor::of_strings({}, {*v});
+  if (auto* v = std::get_if<std::string>(&a)) return Tensor::of_strings({}, std::span(v, 1));
   if (auto* v = std::get_if<std::vector<int64_t>>(&a)) return Tensor::i64({static_cast<int64_t>(v->size())}, *v);
   if (auto* v = std::get_if<std::vector<std::string>>(&a))
     return Tensor::of_strings({static_cast<int64_t>(v->size())}, *v);

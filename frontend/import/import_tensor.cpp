@@ -79,7 +79,7 @@ Tensor from_strings(const onnx::TensorProto& t, const Header& h) {
   if (t.string_data_size() != h.count)
     fail(t,
          fmt::format("has {} strings, its dims [{}] need {}", t.string_data_size(), fmt::join(h.dims, ", "), h.count));
-  return Tensor::of_strings(h.dims, {t.string_data().begin(), t.string_data().end()});
+  return Tensor::of_strings(h.dims, std::vector<std::string>(t.string_data().begin(), t.string_data().end()));
 }
 
 Tensor from_fields(const onnx::TensorProto& t, const Header& h) {

@@ -8,6 +8,7 @@
 
 #include "frontend/import/import_internal.h"
 #include "frontend/ir/limits.h"
+#include "frontend/ir/string_codes.h"
 
 namespace cameo::importing {
 
@@ -210,6 +211,7 @@ struct ListParser {
 };
 
 bool set_item(Tensor& t, int64_t i, std::string_view item) {
+  if (t.dtype() == DType::str) return t.set_int(i, code_of(item)), true;
   if (t.dtype() == DType::b1 && (item == "true" || item == "false")) return t.set_int(i, item == "true"), true;
   if (is_float(t.dtype())) {
     std::string text(item);

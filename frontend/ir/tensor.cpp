@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "frontend/ir/minifloat.h"
+#include "frontend/ir/string_codes.h"
 
 namespace cameo {
 
@@ -72,13 +73,19 @@ Tensor::Tensor(DType dtype, std::vector<int64_t> dims, std::span<const std::byte
       owner_(std::move(owner)) {
   CAMEO_CHECK(bytes.size() == static_cast<size_t>(size_) * byte_size(dtype), "as many bytes as the dims say");
 }
-Tensor Tensor::of_strings(std::vector<int64_t> dims, std::vector<std::string> values) {
-  Tensor t;
-  t.dtype_ = DType::str;
-  t.dims_ = std::move(dims);
-  t.size_ = static_cast<int64_t>(values.size());
-  t.strings_ = std::make_shared<const std::vector<std::string>>(std::move(values));
-  return t;
+Tensor Tensor::of_strings(std::vector<int64_t> dims, std::span<const std::string> values) {
+  std::vector<int64_t> codes(values.size());
+  std::ranges::transform(values, codes.begin(), code_of);
+  return of<int64_t>(DType::str, std::move(dims), codes);
+}
+std::string_view Tensor::text(int64_t i) const {
+  CAMEO_CHECK(dtype_ == DType::str, "a tensor of strings");
+  return text_of(get_int(i));
+}
+std::vector<std::string> Tensor::strings() const {
+  std::vector<std::string> texts;
+  for (int64_t i = 0; i < size_; ++i) texts.emplace_back(text(i));
+  return texts;
 }
 Tensor Tensor::of_items(std::vector<Tensor> items) {
   Tensor t;
@@ -125,7 +132,8 @@ Tensor Tensor::reshaped(std::vector<int64_t> dims) const {
 int64_t Tensor::get_int(int64_t i) const {
   switch (dtype_) {
     case DType::i64:
-    case DType::u64: return as<int64_t>()[i];
+    case DType::u64:
+    case DType::str: return as<int64_t>()[i];
     case DType::i32: return as<int32_t>()[i];
     case DType::u32: return as<uint32_t>()[i];
     case DType::i16: return as<int16_t>()[i];
@@ -186,10 +194,20 @@ void Tensor::set_int(int64_t i, int64_t v) {
   }
 }
 
+Tensor spelled(const Tensor& strings) {
+  std::string texts;
+  std::vector<int64_t> ends;
+  for (int64_t i = 0; i < strings.size(); ++i) ends.push_back(std::ssize(texts += strings.text(i)));
+  const size_t head = ends.size() * sizeof(int64_t);
+  Tensor out(DType::u8, {static_cast<int64_t>(head + texts.size())});
+  std::ranges::copy(std::as_bytes(std::span(ends)), out.mutable_bytes().begin());
+  std::ranges::copy(std::as_bytes(std::span(texts)), out.mutable_bytes().begin() + std::ssize(ends) * 8);
+  return out;
+}
+
 bool operator==(const Tensor& a, const Tensor& b) {
   if (a.is_list() || b.is_list()) return a.is_list() && b.is_list() && a.items() == b.items();
-  return a.dtype() == b.dtype() && a.dims() == b.dims() &&
-         (a.dtype() == DType::str ? a.strings() == b.strings() : std::ranges::equal(a.bytes(), b.bytes()));
+  return a.dtype() == b.dtype() && a.dims() == b.dims() && std::ranges::equal(a.bytes(), b.bytes());
 }
 
 }  // namespace cameo

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "frontend/ir/check.h"
@@ -60,8 +61,10 @@ class Tensor {
   void set(int64_t i, double v);     // rounds floats to the type, saturates nothing: the caller has
   void set_int(int64_t i, int64_t v);
   Tensor reshaped(std::vector<int64_t> dims) const;  // shares the bytes
-  const std::vector<std::string>& strings() const { return *strings_; }
-  static Tensor of_strings(std::vector<int64_t> dims, std::vector<std::string> values);
+  /// Of strings, whose elements are codes.
+  std::string_view text(int64_t i) const;
+  std::vector<std::string> strings() const;
+  static Tensor of_strings(std::vector<int64_t> dims, std::span<const std::string> values);
   /// A value that is no tensor: the elements of a sequence, what an optional has, the keys and the values of a map. It
   /// has no elements and no bytes of its own.
   static Tensor of_items(std::vector<Tensor> items);
@@ -74,7 +77,6 @@ class Tensor {
   int64_t size_ = 0;
   std::span<const std::byte> bytes_;
   std::shared_ptr<const void> owner_;
-  std::shared_ptr<const std::vector<std::string>> strings_;
   std::shared_ptr<const std::vector<Tensor>> items_;
 };
 /// The bytes of so many elements where 4- and 2-bit ones are packed, row-major and without gaps between rows.
@@ -85,6 +87,8 @@ constexpr size_t packed_bytes(DType t, int64_t count) {
 Tensor unpacked(DType t, std::vector<int64_t> dims, std::span<const std::byte> bytes);
 /// A tensor that has such bytes: of a packed type a list of u8, else itself.
 Tensor packed(const Tensor& t);
+/// Strings as bytes that say all: where each text ends, as i64, and then the texts.
+Tensor spelled(const Tensor& strings);
 bool operator==(const Tensor& a, const Tensor& b);  // type, dims and bytes, or items
 /// The product of dims; nullopt when one is negative or the product overflows.
 std::optional<int64_t> element_count(std::span<const int64_t> dims);

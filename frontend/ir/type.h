@@ -42,7 +42,8 @@ struct DTypeRow {
   std::string_view onnx;  // as models and their authors write it: float
   DKind kind;
   uint8_t bits;
-  bool runs;  // kernels compute with it (floats of 16 bits and less through f32, integers of less than 8 by casts)
+  bool runs;  // kernels compute with it (floats of 16 bits and less through f32, integers of less than 8 by casts;
+              // of strings, which are codes of 64 bits (frontend/ir/string_codes.h), they move and compare those)
 };
 
 inline constexpr DTypeRow kDTypes[] = {
@@ -54,7 +55,7 @@ inline constexpr DTypeRow kDTypes[] = {
     {"i16", "int16", DKind::Int, 16, true},
     {"i32", "int32", DKind::Int, 32, true},
     {"i64", "int64", DKind::Int, 64, true},
-    {"str", "string", DKind::String, 0, false},
+    {"str", "string", DKind::String, 64, true},
     {"b1", "bool", DKind::Bool, 8, true},
     {"f16", "float16", DKind::Float, 16, true},
     {"f64", "double", DKind::Float, 64, true},
@@ -118,12 +119,13 @@ inline constexpr DTypes kBool{DType::b1};
 inline constexpr DTypes kSigned = kFloats | kSignedInts;
 inline constexpr DTypes kNumbers = kFloats | kIntegers;
 inline constexpr DTypes kTensors = DTypes::from_bits(~1u);  // every type that a tensor may have
+inline constexpr DTypes kStrings{DType::str};
 inline constexpr DTypes kIndices{DType::i32, DType::i64};
 inline constexpr DTypes kInt64{DType::i64};
 
 /// How a sequence, an optional or a map stands in memory: as one number, which says where its items are.
 inline constexpr DType kListInMemory = DType::u64;
 /// What the keys of a map may be.
-inline constexpr DTypes kMapKeys{DType::i64};
+inline constexpr DTypes kMapKeys{DType::i64, DType::str};
 
 }  // namespace cameo

@@ -10,7 +10,7 @@ namespace {
 
 void infer_bit_cast(Infer& n) {
   const DType to = target_type(n);
-  if (row(to).bits != row(n.dtype()).bits)
+  if (row(to).bits != row(n.dtype()).bits || to == DType::str || n.dtype() == DType::str)
     n.fail(Code::E0301,
            fmt::format("{} bits of {} as {} of {}", row(n.dtype()).bits, name(n.dtype()), row(to).bits, name(to)));
   n.output(0, to, n.shape());

@@ -15,10 +15,10 @@ inline DType target_type(const NodeView& n) {
   return static_cast<DType>(to);
 }
 
-/// Strings and complex numbers have no arithmetic; a cast to the same type needs none.
+/// Complex numbers have no arithmetic, and strings are not read as numbers here; a cast to the same type needs neither.
 inline void check_conversion(const NodeView& n, DType from, DType to) {
   for (DType t : {from, to})
-    if (from != to && !runs(t))
+    if (from != to && (!runs(t) || t == DType::str))
       n.fail(Code::E0403, "`" + std::string(n.node().op->name) + "` from " + std::string(row(from).onnx) + " to " +
                               std::string(row(to).onnx));
 }

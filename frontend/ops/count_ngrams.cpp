@@ -32,7 +32,7 @@ Operator declare_count_ngrams() {
   return {.name = "CountNgrams",
           .domain = "cameo",
           .since = {1},
-          .inputs = {{"X", kIndices}, {"pool", kIndices, InputSpec::Required, 0}},
+          .inputs = {{"X", kIndices | kStrings}, {"pool", kIndices | kStrings, InputSpec::Required, 0}},
           .outputs = {{"counts"}},
           .attributes = {{"skips", 0}},
           .infer = infer_count_ngrams,

@@ -1,6 +1,9 @@
 // DequantizedMatMul, of cameo's own: A times weights that stay quantised: codes without sign, in blocks along the
 // summed axis, each with a scale and a zero point for each column. Y = A ((codes - zeros) * scales).
+#include <fmt/format.h>
+
 #include "frontend/ops/matmul.h"
+#include "frontend/ops/window.h"
 
 namespace cameo::ops {
 namespace {

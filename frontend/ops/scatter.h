@@ -7,6 +7,7 @@ namespace cameo::ops::scatter {
 inline decltype(Scatter::combine) combine_of(const NodeView& n) {
   std::string reduction = n.attr_string("reduction");
   if (reduction == "none") return Scatter::Assign;
+  if (n.dtype() == DType::str) n.fail(Code::E0301, "`reduction` is `" + printable(reduction) + "` of strings");
   if (reduction == "add") return Scatter::Add;
   if (reduction == "mul") return Scatter::Mul;
   if (reduction == "min") return Scatter::Min;

@@ -7,6 +7,7 @@
 
 #include "frontend/ir/build.h"
 #include "frontend/ops/operands.h"
+#include "frontend/ops/texts.h"
 
 namespace cameo::ops {
 namespace {
@@ -19,10 +20,16 @@ struct Pool {
   std::map<std::vector<int64_t>, int64_t> places;
 };
 
+/// Of all n-grams; of strings their codes.
+std::vector<int64_t> pool_elements(const NodeView& n) {
+  if (n.dtype() != DType::str) return n.attr_ints("pool_int64s");
+  std::vector<int64_t> codes;
+  for (const std::string& text : n.attr_strings("pool_strings")) codes.push_back(code_of(text));
+  return codes;
+}
+
 std::vector<Pool> pools_of(const NodeView& n) {
-  if (n.has_attr("pool_strings")) n.fail(Code::E0403, "`TfIdfVectorizer` of strings is not computed yet");
-  const auto elements = n.attr_ints("pool_int64s"), begins = n.attr_ints("ngram_counts"),
-             places = n.attr_ints("ngram_indexes");
+  const auto elements = pool_elements(n), begins = n.attr_ints("ngram_counts"), places = n.attr_ints("ngram_indexes");
   const auto all = static_cast<int64_t>(elements.size());
   std::vector<Pool> pools;
   size_t next = 0;  // of all n-grams
@@ -95,7 +102,9 @@ class TfIdf {
       elements.insert(elements.end(), ngram.begin(), ngram.end());
       ngrams_at[place].push_back(number++);
     }
-    const ValueId rows_of_pool = b_.cast(b_.graph().constant(Tensor::i64({number, pool.length}, elements)), n_.dtype());
+    const DType t = n_.dtype() == DType::str ? DType::str : DType::i64;
+    const std::vector<int64_t> dims{number, pool.length};
+    const ValueId rows_of_pool = b_.cast(b_.graph().constant(Tensor::of<int64_t>(t, dims, elements)), n_.dtype());
     const ValueId counts = b_.graph().add(get_operator("CountNgrams", "cameo"), {rows_, rows_of_pool},
                                           {{"skips", n_.attr_int("max_skip_count")}})[0];
     const ValueId with_none = b_.op("Pad", {counts, b_.ints({0, 0, 0, 1})});
@@ -130,7 +139,7 @@ Meaning tf_idf(const MeaningView& n) { return TfIdf(n).meaning(); }
 Operator declare_tf_idf_vectorizer() {
   return {.name = "TfIdfVectorizer",
           .since = {9},
-          .inputs = {{"X", kIndices}},
+          .inputs = {{"X", kIndices | kStrings}},
           .attributes = {{"max_gram_length", AttrKind::Int},
                          {"max_skip_count", AttrKind::Int},
                          {"min_gram_length", AttrKind::Int},

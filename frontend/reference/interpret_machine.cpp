@@ -31,7 +31,8 @@ void with_ints(const Tensor& t, F f) {
   auto reader = [&]<class T>(T) { f([p = t.as<T>().data()](int64_t i) { return static_cast<int64_t>(p[i]); }); };
   switch (t.dtype()) {
     case DType::i64:
-    case DType::u64: return reader(int64_t{});
+    case DType::u64:
+    case DType::str: return reader(int64_t{});
     case DType::i32: return reader(int32_t{});
     case DType::u32: return reader(uint32_t{});
     case DType::i16: return reader(int16_t{});

@@ -73,7 +73,8 @@ class Fuser {
   /// range.
   Expr read(ValueId v, std::span<const Expr> index, Expr outside, bool checked) {
     const Value& value = g_[v];
-    if (value.constant && value.constant->size() == 1 && in_range(v, index)) {
+    const bool is_text = value.type.dtype == DType::str;  // its number is the artifact's: weights alone know it
+    if (value.constant && value.constant->size() == 1 && !is_text && in_range(v, index)) {
       const Tensor& t = *value.constant;
       return is_float(t.dtype()) ? constant(t.dtype(), t.get(0)) : integer(t.get_int(0), t.dtype());
     }

@@ -41,12 +41,30 @@ bool same_bytes(const Tensor& a, const Tensor& b) {
 }
 }  // namespace
 
+namespace {
+/// With the numbers of the strings in place of their codes.
+Constant numbered(const Constant& tensor, WeightPool& pool) {
+  if (tensor->dtype() != DType::str) return tensor;
+  Tensor out(DType::i64, tensor->dims());
+  for (int64_t i = 0; i < out.size(); ++i) {
+    const int64_t code = tensor->get_int(i);
+    if (code == 0) continue;
+    const auto [at, added] = pool.numbers.emplace(code, std::ssize(pool.strings) + 1);
+    if (added) pool.strings.push_back(code);
+    out.set_int(i, at->second);
+  }
+  return std::make_shared<const Tensor>(std::move(out));
+}
+}  // namespace
+
 int64_t WeightPool::add(const Constant& tensor) {
   for (const Entry& e : entries)
-    if (e.tensor == tensor || (e.tensor->bytes().size() == tensor->bytes().size() && same_bytes(*e.tensor, *tensor)))
+    if (e.tensor == tensor ||
+        (e.tensor->bytes().size() == tensor->bytes().size() &&
+         (e.tensor->dtype() == DType::str) == (tensor->dtype() == DType::str) && same_bytes(*e.tensor, *tensor)))
       return e.offset;
   int64_t offset = bytes;
-  entries.push_back({tensor, offset});
+  entries.push_back({tensor, offset, numbered(tensor, *this)});
   bytes = align(offset + static_cast<int64_t>(tensor->bytes().size()));
   return offset;
 }

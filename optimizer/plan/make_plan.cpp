@@ -296,7 +296,7 @@ void Planner::add_kernel(Frame& f, const Cluster& c, LoweredKernel l) {
 void Planner::tap(const Graph& g, const Operand& o, const Place& at) {
   const Value& v = g[o.value];
   if (&g != root_ || v.name.empty() || v.type.is_list() || !is_static(v.type.shape) || !is_static(o.layout)) return;
-  if (is_packed(v.type.dtype)) return;  // it stands otherwise than its type says
+  if (is_packed(v.type.dtype) || v.type.dtype == DType::str) return;  // it stands otherwise than its type says
   std::erase_if(plan_.taps, [&](const Tap& t) { return t.name == v.name; });
   Ref ref = at.ref;
   ref.offset += o.layout.base_offset.value() * byte_size(v.type.dtype);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -154,10 +155,13 @@ struct WeightPool {
   struct Entry {
     Constant tensor;
     int64_t offset;
+    Constant shipped;  // as the artifact has it: of strings their numbers in `strings`, else `tensor`
   };
   std::vector<Entry> entries;
   int64_t bytes = 0;
-  int64_t add(const Constant& tensor);  // its offset, 64-byte aligned; equal bytes are stored once
+  std::vector<int64_t> strings;  // the codes of those that the artifact numbers from 1 on; its 0 is the empty one
+  std::map<int64_t, int64_t> numbers{};  // of each of them
+  int64_t add(const Constant& tensor);   // its offset, 64-byte aligned; equal bytes are stored once
 };
 
 /// A named value of the root graph, as it stands when a step has written it.

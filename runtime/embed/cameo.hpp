@@ -66,6 +66,7 @@ using Float8E5M2 = Float8<12>;
 using Float8E5M2FNUZ = Float8<13>;
 using Float8E8M0 = Float8<14>;
 /// Types whose elements share bytes: values are given and read as those bytes.
+constexpr cameo_dtype kStrings{3, 64, 1};  // in UTF-8; not in memory of this type
 constexpr cameo_dtype kInt4{0, 4, 1}, kUint4{1, 4, 1}, kInt2{0, 2, 1}, kUint2{1, 2, 1}, kFloat4E2M1{17, 4, 1};
 
 namespace detail {
@@ -100,6 +101,7 @@ inline bool operator!=(cameo_dtype a, cameo_dtype b) { return !(a == b); }
 inline std::string to_string(cameo_dtype type) {
   constexpr const char* codes[] = {"f8e4m3fn", "f8e4m3fnuz", "f8e5m2", "f8e5m2fnuz", "f8e8m0", "?", "?", "f4e2m1"};
   if (type.code == 6) return "bool";
+  if (type.code == 3) return "str";
   if (type.code >= 10 && type.code <= 17) return codes[type.code - 10];
   const char* kind = type.code == 0 ? "i" : type.code == 1 ? "u" : type.code == 2 ? "f" : type.code == 4 ? "bf" : "?";
   return kind + std::to_string(type.bits);
@@ -182,9 +184,24 @@ class Numbers {
     }
     return tensor;
   }
+  const char* const* texts() const { return texts_.data(); }
+  const int64_t* lengths() const { return lengths_.data(); }
 
  protected:
   Numbers() = default;
+  /// Refers to the strings.
+  explicit Numbers(const std::vector<std::string>& strings) : Numbers(nullptr, strings.size(), kStrings) {
+    for (const std::string& text : strings) {
+      texts_.push_back(text.data());
+      lengths_.push_back(static_cast<int64_t>(text.size()));
+    }
+  }
+  Numbers(const std::vector<std::string>& strings, std::initializer_list<int64_t> shape)
+      : Numbers(nullptr, shape, kStrings) {
+    Numbers all(strings);
+    texts_.swap(all.texts_);
+    lengths_.swap(all.lengths_);
+  }
   Numbers(const void* data, size_t count, cameo_dtype type, cameo_device device = {CAMEO_CPU, 0})
       : kind_(Kind::Counted), count_(count) {
     tensor_.data = const_cast<void*>(data);
@@ -229,6 +246,8 @@ class Numbers {
   size_t count_ = 0;
   mutable std::array<int64_t, 8> shape_{};  // what was given, or inferred for a run
   cameo_tensor tensor_{};
+  std::vector<const char*> texts_;
+  std::vector<int64_t> lengths_;
 };
 
 }  // namespace detail
@@ -243,11 +262,11 @@ class Input : public detail::Numbers {
   template <class C, class = std::enable_if_t<detail::is_contiguous<const C>::value>>
   Input(const C& numbers, std::initializer_list<int64_t> shape)
       : Numbers(numbers.data(), shape, dtype_of<detail::element_of<const C>>()) {
-    size_t count = 1;
-    for (int64_t n : shape) count *= static_cast<size_t>(n);
-    if (count != numbers.size())
-      throw Error(CAMEO_INVALID_ARGUMENT,
-                  std::to_string(numbers.size()) + " elements given for a shape of " + std::to_string(count));
+    check_count(numbers.size(), shape);
+  }
+  Input(const std::vector<std::string>& strings) : Numbers(strings) {}
+  Input(const std::vector<std::string>& strings, std::initializer_list<int64_t> shape) : Numbers(strings, shape) {
+    check_count(strings.size(), shape);
   }
   template <class T>
   Input(const T* data, size_t count, cameo_device device = {CAMEO_CPU, 0})
@@ -266,6 +285,14 @@ class Input : public detail::Numbers {
   const std::vector<Input>* items() const { return items_.get(); }
 
  private:
+  static void check_count(size_t given, std::initializer_list<int64_t> shape) {
+    size_t count = 1;
+    for (int64_t n : shape) count *= static_cast<size_t>(n);
+    if (count != given)
+      throw Error(CAMEO_INVALID_ARGUMENT,
+                  std::to_string(given) + " elements given for a shape of " + std::to_string(count));
+  }
+
   std::shared_ptr<const std::vector<Input>> items_;
 };
 
@@ -288,8 +315,9 @@ class Output : public detail::Numbers {
 class Tensor {
  public:
   explicit Tensor(const cameo_tensor& tensor) : tensor_(tensor) {}
-  explicit Tensor(const cameo_value& value) : tensor_(value.tensor) {
-    for (int64_t i = 0; value.kind != CAMEO_KIND_TENSOR && i < value.count; ++i) items_.emplace_back(value.items[i]);
+  explicit Tensor(const cameo_value& value) : tensor_(value.tensor), texts_(value.strings), lengths_(value.lengths) {
+    if (value.kind == CAMEO_KIND_STRINGS) tensor_.dtype = kStrings;
+    for (int64_t i = 0; value.kind > CAMEO_KIND_STRINGS && i < value.count; ++i) items_.emplace_back(value.items[i]);
   }
 
   /// Of a sequence or an optional what it holds, of a map its keys and its values; such has no elements of its own.
@@ -316,10 +344,20 @@ class Tensor {
   std::vector<T> to_vector() const {
     return {data<T>(), data<T>() + size()};
   }
+  /// Throws if the elements are no strings.
+  std::vector<std::string> strings() const {
+    if (dtype() != kStrings)
+      throw Error(CAMEO_INVALID_ARGUMENT, "the output has " + to_string(dtype()) + " elements, read as strings");
+    std::vector<std::string> all;
+    for (size_t i = 0; i < size(); ++i) all.emplace_back(texts_[i], static_cast<size_t>(lengths_[i]));
+    return all;
+  }
   const cameo_tensor& raw() const { return tensor_; }
 
  private:
   cameo_tensor tensor_;
+  const char* const* texts_ = nullptr;
+  const int64_t* lengths_ = nullptr;
   std::vector<Tensor> items_;
 };
 
@@ -640,7 +678,7 @@ class Context {
     require_handle();
     fill_inputs(in, in_count);
     for (size_t i = 0; i < out_.size(); ++i) {
-      out_[i] = value_of({});  // no data: the context's
+      out_[i] = value_of(cameo_tensor{});  // no data: the context's
       out_[i].kind = model_.outputs()[i].kind;
     }
     run_filled();
@@ -662,8 +700,15 @@ class Context {
   static cameo_value value_of(const cameo_tensor& tensor) {
     cameo_value value{};
     value.struct_size = sizeof value;
-    value.kind = CAMEO_KIND_TENSOR;
+    value.kind = tensor.dtype == kStrings ? CAMEO_KIND_STRINGS : CAMEO_KIND_TENSOR;
     value.tensor = tensor;
+    return value;
+  }
+  static cameo_value value_of(const detail::Numbers& numbers, const Io& io, const char* what, int index) {
+    cameo_value value = value_of(numbers.given() ? numbers.as(io, what, index) : cameo_tensor{});
+    if (!numbers.given()) value.kind = CAMEO_KIND_NONE;
+    value.strings = numbers.texts();
+    value.lengths = numbers.lengths();
     return value;
   }
   /// A list, whose values stay here until the next run.
@@ -673,9 +718,9 @@ class Context {
     for (size_t i = 0; i < items.size(); ++i) {
       const Io& of = io.kind == CAMEO_KIND_MAP && i == 0 ? keys : io.of[0];
       values.push_back(items[i].items() ? list_of(*items[i].items(), of, index)
-                                        : value_of(items[i].as(of, "an item of input", index)));
+                                        : value_of(items[i], of, "an item of input", index));
     }
-    cameo_value list = value_of({});
+    cameo_value list = value_of(cameo_tensor{});
     list.kind = io.kind;
     list.items = values.data();
     list.count = static_cast<int64_t>(values.size());
@@ -694,10 +739,7 @@ class Context {
     if (count != ios.size())
       throw Error(CAMEO_INVALID_ARGUMENT,
                   std::to_string(count) + " " + what + "s given, the model has " + std::to_string(ios.size()));
-    for (size_t i = 0; i < count; ++i) {
-      values[i] = value_of(numbers[i].given() ? numbers[i].as(ios[i], what, static_cast<int>(i)) : cameo_tensor{});
-      if (!numbers[i].given()) values[i].kind = CAMEO_KIND_NONE;
-    }
+    for (size_t i = 0; i < count; ++i) values[i] = value_of(numbers[i], ios[i], what, static_cast<int>(i));
   }
 
   Model model_;

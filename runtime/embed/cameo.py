@@ -12,7 +12,7 @@ A sequence is a list of arrays, a map a dict of numbers, an optional what it hol
 Arrays must have the declared element type and shape; a dim of None is known only at run time (`cameo build --dim
 batch=1..32`): each run has the sizes of its inputs, within the bounds that model.inputs says. Lists and scalars are converted where no number changes. Results
 are new arrays. bf16 travels as uint16, floats of 8 and 4 bits as uint8, which holds their codes, integers of 4 and 2 bits
-as int8 and uint8; arrays of ml_dtypes are taken as they are. Tensors are those of any library that speaks DLPack, on the CPU or on the model's
+as int8 and uint8; strings as arrays of objects, str or bytes in UTF-8, or of NumPy's own; arrays of ml_dtypes are taken as they are. Tensors are those of any library that speaks DLPack, on the CPU or on the model's
 GPU, where they must be compact, and what was queued for them is waited for. A run has ended when it returns. A model may
 be used by any number of threads. Every failure is a cameo.Error with one sentence.
 """
@@ -28,7 +28,7 @@ import numpy as np
 __all__ = ["load", "Model", "Session", "Io", "Check", "Error"]
 
 _ABI_MAJOR = 1
-_CPU, _CUDA, _CUDA_HOST, _NONE, _TENSOR = 1, 2, 3, 0, 1
+_CPU, _CUDA, _CUDA_HOST, _NONE, _TENSOR, _STRINGS = 1, 2, 3, 0, 1, 2
 _SEQUENCE, _MAP, _OPTIONAL = 3, 4, 5
 _NOTHING = object()  # what an optional holds that is returned; None: an output that is not
 _LISTS = {_SEQUENCE: "sequence", _MAP: "map", _OPTIONAL: "optional"}
@@ -93,7 +93,7 @@ class _Tensor(c.Structure):
 
 class _Value(c.Structure):
     _fields_ = [("struct_size", c.c_uint32), ("kind", c.c_uint32), ("tensor", _Tensor), ("items", c.c_void_p),
-                ("count", c.c_int64), ("strings", c.c_void_p), ("lengths", c.c_void_p)]
+                ("count", c.c_int64), ("strings", c.POINTER(c.c_void_p)), ("lengths", c.POINTER(c.c_int64))]
 
 
 class _Io(c.Structure):
@@ -163,6 +163,7 @@ class _Api(c.Structure):
 
 
 _BF16 = 4  # DLPack's code
+_TEXT = 3  # no code of numbers: strings
 _capsule_pointer = c.pythonapi.PyCapsule_GetPointer
 _capsule_pointer.restype, _capsule_pointer.argtypes = c.c_void_p, [c.py_object, c.c_char_p]
 
@@ -186,6 +187,8 @@ def _numpy_type(t):
         return np.dtype(np.bool_)
     if t.code in _CODES:
         return np.dtype(np.uint8)
+    if t.code == _TEXT:
+        return np.dtype(object)
     if t.code not in _KINDS:
         raise Error("the model has elements of DLPack code %d, which NumPy has no type for" % t.code, _UNIMPLEMENTED)
     return np.dtype("%s%d" % (_KINDS[t.code], max(t.bits, 8)))
@@ -340,9 +343,9 @@ class _List:
     def read(self, value, memory):
         items = (_Value * value.count).from_address(value.items) if value.count else ()
         if self.kind == _MAP:
-            keys, values = (_copy(v.tensor, _numpy_type(t), memory) for v, t in zip(items, (self.key, self.of)))
+            keys, values = (_read(v, _numpy_type(t), memory) for v, t in zip(items, (self.key, self.of)))
             return dict(zip(keys.tolist(), values.tolist()))
-        held = [self.of.read(v, memory) if isinstance(self.of, _List) else _copy(v.tensor, self.io.of.dtype, memory)
+        held = [self.of.read(v, memory) if isinstance(self.of, _List) else _read(v, self.io.of.dtype, memory)
                 for v in items]
         return held if self.kind == _SEQUENCE else held[0] if held else _NOTHING
 
@@ -580,14 +583,16 @@ class Session:
                 if array is not None and not _is_on_gpu(array):
                     _place(array, io, model.output_types[i], i)
                     array = None
+            elif io.dtype == object:  # of the context's heap, which is copied
+                pass
             elif wanted[i] is True and shapes[i] is not None:
                 array = results[i] = context.memory.empty(shapes[i], io.dtype)
-            if array is not None:
+            if array is not None and io.dtype != object:
                 array = array if _is_on_gpu(array) else _place(array, io, model.output_types[i], i)
                 kept.append(_fill(values_out[i], array, model.output_types[i], stream))
             else:
                 is_wanted = wanted[i] is not False
-                kind = model.output_types[i].kind if io.of else _TENSOR
+                kind = model.output_types[i].kind if io.of else _STRINGS if io.dtype == object else _TENSOR
                 values_out[i].struct_size, values_out[i].kind = c.sizeof(_Value), kind if is_wanted else _NONE
         options = _RunOptions(struct_size=c.sizeof(_RunOptions), stream=stream)
         _call(model.api.run, context.handle, values_in, len(given), values_out, len(results), c.byref(options))
@@ -595,6 +600,12 @@ class Session:
             tensor, t = values_out[i].tensor, model.output_types[i]
             if io.of:
                 results[i] = t.read(values_out[i], context.memory) if wanted[i] is True else None
+            elif io.dtype == object and wanted[i] is not False:
+                texts = _texts(values_out[i])
+                if array is None:
+                    results[i] = texts
+                else:
+                    _place(array, io, t, i)[...] = texts
             elif wanted[i] is True and array is None:
                 results[i] = _unpacked(tensor, t, io.dtype) if t.bits < 8 else _copy(tensor, io.dtype, context.memory)
             elif array is not None and t.bits < 8 and not _is_on_gpu(array):
@@ -628,6 +639,8 @@ def _index(ios, name, what):
 
 def _converted(array, io, dtype, index):
     """A compact array of the declared type and shape. Arrays keep their type, so a wrong one is the caller's error."""
+    if io.dtype == object:
+        return _strings(array, io, index)
     try:
         typed = hasattr(array, "dtype")
         array = _on_cpu(array, dtype) if typed else _from_numbers(np.asarray(array), io, dtype)
@@ -649,6 +662,28 @@ def _converted(array, io, dtype, index):
     if not _has_shape(array, io):
         raise Error("input `%s` has the shape %s, the model declares %s" % (io.name, array.shape, io.shape), arg=index)
     return np.require(array, io.dtype, ["C", "A"])
+
+
+def _strings(array, io, index):
+    """As bytes in UTF-8, each an object."""
+    given = np.asarray(array, object)
+    if not _has_shape(given, io):
+        raise Error("input `%s` has the shape %s, the model declares %s" % (io.name, given.shape, io.shape), arg=index)
+    made = np.empty(given.shape, object)
+    for i, text in enumerate(given.flat):
+        if not isinstance(text, (str, bytes)):
+            raise Error("input `%s` has an element of type %s; it takes str, or bytes in UTF-8" %
+                        (io.name, type(text).__name__), arg=index)
+        made.flat[i] = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else bytes(text)
+    return made
+
+
+def _texts(value):
+    texts = np.empty(tuple(value.tensor.shape[:value.tensor.ndim]), object)
+    for i in range(texts.size):
+        text = c.string_at(value.strings[i], value.lengths[i]) if value.lengths[i] else b""
+        texts.flat[i] = text.decode("utf-8", "surrogateescape")
+    return texts
 
 
 def _has_shape(array, io):
@@ -725,7 +760,14 @@ def _place(array, io, dtype, index):
 
 def _fill(value, array, dtype, stream):
     """What must live as long as the value."""
-    value.struct_size, value.kind = c.sizeof(_Value), _TENSOR
+    value.struct_size, value.kind = c.sizeof(_Value), _STRINGS if dtype.code == _TEXT else _TENSOR
+    if dtype.code == _TEXT:
+        texts = (c.c_char_p * max(array.size, 1))(*array.flat)
+        lengths = (c.c_int64 * max(array.size, 1))(*map(len, array.flat))
+        shape = (c.c_int64 * max(array.ndim, 1))(*array.shape)
+        value.strings, value.lengths = c.cast(texts, c.POINTER(c.c_void_p)), lengths
+        value.tensor = _Tensor(None, _Device(_CPU, 0), array.ndim, dtype, shape, None, 0)
+        return texts, lengths, shape, array
     if _is_on_gpu(array):  # 1 is the default stream, which the context's own is in order with
         capsule = array.__dlpack__(stream=stream or 1)
         value.tensor = c.cast(_capsule_pointer(capsule, b"dltensor"), c.POINTER(_Tensor)).contents
@@ -735,6 +777,10 @@ def _fill(value, array, dtype, stream):
         array = _packed(array, dtype)
     value.tensor = _Tensor(array.ctypes.data, _Device(_CPU, 0), dims, dtype, shape, None, 0)
     return shape, array
+
+
+def _read(value, dtype, memory):
+    return _texts(value) if dtype == object else _copy(value.tensor, dtype, memory)
 
 
 def _copy(tensor, dtype, memory):

@@ -6,11 +6,11 @@ namespace rt::program {
 bool parse_dtype(Slice name, uint32_t* dtype) {
   static constexpr char kLong[][15] = {
       "",      "float32", "uint8",      "int8",         "uint16",         "int16",      "int32",
-      "int64", "",        "bool",       "float16",      "float64",        "uint32",     "uint64",
+      "int64", "string",  "bool",       "float16",      "float64",        "uint32",     "uint64",
       "",      "",        "bfloat16",   "float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz",
       "uint4", "int4",    "float4e2m1", "float8e8m0",   "uint2",          "int2"};
   for (uint32_t i = 1; i < kTypeCount; ++i) {
-    if (!is_number(i) || !(name == kTypes[i].name || (kLong[i][0] && name == kLong[i]))) continue;
+    if (!(is_number(i) || i == kString) || !(name == kTypes[i].name || (kLong[i][0] && name == kLong[i]))) continue;
     *dtype = i;
     return true;
   }
@@ -25,7 +25,9 @@ void take_type(uint32_t dtype, Array* array) {
 }
 
 bool sized(const Array& array, uint64_t* bytes) {
-  uint64_t size = array.dtype == kOpaqueByte ? 1 : static_cast<uint64_t>(element_bytes(array.dtype));
+  uint64_t size = array.dtype == kOpaqueByte ? 1
+                  : array.is_strings()       ? sizeof(Slice)
+                                             : static_cast<uint64_t>(element_bytes(array.dtype));
   bool fits = true, zero = false;
   for (int32_t i = 0; i < array.rank; ++i) {
     if (array.dims[i] < 0) return false;
@@ -67,9 +69,19 @@ Array view(const cameo_tensor& tensor, Slice name) {
 
 bool is_list(const Array& array) { return array.kind != CAMEO_KIND_TENSOR; }
 
-[[gnu::cold]] Array view(Tool& tool, const cameo_value& value, Slice name) {
+namespace {
+
+Array view_strings(Tool& tool, const cameo_value& value, Slice name) {
+  Array array = view(value.tensor, name);
+  array.dtype = kString;
+  Slice* texts = tool.arena.array<Slice>(static_cast<uint64_t>(array.count()));
+  for (int64_t i = 0; i < array.count(); ++i) texts[i] = {value.strings[i], static_cast<size_t>(value.lengths[i])};
+  array.data = reinterpret_cast<char*>(texts);
+  return array;
+}
+
+[[gnu::cold]] Array view_list(Tool& tool, const cameo_value& value, Slice name) {
   static char there;
-  if (value.kind == CAMEO_KIND_TENSOR) return view(value.tensor, name);
   Array list;
   list.name = name;
   list.kind = value.kind;
@@ -85,19 +97,43 @@ bool is_list(const Array& array) { return array.kind != CAMEO_KIND_TENSOR; }
   return list;
 }
 
+void set_strings(Tool& tool, const Array& array, cameo_value* value) {
+  const uint64_t count = static_cast<uint64_t>(array.count());
+  const char** strings = tool.arena.array<const char*>(count);
+  int64_t* lengths = tool.arena.array<int64_t>(count);
+  for (uint64_t i = 0; i < count; ++i) {
+    strings[i] = array.texts()[i].data;
+    lengths[i] = static_cast<int64_t>(array.texts()[i].size);
+  }
+  value->kind = CAMEO_KIND_STRINGS;
+  value->strings = strings;
+  value->lengths = lengths;
+}
+
+void set_items(Tool& tool, const Array& list, cameo_value* value) {
+  cameo_value* items = tool.arena.array<cameo_value>(static_cast<uint64_t>(list.item_count));
+  for (int64_t i = 0; i < list.item_count; ++i) items[i] = value_of(tool, list.items[i]);
+  value->kind = list.kind;
+  value->items = items;
+  value->count = list.item_count;
+}
+
+}  // namespace
+
+Array view(Tool& tool, const cameo_value& value, Slice name) {
+  if (value.kind == CAMEO_KIND_STRINGS) return view_strings(tool, value, name);
+  return value.kind > CAMEO_KIND_STRINGS ? view_list(tool, value, name) : view(value.tensor, name);
+}
+
 cameo_value value_of(Tool& tool, const Array& array) {
   cameo_value value = {};
   value.struct_size = sizeof value;
-  value.kind = array.kind;
-  if (!is_list(array)) {
-    value.tensor = {
-        array.data, {CAMEO_CPU, 0}, array.rank, to_dlpack(array.dtype), const_cast<int64_t*>(array.dims), nullptr, 0};
-    return value;
-  }
-  cameo_value* items = tool.arena.array<cameo_value>(static_cast<uint64_t>(array.item_count));
-  for (int64_t i = 0; i < array.item_count; ++i) items[i] = value_of(tool, array.items[i]);
-  value.items = items;
-  value.count = array.item_count;
+  if (!array.data) return value;
+  if (is_list(array)) return set_items(tool, array, &value), value;
+  value.kind = CAMEO_KIND_TENSOR;
+  value.tensor = {
+      array.data, {CAMEO_CPU, 0}, array.rank, to_dlpack(array.dtype), const_cast<int64_t*>(array.dims), nullptr, 0};
+  if (array.is_strings()) set_strings(tool, array, &value);
   return value;
 }
 

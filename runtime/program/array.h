@@ -23,7 +23,13 @@ struct Array {
     for (int32_t i = 0; i < rank; ++i) n *= dims[i];
     return n;
   }
-  uint64_t bytes() const { return static_cast<uint64_t>(bytes_of(dtype, count())); }
+  bool is_strings() const { return dtype == kString; }
+  Slice* texts() const { return reinterpret_cast<Slice*>(data); }  // the elements of strings
+  uint64_t bytes() const {
+    return is_strings() ? static_cast<uint64_t>(count()) * sizeof(Slice)
+                        : static_cast<uint64_t>(bytes_of(dtype, count()));
+  }
+  int64_t stride() const { return is_strings() ? static_cast<int64_t>(sizeof(Slice)) : element_bytes(dtype); }
   uint64_t bytes_apart() const {
     return static_cast<uint64_t>(count() * element_bytes(dtype));
   }  // one an element at least
@@ -41,7 +47,7 @@ bool allocate(Tool& tool, Array* array, Slice what);
 Array array_of(const Io& io);  // without data
 Array view(const cameo_tensor& tensor, Slice name);
 Array view(Tool& tool, const cameo_value& value, Slice name);  // of any kind
-cameo_value value_of(Tool& tool, const Array& array);
+cameo_value value_of(Tool& tool, const Array& array);          // CAMEO_KIND_NONE of one without data
 bool is_list(const Array& array);
 
 // A format is read in two steps: `declare_*` reads type, dims and name, which the caller compares with what the model

@@ -20,6 +20,8 @@ bool is_digits(Slice text) {
   return !text.empty() && text[0] >= '0' && text[0] <= '9' && parse_integer(text, &value);
 }
 
+bool is_quoted(Slice text) { return text.starts_with("\"") || text.starts_with("["); }
+
 bool is_word(Slice text, Slice word) { return text == word || (text.starts_with(word) && text[word.size] == ':'); }
 
 bool is_spec(Slice text) {
@@ -55,10 +57,11 @@ bool unknown_name(Tool& tool, Slice name, const Io* ios, uint32_t count, const c
 }
 
 uint64_t most_file_bytes(const Io& io) {  // of what is no more than the elements
-  return is_open(io) ? kAll : is_known(io) ? io_bytes(io) : most_bytes(io);
+  return is_open(io) || io.dtype == kString ? kAll : is_known(io) ? io_bytes(io) : most_bytes(io);
 }
 
 bool read_raw(Tool& tool, const Io& io, Slice path, Array* array) {
+  if (io.dtype == kString) return tool.fail(kUsage, "%s is of strings, which are no plain bytes", Quoted(io.name).text);
   Slice file;
   uint64_t size = 0;
   *array = array_of(io);
@@ -182,12 +185,21 @@ void fill_random(Array* array, Range range, int32_t index) {
   }
 }
 
+bool fill_texts(Tool& tool, const Io& io, Slice spec, Array* array) {
+  if (!(spec == "zeros"))
+    return tool.fail(kUsage, "%s is of strings: `%.*s` makes none, `zeros` makes empty ones", Quoted(io.name).text,
+                     width(spec), spec.data);
+  for (int64_t i = 0; i < array->count(); ++i) array->texts()[i] = {};
+  return true;
+}
+
 bool fill(Tool& tool, const Io& io, Slice spec, int32_t index, Array* array) {
   if (!is_known(io)) settle_sizes(tool);
   *array = array_of(io);
   if (!allocate(tool, array, io.name)) return false;
   const int64_t count = array->count();
   Range range;
+  if (array->is_strings()) return fill_texts(tool, io, spec, array);
   if (is_word(spec, "rand")) {
     if (!parse_range(spec, &range))
       return tool.fail(kUsage, "`%.*s` is not `rand`, `rand:SEED` or `rand:SEED:LO:HI`", width(spec), spec.data);
@@ -238,7 +250,7 @@ bool split_name(Tool& tool, Slice argument, const Io* ios, uint32_t count, const
     longest = name.size;
   }
   if (*index >= 0) return *spec = argument.from(longest + 1), true;
-  const size_t equals = argument.find('=');
+  const size_t equals = is_quoted(argument) ? argument.size : argument.find('=');
   int64_t number = 0;
   if (equals < argument.size && is_digits(argument.upto(equals)) && parse_integer(argument.upto(equals), &number)) {
     if (number >= static_cast<int64_t>(count))
@@ -272,7 +284,7 @@ bool set_input(Tool& tool, int32_t index, Slice spec, Values* inputs) {
     ok = read_raw(tool, io, spec.from(4), array);
   else if (spec == "zeros" || spec == "ones" || spec == "iota" || is_word(spec, "rand"))
     ok = fill(tool, io, spec, index, array);
-  else if (is_spec(spec) || spec.find('=') < spec.size)
+  else if (is_spec(spec) || spec.find('=') < spec.size || io.dtype == kString)
     ok = read_literal(tool, io, spec, array);
   else
     return tool.fail(kUsage, "`%.*s` is no value for %s; values are %s", width(spec), spec.data, Quoted(io.name).text,

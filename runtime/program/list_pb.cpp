@@ -53,7 +53,23 @@ bool read_value(Tool& tool, const Io& io, Slice file, Slice what, Array* array);
   return io.kind != CAMEO_KIND_OPTIONAL || list->item_count <= 1 || malformed(tool, io, what);
 }
 
-// name, the type of the keys, keys one by one or packed, values: a sequence of scalars.
+// Integers one by one or packed; strings one by one.
+[[gnu::cold]] bool read_keys(Slice file, Array* keys) {
+  int64_t* integers = reinterpret_cast<int64_t*>(keys->data);
+  int64_t& count = keys->dims[0] = 0;
+  for (Field field; !file.empty();) {
+    if (!read_field(&file, &field)) return false;
+    if (field.number == 4 && field.wire == 2 && keys->is_strings()) keys->texts()[count++] = field.bytes;
+    if (field.number != 3 || keys->is_strings()) continue;
+    if (field.wire == 0) integers[count++] = static_cast<int64_t>(field.value);
+    uint64_t key = 0;
+    for (Slice rest = field.bytes; !rest.empty(); integers[count++] = static_cast<int64_t>(key))
+      if (!read_varint(&rest, &key)) return false;
+  }
+  return true;
+}
+
+// name, the type of the keys, keys that are integers, keys that are strings, values: a sequence of scalars.
 [[gnu::cold]] bool read_map(Tool& tool, const Io& io, Slice file, Slice what, Array* map) {
   Array* keys = map->items = tool.arena.array<Array>(2);
   Array* values = keys + 1;
@@ -61,26 +77,18 @@ bool read_value(Tool& tool, const Io& io, Slice file, Slice what, Array* array);
   of_values.rank = kAnyRank;
   Array scalars;
   map->item_count = 2;
-  int64_t* all = tool.arena.array<int64_t>(file.size);  // a key takes a byte at least
-  int64_t count = 0;
-  while (!file.empty()) {
-    Field field;
-    if (!read_field(&file, &field)) return malformed(tool, io, what);
-    if (field.number == 3 && field.wire == 0) all[count++] = static_cast<int64_t>(field.value);
-    uint64_t key = 0;
-    for (Slice rest = field.number == 3 ? field.bytes : Slice(); !rest.empty();
-         all[count++] = static_cast<int64_t>(key))
-      if (!read_varint(&rest, &key)) return malformed(tool, io, what);
-    if (field.number == 5 && !read_value(tool, sequence, field.bytes, what, &scalars)) return false;
-  }
   keys->dtype = io.key;
   values->dtype = io.of->dtype;
   keys->rank = values->rank = 1;
-  keys->dims[0] = values->dims[0] = count;
-  keys->data = reinterpret_cast<char*>(all);
-  if (io.key != kI64 || scalars.item_count != count || !allocate(tool, values, what)) return malformed(tool, io, what);
-  const int64_t bytes = element_bytes(values->dtype);
-  for (int64_t i = 0; i < count; ++i) {
+  keys->dims[0] = static_cast<int64_t>(keys->is_strings() ? count_fields(file, 4) : file.size);  // at most
+  if (!allocate(tool, keys, what) || !read_keys(file, keys)) return malformed(tool, io, what);
+  for (Field field; !file.empty();)
+    if (read_field(&file, &field); field.number == 5 && !read_value(tool, sequence, field.bytes, what, &scalars))
+      return false;
+  values->dims[0] = keys->dims[0];
+  if (scalars.item_count != keys->dims[0] || !allocate(tool, values, what)) return malformed(tool, io, what);
+  const int64_t bytes = values->stride();
+  for (int64_t i = 0; i < scalars.item_count; ++i) {
     if (scalars.items[i].count() != 1) return malformed(tool, io, what);
     libc::memcpy(values->data + i * bytes, scalars.items[i].data, static_cast<size_t>(bytes));
   }
@@ -121,9 +129,12 @@ uint64_t kind_number(uint32_t kind) {
   put_number(to, 2, keys.dtype);
   Array sequence, *scalars = tool.arena.array<Array>(static_cast<uint64_t>(values.count()));
   for (int64_t i = 0; i < values.count(); ++i) {
-    put_number(to, 3, static_cast<uint64_t>(integer_at(keys.dtype, keys.data, i)));
+    if (keys.is_strings())
+      put_field(to, 4, keys.texts()[i]);
+    else
+      put_number(to, 3, static_cast<uint64_t>(integer_at(keys.dtype, keys.data, i)));
     scalars[i].dtype = values.dtype;
-    scalars[i].data = values.data + i * element_bytes(values.dtype);
+    scalars[i].data = values.data + i * values.stride();
   }
   sequence.kind = CAMEO_KIND_SEQUENCE;
   sequence.items = scalars;

@@ -1,4 +1,4 @@
-// Values written on the command line: `2x2xf32=[[1,2],[3,4]]`, `[1,2]`, `0.5`, `true`.
+// Values written on the command line: `2x2xf32=[[1,2],[3,4]]`, `[1,2]`, `0.5`, `true`, `["a","b"]`.
 #include "runtime/numbers.h"
 #include "runtime/program/dims.h"
 #include "runtime/program/input.h"
@@ -26,12 +26,28 @@ struct Literal {
     return ++at, true;
   }
   bool element();
+  bool string();
   bool list(int32_t depth);
   bool any(int32_t depth);
 };
 
+// In quotes, where a backslash keeps what is behind it from ending them, or plain, up to what ends an element. The
+// text of `data` is that of the literal, whose backslashes go.
+bool Literal::string() {
+  const bool quoted = at < text.size && text[at] == '"';
+  char* const begin = const_cast<char*>(text.data) + at + quoted;
+  char* end = begin;
+  for (at += quoted; at < text.size && (quoted ? text[at] != '"' : text[at] != ',' && text[at] != ']'); ++at) {
+    if (quoted && text[at] == '\\' && at + 1 < text.size) ++at;
+    *end++ = text[at];
+  }
+  reinterpret_cast<Slice*>(data)[count++] = {begin, static_cast<size_t>(end - begin)};
+  return !quoted || at++ < text.size;
+}
+
 bool Literal::element() {
   skip();
+  if (dtype == kString) return string();
   size_t end = at;
   while (end < text.size && text[end] != ',' && text[end] != ']' && text[end] != ' ') ++end;
   const Slice word = text.part(at, end);
@@ -92,6 +108,12 @@ int64_t most_elements(Slice text) {
   return count;
 }
 
+Slice copy_of(Tool& tool, Slice text) {
+  char* copy = static_cast<char*>(tool.arena.take(text.size + 1));
+  libc::memcpy(copy, text.data, text.size);
+  return {copy, text.size};
+}
+
 bool same_dims(const Literal& literal, const Array& array) {
   bool same = literal.rank == array.rank;
   for (int32_t i = 0; same && i < array.rank; ++i) same = literal.dims[i] == array.dims[i];
@@ -122,7 +144,10 @@ bool read_literal(Tool& tool, const Io& io, Slice whole, Array* array) {
   }
   literal.text = text;
   literal.dtype = io.dtype;
-  literal.data = static_cast<char*>(tool.arena.take(static_cast<uint64_t>(bytes_of(io.dtype, most_elements(text)))));
+  const uint64_t most = static_cast<uint64_t>(most_elements(text));
+  literal.data = static_cast<char*>(tool.arena.take(
+      io.dtype == kString ? most * sizeof(Slice) : static_cast<uint64_t>(bytes_of(io.dtype, most_elements(text)))));
+  if (io.dtype == kString) literal.text = copy_of(tool, text);
   const bool parsed = literal.any(0);
   literal.skip();
   if (!parsed || literal.at < text.size)

@@ -1,6 +1,7 @@
 // NumPy's npy, versions 1 to 3: magic, a Python dictionary as text, the elements. Big-endian and Fortran order are
 // turned. Elements of 8 bits and less that NumPy has no type of its own for stand there as those of ml_dtypes do, a
 // byte each that says nothing of its type.
+#include "runtime/kernels/utf8.h"
 #include "runtime/numbers.h"
 #include "runtime/program/array.h"
 
@@ -36,13 +37,18 @@ Slice value_of(Slice text, Slice key) {
   return {};
 }
 
-bool parse_descr(Slice descr, uint32_t* dtype, bool* swapped) {
+// `width`: of strings, code points (U) or bytes (S) of each.
+bool parse_descr(Slice descr, uint32_t* dtype, bool* swapped, int64_t* width = nullptr, bool* wide = nullptr) {
   if (descr.size < 4 || (descr[0] != '\'' && descr[0] != '"')) return false;
   const Slice type = descr.part(1, descr.find(descr[0], 1));
   if (type.size < 2) return false;
   const char order = type[0];
   if (order != '<' && order != '>' && order != '|' && order != '=') return false;
   *swapped = order == '>';
+  if (int64_t count = 0; (type[1] == 'U' || type[1] == 'S') && parse_integer(type.from(2), &count) && count >= 0) {
+    if (width) *width = count, *wide = type[1] == 'U';
+    return *dtype = kString, true;
+  }
   struct Row {
     Slice name;
     uint32_t dtype;
@@ -103,6 +109,76 @@ bool pack(Array* array) {
   return true;
 }
 
+uint32_t word_at(const char* from, bool swapped) {
+  uint32_t word = 0;
+  libc::memcpy(&word, from, sizeof word);
+  return swapped ? __builtin_bswap32(word) : word;
+}
+
+// Of `width` places, those from the last one on that holds no 0.
+Slice text_of(Tool& tool, const char* from, int64_t width, bool wide, bool swapped) {
+  if (!wide) {
+    while (width && !from[width - 1]) --width;
+    return {from, static_cast<size_t>(width)};
+  }
+  while (width && !word_at(from + 4 * (width - 1), false)) --width;
+  char* const text = static_cast<char*>(tool.arena.take(static_cast<uint64_t>(4 * width) + 1, 1));
+  char* to = text;
+  for (int64_t i = 0; i < width; ++i) {
+    const uint32_t c = word_at(from + 4 * i, swapped);
+    to = put_code_point(to, c > 0x10ffff ? 0xfffd : c);
+  }
+  return {text, static_cast<size_t>(to - text)};
+}
+
+bool read_texts(Tool& tool, const Header& header, Slice what, Array* array) {
+  uint32_t dtype = 0;
+  bool swapped = false, wide = false;
+  int64_t width_of_one = 0;
+  parse_descr(value_of(header.text, "descr"), &dtype, &swapped, &width_of_one, &wide);
+  if (value_of(header.text, "fortran_order").starts_with("True"))
+    return tool.fail(kBadData, "%.*s: strings are read in C's order only", width(what), what.data);
+  const int64_t bytes = width_of_one * (wide ? 4 : 1), count = array->count();
+  if (bytes && count > static_cast<int64_t>(header.data.size) / bytes)
+    return tool.fail(kBadData, "%.*s is cut short: %s needs %ld bytes each, %zu are there", width(what), what.data,
+                     array->type().text, bytes, header.data.size);
+  if (!allocate(tool, array, what)) return false;
+  for (int64_t i = 0; i < count; ++i)
+    array->texts()[i] = text_of(tool, header.data.data + i * bytes, width_of_one, wide, swapped);
+  return true;
+}
+
+// Code points of the longest text; bytes that are none count as one.
+int64_t widest(const Array& array) {
+  int64_t most = 1;
+  for (int64_t i = 0; i < array.count(); ++i) {
+    int64_t count = 0;
+    const Slice text = array.texts()[i];
+    const rt::Text all = {text.data, static_cast<int64_t>(text.size)};
+    for (int64_t at = 0; at < all.bytes; at += code_point_at(all, at).bytes) ++count;
+    if (count > most) most = count;
+  }
+  return most;
+}
+
+void write_texts(const Array& array, int64_t width, Text* to) {
+  for (int64_t i = 0; i < array.count(); ++i) {
+    const rt::Text all = {array.texts()[i].data, static_cast<int64_t>(array.texts()[i].size)};
+    int64_t at = 0;
+    for (int64_t k = 0; k < width; ++k) {
+      uint32_t word = 0;
+      if (at < all.bytes) {
+        const CodePoint c = code_point_at(all, at);
+        word = c.value < 0 ? 0xfffd : static_cast<uint32_t>(c.value);
+        at += c.bytes;
+      }
+      char bytes[sizeof word];
+      libc::memcpy(bytes, &word, sizeof word);
+      to->add(Slice(bytes, sizeof word));
+    }
+  }
+}
+
 const char* descr_of(uint32_t dtype) {
   if (is_packed(dtype) && !is_float(dtype)) return type_info(dtype).code ? "|u1" : "|i1";
   if (is_minifloat(dtype)) return dtype == kF8E5M2 ? "<f1" : "<V1";
@@ -147,6 +223,7 @@ bool read_npy(Tool& tool, Slice file, Slice what, Array* array) {
   bool swapped = false;
   if (!split(file, &header) || !parse_descr(value_of(header.text, "descr"), &dtype, &swapped))
     return tool.fail(kBadData, "%.*s is not an npy file", width(what), what.data);
+  if (array->is_strings()) return read_texts(tool, header, what, array);
   const uint64_t bytes = array->bytes_apart();
   if (bytes > header.data.size)
     return tool.fail(kBadData, "%.*s is cut short: %s needs %lu bytes, %zu are there", width(what), what.data,
@@ -164,7 +241,10 @@ bool read_npy(Tool& tool, Slice file, Slice what, Array* array) {
 }
 
 bool write_npy(Tool& tool, const Array& array, Text* to) {
-  const char* descr = descr_of(array.dtype);
+  const int64_t width_of_one = array.is_strings() ? widest(array) : 0;
+  Text of_strings(tool.arena);
+  of_strings.format("<U%ld", width_of_one);
+  const char* descr = array.is_strings() ? of_strings.c_str() : descr_of(array.dtype);
   if (!descr) return tool.fail(kBug, "type %s has no npy form", array.type().text);
   Text header(tool.arena);
   header.format("{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
@@ -177,6 +257,7 @@ bool write_npy(Tool& tool, const Array& array, Text* to) {
   const char version[] = {1, 0, static_cast<char>(length & 255), static_cast<char>(length >> 8)};
   to->add(Slice(version, 4));
   to->add(header.slice());
+  if (array.is_strings()) return write_texts(array, width_of_one, to), true;
   if (!is_packed(array.dtype)) return to->add(Slice(array.data, array.bytes())), true;
   for (int64_t i = 0; i < array.count(); ++i) to->add(static_cast<char>(element_in_byte(array.dtype, array.data, i)));
   return true;

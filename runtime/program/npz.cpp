@@ -156,7 +156,7 @@ bool declare_npz(Tool& tool, Slice file, const NpzEntry& entry, Slice what, Arra
 
 bool read_npz(Tool& tool, Slice file, const NpzEntry& entry, Slice what, Array* array) {
   Slice bytes;
-  if (entry.size > kNpyHeader + 12 + array->bytes_apart())
+  if (!array->is_strings() && entry.size > kNpyHeader + 12 + array->bytes_apart())
     return tool.fail(kBadData, "%.*s: entry `%.*s` claims %lu bytes for %s", width(what), what.data, width(entry.name),
                      entry.name.data, entry.size, array->type().text);
   return unpack(tool, file, entry, what, entry.size, &bytes) && read_npy(tool, bytes, entry.name, array);

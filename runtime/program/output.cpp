@@ -72,6 +72,8 @@ void print_row_top(Tool& tool, const Array& array, int64_t begin, int64_t size, 
 
 bool print_top(Tool& tool, const Array& array, int64_t count, Slice labels_path) {
   Slice labels;
+  if (array.is_strings())
+    return tool.fail(kUsage, "`%.*s` is of strings, which `top` does not compare", width(array.name), array.name.data);
   if (!labels_path.empty() && !read_file(tool, labels_path, &labels)) return false;
   int64_t row = 1;  // the last axis that has more than one element
   for (int32_t i = array.rank; i-- > 0 && row == 1;) row = array.dims[i];
@@ -162,6 +164,7 @@ bool write_raw(Tool& tool, Slice path, Arrays arrays) {
   if (arrays.count != 1)
     return tool.fail(kUsage, "`raw:` writes one output and the model has %zu; say which, as in `-o 0=raw:FILE`",
                      arrays.count);
+  if (arrays.items[0].is_strings()) return tool.fail(kUsage, "strings are no plain bytes: `raw:` writes none");
   return write_file(tool, path, {arrays.items[0].data, arrays.items[0].bytes()});
 }
 
@@ -190,6 +193,7 @@ Statistics statistics_of(const Array& array) {
 }
 
 void print_element(Text* to, const Array& array, int64_t index) {
+  if (array.is_strings()) return to->json(array.texts()[index]);
   const double value = number_at(array.dtype, array.data, index);
   if (array.dtype == kU64)
     to->format("%lu", static_cast<uint64_t>(integer_at(array.dtype, array.data, index)));
@@ -208,11 +212,11 @@ void print_summary(Tool& tool, const Array& array) {
     for (int64_t i = 0; i < array.item_count; ++i) print_summary(tool, array.items[i]);
     return;
   }
-  const Statistics s = statistics_of(array);
+  const Statistics s = array.is_strings() ? Statistics() : statistics_of(array);
   const int64_t count = array.count(), shown = count <= 16 ? count : 8;
   tool.out.plain(array.name);
   tool.out.format("  %s", array.type().text);
-  if (count > 1) tool.out.format("  min %.6g  mean %.6g  max %.6g", s.low, s.mean, s.high);
+  if (count > 1 && !array.is_strings()) tool.out.format("  min %.6g  mean %.6g  max %.6g", s.low, s.mean, s.high);
   if (s.nans) tool.out.format("  %ld NaN", s.nans);
   if (s.infinities) tool.out.format("  %ld infinite", s.infinities);
   tool.out.add("\n  [");
@@ -230,7 +234,7 @@ void print_json(Tool& tool, const Array& array) {
     tool.out.add("]}");
     return;
   }
-  const Statistics s = statistics_of(array);
+  const Statistics s = array.is_strings() ? Statistics() : statistics_of(array);
   const int64_t count = array.count(), shown = count <= 1000 ? count : 1000;
   tool.out.add("{\"name\":");
   tool.out.json(array.name);
@@ -242,7 +246,7 @@ void print_json(Tool& tool, const Array& array) {
   tool.out.format(",\"nans\":%ld,\"infinities\":%ld,\"values_shown\":%ld,\"values\":[", s.nans, s.infinities, shown);
   for (int64_t i = 0; i < shown; ++i) {
     if (i) tool.out.add(',');
-    const double value = number_at(array.dtype, array.data, i);
+    const double value = array.is_strings() ? 0 : number_at(array.dtype, array.data, i);
     if (is_float(array.dtype) && value - value != 0)
       tool.out.add("null");
     else

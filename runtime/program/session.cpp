@@ -66,10 +66,7 @@ bool Session::open(const Flags& flags) {
 
 void Session::set_inputs(const Values& inputs) {
   inputs_ = inputs.items;
-  for (int32_t i = 0; i < inputs.count; ++i) {
-    in_[i] = value_of(tool_, inputs.items[i]);
-    if (!inputs.items[i].data) in_[i].kind = CAMEO_KIND_NONE;
-  }
+  for (int32_t i = 0; i < inputs.count; ++i) { in_[i] = value_of(tool_, inputs.items[i]); }
 }
 
 bool Session::bind_states(const States& states) {

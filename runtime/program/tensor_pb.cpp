@@ -118,6 +118,18 @@ uint64_t element_wire(uint64_t number, uint32_t dtype) {
   return number == 11 && (dtype == kU64 || dtype == kU32) ? 0 : 9;
 }
 
+bool read_texts(Slice file, Array* array) {
+  int64_t filled = 0;
+  while (!file.empty()) {
+    Field field;
+    if (!read_field(&file, &field)) return false;
+    if (field.number != 6) continue;
+    if (field.wire != 2 || filled == array->count()) return false;
+    array->texts()[filled++] = field.bytes;
+  }
+  return filled == array->count();
+}
+
 bool read_elements(Slice file, Elements* elements) {
   while (!file.empty()) {
     Field field;
@@ -132,7 +144,9 @@ bool read_elements(Slice file, Elements* elements) {
 
 // An element takes ten bytes at most, as a varint; names and what is unknown have room beside them.
 uint64_t most_pb_bytes(const Io& io) {
-  return is_open(io) ? kAll : (1 << 20) + 10 * most_bytes(io) / static_cast<uint64_t>(element_bytes(io.dtype));
+  return is_open(io) || io.dtype == kString
+             ? kAll
+             : (1 << 20) + 10 * most_bytes(io) / static_cast<uint64_t>(element_bytes(io.dtype));
 }
 
 bool declare_pb(Tool& tool, Slice file, Slice what, Array* array) {
@@ -142,9 +156,8 @@ bool declare_pb(Tool& tool, Slice file, Slice what, Array* array) {
   *array = {};
   if (!read_head(file, array, &head))
     return tool.fail(kBadData, "%.*s is not a TensorProto, or it is cut short", w, what.data);
-  if (array->dtype == kString || !is_number(array->dtype))
-    return tool.fail(kBadData, "%.*s holds %s (data type %u); numbers are read here", w, what.data,
-                     array->dtype == kString ? "strings" : "no tensor of numbers", array->dtype);
+  if (!array->is_strings() && !is_number(array->dtype))
+    return tool.fail(kBadData, "%.*s holds no tensor of numbers or strings (data type %u)", w, what.data, array->dtype);
   if (head.is_external)
     return tool.fail(kBadData, "%.*s keeps its data in another file; that is not read here", w, what.data);
   if (!sized(*array, &bytes))
@@ -160,6 +173,14 @@ bool read_pb(Tool& tool, Slice file, Slice what, Array* array) {
   Array declared;
   Head head;
   read_head(file, &declared, &head);
+  if (array->is_strings()) {
+    if (static_cast<uint64_t>(array->count()) > file.size)  // two bytes of the file are one's at least
+      return tool.fail(kBadData, "%.*s is cut short: it declares %s", w, what.data, array->type().text);
+    if (!allocate(tool, array, what)) return false;
+    if (!head.has_raw && read_texts(file, array)) return true;
+    return tool.fail(kBadData, "%.*s: %s needs %ld strings, not what stands there", w, what.data, array->type().text,
+                     array->count());
+  }
   if (head.has_raw && head.raw.size != bytes)
     return tool.fail(kBadData, "%.*s: %s needs %lu bytes, its raw data has %zu", w, what.data, array->type().text,
                      bytes, head.raw.size);
@@ -180,6 +201,12 @@ void write_pb(const Array& array, Text* to) {
   to->add('\x42');
   put_varint(to, array.name.size);
   to->add(array.name);
+  for (int64_t i = 0; array.is_strings() && i < array.count(); ++i) {
+    to->add('\x32');
+    put_varint(to, array.texts()[i].size);
+    to->add(array.texts()[i]);
+  }
+  if (array.is_strings()) return;
   to->add('\x4a');
   put_varint(to, array.bytes());
   to->add(Slice(array.data, array.bytes()));

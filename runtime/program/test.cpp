@@ -7,6 +7,7 @@
 #include "runtime/program/file.h"
 #include "runtime/program/session.h"
 #include "runtime/program/verbs.h"
+#include "runtime/string_heap.h"
 #include "runtime/values.h"
 
 namespace rt::program {
@@ -52,6 +53,8 @@ double would_pass(const Comparison& c) {
 
 void print_worst(Text& out, const char* of, const Io& io, const Comparison& c) {
   if (c.passed) return;
+  if (io.dtype == kString)
+    return out.format("  %s%lu of %ld differ, the first is %lu", of, c.mismatches, elements(io), c.worst_index);
   out.format("  %s%lu of %ld differ, most at %lu: got %.9g, expected %.9g", of, c.mismatches, elements(io),
              c.worst_index, c.got, c.expected);
 }
@@ -104,6 +107,24 @@ void add_check(Tester& t, const Io& io, const Check& check) {
     print_check(t, io, check);
 }
 
+bool is_input(const Array& array, const void* golden) {
+  if (!array.is_strings()) return libc::memcmp(golden, array.data, array.bytes()) == 0;
+  bool same = true;
+  for (int64_t i = 0; same && i < array.count(); ++i) {
+    const rt::Text text = spelled_text(golden, array.count(), i);
+    same = array.texts()[i] == Slice(text.data, static_cast<size_t>(text.bytes));
+  }
+  return same;
+}
+
+Comparison compare_texts(const Array& got, const Array& wanted) {
+  Comparison c = {};
+  for (int64_t i = 0; i < got.count(); ++i)
+    if (!(got.texts()[i] == wanted.texts()[i]) && !c.mismatches++) c.worst_index = static_cast<uint64_t>(i);
+  c.passed = !c.mismatches;
+  return c;
+}
+
 // The embedded case whose inputs are these bytes: it knows better tolerances than the default, for its own outputs.
 const Golden* golden_of(const Tool& tool, const Values& inputs) {
   const Program& program = *tool.program;
@@ -112,14 +133,14 @@ const Golden* golden_of(const Tool& tool, const Values& inputs) {
     for (uint32_t i = 0; same && i < program.symbol_count; ++i)
       same = !is_of_dims(program.symbols[i]) || program.goldens[g].symbols[i] == tool.sizes[i];
     for (int32_t i = 0; same && i < inputs.count; ++i)
-      same = !is_list(inputs.items[i]) &&
-             libc::memcmp(program.goldens[g].inputs[i], inputs.items[i].data, inputs.items[i].bytes()) == 0;
+      same = !is_list(inputs.items[i]) && is_input(inputs.items[i], program.goldens[g].inputs[i]);
     if (same) return &program.goldens[g];
   }
   return nullptr;
 }
 
 Check check_output(const Flags& flags, const Golden* golden, int32_t output, const Array& got, const Array& wanted) {
+  if (got.is_strings()) return {compare_texts(got, wanted), {}, false};
   const int64_t count = got.count();
   const double carried = flags.tolerance < 0 && golden && golden->tolerances ? golden->tolerances[output] : -1;
   Tolerance tolerance;

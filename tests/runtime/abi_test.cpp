@@ -130,7 +130,9 @@ TEST_F(Linear, RefusesAStructureThatIsTooSmall) {
 
 TEST_F(Linear, RefusesOtherKinds) {
   in.kind = CAMEO_KIND_STRINGS;
-  EXPECT_EQ(run(), CAMEO_UNIMPLEMENTED);
+  expect_refused("input 0 `x` has kind 2, expected a tensor (1)");
+  in.kind = CAMEO_KIND_SEQUENCE;
+  expect_refused("input 0 `x` has kind 3, expected a tensor (1)");
   in.kind = CAMEO_KIND_NONE;
   expect_refused("input 0 `x` has kind 0, expected a tensor (1)");
   in.kind = 77;

@@ -3,15 +3,25 @@
 #include <numeric>
 
 #include "frontend/ops/ml/rows.h"
+#include "frontend/ops/texts.h"
 
 namespace cameo::ops {
 namespace {
 
-constexpr DTypes kLabels{DType::f32, DType::f64, DType::i16, DType::i32, DType::i64};
+constexpr DTypes kLabels{DType::f32, DType::f64, DType::i16, DType::i32, DType::i64, DType::str};
+
+/// Version 1: strings to their places in a list, or the other way round.
+Constant classes_of(const NodeView& n, bool strings) {
+  const auto classes = n.attr_strings("classes_strings");
+  std::vector<int64_t> places(classes.size());
+  std::iota(places.begin(), places.end(), 0);
+  const std::vector<int64_t> dims{std::ssize(classes)};
+  return std::make_shared<const Tensor>(strings ? Tensor::of_strings(dims, classes) : Tensor::i64(dims, places));
+}
 
 /// Keys or values: the list or tensor that is given.
 Constant labels_of(const NodeView& n, const std::string& what) {
-  if (n.has_attr(what + "_strings")) n.fail(Code::E0403, "`LabelEncoder` with strings is not computed yet");
+  if (n.has_attr("classes_strings")) return classes_of(n, (what == "keys") == (n.dtype() == DType::str));
   Constant found;
   const auto take = [&](Tensor t) {
     if (found) n.fail(Code::E0204, fmt::format("`LabelEncoder` has {} twice", what));
@@ -28,6 +38,10 @@ Constant labels_of(const NodeView& n, const std::string& what) {
     for (int64_t i = 0; i < t.size(); ++i) t.set(i, v[i]);
     take(std::move(t));
   }
+  if (n.has_attr(what + "_strings")) {
+    const auto v = n.attr_strings(what + "_strings");
+    take(Tensor::of_strings({std::ssize(v)}, v));
+  }
   if (!found) n.fail(Code::E0204, fmt::format("`LabelEncoder` has no {}", what));
   if (!kLabels.contains(found->dtype()))
     n.fail(Code::E0403, fmt::format("`LabelEncoder` with {} of {} is not computed yet", what, name(found->dtype())));
@@ -35,7 +49,6 @@ Constant labels_of(const NodeView& n, const std::string& what) {
 }
 
 void infer_label_encoder(Infer& n) {
-  if (n.has_attr("classes_strings")) n.fail(Code::E0403, "`LabelEncoder` with strings is not computed yet");
   const Constant keys = labels_of(n, "keys"), values = labels_of(n, "values");
   if (keys->size() != values->size() || keys->size() == 0)
     n.fail(Code::E0204, fmt::format("`LabelEncoder` has {} keys and {} values", keys->size(), values->size()));
@@ -55,6 +68,8 @@ ValueId with_default(const NodeView& n, Build& b, const Constant& values) {
   Tensor none(values->dtype(), {1});
   if (n.has_attr("default_tensor"))
     none = n.attr_tensor("default_tensor").reshaped({1});
+  else if (values->dtype() == DType::str)
+    none.set_int(0, code_of(n.attr_string("default_string")));
   else if (is_float(values->dtype()))
     none.set(0, n.attr_float("default_float"));
   else

@@ -35,8 +35,7 @@ Meaning linear_classifier(const MeaningView& n) {
   if (c.classes > 1) return b.outputs({c.labels.of_greatest(b, scores), b.cast(y, DType::f32)});
   const ValueId is_it = b.squeeze(b.op("GreaterOrEqual", {y, b.like(y, transform == "NONE" ? 0 : 0.5)}), {1});
   const int64_t one = c.labels.count() && c.labels.dtype() == DType::i64 ? c.labels[0] : 1;
-  const ValueId label = b.mul(b.cast(is_it, DType::i64), b.scalar(DType::i64, static_cast<double>(one)));
-  return b.outputs({label, b.cast(y, DType::f32)});
+  return b.outputs({c.labels.of_single(b, is_it, one), b.cast(y, DType::f32)});
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ Meaning tree_classifier(const MeaningView& n) {
   const auto exceeds = [&](ValueId s, double least) { return b.squeeze(b.op("Less", {b.like(s, least), s}), {1}); };
   ValueId label, y;
   if (labels.count() == 1) {  // whether it is the class
-    label = b.cast(exceeds(scores, 0), DType::i64);
+    label = labels.of_single(b, exceeds(scores, 0), 1);
     y = transform == "PROBIT" ? transformed(b, scores, transform) : scores;
   } else if (binary.of_first || binary.of_second) {
     const ValueId s = b.slice(scores, 1, binary.of_second, binary.of_second + 1);

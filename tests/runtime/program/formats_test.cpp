@@ -228,9 +228,31 @@ TEST_F(Formats, TensorProtos) {
   }
 }
 
+TEST_F(Formats, StringsComeBackFromEach) {
+  Array array, from_pb, from_npy;
+  const std::string file = bytes_of(kStrings);
+  ASSERT_TRUE(load_pb(tool, slice_of(file), "s.pb", &array)) << tool.message;
+  EXPECT_STREQ(array.type().text, "str[1]");
+  EXPECT_EQ(string_of(array.texts()[0]), "hi");
+  Slice texts[] = {"", "a", "\xc3\xa4\xf0\x9f\x98\x80 long"};
+  array.data = reinterpret_cast<char*>(texts);
+  array.dims[0] = 3;
+  Text pb(tool.arena), npy(tool.arena);
+  write_pb(array, &pb);
+  ASSERT_TRUE(write_npy(tool, array, &npy));
+  EXPECT_NE(string_of(npy.slice()).find("'descr': '<U7'"), std::string::npos);
+  ASSERT_TRUE(load_pb(tool, pb.slice(), "s.pb", &from_pb)) << tool.message;
+  ASSERT_TRUE(load_npy(tool, npy.slice(), "s.npy", &from_npy)) << tool.message;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(string_of(from_pb.texts()[i]), string_of(texts[i]));
+    EXPECT_EQ(string_of(from_npy.texts()[i]), string_of(texts[i]));
+  }
+}
+
 TEST_F(Formats, TensorProtosThatLie) {
   const std::vector<std::pair<std::string, std::string>> cases = {
-      {bytes_of(kStrings), "holds strings"},
+      {std::string("\x08\x02\x10\x08\x32\x02hi", 8), "needs 2 strings"},
+      {std::string("\x08\x7f\x10\x08\x32\x02hi", 8), "cut short"},
       {"", "no tensor of numbers"},
       {std::string("\x08\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x10\x01\x22\x00", 14),
        "sequences and maps are not read here"},

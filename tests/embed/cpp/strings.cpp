@@ -1,0 +1,40 @@
+// Strings from C++: joined = each of s with a `!` behind it, is_b = whether it is `b`.
+#include <cameo/cameo.hpp>
+#include <cstdio>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace {
+
+using Strings = std::vector<std::string>;
+
+void require(bool condition, const char* what) {
+  if (!condition) throw std::runtime_error(std::string("not so: ") + what);
+}
+
+void check(const cameo::Model& model) {
+  require(model.inputs()[0].type() == "str[n=1..]", "the type of s");
+  cameo::Context context(model);
+  const Strings s = {"a", "b", std::string("b\0c", 3)};
+  for (int run = 0; run < 3; ++run) {
+    const auto& out = context.run({s});
+    require(out.at(0).strings() == Strings{"a!", "b!", std::string("b\0c!", 4)}, "joined");
+    const bool* is_b = out.at(1).data<bool>();
+    require(!is_b[0] && is_b[1] && !is_b[2], "is_b");
+  }
+  require(context.run({{s, {3}}}).at(0).shape() == std::vector<int64_t>{3}, "the shape of joined");
+  try {
+    context.run({std::vector<float>{1, 2}});
+  } catch (const cameo::Error& e) { return require(e.code == CAMEO_INVALID_ARGUMENT, "why it is refused"); }
+  require(false, "numbers are no strings");
+}
+
+}  // namespace
+
+int main(int, char** arguments) {
+  try {
+    check(cameo::Model(arguments[1]));
+  } catch (const std::exception& e) { return std::fprintf(stderr, "%s\n", e.what()), 1; }
+  return 0;
+}
