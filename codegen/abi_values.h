@@ -17,10 +17,10 @@ class AbiValue {
   const cameo_value& get() const { return value_; }
 
  private:
-  cameo_value value_ = {};
   void set_items(const cameo_api& api, size_t input, const Tensor& list, int depth);
   void set_strings(const Tensor& strings);
 
+  cameo_value value_ = {};
   Tensor held_;  // the bytes that the runtime takes
   std::vector<int64_t> shape_;
   std::deque<AbiValue> of_items_;

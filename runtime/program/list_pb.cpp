@@ -57,7 +57,8 @@ bool read_value(Tool& tool, const Io& io, Slice file, Slice what, Array* array);
 [[gnu::cold]] bool read_keys(Slice file, Array* keys) {
   int64_t* integers = reinterpret_cast<int64_t*>(keys->data);
   int64_t& count = keys->dims[0] = 0;
-  for (Field field; !file.empty();) {
+  while (!file.empty()) {
+    Field field;
     if (!read_field(&file, &field)) return false;
     if (field.number == 4 && field.wire == 2 && keys->is_strings()) keys->texts()[count++] = field.bytes;
     if (field.number != 3 || keys->is_strings()) continue;
@@ -82,9 +83,11 @@ bool read_value(Tool& tool, const Io& io, Slice file, Slice what, Array* array);
   keys->rank = values->rank = 1;
   keys->dims[0] = static_cast<int64_t>(keys->is_strings() ? count_fields(file, 4) : file.size);  // at most
   if (!allocate(tool, keys, what) || !read_keys(file, keys)) return malformed(tool, io, what);
-  for (Field field; !file.empty();)
-    if (read_field(&file, &field); field.number == 5 && !read_value(tool, sequence, field.bytes, what, &scalars))
-      return false;
+  while (!file.empty()) {
+    Field field;
+    read_field(&file, &field);
+    if (field.number == 5 && !read_value(tool, sequence, field.bytes, what, &scalars)) return false;
+  }
   values->dims[0] = keys->dims[0];
   if (scalars.item_count != keys->dims[0] || !allocate(tool, values, what)) return malformed(tool, io, what);
   const int64_t bytes = values->stride();

@@ -132,6 +132,41 @@ TEST(Lists, SayWhatTheyHold) {
   EXPECT_EQ(out[1], value("opt{seq{u8[2] = 1 2}}"));
 }
 
+/// Texts that are made go into one list, in which they stay while others are made; keys of a map are strings.
+TEST(Lists, HoldStrings) {
+  Build b;
+  const ValueId s = b.input("s", sequence_of(Type(DType::str, {any_extent()}))),
+                m = b.input("m", Type::list(Kind::Map, Type(DType::str, {any_extent()}), DType::str)),
+                x = b.input("x", Type(DType::str, {2}));
+  const ValueId more = b.op("SequenceInsert", {s, b.op("StringConcat", {x, x})});
+  const ValueId found = b.graph().add(get_operator("LookUp", "cameo"), {m, x})[0];
+  Runner runner(b.finish({{"more", more}, {"found", found}, {"same", b.op("Identity", {m})}}));
+  cameo_io io{};
+  io.struct_size = sizeof io;
+  EXPECT_EQ(runner.api().io_get(0, 1, &io), CAMEO_OK);
+  EXPECT_EQ(io.dtype.code, 3);
+  EXPECT_EQ(runner.api().io_element(0, 0, 0, &io), CAMEO_OK);
+  EXPECT_EQ(io.kind, uint32_t{CAMEO_KIND_STRINGS});
+  const Tensor map = value("map{str[2] = \"a\" \"\"; str[2] = \"one\" \"none\"}"),
+               words = value("str[2] = \"a\" \"c\"");
+  for (int round = 0; round < 3; ++round) {
+    const std::vector<Tensor> out = runner.run({value("seq{str[1] = \"b\"; str[0] = }"), map, words});
+    EXPECT_EQ(out[0], value("seq{str[1] = \"b\"; str[0] = ; str[2] = \"aa\" \"cc\"}"));
+    EXPECT_EQ(out[1], value("str[2] = \"one\" \"\""));
+    EXPECT_EQ(out[2], map);
+  }
+  std::deque<AbiValue> given;
+  std::vector<cameo_value> in, items;
+  for (const Tensor& t : {value("seq{str[1] = \"b\"}"), map, words})
+    in.push_back(given.emplace_back(runner.api(), in.size(), t).get());
+  items.assign(in[0].items, in[0].items + 1);
+  in[0].items = items.data();
+  items[0].strings = nullptr;
+  EXPECT_NE(runner.run(in).find("`strings` or `lengths` is null"), std::string::npos);
+  items[0].kind = CAMEO_KIND_TENSOR;
+  EXPECT_NE(runner.run(in).find("another kind"), std::string::npos);
+}
+
 TEST(Lists, ThatAreWrongAreASentence) {
   Runner runner(forks());
   const Tensor x = value("f32[2] = 1 2");

@@ -10,7 +10,7 @@ if(TARGET cameo)
   set(embed_growing ${embed_source}/growing.onnx)  # present[batch, past + 1] = past[batch, past], x[batch, 1]; total
   set(embed_small_types ${embed_source}/small_types.onnx)  # x / 0.5 as f8e4m3fn and as i4; i4 * 0.5
   set(embed_lists ${embed_source}/lists.onnx)  # joined, same of a sequence; row, maps of a map; has, kept of an optional
-  set(embed_strings ${embed_source}/strings.onnx)  # each of s[n] with a `!` behind it, and whether it is `b`
+  set(embed_strings ${embed_source}/strings.onnx)  # joined, is_b, both of s[n]; row of a map of strings
   function(embed_test name)
     add_test(NAME embed.${name} ${ARGN})
     set_tests_properties(embed.${name} PROPERTIES LABELS embed FIXTURES_REQUIRED embed_prefix)

@@ -9,7 +9,7 @@ namespace cameo {
 namespace {
 using namespace onnx_text;
 
-// [[1, 2], [[3]]]; an optional of that; {7: 0.5, -1: 9}
+// [[1, 2], [[3]]]; an optional of that; {7: 0.5, -1: 9}; {"ab": "c", "": "de"}
 const unsigned char kSequence[] = {10, 1, 115, 16, 1,  26, 14, 8, 2, 16, 1, 74, 8, 0, 0, 128, 63, 0,
                                    0,  0, 64,  26, 12, 8,  1,  8, 1, 16, 1, 74, 4, 0, 0, 64,  64};
 const unsigned char kOptional[] = {10, 1,   111, 16, 3, 42, 35, 10, 1,  115, 16, 1, 26, 14, 8, 2,  16, 1, 74, 8,  0,
@@ -17,6 +17,8 @@ const unsigned char kOptional[] = {10, 1,   111, 16, 3, 42, 35, 10, 1,  115, 16,
 const unsigned char kMap[] = {10,  1,   109, 16, 7,  24, 7,  24, 255, 255, 255, 255, 255, 255,
                               255, 255, 255, 1,  42, 22, 16, 1,  26,  8,   16,  1,   74,  4,
                               0,   0,   0,   63, 26, 8,  16, 1,  74,  4,   0,   0,   16,  65};
+const unsigned char kMapOfStrings[] = {10, 1, 116, 16, 8,  34, 2,  97, 98, 34, 0, 42, 17, 16,  1,
+                                       26, 5, 16,  8,  50, 1,  99, 26, 6,  16, 8, 50, 2,  100, 101};
 
 template <size_t N>
 std::span<const std::byte> bytes_of(const unsigned char (&file)[N]) {
@@ -29,7 +31,8 @@ Type unranked() {
   return t;
 }
 const Type kOfSequence = Type::list(Kind::Sequence, unranked()), kOfOptional = Type::list(Kind::Optional, kOfSequence),
-           kOfMap = Type::list(Kind::Map, Type(DType::f32, {any_extent()}), DType::i64);
+           kOfMap = Type::list(Kind::Map, Type(DType::f32, {any_extent()}), DType::i64),
+           kOfMapOfStrings = Type::list(Kind::Map, Type(DType::str, {any_extent()}), DType::str);
 const Tensor kItems = Tensor::of_items({floats({2}, {1, 2}), floats({1, 1}, {3})});
 
 TEST(ImportLists, ReadsWhatOnnxWrote) {
@@ -39,6 +42,9 @@ TEST(ImportLists, ReadsWhatOnnxWrote) {
   const int64_t keys[] = {7, -1};
   EXPECT_EQ(value_from_pb(bytes_of(kMap), kOfMap).tensor,
             Tensor::of_items({Tensor::i64({2}, keys), floats({2}, {0.5, 9})}));
+  const std::string of_strings[][2] = {{"ab", ""}, {"c", "de"}};
+  EXPECT_EQ(value_from_pb(bytes_of(kMapOfStrings), kOfMapOfStrings).tensor,
+            Tensor::of_items({Tensor::of_strings({2}, of_strings[0]), Tensor::of_strings({2}, of_strings[1])}));
   EXPECT_EQ(value_from_pb({}, kOfSequence).tensor, Tensor::of_items({}));
 }
 
@@ -53,6 +59,7 @@ TEST(ImportLists, AreRefusedOrReadWhereverTheyAreCut) {
   cut(bytes_of(kSequence), kOfSequence);
   cut(bytes_of(kOptional), kOfOptional);
   cut(bytes_of(kMap), kOfMap);
+  cut(bytes_of(kMapOfStrings), kOfMapOfStrings);
   EXPECT_THROW((void)value_from_pb(bytes_of(kMap), kOfSequence), CompileError);
   EXPECT_THROW((void)value_from_pb(bytes_of(kSequence), kOfOptional), CompileError);
 }

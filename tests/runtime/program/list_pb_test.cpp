@@ -6,7 +6,7 @@ namespace {
 
 using ListFiles = ProgramTest<programs::kTypes>;
 
-// [[1, 2], [[3]]]; an optional of that; {7: 0.5, -1: 9}
+// [[1, 2], [[3]]]; an optional of that; {7: 0.5, -1: 9}; {"ab": "c", "": "de"}
 const unsigned char kSequence[] = {10, 1, 115, 16, 1,  26, 14, 8, 2, 16, 1, 74, 8, 0, 0, 128, 63, 0,
                                    0,  0, 64,  26, 12, 8,  1,  8, 1, 16, 1, 74, 4, 0, 0, 64,  64};
 const unsigned char kOptional[] = {10, 1,   111, 16, 3, 42, 35, 10, 1,  115, 16, 1, 26, 14, 8, 2,  16, 1, 74, 8,  0,
@@ -14,17 +14,24 @@ const unsigned char kOptional[] = {10, 1,   111, 16, 3, 42, 35, 10, 1,  115, 16,
 const unsigned char kMap[] = {10,  1,   109, 16, 7,  24, 7,  24, 255, 255, 255, 255, 255, 255,
                               255, 255, 255, 1,  42, 22, 16, 1,  26,  8,   16,  1,   74,  4,
                               0,   0,   0,   63, 26, 8,  16, 1,  74,  4,   0,   0,   16,  65};
+const unsigned char kMapOfStrings[] = {10, 1, 116, 16, 8,  34, 2,  97, 98, 34, 0, 42, 17, 16,  1,
+                                       26, 5, 16,  8,  50, 1,  99, 26, 6,  16, 8, 50, 2,  100, 101};
 
 const Io kTensor = {.name = "", .dtype = kF32, .rank = kAnyRank};
 const int64_t kAny[] = {-1};
+const Io kTexts = {.name = "", .kind = CAMEO_KIND_STRINGS, .dtype = kString, .rank = 1, .dims = kAny};
 const Io kValues = {.name = "", .dtype = kF32, .rank = 1, .dims = kAny};
 const Io kOfSequence = {.name = "s", .kind = CAMEO_KIND_SEQUENCE, .dtype = kU64, .of = &kTensor};
 const Io kOfOptional = {.name = "o", .kind = CAMEO_KIND_OPTIONAL, .dtype = kU64, .of = &kOfSequence};
 const Io kOfMap = {.name = "m", .kind = CAMEO_KIND_MAP, .dtype = kU64, .key = kI64, .of = &kValues};
+const Io kOfMapOfStrings = {.name = "t", .kind = CAMEO_KIND_MAP, .dtype = kU64, .key = kString, .of = &kTexts};
 
 std::string text_of(const Array& array) {
   if (!is_list(array)) {
     std::string text = array.type().text;
+    for (int64_t i = 0; array.is_strings() && i < array.count(); ++i)
+      text += " `" + std::string(array.texts()[i].data, array.texts()[i].size) + "`";
+    if (array.is_strings()) return text;
     for (double v : numbers(array)) text += " " + std::to_string(static_cast<int>(2 * v));
     return text;
   }
@@ -41,7 +48,8 @@ TEST_F(ListFiles, AreReadAndWritten) {
   for (const auto& [file, text, io] :
        {Case{bytes_of(kSequence), "{f32[2] 2 4; f32[1,1] 6}", kOfSequence},
         Case{bytes_of(kOptional), "{{f32[2] 2 4; f32[1,1] 6}}", kOfOptional},
-        Case{bytes_of(kMap), "{i64[2] 14 -2; f32[2] 1 18}", kOfMap}, Case{"", "{}", kOfSequence}}) {
+        Case{bytes_of(kMap), "{i64[2] 14 -2; f32[2] 1 18}", kOfMap}, Case{"", "{}", kOfSequence},
+        Case{bytes_of(kMapOfStrings), "{str[2] `ab` ``; str[2] `c` `de`}", kOfMapOfStrings}}) {
     Array array, again;
     ASSERT_TRUE(read_list_pb(tool, io, slice_of(file), "x.pb", &array)) << tool.message;
     EXPECT_EQ(text_of(array), text);
@@ -74,6 +82,7 @@ TEST_F(ListFiles, OfAnotherTypeAreRefused) {
   sequence.of = &kOfMap;
   EXPECT_NE(said(bytes_of(kSequence), sequence).find("is no value of seq(map(i64, f32[?]))"), std::string::npos);
   EXPECT_NE(said(bytes_of(kMap), kOfSequence).find("is no value of seq(f32[..])"), std::string::npos);
+  EXPECT_NE(said(bytes_of(kMapOfStrings), kOfMap).find("holds str[] where the model takes f32[..]"), std::string::npos);
   EXPECT_NE(said("no protobuf", kOfMap).find("is no value of map(i64, f32[?])"), std::string::npos);
   sequence.of = &matrix;
   EXPECT_NE(said(bytes_of(kSequence), sequence).find("holds f32[2]"), std::string::npos);
