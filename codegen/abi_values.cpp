@@ -22,7 +22,10 @@ uint32_t kind_of(const cameo_api& api, bool is_output, size_t index, int depth) 
 
 AbiValue::AbiValue(const cameo_api& api, size_t input, const Tensor& t, int depth) {
   value_.struct_size = sizeof value_;
-  if (t.is_list()) return set_items(api, input, t, depth);
+  if (t.is_list()) {
+    set_items(api, input, t, depth);
+    return;
+  }
   value_.kind = CAMEO_KIND_TENSOR;
   held_ = packed(t);
   shape_ = t.dims();
