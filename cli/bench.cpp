@@ -15,6 +15,8 @@
 namespace cameo {
 namespace {
 
+using namespace nlohmann::literals;
+
 /// What `VERB ARGUMENTS.. --json` of an artifact says; throws Failure with its message where it ends with an error.
 Json answer_of(const Runnable& runnable, const std::string& verb, std::vector<std::string> arguments = {}) {
   arguments.push_back("--json");
@@ -50,7 +52,7 @@ Json answer_of(const Runnable& runnable, const std::string& verb, std::vector<st
   if (!answer.is_object()) throw Failure(kBug, fmt::format("`{} {}` gave no document", title, verb));
   if (WEXITSTATUS(status))
     throw Failure(WEXITSTATUS(status),
-                  fmt::format("`{}`: {}", title, answer["diagnostics"][0].value("message", "it failed")));
+                  fmt::format("`{}`: {}", title, answer.value("/diagnostics/0/message"_json_pointer, "it failed")));
   return answer;
 }
 
@@ -150,16 +152,16 @@ class Contest {
     std::vector<double> ratios;
     for (size_t i = 0; i < first.size(); ++i) ratios.push_back(first[i] / second[i]);
     const Interval r = interval_of(ratios);
-    const char* verdict = r.low > 1 ? "second" : r.high < 1 ? "first" : "none";
-    const std::string faster = r.low > 1    ? fmt::format("`{}` is faster", printable(contenders_[1].title))
-                               : r.high < 1 ? fmt::format("`{}` is faster", printable(contenders_[0].title))
-                                            : "no difference is shown";
+    const int winner = r.low > 1 ? 1 : r.high < 1 ? 0 : -1;
+    const std::string faster =
+        winner < 0 ? "no difference is shown"
+                   : fmt::format("`{}` is faster", printable(contenders_[static_cast<size_t>(winner)].title));
     console_.print(fmt::format(
         "  {}: the first takes {:.3f} times as long as the second ({}, {} rounds)\n", faster, r.mean,
         first.size() > 1 ? fmt::format("95%: {:.3f} to {:.3f}", r.low, r.high) : "no interval", first.size()));
     j["ratio"] = r.mean;
     j["interval"] = first.size() > 1 ? Json{r.low, r.high} : Json(nullptr);
-    j["faster"] = verdict;
+    j["faster"] = winner < 0 ? "none" : winner ? "second" : "first";
   }
 
   Console& console_;

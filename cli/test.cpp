@@ -227,11 +227,8 @@ class Tester {
   }
 
   Check check_by_share(const Tensor& got, const Tensor& wanted) const {
-    const double magnitude = magnitude_of(wanted);
-    if (got.is_list()) {
-      const double share = run_.tolerance >= 0 ? run_.tolerance : rt::kDefaultShare;
-      return {compare_within(got, wanted, share * magnitude), {}, "exact", 0};
-    }
+    const double magnitude = magnitude_of(wanted), share = run_.tolerance >= 0 ? run_.tolerance : rt::kDefaultShare;
+    if (got.is_list()) return {compare_within(got, wanted, share * magnitude), {}, "exact", 0};
     const rt::Tolerance tolerance{-1, run_.tolerance};
     Check c{compare_within(got, wanted, rt::tolerance_of(tolerance, static_cast<uint32_t>(got.dtype()), magnitude)),
             {},
@@ -239,7 +236,6 @@ class Tester {
             0};
     if (!is_float(got.dtype())) return c;
     c.share = share_of(c.result.max_error, magnitude);
-    const double share = run_.tolerance >= 0 ? run_.tolerance : rt::kDefaultShare;
     c.source = c.result.tolerance <= share * magnitude ? fmt::format("{:g} of the largest magnitude", share)
                                                        : "the least for golden data";
     return c;

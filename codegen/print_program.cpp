@@ -163,12 +163,8 @@ class ProgramPrinter {
     for (size_t i = 0; i < ios.size(); ++i) {
       const Type& t = ios[i].type;
       const std::string io = fmt::format("{}{}", what, i);
-      std::string dims;
-      for (const Dim& d : t.shape) dims += fmt::format("{}, ", d.is_static() ? d.value() : -1);
-      if (!dims.empty()) w_.line(fmt::format("const int64_t {}_dims[] = {{{}}};", io, dims));
-      rows.add(fmt::format("{{.name = {}, {}.dtype = {}, .rank = {}, .dims = {}{}{}}}", string_literal(ios[i].name),
-                           kind_field(t), static_cast<int>(t.dtype), t.rank(), dims.empty() ? "nullptr" : io + "_dims",
-                           is_static(t.shape) ? "" : print_dims(io, t.shape), print_element(io, t)));
+      const std::string fields = print_type(io, t), more = is_static(t.shape) ? "" : print_dims(io, t.shape);
+      rows.add(fmt::format("{{.name = {}, {}{}{}}}", string_literal(ios[i].name), fields, more, print_element(io, t)));
     }
     rows.print(w_, "Io", fmt::format("{}s", what));
   }
@@ -177,17 +173,20 @@ class ProgramPrinter {
     if (t.is_list()) return fmt::format(".kind = {}, ", kKinds[static_cast<int>(t.kind)]);
     return t.dtype == DType::str ? ".kind = 2, " : "";
   }
+  /// An array of its dims; the fields of a row.
+  std::string print_type(const std::string& io, const Type& t) {
+    std::string dims;
+    for (const Dim& d : t.shape) dims += fmt::format("{}, ", d.is_static() ? d.value() : -1);
+    if (!dims.empty()) w_.line(fmt::format("const int64_t {}_dims[] = {{{}}};", io, dims));
+    return fmt::format("{}.dtype = {}, .rank = {}, .dims = {}", kind_field(t), static_cast<int>(t.dtype),
+                       t.ranked ? fmt::format("{}", t.rank()) : "kAnyRank", dims.empty() ? "nullptr" : io + "_dims");
+  }
   /// Of a list: a row for what its elements are; the fields that name it.
   std::string print_element(const std::string& io, const Type& list) {
     if (!list.is_list()) return "";
     const Type& t = *list.of;
-    const std::string name = io + "_of", more = print_element(name, t);
-    std::string dims;
-    for (const Dim& d : t.shape) dims += fmt::format("{}, ", d.is_static() ? d.value() : -1);
-    if (!dims.empty()) w_.line(fmt::format("const int64_t {}_dims[] = {{{}}};", name, dims));
-    w_.line(fmt::format("const Io {} = {{.name = \"\", {}.dtype = {}, .rank = {}, .dims = {}{}}};", name, kind_field(t),
-                        static_cast<int>(t.dtype), t.ranked ? fmt::format("{}", t.rank()) : "kAnyRank",
-                        dims.empty() ? "nullptr" : name + "_dims", more));
+    const std::string name = io + "_of", more = print_element(name, t), fields = print_type(name, t);
+    w_.line(fmt::format("const Io {} = {{.name = \"\", {}{}}};", name, fields, more));
     const std::string key = list.kind == Kind::Map ? fmt::format(", .key = {}", static_cast<int>(list.key)) : "";
     return fmt::format("{}, .of = &{}", key, name);
   }

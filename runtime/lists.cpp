@@ -55,13 +55,12 @@ cameo_status open(cameo_context* context, cameo_error* error) {
   ListMemory* memory = static_cast<ListMemory*>(allocate(options, sizeof(ListMemory)));
   if (!memory) return fail(error, CAMEO_OUT_OF_MEMORY, -1, -1, "cannot allocate the memory of lists");
   *memory = {{take}, &options, nullptr, nullptr};
-  context->lists = memory;
   context->run.lists = memory;
   return CAMEO_OK;
 }
 
 void close(cameo_context* context) {
-  ListMemory* memory = context->lists;
+  ListMemory* memory = static_cast<ListMemory*>(context->run.lists);
   if (!memory) return;
   for (ListChunk *chunk = memory->first, *next; chunk; chunk = next) {
     next = chunk->next;
@@ -71,7 +70,7 @@ void close(cameo_context* context) {
 }
 
 void begin(cameo_context* context) {
-  ListMemory& memory = *context->lists;
+  ListMemory& memory = static_cast<ListMemory&>(*context->run.lists);
   for (ListChunk* chunk = memory.first; chunk; chunk = chunk->next) chunk->used = 0;
   memory.filling = memory.first;
 }
@@ -83,7 +82,7 @@ struct Border {
   cameo_error* error;
   const char* name;
   Fault fault = {};
-  Call call() { return {&fault, nullptr, 0, 1, context->lists}; }
+  Call call() { return {&fault, nullptr, 0, 1, context->run.lists}; }
   cameo_status no_memory() const {
     return fail(error, CAMEO_OUT_OF_MEMORY, index, -1, "cannot allocate what %s holds", Quoted(name).text);
   }
@@ -118,7 +117,7 @@ cameo_status take_list(Border& border, const Io& io, const cameo_value& value, c
   if (cameo_status status = check_count(border, io, value)) return status;
   const Call call = border.call();
   const uint64_t bytes = static_cast<uint64_t>(value.count) * sizeof(ListItem);
-  ListItem* items = static_cast<ListItem*>(take(border.context->lists, bytes));
+  ListItem* items = static_cast<ListItem*>(take(border.context->run.lists, bytes));
   if (!items) return border.no_memory();
   for (int64_t i = 0; i < value.count; ++i)
     if (cameo_status status =
@@ -183,7 +182,7 @@ cameo_status bind(cameo_context* context, int32_t index, const cameo_value& valu
     const cameo_tensor number = {&list, {CAMEO_CPU, 0}, 0, to_dlpack(io.dtype), nullptr, nullptr, 0};
     return driver->upload_input(context, index, number, error);
   }
-  const List** number = static_cast<const List**>(take(context->lists, sizeof list));
+  const List** number = static_cast<const List**>(take(context->run.lists, sizeof list));
   if (!number) return border.no_memory();
   *number = list;
   context->run.bases[input_base(static_cast<uint32_t>(index))] = number;
@@ -196,7 +195,7 @@ cameo_status give_list(Border& border, const Io& io, const List& list, cameo_val
   value.kind = io.kind;
   value.count = list.count;
   const uint64_t bytes = static_cast<uint64_t>(list.count) * sizeof(cameo_value);
-  cameo_value* given = static_cast<cameo_value*>(take(border.context->lists, bytes));
+  cameo_value* given = static_cast<cameo_value*>(take(border.context->run.lists, bytes));
   if (!given) return border.no_memory();
   value.items = given;
   for (int64_t i = 0; i < list.count; ++i) {

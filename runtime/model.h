@@ -34,8 +34,6 @@ struct Binding {  // an output that is the next run's input
       stays;  // in this run: the input is the state; the output is written where that stands, never without an append
 };
 
-struct ListMemory;  // lists.cpp
-
 struct Layout {  // offsets in a context's block
   uint64_t bases, loops, owned, shapes, staging, bindings, state_dims, values, sizes, ios, input_dims, open_outputs,
       blocks, host_blocks, scratch, scratch_stride, plan_runs, arena, outputs, bytes;
@@ -69,7 +67,6 @@ struct cameo_context {
   void (*tap)(void* user, const cameo_tap* value);
   void* tap_user;
   rt::Grown tap_memory;
-  rt::ListMemory* lists;  // of a program that has some
 };
 
 namespace rt {

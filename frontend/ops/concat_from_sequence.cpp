@@ -57,7 +57,7 @@ Meaning concat_from_sequence(const MeaningView& n) {
 Operator declare_concat_from_sequence() {
   return {.name = "ConcatFromSequence",
           .since = {11},
-          .inputs = {{"input_sequence", kTensors, InputSpec::Required, -1, InputSpec::Lists}},
+          .inputs = {{.name = "input_sequence", .takes = InputSpec::Lists}},
           .attributes = {{"axis", AttrKind::Int}, {"new_axis", 0}},
           .infer = infer_concat_from_sequence,
           .meaning = concat_from_sequence,

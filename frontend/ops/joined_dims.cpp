@@ -38,7 +38,7 @@ Operator declare_joined_dims() {
   return {.name = "JoinedDims",
           .domain = "cameo",
           .since = {1},
-          .inputs = {{"list", kTensors, InputSpec::Required, -1, InputSpec::Lists}},
+          .inputs = {{.name = "list", .takes = InputSpec::Lists}},
           .attributes = {{"axis", AttrKind::Int}, {"new_axis", 0}},
           .infer = [](Infer& n) { n.output(0, DType::i64, {Dim(joined_rank(n))}); },
           .meaning = joined_dims,

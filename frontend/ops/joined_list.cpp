@@ -46,7 +46,7 @@ Operator declare_joined_list() {
   return {.name = "JoinedList",
           .domain = "cameo",
           .since = {1},
-          .inputs = {{"list", kTensors, InputSpec::Required, -1, InputSpec::Lists}, {"dims", kInt64}},
+          .inputs = {{.name = "list", .takes = InputSpec::Lists}, {"dims", kInt64}},
           .attributes = {{"axis", AttrKind::Int}, {"new_axis", 0}},
           .infer = infer_joined_list,
           .meaning = joined_list,

@@ -29,7 +29,7 @@ Operator declare_list_dims() {
   return {.name = "ListDims",
           .domain = "cameo",
           .since = {1},
-          .inputs = {{"list", kTensors, InputSpec::Required, -1, InputSpec::Lists}, {"position", kIndices}},
+          .inputs = {{.name = "list", .takes = InputSpec::Lists}, {"position", kIndices}},
           .infer = infer_list_dims,
           .meaning = list_dims,
           .reference = list_dims_reference,

@@ -39,7 +39,7 @@ Operator declare_list_element() {
   return {.name = "ListElement",
           .domain = "cameo",
           .since = {1},
-          .inputs = {{"list", kTensors, InputSpec::Required, -1, InputSpec::Lists},
+          .inputs = {{.name = "list", .takes = InputSpec::Lists},
                      {"position", kIndices},
                      {"dims", kInt64, InputSpec::Optional}},
           .infer = infer_list_element,

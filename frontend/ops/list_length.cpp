@@ -7,7 +7,7 @@ Operator declare_list_length() {
   return {.name = "ListLength",
           .domain = "cameo",
           .since = {1},
-          .inputs = {{"list", kTensors, InputSpec::Required, -1, InputSpec::Lists}},
+          .inputs = {{.name = "list", .takes = InputSpec::Lists}},
           .infer = [](Infer& n) { n.output(0, DType::i64, {}); },
           .meaning = [](const MeaningView&) -> Meaning { return list_kernel("list_length"); },
           .reference =

@@ -29,7 +29,7 @@ Operator declare_look_up() {
   return {.name = "LookUp",
           .domain = "cameo",
           .since = {1},
-          .inputs = {{"map", kTensors, InputSpec::Required, -1, InputSpec::Lists}, {"keys", kMapKeys}},
+          .inputs = {{.name = "map", .takes = InputSpec::Lists}, {"keys", kMapKeys}},
           .infer = infer_look_up,
           .meaning = [](const MeaningView& n) -> Meaning { return list_kernel("look_up", {n.shape(1)[0].extent()}); },
           .reference = look_up_reference,

@@ -27,7 +27,7 @@ Meaning sequence_at(const MeaningView& n) {
 Operator declare_sequence_at() {
   return {.name = "SequenceAt",
           .since = {11},
-          .inputs = {{"input_sequence", kTensors, InputSpec::Required, -1, InputSpec::Lists}, {"position", kIndices}},
+          .inputs = {{.name = "input_sequence", .takes = InputSpec::Lists}, {"position", kIndices}},
           .infer = infer_sequence_at,
           .meaning = sequence_at,
           .foldable = false};

@@ -18,14 +18,14 @@ std::vector<Tensor> sequence_erase_reference(const MeaningView&, std::span<const
 }  // namespace
 
 Operator declare_sequence_erase() {
-  return {.name = "SequenceErase",
-          .since = {11},
-          .inputs = {{"input_sequence", kTensors, InputSpec::Required, -1, InputSpec::Lists},
-                     {"position", kIndices, InputSpec::Optional}},
-          .infer = infer_sequence_erase,
-          .meaning = [](const MeaningView&) -> Meaning { return list_kernel("list_erase"); },
-          .reference = sequence_erase_reference,
-          .foldable = false};
+  return {
+      .name = "SequenceErase",
+      .since = {11},
+      .inputs = {{.name = "input_sequence", .takes = InputSpec::Lists}, {"position", kIndices, InputSpec::Optional}},
+      .infer = infer_sequence_erase,
+      .meaning = [](const MeaningView&) -> Meaning { return list_kernel("list_erase"); },
+      .reference = sequence_erase_reference,
+      .foldable = false};
 }
 
 }  // namespace cameo::ops

@@ -23,7 +23,7 @@ std::vector<Tensor> sequence_insert_reference(const MeaningView&, std::span<cons
 Operator declare_sequence_insert() {
   return {.name = "SequenceInsert",
           .since = {11},
-          .inputs = {{"input_sequence", kTensors, InputSpec::Required, -1, InputSpec::Lists},
+          .inputs = {{.name = "input_sequence", .takes = InputSpec::Lists},
                      {"tensor"},
                      {"position", kIndices, InputSpec::Optional}},
           .infer = infer_sequence_insert,

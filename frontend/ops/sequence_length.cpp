@@ -19,7 +19,7 @@ Meaning sequence_length(const MeaningView& n) {
 Operator declare_sequence_length() {
   return {.name = "SequenceLength",
           .since = {11},
-          .inputs = {{"input_sequence", kTensors, InputSpec::Required, -1, InputSpec::Lists}},
+          .inputs = {{.name = "input_sequence", .takes = InputSpec::Lists}},
           .infer = infer_sequence_length,
           .meaning = sequence_length,
           .foldable = false};

@@ -51,7 +51,7 @@ Meaning sequence_map(const MeaningView& n) {
 Operator declare_sequence_map() {
   return {.name = "SequenceMap",
           .since = {17},
-          .inputs = {{"input_sequence", kTensors, InputSpec::Required, -1, InputSpec::Lists},
+          .inputs = {{.name = "input_sequence", .takes = InputSpec::Lists},
                      {"additional_inputs", kTensors, InputSpec::Any, -1, InputSpec::Both}},
           .outputs = {{"out_sequence", OutputSpec::Variadic}},
           .attributes = {{"body", AttrKind::Graph}, {"captures", 0}},

@@ -123,8 +123,8 @@ int JoinRules::axis_of_view(ValueId from, ValueId to) const {
       return a + 1 == static_cast<int>(shape.size()) ? -1 : a;
   return -1;
 }
-/// A sum of products leaves the columns of its weights side by side (assign_orders.cpp); what is computed of it element
-/// by element, or by windows, stands as it does.
+/// A sum of products leaves the columns of its weights side by side (assign_orders.cpp); what reads it stands as it
+/// does, along the axis by which that is indexed.
 int JoinRules::innermost_axis(uint32_t node) const {
   const Node& n = g_.nodes()[node];
   if (const auto* view = std::get_if<View>(&meaning_of(g_, n)))
@@ -136,10 +136,13 @@ int JoinRules::innermost_axis(uint32_t node) const {
     if (const auto product = match_contract(g_, {out.index, on_values(n, out.value)}))
       return product->n_axis == rank - 1 ? -1 : product->n_axis;
   }
-  for (ValueId v : n.inputs)
-    if (v && g_.type(v).kind == Kind::Tensor && g_.type(v).rank() == rank && innermost_[v.index] >= 0)
-      return innermost_[v.index];
-  return -1;
+  int found = -1;
+  visit(std::vector<Expr>{out.value}, [&](Expr e) {
+    const int axis = e.op() == Op::Load ? innermost_[n.inputs[e.operand()].index] : -1;
+    for (int a = 0; axis >= 0 && found < 0 && a < rank; ++a)
+      if (depends_on(e.index()[static_cast<size_t>(axis)], out.index[static_cast<size_t>(a)])) found = a;
+  });
+  return found == rank - 1 ? -1 : found;
 }
 bool JoinRules::widens_for_products(uint32_t node, const Target& target) const {
   if (!facts_[node].out) return false;

@@ -73,7 +73,7 @@ struct Work {
 Work work_of(const Graph& g, std::span<const OutputPart> parts) {
   Work all;
   for (const OutputPart& part : parts) {
-    std::vector<Expr> variables = part.out.index, loads;
+    std::vector<Expr> variables = part.out.index;
     for (Expr sum : sums_in(part.out.value)) variables.push_back(sum.arg(0));
     const auto points = [&](auto counts) {
       int64_t n = 1;

@@ -2,9 +2,8 @@
 // behind it: Conv, MatMul and Gemm of dequantised operands (QDQ), QLinearConv and QLinearMatMul. Weights, which must be
 // known, are brought to i8 without a zero point, as integer kernels want them, those of ConvInteger and MatMulInteger
 // too; rows that are quantised here are u8. A QLinear product that no integer kernel computes is one of f32 instead,
-// and what is quantised behind it, or behind
-// what was dequantised, is multiplied by the scale's reciprocal. Algebraic: a sum of floats rounds,
-// one of integers does not.
+// and what is quantised behind it, or behind what was dequantised, is multiplied by the scale's reciprocal. Algebraic:
+// a sum of floats rounds, one of integers does not.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +19,6 @@ namespace {
 /// More products of u8 by i8 may leave an i32.
 constexpr int64_t kMostTerms = INT32_MAX / (255 * 128);
 
-bool is_8_bits(DType t) { return t == DType::i8 || t == DType::u8; }
 bool is_one(const Graph& g, ValueId v) {
   const Shape& s = g.type(v).shape;
   return is_static(s) && product(s) == Dim(1);
@@ -101,8 +99,8 @@ bool is_activation(const Graph& g, const Quantized& q) {
 
 /// What a DequantizeLinear reads, if that made the value; its scales go along `axis` if there are several.
 std::optional<Quantized> dequantized(const Graph& g, ValueId v, int axis) {
-  const NodeId made = v ? g[v].producer : NodeId{};
-  if (!made || g[made].op->name != "DequantizeLinear" || g.type(v).dtype != DType::f32) return std::nullopt;
+  const NodeId made = dequantizer_of(g, v);
+  if (!made) return std::nullopt;
   const Node& n = g[made];
   const NodeView view(g, n);
   const Quantized q{n.inputs[0], n.inputs[1], operand(n.inputs, 2)};

@@ -1,6 +1,6 @@
-// quantized_moves: what only moves or compares elements does so before they are dequantised and not behind: an eighth
-// or a quarter of the bytes, and products still find integers. What is quantised by the scale and zero point with which
-// it was dequantised is what it was.
+// quantized_moves: what only moves or compares elements does so before they are dequantised and not behind: a quarter
+// of the bytes, and products still find integers. What is quantised by the scale and zero point with which it was
+// dequantised is what it was.
 #include <algorithm>
 
 #include "frontend/ir/operator.h"
@@ -27,7 +27,7 @@ bool equal_numbers(const Tensor* a, const Tensor* b) {
   return number(a) == number(b);
 }
 
-/// Known parameters, one of each for a whole tensor of 8 bits; no zero: null, which is 0.
+/// Known parameters, one of each for a whole tensor of 8 bits, whatever its rank; no zero: null, which is 0.
 struct Parameters {
   const Tensor *scale, *zero;
   DType type;  // of the integers
@@ -37,9 +37,10 @@ struct Parameters {
 };
 std::optional<Parameters> parameters_of(const Graph& g, DType type, ValueId scale, ValueId zero) {
   const Parameters p{constant(g, scale), constant(g, zero), type};
-  const bool known = p.scale && p.scale->size() == 1 && p.scale->dtype() == DType::f32 &&
-                     is_ordinary(p.scale->get(0)) && (!zero || (p.zero && p.zero->size() == 1));
-  return known && (type == DType::i8 || type == DType::u8) ? std::optional(p) : std::nullopt;
+  const auto is_one = [](const Tensor* t) { return t && t->size() == 1 && t->rank() <= 1; };
+  const bool known =
+      is_one(p.scale) && p.scale->dtype() == DType::f32 && is_ordinary(p.scale->get(0)) && (!zero || is_one(p.zero));
+  return known && is_8_bits(type) ? std::optional(p) : std::nullopt;
 }
 
 /// The node that dequantises `v`, and by what; nothing where it is made otherwise.
@@ -48,8 +49,8 @@ struct Dequantized {
   Parameters by;
 };
 std::optional<Dequantized> dequantized(const Graph& g, ValueId v) {
-  const NodeId made = v ? g[v].producer : NodeId{};
-  if (!made || g[made].op->name != "DequantizeLinear" || g.type(v).dtype != DType::f32) return std::nullopt;
+  const NodeId made = dequantizer_of(g, v);
+  if (!made) return std::nullopt;
   const auto& in = g[made].inputs;
   const auto by = parameters_of(g, g.type(in[0]).dtype, in[1], operand(in, 2));
   return by ? std::optional(Dequantized{made, *by}) : std::nullopt;

@@ -50,7 +50,6 @@ struct Attention {
 
   const Call& call;
   const AttentionShape& shape;
-  Keys keys_of_block;
   const AttentionTile& tile;
   const AttentionScores& how;
   const AttentionOperands& x;
@@ -138,7 +137,7 @@ struct Attention {
     if constexpr (kIsConstant<Keys>)
       return c<Keys::value + kPanel>;
     else
-      return keys_of_block + kPanel;
+      return tile.keys + kPanel;
   }
   RT_FN void score(i64 r, i64 keys, const f32* k, i64 k_stride) const {
     const f32* const q = part(at.q) + r * shape.size;
@@ -315,7 +314,7 @@ RT_FN void attention(const Call& call, const AttentionShape& shape, Width, i64 b
                      const AttentionScores& how, const AttentionOperands& x, AttentionRows<const M> mask) {
   const AttentionTile tile{MR, NV, block, keys};
   detail::Attention<MR, NV, InPanels, ScoreSplits, ValueSplits, Width, Keys, M>{
-      call, shape, keys, tile, how, x, mask, attention_scratch(shape, tile)}
+      call, shape, tile, how, x, mask, attention_scratch(shape, tile)}
       .run();
 }
 #endif

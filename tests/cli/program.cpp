@@ -121,6 +121,10 @@ std::map<std::string, std::string> CliTest::contents() const {
   return bytes;
 }
 
+bool is_there(const char* tool) {
+  return std::system((std::string("command -v ") + tool + " >/dev/null").c_str()) == 0;
+}
+
 testing::AssertionResult has(const std::string& text, const std::string& part) {
   if (text.find(part) != std::string::npos) return testing::AssertionSuccess();
   return testing::AssertionFailure() << "no `" << part << "` in:\n" << text;

@@ -50,6 +50,8 @@ class CliTest : public testing::Test {
   const std::string golden_ = CAMEO_SOURCE_DIR "/models/digits_golden";
 };
 
+/// Whether a shell finds the program.
+bool is_there(const char* tool);
 testing::AssertionResult has(const std::string& text, const std::string& part);
 
 /// y = Relu(x * w + 1) with x f32[n x 3]; the nodes are `scale`, `shift` and `rectify`.

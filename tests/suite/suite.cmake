@@ -24,9 +24,9 @@ function(suite_test engine least report)
            --report ${CMAKE_BINARY_DIR}/${report})
   set_tests_properties(suite.${engine} PROPERTIES LABELS suite PROCESSORS 2 SKIP_RETURN_CODE 77)
 endfunction()
-suite_test(artifact 1939 backend_suite.json)
-suite_test(interpreter 1940 backend_suite_interpreter.json)
-suite_test(cuda 1939 backend_suite_cuda.json)
+suite_test(artifact 1981 backend_suite.json)
+suite_test(interpreter 1982 backend_suite_interpreter.json)
+suite_test(cuda 1981 backend_suite_cuda.json)
 set_tests_properties(suite.interpreter suite.cuda PROPERTIES DEPENDS suite.artifact)  # which unpacks the archive
 
 # Plans over sizes in place of the inputs' extents, bound to the data's; and models that declare no shapes but their inputs'. Both
@@ -37,8 +37,8 @@ function(suite_count name least)
   set_tests_properties(suite.${name} PROPERTIES LABELS suite PROCESSORS 2 SKIP_RETURN_CODE 77 DEPENDS suite.artifact
                        RESOURCE_LOCK backend_suite.json)
 endfunction()
-suite_count(sizes 1903 --engine=sizes)
-suite_count(blanked 1939 --engine=plan --blanked)
+suite_count(sizes 1945 --engine=sizes)
+suite_count(blanked 1981 --engine=plan --blanked)
 # The cases whose inputs decide shapes: one artifact at several values of these, some of which do not fit the model.
 suite_count(second_values 214 --engine=artifact --second-values)
 

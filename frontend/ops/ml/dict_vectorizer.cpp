@@ -31,7 +31,7 @@ Operator declare_ml_dict_vectorizer() {
   return {.name = "DictVectorizer",
           .domain = "ai.onnx.ml",
           .since = {1},
-          .inputs = {{"X", kTensors, InputSpec::Required, -1, InputSpec::Lists}},
+          .inputs = {{.name = "X", .takes = InputSpec::Lists}},
           .attributes = {{"int64_vocabulary", AttrKind::Ints}, {"string_vocabulary", AttrKind::Strings}},
           .infer = infer_dict_vectorizer,
           .meaning = dict_vectorizer,
