@@ -386,8 +386,10 @@ class ProgramPrinter {
     }
     w_.line(fmt::format("const char string_text[] = {};", text.empty() ? "\"\"" : text));
     w_.line(fmt::format("const uint64_t string_ends[] = {{{}0}};", ends));
-    w_.line(fmt::format("const StringTable strings = {{string_text, string_ends, {}, &string_functions}};",
-                        module_.weights.strings.size()));
+    w_.line(
+        fmt::format("const StringTable strings = {{string_text, string_ends, {}, &string_functions, "
+                    "&program::string_files}};",
+                    module_.weights.strings.size()));
   }
   void print_requirements() {
     for (const Plan& p : module_.plans)
@@ -453,7 +455,10 @@ class ProgramPrinter {
         field("requirements", "rt::requirements"), field("requirement_count", requirements_.size());
     }
     if (parts_.weights) field("weights_file", "&rt::weights_file");
-    if (has_lists(module_)) field("lists", "&rt::listing");
+    if (has_lists(module_)) {
+      field("lists", "&rt::listing");
+      field("list_files", "&rt::program::list_files");
+    }
     if (has_strings(module_)) field("strings", "&rt::strings");
     w_.close("};");
   }

@@ -212,7 +212,7 @@ cameo_status give_value(Border& border, const Io& io, const ListItem& item, came
                   const_cast<int64_t*>(item.dims), nullptr,        0};
   if (io.kind != CAMEO_KIND_STRINGS) return CAMEO_OK;
   const int64_t count = item.bytes / static_cast<int64_t>(sizeof(int64_t));
-  void* room = take(border.context->lists, bytes_of_strings(count));
+  void* room = take(border.context->run.lists, bytes_of_strings(count));
   if (!room) return border.no_memory();
   set_strings(*border.context->run.strings, static_cast<const int64_t*>(item.data), count, room, value);
   return CAMEO_OK;

@@ -251,6 +251,13 @@ extern __attribute__((visibility("hidden"))) const Sizing sizing;
 
 struct Listing;  // lists.h; linked where a table names it
 extern __attribute__((visibility("hidden"))) const Listing listing;
+namespace program {
+struct ListFiles;  // array.h; linked where a table names it, with the program: null in a library that is none
+extern __attribute__((visibility("hidden"), weak)) const ListFiles list_files;
+struct StringFiles;  // npy.cpp; likewise
+extern __attribute__((visibility("hidden"), weak)) const StringFiles string_files;
+}  // namespace program
+
 struct StringFunctions;  // string_heap.h; linked where a table names it
 extern __attribute__((visibility("hidden"))) const StringFunctions string_functions;
 struct StringTable {               // of a program whose values are strings somewhere
@@ -258,6 +265,7 @@ struct StringTable {               // of a program whose values are strings some
   const uint64_t* ends = nullptr;  // where each of them ends there
   uint64_t count = 0;
   const StringFunctions* functions = nullptr;
+  const program::StringFiles* files = nullptr;
 };
 
 struct Program {
@@ -293,7 +301,8 @@ struct Program {
   const Requirement* requirements = nullptr;
   uint32_t requirement_count = 0;
   const WeightsFile* weights_file = nullptr;
-  const Listing* lists = nullptr;        // null: no value is a sequence, an optional or a map
+  const Listing* lists = nullptr;  // null: no value is a sequence, an optional or a map
+  const program::ListFiles* list_files = nullptr;
   const StringTable* strings = nullptr;  // null: no value is of strings
 };
 

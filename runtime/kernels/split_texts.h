@@ -1,6 +1,6 @@
-// split_texts: the pieces of each string (pieces.h), `width` of them, the last ones empty.
+// split_texts: the pieces of each string (text_pieces.h), `width` of them, the last ones empty.
 #pragma once
-#include "runtime/kernels/pieces.h"
+#include "runtime/kernels/text_pieces.h"
 
 namespace rt {
 // The texts of a heap move when it takes in a piece, so each begins at the place that the one before it left.
@@ -12,7 +12,7 @@ RT_FN void split_texts(const RowCall& call, i64* y, const i64* x, const i64* del
     bool ended = false;
     for (i64 k = 0; k < width; ++k) {
       const Text whole = strings.text(x[i]);
-      detail::Pieces pieces({whole.data + done, whole.bytes - done}, strings.text(*delimiter), left--);
+      detail::TextPieces pieces({whole.data + done, whole.bytes - done}, strings.text(*delimiter), left--);
       Text piece = {};
       ended = ended || !pieces.next(&piece);
       y[i * width + k] = 0;

@@ -86,6 +86,10 @@ void write_pb(const Array& array, Text* to);
 // ONNX SequenceProto, OptionalProto or MapProto, of which the model says which it is
 bool read_list_pb(Tool& tool, const Io& io, Slice file, Slice what, Array* array);
 void write_list_pb(Tool& tool, const Array& array, Text* to);  // of a tensor a TensorProto
+struct ListFiles {  // what only programs with lists hold (Program::list_files)
+  bool (*read)(Tool& tool, const Io& io, Slice file, Slice what, Array* array);
+  void (*write)(Tool& tool, const Array& array, Text* to);
+};
 
 uint32_t crc32(Slice bytes, uint32_t crc = 0);
 

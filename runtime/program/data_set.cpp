@@ -30,7 +30,7 @@ int32_t place_of(const Array& array, int64_t number, const Io* ios, uint32_t cou
 [[gnu::cold]] bool add_list(Tool& tool, Slice path, const Io& io, Array* array) {
   Slice file;
   if (array->data) return tool.fail(kBadData, "`%.*s` is a second value", width(path), path.data);
-  return read_file(tool, path, &file) && read_list_pb(tool, io, file, path, array);
+  return read_file(tool, path, &file) && tool.program->list_files->read(tool, io, file, path, array);
 }
 
 bool add_file(Tool& tool, Slice path, int64_t number, const Io* ios, const char* what, Values* values) {

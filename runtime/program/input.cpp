@@ -91,7 +91,7 @@ bool read_from_npy(Tool& tool, const Io& io, Slice path, Array* array) {
 
 bool read_from_pb(Tool& tool, const Io& io, Slice path, Array* array) {
   Slice file;
-  if (io.of) return read_file(tool, path, &file) && read_list_pb(tool, io, file, path, array);
+  if (io.of) return read_file(tool, path, &file) && tool.program->list_files->read(tool, io, file, path, array);
   return read_pb_file(tool, path, most_pb_bytes(io), &file) && declare_pb(tool, file, path, array) &&
          fits(tool, io, *array, path) && read_pb(tool, file, path, array);
 }

@@ -167,4 +167,6 @@ uint64_t kind_number(uint32_t kind) {
   }
 }
 
+const ListFiles list_files = {read_list_pb, write_list_pb};
+
 }  // namespace rt::program

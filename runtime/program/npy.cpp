@@ -202,6 +202,13 @@ const char* descr_of(uint32_t dtype) {
 
 }  // namespace
 
+struct StringFiles {  // what only programs with strings hold (StringTable::files)
+  bool (*read)(Tool& tool, const Header& header, Slice what, Array* array);
+  int64_t (*widest)(const Array& array);
+  void (*write)(const Array& array, int64_t width, Text* to);
+};
+const StringFiles string_files = {read_texts, widest, write_texts};
+
 bool declare_npy(Tool& tool, Slice file, Slice what, Array* array) {
   Header header;
   bool swapped = false;
@@ -223,7 +230,7 @@ bool read_npy(Tool& tool, Slice file, Slice what, Array* array) {
   bool swapped = false;
   if (!split(file, &header) || !parse_descr(value_of(header.text, "descr"), &dtype, &swapped))
     return tool.fail(kBadData, "%.*s is not an npy file", width(what), what.data);
-  if (array->is_strings()) return read_texts(tool, header, what, array);
+  if (array->is_strings()) return tool.program->strings->files->read(tool, header, what, array);
   const uint64_t bytes = array->bytes_apart();
   if (bytes > header.data.size)
     return tool.fail(kBadData, "%.*s is cut short: %s needs %lu bytes, %zu are there", width(what), what.data,
@@ -241,10 +248,11 @@ bool read_npy(Tool& tool, Slice file, Slice what, Array* array) {
 }
 
 bool write_npy(Tool& tool, const Array& array, Text* to) {
-  const int64_t width_of_one = array.is_strings() ? widest(array) : 0;
+  const StringFiles* const strings = array.is_strings() ? tool.program->strings->files : nullptr;
+  const int64_t width_of_one = strings ? strings->widest(array) : 0;
   Text of_strings(tool.arena);
   of_strings.format("<U%ld", width_of_one);
-  const char* descr = array.is_strings() ? of_strings.c_str() : descr_of(array.dtype);
+  const char* descr = strings ? of_strings.c_str() : descr_of(array.dtype);
   if (!descr) return tool.fail(kBug, "type %s has no npy form", array.type().text);
   Text header(tool.arena);
   header.format("{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
@@ -257,7 +265,7 @@ bool write_npy(Tool& tool, const Array& array, Text* to) {
   const char version[] = {1, 0, static_cast<char>(length & 255), static_cast<char>(length >> 8)};
   to->add(Slice(version, 4));
   to->add(header.slice());
-  if (array.is_strings()) return write_texts(array, width_of_one, to), true;
+  if (strings) return strings->write(array, width_of_one, to), true;
   if (!is_packed(array.dtype)) return to->add(Slice(array.data, array.bytes())), true;
   for (int64_t i = 0; i < array.count(); ++i) to->add(static_cast<char>(element_in_byte(array.dtype, array.data, i)));
   return true;

@@ -148,8 +148,10 @@ bool write_to_file(Tool& tool, Slice path, Arrays arrays) {
                      width(arrays.items[0].name), arrays.items[0].name.data);
   if (path.ends_with(".npy"))
     ok = write_npy(tool, arrays.items[0], &bytes);
+  else if (is_list(arrays.items[0]))
+    tool.program->list_files->write(tool, arrays.items[0], &bytes);
   else if (path.ends_with(".pb"))
-    write_list_pb(tool, arrays.items[0], &bytes);
+    write_pb(arrays.items[0], &bytes);
   else
     ok = write_picture(tool, arrays.items[0], &bytes);
   return ok && write_file(tool, path, bytes.slice());

@@ -34,13 +34,15 @@ inline const Io kTypesInputs[] = {tensor("image", rt::kF32, 4, kPicture), tensor
 inline const Row kTypesRows[] = {{.kind = RowKind::End}};
 inline constexpr rt::Schedule kTypesSchedule = {.rows = kTypesRows, .row_count = 1, .base_count = 10};
 inline const rt::Image kTypesImages[] = {{"baseline", 0, kLoopKernels, &kTypesSchedule}};
+inline const rt::StringTable kTypesStrings = {.functions = &rt::string_functions, .files = &rt::program::string_files};
 inline const Program kTypes = {.name = "types",
                                .manifest = "{}",
                                .manifest_bytes = 2,
                                .inputs = kTypesInputs,
                                .input_count = 8,
                                .images = kTypesImages,
-                               .image_count = 1};
+                               .image_count = 1,
+                               .strings = &kTypesStrings};
 
 }  // namespace programs
 

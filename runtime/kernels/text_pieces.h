@@ -6,9 +6,9 @@
 namespace rt {
 namespace detail {
 
-class Pieces {
+class TextPieces {
  public:
-  RT_FN Pieces(Text text, Text delimiter, i64 most) : text_(text), delimiter_(delimiter), left_(most) {}
+  RT_FN TextPieces(Text text, Text delimiter, i64 most) : text_(text), delimiter_(delimiter), left_(most) {}
   // False: there is none left.
   RT_FN bool next(Text* piece) {
     if (delimiter_.bytes == 0) skip_blanks();
