@@ -42,6 +42,13 @@ suite_count(blanked 1981 --engine=plan --blanked)
 # The cases whose inputs decide shapes: one artifact at several values of these, some of which do not fit the model.
 suite_count(second_values 214 --engine=artifact --second-values)
 
+# ONNX's own runner over its Python interface, where python3 has onnx: each 20th test, as all of them take ten minutes.
+if(TARGET cameo)
+  add_test(NAME suite.official
+           COMMAND ${CMAKE_CURRENT_LIST_DIR}/official_runner $<TARGET_FILE:cameo> --every 20 --least 95)
+  set_tests_properties(suite.official PROPERTIES LABELS suite SKIP_RETURN_CODE 77)
+endif()
+
 # Integer inputs at the edges of their types: kernels as fused, and plans, do what the interpreter does, which looks at every index
 # that was proven to be within its axis.
 foreach(engine fused plan)
