@@ -3,7 +3,7 @@ add_library(test_suite STATIC ${CMAKE_CURRENT_LIST_DIR}/suite.cpp ${CMAKE_CURREN
             ${CMAKE_CURRENT_LIST_DIR}/children.cpp ${CMAKE_CURRENT_LIST_DIR}/blank.cpp)
 target_link_libraries(test_suite PUBLIC cameo_frontend)
 foreach(program backend_suite:suite_main golden_models:models_main fuzz_import:fuzz_main
-        emitted_texts:emitted_main)
+        emitted_texts:emitted_main ulp_table:ulp_main)
   string(REPLACE ":" ";" parts ${program})
   list(GET parts 0 name)
   list(GET parts 1 file)
@@ -14,6 +14,7 @@ foreach(program backend_suite:suite_main golden_models:models_main fuzz_import:f
 endforeach()
 target_link_libraries(backend_suite PRIVATE test_artifact)
 target_link_libraries(golden_models PRIVATE test_artifact)
+target_link_libraries(ulp_table PRIVATE test_artifact)
 target_link_libraries(emitted_texts PRIVATE test_road test_support cameo_codegen)
 add_test(NAME fuzz_import COMMAND fuzz_import --batches 40)
 set_tests_properties(fuzz_import PROPERTIES LABELS frontend SKIP_RETURN_CODE 77)
