@@ -168,6 +168,8 @@ class CommandLine {
              "bind the dims of an input, or give them ranges: 1..8,3,32..,32..");
     add_list(sub, "--const", model_.constants, "INPUT=VALUE", "fold an input in: 16000, [[1,2],[3,4]]");
     add_list(sub, "--outputs", model_.outputs, "A,B", "cut the graph: these values are its outputs");
+    add_list(sub, "--custom", model_.custom, "FILE.cpp",
+             "operators of your own: C++ against <cameo/op.h>, which is compiled in, and run while compiling");
     sub->add_flag("--lenient", model_.lenient, "go on where a model breaks a rule of ONNX, but its meaning is clear");
     add_list(sub, "--skip", model_.skip, "PASS", "leave a pass out");
     sub->add_option("--rewrite-limit", model_.rewrite_limit, "stop rewriting after N times: which one breaks a model?")
