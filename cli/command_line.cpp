@@ -80,7 +80,9 @@ class CommandLine {
     } catch (const CLI::ExtrasError&) { return fail(unexpected()); } catch (const CLI::ParseError& e) {
       return fail(Failure(kUsage, lower_first(e.what()),
                           used_verb() ? fmt::format("cameo {} --help", used_verb()->get_name()) : "cameo --help"));
-    } catch (const Failure& f) { return fail(f); } catch (const std::bad_alloc&) {
+    } catch (const Failure& f) { return fail(f); } catch (const CompileError& e) {
+      return fail(e.diagnostic);
+    } catch (const std::bad_alloc&) {
       return fail(Failure(kMemory, "out of memory"));
     } catch (const std::exception& e) {
       return fail(
@@ -107,6 +109,17 @@ class CommandLine {
     console_.report(f);
     if (console_.json && !console_.documented()) console_.document({{"ok", false}}, f.code);
     return interrupted() ? kInterrupted : f.code;
+  }
+
+  /// What a file that a flag names gets wrong.
+  int fail(const Diagnostic& d) {
+    Diagnostics diagnostics;
+    diagnostics.add(d);
+    const int code = exit_code_of(diagnostics);
+    console_.end();
+    console_.report(diagnostics);
+    if (console_.json && !console_.documented()) console_.document({{"ok", false}}, code);
+    return code;
   }
 
   static std::string lower_first(std::string s) {

@@ -48,6 +48,11 @@ std::string words_of(std::string message, const std::string& inside, const std::
   return message;
 }
 
+[[noreturn]] void fail_without_table(const CustomFile& file) {
+  throw CompileError(Code::E0702, fmt::format("`{}` has no table", printable(file.path)),
+                     "its last line is CAMEO_OPERATORS({.name = \"MyOp\", ..})");
+}
+
 std::string compiled(const CustomFile& file) {
   CompileJob job;
   job.name = file.name + ".cpp";
@@ -64,13 +69,16 @@ std::string compiled(const CustomFile& file) {
   const Job link = link_shared({{file.name + ".o", std::move(object.bytes), {}}}, file.name + ".so", "", {kTable});
   Outcome library = std::move(pool.run(std::span(&link, 1))[0]);
   if (library.ok) return std::move(library.bytes);
+  if (library.message.find(fmt::format("to symbol '{}' failed", kTable)) != library.message.npos)
+    fail_without_table(file);
   throw CompileError(Code::E0701, fmt::format("`{}` does not link: {}", printable(file.path), library.message),
                      "it can call nothing but what it has itself, and what <cameo/op.h> has");
 }
 
 /// Null where it has none.
 const op::Table* loaded_table(const std::string& library) {
-  ScratchFile file = ScratchFile::in_memory();
+  static std::vector<ScratchFile> open;  // the loader takes what has the path of a library for that library
+  ScratchFile& file = open.emplace_back(ScratchFile::in_memory());
   const Status status = file.write(as_bytes(library));
   void* const handle = status.ok() ? ::dlopen(file.path().c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
   return handle ? static_cast<const op::Table*>(::dlsym(handle, kTable)) : nullptr;
@@ -81,9 +89,7 @@ const op::Table* loaded_table(const std::string& library) {
 void load_custom_file(const std::filesystem::path& path, std::vector<const Operator*>& all) {
   const std::shared_ptr<const CustomFile> file = read_file(path, all);
   const op::Table* const table = loaded_table(compiled(*file));
-  if (!table)
-    throw CompileError(Code::E0702, fmt::format("`{}` has no table", printable(file->path)),
-                       "its last line is CAMEO_OPERATORS({.name = \"MyOp\", ..})");
+  if (!table) fail_without_table(*file);
   declare_custom(*table, file, all);
 }
 

@@ -404,6 +404,9 @@ void broadcast_outputs(const CustomOperator& c, Infer& infer) {
 }  // namespace
 
 void ask_shape(const CustomOperator& c, Infer& infer) {
+  for (const op::Declared& a : c.declared->attributes)
+    if (a.name && a.presence == op::required && !a.has_default && !infer.has_attr(a.name))
+      infer.fail(Code::E0204, fmt::format("attribute `{}` of `{}` is missing", a.name, c.name));
   if (!c.declared->shape) return broadcast_outputs(c, infer);
   Question question{c, infer, &infer};
   run_rule(question, static_cast<int>(infer.types.size()));

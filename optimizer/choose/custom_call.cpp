@@ -80,7 +80,6 @@ class AttributeLines {
     return held("const char* const",
                 braced(std::span<const std::string>(names), [](const std::string& s) { return s; }));
   }
-  /// Its bytes are no constant of the type that they are read as, so the row of them is not `constexpr`.
   std::string tensor(const op::Attribute& a) {
     const op::Tensor& t = a.tensor;
     const auto bytes = static_cast<size_t>(t.size()) * static_cast<size_t>(byte_size(static_cast<DType>(t.type)));
@@ -88,11 +87,11 @@ class AttributeLines {
       throw CompileError(Code::E0402, fmt::format("attribute `{}` of `{}` has {} bytes, the most is {}", a.name,
                                                   op_.name, bytes, kMostAttributeBytes));
     const std::string data = fmt::format("held{}", ++held_);
-    add(fmt::format("unsigned char alignas(64) {}[] = {};", data,
-                    bytes_of({static_cast<const unsigned char*>(t.data), bytes})));
+    lines_.push_back(fmt::format("alignas(64) static constexpr unsigned char {}[] = {};", data,
+                                 bytes_of({static_cast<const unsigned char*>(t.data), bytes})));
     const std::string dims = integers({t.dims, static_cast<size_t>(t.rank)});
-    return fmt::format("{{{}, {}, {}, static_cast<cameo::op::Type>({})}}", data, dims, t.rank,
-                       static_cast<int>(t.type));
+    return fmt::format("{{const_cast<unsigned char*>({}), {}, {}, static_cast<cameo::op::Type>({})}}", data, dims,
+                       t.rank, static_cast<int>(t.type));
   }
 
   const Operator& op_;

@@ -177,7 +177,7 @@ template <class T>
 struct List {
   const T* data = nullptr;
   int64_t count = 0;
-  const T& operator[](int64_t i) const { return data[i]; }
+  T operator[](int64_t i) const { return i >= 0 && i < count ? data[i] : T{}; }
   const T* begin() const { return data; }
   const T* end() const { return data + count; }
 };
@@ -470,12 +470,13 @@ struct Output {
 struct Declared {  // an attribute
   const char* name = nullptr;
   Kind kind = Kind::integer;
+  Presence presence = required;  // of one without a default
   bool has_default = false;
   int64_t integer = 0;
   double number = 0;
   const char* text = "";
   constexpr Declared() = default;
-  constexpr Declared(const char* n, Kind k) : name(n), kind(k) {}
+  constexpr Declared(const char* n, Kind k, Presence p = required) : name(n), kind(k), presence(p) {}
   constexpr Declared(const char* n, int v) : name(n), has_default(true), integer(v) {}
   constexpr Declared(const char* n, double v) : name(n), kind(Kind::number), has_default(true), number(v) {}
   constexpr Declared(const char* n, const char* v) : name(n), kind(Kind::text), has_default(true), text(v) {}
