@@ -429,11 +429,7 @@ Compute ask_elements(const CustomOperator& c, const MeaningView& node) {
     OutputExpr& out = meaning.outputs.emplace_back(node.index(i), Expr());
     Question question{c, node, nullptr, &node, &out.index};
     facts.node.output = i;
-    Scalar value;
-    ask(question, "element", [&] { value = c.declared->element(facts.node); });
-    asked = &question;
-    out.value = expr_of(value, node.out_dtype(i));
-    asked = nullptr;
+    ask(question, "element", [&] { out.value = expr_of(c.declared->element(facts.node), node.out_dtype(i)); });
     if (out.value.type() != node.out_dtype(i))
       question.misused(fmt::format("gives {} for output `{}`, which is {}: `cast` makes it that",
                                    name(out.value.type()), c.outputs[i].name, name(node.out_dtype(i))));

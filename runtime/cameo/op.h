@@ -59,6 +59,7 @@ struct Dims {
   int rank = 0;
   template <class... S>
   static Dims of(const S&... dims) {
+    static_assert(sizeof...(S) <= kMostAxes);
     Dims d;
     ((d.at[d.rank++] = Scalar(dims)), ...);
     return d;
