@@ -21,13 +21,14 @@ constexpr size_t kMostBytes = 4 << 20;
 
 /// An identifier that no other file of the build has.
 std::string name_of(const std::filesystem::path& path, const std::vector<const Operator*>& others) {
-  std::string name = path.stem().string();
+  constexpr size_t kLongest = 60;
+  std::string name = path.stem().string().substr(0, kLongest);
   for (char& c : name)
     if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
   std::set<std::string> taken;
   for (const Operator* op : others) taken.insert(as_custom(*op)->file->name);
   for (int n = 2; taken.contains(name); ++n) name = fmt::format("{}_{}", name, n);
-  return name.substr(0, 64);
+  return name;
 }
 
 std::shared_ptr<const CustomFile> read_file(const std::filesystem::path& path,
