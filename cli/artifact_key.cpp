@@ -12,6 +12,7 @@
 #include "codegen/build/assemble.h"
 #include "codegen/build/content_hash.h"
 #include "codegen/build/files.h"
+#include "frontend/custom/custom_operator.h"
 #include "optimizer/choose/lock.h"
 
 namespace cameo {
@@ -66,8 +67,9 @@ class KeyText {
   }
   void add(const ImportOptions& options) {
     // which inputs `open` and `fed` keep, the model's constant inputs say
-    [[maybe_unused]] const auto& [dims, ranges, shapes, constants, outputs, open, fed, lenient] = options;
-    add_all(dims, shapes, constants, outputs, lenient);
+    [[maybe_unused]] const auto& [dims, ranges, shapes, constants, outputs, open, fed, lenient, custom] = options;
+    add_all(dims, shapes, constants, outputs, lenient, custom.size());
+    for (const Operator* op : custom) add(as_custom(*op)->file->text), add(as_custom(*op)->file->name);
     for (const auto& [name, range] : ranges) add(name), add(range);
   }
   void add(const CompileOptions& options) {
@@ -117,7 +119,8 @@ std::string compiler_identity() {
   text.add(hash_of_file("/proc/self/exe"));
   const auto add_library = [](dl_phdr_info* object, size_t, void* into) {
     const std::string path = object->dlpi_name, id = build_id(*object);
-    if (!path.empty()) static_cast<KeyText*>(into)->add(id.empty() ? hash_of_file(path) : id);
+    const bool is_custom = path.starts_with("/proc/");  // without a name; its text is a part of the options
+    if (!path.empty() && !is_custom) static_cast<KeyText*>(into)->add(id.empty() ? hash_of_file(path) : id);
     return 0;
   };
   ::dl_iterate_phdr(add_library, &text);

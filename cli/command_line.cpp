@@ -80,7 +80,9 @@ class CommandLine {
     } catch (const CLI::ExtrasError&) { return fail(unexpected()); } catch (const CLI::ParseError& e) {
       return fail(Failure(kUsage, lower_first(e.what()),
                           used_verb() ? fmt::format("cameo {} --help", used_verb()->get_name()) : "cameo --help"));
-    } catch (const Failure& f) { return fail(f); } catch (const std::bad_alloc&) {
+    } catch (const Failure& f) { return fail(f); } catch (const CompileError& e) {
+      return fail(e.diagnostic);
+    } catch (const std::bad_alloc&) {
       return fail(Failure(kMemory, "out of memory"));
     } catch (const std::exception& e) {
       return fail(
@@ -107,6 +109,17 @@ class CommandLine {
     console_.report(f);
     if (console_.json && !console_.documented()) console_.document({{"ok", false}}, f.code);
     return interrupted() ? kInterrupted : f.code;
+  }
+
+  /// What a file that a flag names gets wrong.
+  int fail(const Diagnostic& d) {
+    Diagnostics diagnostics;
+    diagnostics.add(d);
+    const int code = exit_code_of(diagnostics);
+    console_.end();
+    console_.report(diagnostics);
+    if (console_.json && !console_.documented()) console_.document({{"ok", false}}, code);
+    return code;
   }
 
   static std::string lower_first(std::string s) {
@@ -168,6 +181,8 @@ class CommandLine {
              "bind the dims of an input, or give them ranges: 1..8,3,32..,32..");
     add_list(sub, "--const", model_.constants, "INPUT=VALUE", "fold an input in: 16000, [[1,2],[3,4]]");
     add_list(sub, "--outputs", model_.outputs, "A,B", "cut the graph: these values are its outputs");
+    add_list(sub, "--custom", model_.custom, "FILE.cpp",
+             "operators of your own: C++ against <cameo/op.h>, which is compiled in, and run while compiling");
     sub->add_flag("--lenient", model_.lenient, "go on where a model breaks a rule of ONNX, but its meaning is clear");
     add_list(sub, "--skip", model_.skip, "PASS", "leave a pass out");
     sub->add_option("--rewrite-limit", model_.rewrite_limit, "stop rewriting after N times: which one breaks a model?")

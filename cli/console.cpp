@@ -47,7 +47,8 @@ Json to_json(const Diagnostic& d) {
 
 int exit_code_of(Code code) {
   const std::string_view name = code_name(code);
-  if (name.starts_with("E05") || code == Code::E0602) return kUsage;
+  const bool of_a_flag = name.starts_with("E05") || code == Code::E0701 || code == Code::E0702;
+  if (of_a_flag || code == Code::E0602) return kUsage;
   return code == Code::E0601 || code == Code::E0603 ? kToolchain : kUnsupported;
 }
 

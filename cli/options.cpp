@@ -14,6 +14,7 @@
 #include "cli/buckets.h"
 #include "cli/console.h"
 #include "cli/piped_model.h"
+#include "codegen/custom_library.h"
 #include "codegen/print_program.h"
 #include "optimizer/choose/lock.h"
 
@@ -252,6 +253,7 @@ CompileOptions read_model_flags(const ModelFlags& flags) {
   for (const std::string& text : flags.constants) read_constant(text, options.import);
   options.import.open = flags.open;
   options.import.lenient = flags.lenient;
+  for (const std::string& file : flags.custom) load_custom_file(file, options.import.custom);
   options.import.outputs = split_list(flags.outputs);
   options.targets = read_targets(flags.targets);
   if (!flags.tune_lock.empty()) {

@@ -13,7 +13,7 @@ namespace cameo {
 struct ModelFlags {
   std::vector<std::string> words;  // the whole command as it was typed, without the program
   std::string model;
-  std::vector<std::string> dims, shapes, constants, open, outputs, targets, on_host, skip;
+  std::vector<std::string> dims, shapes, constants, open, outputs, targets, on_host, skip, custom;
   std::string name, verify, mode, tune_lock;
   bool lenient = false;
   int64_t rewrite_limit = INT64_MAX;

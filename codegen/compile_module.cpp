@@ -10,6 +10,7 @@
 #include "codegen/build/worker.h"
 #include "codegen/device_code.h"
 #include "codegen/pool_pieces.h"
+#include "codegen/print_custom.h"
 #include "codegen/print_goldens.h"
 #include "codegen/write_sources.h"
 #include "frontend/ir/diagnostic.h"
@@ -46,7 +47,8 @@ std::vector<LinkInput> compile_sources(const Module& m, const EmittedModule& tex
     job.source = f.text;
     job.target = code_target(t);
     if (tables) job.optimize = 0, job.headers = {device_header(device)};
-    job.vectorize = false;
+    job.vectorize = is_custom_copy(f);  // kernels are written in vectors
+    if (job.vectorize) job.headers = text.custom;
     names.push_back(f.path);
     jobs.push_back(std::move(job));
   };

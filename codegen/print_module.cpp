@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
+#include "codegen/print_custom.h"
 #include "codegen/print_kernel.h"
 #include "codegen/print_program.h"
 #include "frontend/ir/check.h"
@@ -73,6 +74,7 @@ SourceFile print_kernels(const Module& m, const Plan& p, size_t file, size_t fil
   Writer w;
   w.line(fmt::format("// Kernels of {}, part {} of {}, for {}.", comment_safe(m.name), file + 1, files, p.target.name));
   w.append(kernel_includes(p.kernels));
+  print_custom_tables(w, p);
   for (size_t i = file; i < bodies.functions.size(); i += files) print_cpu_kernel(w, m, p, bodies.functions[i], bodies);
   return {fmt::format("kernels_{}_{}.cpp", image_name(p), file), w.take()};
 }
@@ -81,6 +83,7 @@ SourceFile print_host_kernels(const Module& m, const Plan& p, const Bodies& bodi
   Writer w;
   w.line(fmt::format("// What the processor runs of {}'s plan for GPUs.", comment_safe(m.name)));
   w.append(kernel_includes(p.kernels));
+  print_custom_tables(w, p);
   for (uint32_t k : bodies.functions)
     if (p.kernels[k].on_host) print_cpu_kernel(w, m, p, k, bodies);
   return {fmt::format("kernels_{}_host.cpp", image_name(p)), w.take()};
@@ -156,6 +159,7 @@ EmittedModule print_module(const Module& m, int files, const std::vector<GoldenC
     const size_t n = files_for(bodies, files);
     std::vector<SourceFile>& sources = out.kernels.emplace_back();
     for (size_t f = 0; f < n; ++f) sources.push_back(print_kernels(m, p, f, n, bodies));
+    add_custom_files(p, out);
     if (std::ranges::any_of(p.kernels, &Kernel::on_host)) out.host.push_back(print_host_kernels(m, p, bodies));
   }
   const SizeTable table(m, parameters);

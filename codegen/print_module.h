@@ -20,6 +20,7 @@ struct EmittedModule {
   SourceFile program;                            // tables; defines rt::Program cameo_program
   std::vector<std::vector<SourceFile>> kernels;  // for each plan: its kernels, in files of about equal work
   std::vector<SourceFile> host;                  // what the processor runs beside a plan of its own
+  std::vector<SourceFile> custom;                // files of the user's, which others include
 };
 /// `files`: into how many files each plan's kernels are split. `weights`: where they are if not in the artifact. The
 /// result depends on what is given alone.

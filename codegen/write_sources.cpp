@@ -146,6 +146,7 @@ void write_sources(const Module& m, const EmittedModule& text, const std::vector
     if (m.plans[p].target.is_gpu()) write(device_source(m.plans[p]), all);
   }
   for (const SourceFile& f : text.host) write(f.path, f.text);
+  for (const SourceFile& f : text.custom) write(f.path, f.text);
   for (const EmbeddedFile& f : embedded_under("runtime/")) write(fs::path(f.path), f.contents);
   write(m.name + ".h", header_of(m));
   const bool embeds = m.weights.bytes && !weights;

@@ -270,6 +270,7 @@ class Importer {
   const Function* local_function(const onnx::NodeProto& n) const;
   const Operator* known_operator(const onnx::NodeProto& n, const Region& region, uint32_t row, int& version);
   const Operator* removed_operator(const onnx::NodeProto& n, int64_t opset, uint32_t row);
+  const Operator* custom_operator(std::string_view name, std::string_view domain) const;  // of a file of the user's
   void missing_operator(const onnx::NodeProto& n, std::string_view domain, int64_t opset, const Operator* op,
                         uint32_t row);
   void scan_operators(const onnx::NodeProto& n, const Region& region, uint32_t row);

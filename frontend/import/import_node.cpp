@@ -65,6 +65,7 @@ void Importer::missing_operator(const onnx::NodeProto& n, std::string_view domai
   m.seen.first = at(row);
   m.message = op ? fmt::format("operator `{}` of opset {} is not supported", title, opset)
                  : fmt::format("operator `{}` is not supported", title);
+  if (!op) m.help = "--custom FILE.cpp supplies an operator of your own";
   constexpr std::string_view kOfMaps[] = {"CastMap", "CategoryMapper"};
   if (domain == "ai.onnx.ml" && std::ranges::find(kOfMaps, n.op_type()) != std::end(kOfMaps))
     m.help = "it is not computed with yet: --outputs cuts the graph where there are none";
@@ -83,6 +84,13 @@ const Operator* Importer::removed_operator(const onnx::NodeProto& n, int64_t ops
   return op;
 }
 
+const Operator* Importer::custom_operator(std::string_view name, std::string_view domain) const {
+  const auto& all = options_.custom;
+  const auto found =
+      std::ranges::find_if(all, [&](const Operator* op) { return op->name == name && op->domain == domain; });
+  return found == all.end() ? nullptr : *found;
+}
+
 /// The operator and its version, or null after a report.
 const Operator* Importer::known_operator(const onnx::NodeProto& n, const Region& region, uint32_t row, int& version) {
   std::string_view domain = plain_domain(n.domain());
@@ -93,6 +101,7 @@ const Operator* Importer::known_operator(const onnx::NodeProto& n, const Region&
     return nullptr;
   }
   const Operator* op = find_operator(n.op_type(), domain);
+  if (!op) op = custom_operator(n.op_type(), domain);
   if (!op && domain.empty()) op = removed_operator(n, opset->second, row);
   version = op ? version_at(*op, static_cast<int>(std::min<int64_t>(opset->second, INT32_MAX))) : 0;
   if (op && version) return op;

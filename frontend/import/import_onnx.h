@@ -32,6 +32,8 @@ struct ImportOptions {
   std::vector<std::string> open = {};  // inputs that stay inputs, though they have an initializer
   std::vector<std::string> fed = {};   // likewise, if there are inputs of these names: data comes for them
   bool lenient = false;                // goes on where a model breaks a rule, but its meaning is clear
+
+  std::vector<const Operator*> custom = {};  // operators beside cameo's own (frontend/custom)
 };
 
 /// An axis of an input whose extent nothing gives yet.

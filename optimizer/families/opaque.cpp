@@ -1,10 +1,12 @@
 // The Opaque family: a function of its own under runtime/kernels, which an operator names (TopK, Distinct). What it
-// computes the operator's reference function says.
+// computes the operator's reference function says. A custom operator's own function (`custom`) takes absent operands,
+// and scratch.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "frontend/reference/interpret.h"
+#include "optimizer/choose/custom_call.h"
 #include "optimizer/choose/family.h"
 #include "runtime/kernels/contract_shape.h"
 
@@ -20,11 +22,18 @@ class OpaqueFamily final : public Family {
   Lowered lower(const NodeProblem& p) const override {
     if (!std::holds_alternative<Opaque>(p.meaning)) return "the node has no function of its own";
     for (const auto* list : {&p.node.outputs, &p.node.inputs})
-      if (std::ranges::find(*list, ValueId()) != list->end())
+      if (!as_custom(*p.node.op) && std::ranges::find(*list, ValueId()) != list->end())
         throw CompileError(Code::E0402, fmt::format("`{}` with an absent operand has no kernel", p.node.op->name));
     return kernel_of_node(p, *this);
   }
   std::vector<Choice> candidates(const Kernel&, const Target&) const override { return {Choice()}; }
+
+  void apply(Kernel& k, const Choice& choice, const Target&) const override {
+    k.choice = choice;
+    if (!custom_of(k)) return;
+    k.scratch_bytes = Dim(CustomNumbers(*k.node, k.node->nodes()[0]).scratch);
+    if (k.scratch_bytes.upper() != kOpen) k.scratch_bytes = k.scratch_bytes.upper();
+  }
 
   int64_t chunks(const Kernel& k, const Target& target) const override {
     const Opaque& o = function_of(k);
@@ -39,11 +48,12 @@ class OpaqueFamily final : public Family {
     const Opaque& o = function_of(k);
     std::vector<std::string> numbers;
     for (Expr n : o.numbers) numbers.push_back(to_string(n));
-    return fmt::format("{} {}", o.kernel, fmt::join(numbers, ","));
+    return fmt::format("{} {}{}", o.kernel, fmt::join(numbers, ","), custom_of(k) ? " " + custom_text(k) : "");
   }
 
   std::string header(const Kernel& k) const override { return std::string(function_of(k).kernel); }
   void print(KernelPrinter& printer, const Kernel& k) const override {
+    if (custom_of(k)) return print_custom_call(printer, k);
     const Opaque& o = function_of(k);
     std::string arguments;
     for (size_t i = 0; i < k.operands.size(); ++i) arguments += fmt::format(", x{}", i);

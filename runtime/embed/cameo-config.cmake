@@ -12,15 +12,15 @@ endif()
 
 # cameo_add_model(NAME MODEL file.onnx [STATIC | SHARED] [DIMS a=1 b=1..32 ..] [SHAPES input=1x3x224x224 ..]
 #                 [CONSTANTS input=value ..] [OUTPUTS a ..] [TARGET cpu:x86-64-v3 ..] [GOLDEN dir | random:N]
-#                 [DEPENDS file ..] [OPTIONS flag ..])
+#                 [CUSTOM my_op.cpp ..] [DEPENDS file ..] [OPTIONS flag ..])
 # makes the library NAME out of a model: link it, include NAME.h and call NAME_api. It is compiled anew when the model,
-# a golden case, a file of DEPENDS (external weights, say) or cameo itself changes. With GOLDEN it carries golden cases,
+# a golden case, a file of CUSTOM (operators of your own) or of DEPENDS (external weights, say) or cameo itself changes. With GOLDEN it carries golden cases,
 # and once enable_testing() was called, the test NAME.selftest runs them. The library's file is $<TARGET_FILE:NAME>: a
 # SHARED one can be loaded by name and is a program too. OPTIONS --weights=file puts NAME.weights beside it; the program
 # that a STATIC one is linked into looks for it in the program's own folder.
 function(cameo_add_model name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;SHARED" "MODEL;GOLDEN"
-    "DIMS;SHAPES;CONSTANTS;OUTPUTS;TARGET;DEPENDS;OPTIONS")
+    "DIMS;SHAPES;CONSTANTS;OUTPUTS;TARGET;CUSTOM;DEPENDS;OPTIONS")
   string(MAKE_C_IDENTIFIER "${name}" identifier)
   if(NOT name STREQUAL identifier)
     message(FATAL_ERROR "cameo_add_model: `${name}` is no C identifier, so there can be no ${name}_api")
@@ -52,6 +52,11 @@ function(cameo_add_model name)
     endforeach()
   endforeach()
   set(depends "${model}" "${CAMEO_EXECUTABLE}")
+  foreach(file IN LISTS arg_CUSTOM)
+    get_filename_component(file "${file}" ABSOLUTE)
+    list(APPEND flags "--custom=${file}")
+    list(APPEND arg_DEPENDS "${file}")
+  endforeach()
   foreach(file IN LISTS arg_DEPENDS)
     get_filename_component(file "${file}" ABSOLUTE)
     list(APPEND depends "${file}")

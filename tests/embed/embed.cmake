@@ -11,6 +11,7 @@ if(TARGET cameo)
   set(embed_small_types ${embed_source}/small_types.onnx)  # x / 0.5 as f8e4m3fn and as i4; i4 * 0.5
   set(embed_lists ${embed_source}/lists.onnx)  # joined, same of a sequence; row, maps of a map; has, kept of an optional
   set(embed_strings ${embed_source}/strings.onnx)  # joined, is_b, both of s[n]; row of a map of strings
+  set(embed_custom ${CMAKE_SOURCE_DIR}/models/custom/requant_shift)
   function(embed_test name)
     add_test(NAME embed.${name} ${ARGN})
     set_tests_properties(embed.${name} PROPERTIES LABELS embed FIXTURES_REQUIRED embed_prefix)
@@ -29,10 +30,10 @@ if(TARGET cameo)
   embed_test(cpp COMMAND ${CMAKE_CTEST_COMMAND} --build-and-test ${embed_source}/cpp ${embed_build}/cpp
     --build-generator Ninja --build-options -DCMAKE_PREFIX_PATH=${embed_prefix} -DMODEL=${embed_model}
     -DGOLDEN=${CMAKE_SOURCE_DIR}/models/digits_golden -DPICTURE=${embed_picture} -DSIZED=${embed_sized}
-    -DGROWING=${embed_growing} -DSMALL_TYPES=${embed_small_types} -DLISTS=${embed_lists} -DSTRINGS=${embed_strings} -DMOCK=${CMAKE_BINARY_DIR}/mock -DCOUNT_MALLOC=${embed_source}/count_malloc.c --test-command ${CMAKE_CTEST_COMMAND} --output-on-failure)
+    -DGROWING=${embed_growing} -DSMALL_TYPES=${embed_small_types} -DLISTS=${embed_lists} -DSTRINGS=${embed_strings} -DCUSTOM=${embed_custom} -DMOCK=${CMAKE_BINARY_DIR}/mock -DCOUNT_MALLOC=${embed_source}/count_malloc.c --test-command ${CMAKE_CTEST_COMMAND} --output-on-failure)
   # The model compiled anew when its file changes, and only then.
   embed_test(rebuild COMMAND ${CMAKE_COMMAND} -DSOURCE=${embed_source}/cpp -DBUILD=${embed_build}/rebuild
-    -DPREFIX=${embed_prefix} -DMODELS=${CMAKE_SOURCE_DIR}/models -DSIZED=${embed_sized} -DGROWING=${embed_growing} -DSMALL_TYPES=${embed_small_types} -DLISTS=${embed_lists} -DSTRINGS=${embed_strings} -P ${embed_source}/cpp/rebuild.cmake)
+    -DPREFIX=${embed_prefix} -DMODELS=${CMAKE_SOURCE_DIR}/models -DSIZED=${embed_sized} -DGROWING=${embed_growing} -DSMALL_TYPES=${embed_small_types} -DLISTS=${embed_lists} -DSTRINGS=${embed_strings} -DCUSTOM=${embed_custom} -P ${embed_source}/cpp/rebuild.cmake)
 
   # A model loaded, run, cancelled, starved and unloaded over and over; a minute of it under `slow`.
   add_executable(soak ${embed_source}/soak.c)
