@@ -50,6 +50,36 @@ Graph doubled_up_to_limit() {
   return b.finish({{"last", out[0]}, {"kept", out[1]}});
 }
 
+/// x[n, 3] with itself behind it as often as `rounds` says, then those of its first column that are above each round's
+/// number, of which there are fewer each time.
+Graph grown_and_thinned() {
+  Build b;
+  const ValueId x = b.input("x", Type(DType::f32, {Dim(symbol("n", {1, 40})), 3}));
+  const ValueId rounds = b.input("rounds", Type(DType::i64, {}));
+  const ValueId grown = b.loop(rounds, {x}, [&](Build& body, ValueId, std::span<const ValueId> kept) {
+    return Build::Step{{body.concat({kept[0], body.capture(x)}, 0)}, {}};
+  })[0];
+  const ValueId column = b.squeeze(b.slice(grown, 1, 0, 1), {1});
+  const ValueId thinned = b.loop(rounds, {column}, [&](Build& body, ValueId i, std::span<const ValueId> kept) {
+    const ValueId above = body.op("Greater", {kept[0], body.cast(i, DType::f32)});
+    return Build::Step{{body.op("Compress", {kept[0], above}, {{"axis", int64_t{0}}})}, {}};
+  })[0];
+  return b.finish({{"grown", b.add(grown, grown)}, {"thinned", thinned}});
+}
+
+/// Two elements of x[6] each round, from the round's number on, and their sums.
+Graph pairs_of_rounds() {
+  Build b;
+  const ValueId x = b.input("x", Type(DType::f32, {6})), rounds = b.input("rounds", Type(DType::i64, {}));
+  const auto out = b.loop(rounds, {b.scalar(DType::f32, 0)}, [&](Build& body, ValueId i, std::span<const ValueId> sum) {
+    const ValueId first = body.unsqueeze(i, {0}), here = body.capture(x);
+    body.graph().decide(first);
+    const ValueId two = body.op("Slice", {here, first, body.add(first, body.ints({2}))});
+    return Build::Step{{body.add(sum[0], body.reduce("ReduceSum", two, {0}, false))}, {two}};
+  });
+  return b.finish({{"sum", out[0]}, {"pairs", out[1]}});
+}
+
 /// The first two rows of x[4, 3] where it adds up to more than 0, else the last three.
 Graph one_of_two_slices() {
   const auto branch = [](int64_t from, int64_t to) {
@@ -127,6 +157,7 @@ Tensor pair(int64_t a, int64_t b) {
   return t;
 }
 
+Tensor whole_number(int64_t value) { return Tensor::i64({}, std::vector{value}); }
 Tensor one_number(int64_t value) { return Tensor::i64({1}, std::vector{value}); }
 
 /// What `work` says of the graph's artifacts, in a child: for this processor, for a GPU, and for one whose rows are
@@ -169,6 +200,23 @@ TEST(LearnedSizes, AreAsManyAsALoopHasRounds) {
   const Graph g = doubled_up_to_limit();
   EXPECT_EQ(runs(g, {{number(1), number(100)}, {number(1), number(1)}, {number(3), number(4e6)}}), "");
   EXPECT_EQ(interpret(g, std::vector{number(1), number(100)}).rounded[1].dims(), std::vector<int64_t>{7});
+}
+
+TEST(LearnedSizes, AreThoseOfWhatALoopCarries) {
+  const Graph g = grown_and_thinned();
+  const auto of = [](int64_t rows, int64_t rounds) {
+    return std::vector{scrambled(DType::f32, {rows, 3}, 5), whole_number(rounds)};
+  };
+  EXPECT_EQ(runs(g, {of(1, 3), of(40, 1), of(2, 7), of(5, 0), of(3, -1)}), "");
+  EXPECT_EQ(interpret(g, of(2, 7)).rounded[0].dims(), (std::vector<int64_t>{16, 3}));
+}
+
+TEST(LearnedSizes, AreThoseOfWhatALoopStacks) {
+  const Graph g = pairs_of_rounds();
+  const auto of = [](int64_t rounds) { return std::vector{scrambled(DType::f32, {6}, 5), whole_number(rounds)}; };
+  EXPECT_EQ(runs(g, {of(3), of(1), of(5)}), "");
+  EXPECT_EQ(interpret(g, of(5)).rounded[1].dims(), (std::vector<int64_t>{5, 2}));
+  EXPECT_THROW((void)interpret(g, of(6)), CompileError);  // the last round has one element
 }
 
 TEST(LearnedSizes, AreThoseOfTheBranchThatIsTaken) {
