@@ -391,12 +391,17 @@ class ProgramPrinter {
                     "&program::string_files}};",
                     module_.weights.strings.size()));
   }
+  static std::string short_text(Expr condition) {
+    constexpr size_t most = 120;
+    const std::string text = to_string(condition);
+    return text.size() <= most ? text : "";
+  }
   void print_requirements() {
     for (const Plan& p : module_.plans)
       for (const Requirement& r : p.requirements)
-        requirements_.add_once(
-            {fmt::format("{{{}, {}, {}}}", parts_.table.place_of(condition_as_size(r)),
-                         node_of(r.provenance, "", KernelCost()), parts_.table.learned_before(r.condition))});
+        requirements_.add_once({fmt::format(
+            "{{{}, {}, {}, {}}}", parts_.table.place_of(condition_as_size(r)), node_of(r.provenance, "", KernelCost()),
+            parts_.table.learned_before(r.condition), string_literal(short_text(r.condition)))});
     if (requirements_.size()) requirements_.print(w_, "Requirement", "requirements");
   }
   void print_made_up() {

@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 #define CAMEO_ABI_MAJOR 1u
-#define CAMEO_ABI_MINOR 6u
+#define CAMEO_ABI_MINOR 7u
 
 /* Status numbers never change; those up to 16 are gRPC's and Abseil's. */
 typedef int32_t cameo_status;
@@ -29,7 +29,8 @@ enum {
   CAMEO_INTERNAL = 13,           /* our bug, or a GPU or its driver failed: the message has the driver's words */
   CAMEO_UNAVAILABLE = 14,        /* no code in the library fits this processor or device */
   CAMEO_DATA_LOSS = 15,          /* weights could not be read */
-  CAMEO_MISMATCH = 17            /* `selftest`: an output is outside its tolerance */
+  CAMEO_MISMATCH = 17,           /* `selftest`: an output is outside its tolerance */
+  CAMEO_TOO_SMALL = 18           /* `run`: an output does not fit the caller's memory; its shape says what it needs */
 };
 
 typedef struct cameo_model cameo_model;     /* code and weights: immutable, shared by any number of threads */
@@ -76,13 +77,18 @@ enum {
 
 /* What goes in and comes out. An output whose tensor.data is null is owned by the context: `run` fills the tensor in,
  * and it is valid until the next run, prepare or release of that context; it is on the CPU unless tensor.device asks
- * for the model's GPU. In an array all struct_size are equal. */
+ * for the model's GPU. In an array all struct_size are equal.
+ * Since minor version 7, an output whose size only a run computes may have memory of the caller's too: `count` says for
+ * how many elements there is room, strides are null, and `run` sets ndim and shape, which point to memory of the
+ * context's, to what came out, compact. If that is more than `count`, the run ends with CAMEO_TOO_SMALL, and shape says
+ * what there must be room for. */
 typedef struct cameo_value {
   uint32_t struct_size;
   uint32_t kind;
   cameo_tensor tensor;
   /* Sequence: its elements. Map: keys, then values, one tensor of one axis each. Optional: none or one. An output of
-   * these kinds is the context's, with all that it holds: `run` sets items and count. */
+   * these kinds is the context's, with all that it holds: `run` sets items and count. Of an output's tensor see above.
+   */
   const struct cameo_value* items;
   int64_t count;
   const char* const* strings; /* of a string tensor, `lengths` bytes each, UTF-8; an output's last as its tensor does */

@@ -155,6 +155,7 @@ const char* status_string(cameo_status status) {
     case CAMEO_UNAVAILABLE: return "unavailable on this processor or device";
     case CAMEO_DATA_LOSS: return "weights could not be read";
     case CAMEO_MISMATCH: return "outside the tolerance";
+    case CAMEO_TOO_SMALL: return "too small";
     default: return "unknown status";
   }
 }

@@ -62,6 +62,7 @@ struct cameo_context {
   int32_t binding_count;
   int64_t* state_dims;  // of all bindings, as those behind `shapes`
   cameo_value* values;  // one an input, where there are bindings: what the run takes
+  cameo_value* out;     // of the run in progress; null: of none
   void* stream;         // of the run in progress, on a GPU; null: the context's own
   uint32_t busy;
   void (*tap)(void* user, const cameo_tap* value);
@@ -73,6 +74,11 @@ namespace rt {
 
 inline constexpr uint64_t kAlign = 64;
 inline uint64_t align_up(uint64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
+
+/// On the model's device: kernels use it in place.
+inline bool is_here(const cameo_context* context, const cameo_tensor& tensor) {
+  return tensor.device.device_type == context->model->options.device.device_type;
+}
 
 inline uint32_t input_base(uint32_t i) { return kFirstIo + i; }
 inline uint32_t output_base(const Program& program, uint32_t i) { return kFirstIo + program.input_count + i; }

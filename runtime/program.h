@@ -235,7 +235,8 @@ inline constexpr uint32_t kProgramVersion = 1;
 // A condition on sizes, 0 in the table where it does not hold: the node has no meaning then.
 struct Requirement {
   uint32_t size = 0, node = 0;
-  uint32_t learned = 0;  // as of an Io: it is asked once that is known
+  uint32_t learned = 0;        // as of an Io: it is asked once that is known
+  const char* condition = "";  // as text, where it is short
 };
 
 struct WeightsReader;  // mapped_weights.h; linked where a table names it

@@ -14,11 +14,6 @@
 namespace rt {
 namespace {
 
-// On the model's device: kernels use it in place.
-bool is_here(const cameo_context* context, const cameo_tensor& tensor) {
-  return tensor.device.device_type == context->model->options.device.device_type;
-}
-
 // At the upper bound, where there is one: runs of other sizes need no more.
 cameo_status reserve_staging(cameo_context* context, int32_t index, cameo_error* error) {
   const Io& io = context->inputs[index];
@@ -103,12 +98,8 @@ cameo_status bind_output(cameo_context* context, int32_t index, cameo_value& val
   if (binding && !io.learned)
     if (cameo_status status = reserve_state(context, binding, error)) return status;
   base = binding ? written_by(*binding) : context->owned[index];
-  if (io.learned) {  // the run takes memory for it when it knows its size
-    if (is_owned(value)) return CAMEO_OK;
-    return fail(error, CAMEO_INVALID_ARGUMENT, index, -1,
-                "output %d %s has a size that the run computes: leave its memory to the context", index,
-                Quoted(io.name).text);
-  }
+  if (io.learned)  // the run takes memory for it when it knows its size
+    return is_owned(value) ? CAMEO_OK : check_room(io, value, context->model->options.device, index, error);
   if (is_owned(value) && binding) return is_open(io) ? reserve_copy(context, *binding, error) : CAMEO_OK;
   if (is_open(io) && !binding && (is_owned(value) || !is_here(context, value.tensor)))
     if (cameo_status status = context->model->program->sizing->reserve_output(context, index, error)) return status;
@@ -124,7 +115,9 @@ cameo_status bind_output(cameo_context* context, int32_t index, cameo_value& val
 
 Span output_span(const Io* outputs, const cameo_value* out, int32_t i) {
   const cameo_value& value = value_at(out, i);
-  return is_owned(value) ? Span{} : Span{data_of(value.tensor), io_bytes(outputs[i])};
+  if (is_owned(value)) return {};
+  const Io& io = outputs[i];
+  return {data_of(value.tensor), io.learned ? static_cast<uint64_t>(bytes_of(io.dtype, value.count)) : io_bytes(io)};
 }
 
 cameo_status check_overlap(const cameo_context* context, const cameo_value* in, const cameo_value* out,
@@ -208,10 +201,15 @@ cameo_status check_run_options(const cameo_context* context, const cameo_run_opt
   if (fault.code == kMemoryFault)
     return fail(error, CAMEO_OUT_OF_MEMORY, -1, static_cast<int32_t>(node),
                 "node %s: cannot allocate %ld bytes for a list", name.text, fault.index);
-  if (fault.code == kIndexFault && fault.index != kNoIndex)
-    return fail(error, CAMEO_OUT_OF_RANGE, -1, static_cast<int32_t>(node), "node %s: index %ld is outside a dim of %ld",
-                name.text, fault.index, fault.limit);
-  return fail(error, CAMEO_OUT_OF_RANGE, -1, static_cast<int32_t>(node), "node %s does not fit these dims", name.text);
+  const char* what = "node %s: index %ld is outside a dim of %ld";
+  if (fault.code == kIndexFault && fault.limit == 0) what = "node %s: index %ld is outside a dim, or a list, of none";
+  if (fault.code == kIndexFault && fault.index == kNoIndex)
+    what = "node %s does not fit these dims: it was built for others, or an axis that it reads is none of them";
+  if (fault.code == kValueFault)
+    what =
+        "node %s: tensors of a list do not fit, %ld is an extent, a rank or a sum of them where %ld is wanted, or is "
+        "the most";
+  return fail(error, CAMEO_OUT_OF_RANGE, -1, static_cast<int32_t>(node), what, name.text, fault.index, fault.limit);
 }
 
 Outcome walk_here(cameo_context* context) {
@@ -307,7 +305,9 @@ cameo_status run(cameo_context* context, const cameo_value* in, int32_t in_count
   context->stream = !status && options ? options->stream : nullptr;
   if (const StringTable* table = context->model->program->strings) table->functions->begin_run(*context->run.strings);
   if (!status) status = bind_values(context, in, in_count, out, out_count, error);
+  context->out = out;
   if (!status) status = walk(context, out, options, error);
+  context->out = nullptr;
   if (!status) status = return_outputs(context, out, error);
   if (!status) status = give_strings(context, out, error);
   if (!status) __atomic_fetch_add(&context->plan_runs[context->plan], 1, __ATOMIC_RELAXED);

@@ -217,8 +217,10 @@ cameo_status compute_sizes(const Program& program, int64_t* table, cameo_error* 
   if (fault.code) return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "the model does not run at these sizes");
   for (uint32_t i = 0; i < program.requirement_count; ++i)
     if (const Requirement& r = program.requirements[i]; news.decides(r.learned) && !table[r.size])
-      return fail(error, CAMEO_INVALID_ARGUMENT, -1, static_cast<int32_t>(r.node), "node %s does not fit these sizes",
-                  Quoted(name_of_node(program, r.node)).text);
+      return fail(error, CAMEO_INVALID_ARGUMENT, -1, static_cast<int32_t>(r.node),
+                  *r.condition ? "node %s does not fit these sizes, of which must hold: %s"
+                               : "node %s does not fit these sizes",
+                  Quoted(name_of_node(program, r.node)).text, Quoted(r.condition).bare().text);
   cameo_status status = check_tensors(program.inputs, program.input_count, "input", table, news, error);
   return status ? status : check_tensors(program.outputs, program.output_count, "output", table, news, error);
 }
@@ -267,6 +269,21 @@ cameo_status reserve_output(cameo_context* context, int32_t index, cameo_error* 
   if (cameo_status status = reserve(*context->model, Side::Kernels, &memory, io_bytes(io), index, error)) return status;
   if (!state) context->owned[index] = memory.memory;
   context->run.bases[output_base(*context->model->program, static_cast<uint32_t>(index))] = memory.memory;
+  return CAMEO_OK;
+}
+
+/// One that the run has learned the size of: in the caller's memory, if it has been given some.
+cameo_status place_output(cameo_context* context, int32_t index, cameo_error* error) {
+  cameo_value* const given = context->out ? &value_at(context->out, index) : nullptr;
+  if (!given || is_owned(*given)) return reserve_output(context, index, error);
+  const Io& io = context->outputs[index];
+  given->tensor.ndim = io.rank;
+  given->tensor.shape = context->shapes[index];
+  if (const int64_t count = elements(io); count > given->count)
+    return fail(error, CAMEO_TOO_SMALL, index, -1, "output %d %s has %ld elements in this run, there is room for %ld",
+                index, Quoted(io.name).text, count, given->count);
+  if (binding_of(context, index, -1) || !is_here(context, given->tensor)) return reserve_output(context, index, error);
+  context->run.bases[output_base(*context->model->program, static_cast<uint32_t>(index))] = data_of(given->tensor);
   return CAMEO_OK;
 }
 
@@ -332,7 +349,7 @@ cameo_status fit_learned(cameo_context* context, Learned news, cameo_error* erro
   ++context->run.fits;
   set_dims(program.outputs, context->outputs, program.output_count, context->sizes);
   for (int32_t i = 0; !status && i < static_cast<int32_t>(program.output_count); ++i)
-    if (news.decides(program.outputs[i].learned)) status = reserve_output(context, i, error);
+    if (news.decides(program.outputs[i].learned)) status = place_output(context, i, error);
   return status ? status : reserve_blocks(context, error, news);
 }
 

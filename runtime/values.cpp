@@ -96,33 +96,58 @@ int64_t count_of(const cameo_tensor& tensor) {
   return count;
 }
 
-}  // namespace
-
-cameo_status check_tensor(const Io& io, const cameo_tensor& tensor, cameo_device device, const char* what,
-                          int32_t index, cameo_error* error) {
+cameo_status check_type(const Io& io, const cameo_tensor& tensor, const char* what, int32_t index, cameo_error* error) {
   const TypeInfo& type = type_info(io.dtype);
-  if (cameo_status status = check_device(io, tensor, device, what, index, error)) return status;
-  if (tensor.dtype.code != type.code || tensor.dtype.bits != type.bits || tensor.dtype.lanes != 1)
-    return fail(error, CAMEO_INVALID_ARGUMENT, index, -1,
-                "%s %d %s has element type %s (code %u, %u bits, %u lanes), the model declares %s", what, index,
-                Quoted(io.name).text, type_info(from_dlpack(tensor.dtype)).name, tensor.dtype.code, tensor.dtype.bits,
-                tensor.dtype.lanes, type.name);
-  if (!same_dims(io, tensor)) return other_dims(io, tensor, what, index, error);
-  if (count_of(tensor) == 0) return CAMEO_OK;
-  if (!tensor.data)
-    return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "%s %d %s: data is null", what, index, Quoted(io.name).text);
-  if (reinterpret_cast<uint64_t>(data_of(tensor)) & static_cast<uint64_t>(element_bytes(io.dtype) - 1))  // 2^n bytes
+  if (tensor.dtype.code == type.code && tensor.dtype.bits == type.bits && tensor.dtype.lanes == 1) return CAMEO_OK;
+  return fail(error, CAMEO_INVALID_ARGUMENT, index, -1,
+              "%s %d %s has element type %s (code %u, %u bits, %u lanes), the model declares %s", what, index,
+              Quoted(io.name).text, type_info(from_dlpack(tensor.dtype)).name, tensor.dtype.code, tensor.dtype.bits,
+              tensor.dtype.lanes, type.name);
+}
+
+cameo_status check_address(const Io& io, const cameo_tensor& tensor, const char* what, int32_t index,
+                           cameo_error* error) {
+  const auto address = reinterpret_cast<uint64_t>(data_of(tensor));
+  if (address & static_cast<uint64_t>(element_bytes(io.dtype) - 1))  // 2^n bytes
     return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "%s %d %s: data is not aligned to its %u-bit elements", what,
-                index, Quoted(io.name).text, type.bits);
-  if (is_packed(io.dtype) && !is_compact(tensor))
-    return fail(error, CAMEO_INVALID_ARGUMENT, index, -1,
-                "%s %d %s must be compact: its elements of %u bits share bytes, its strides are not those of that",
-                what, index, Quoted(io.name).text, type.bits);
-  if (tensor.device.device_type != CAMEO_CPU && reinterpret_cast<uint64_t>(data_of(tensor)) % kAlignment)
+                index, Quoted(io.name).text, type_info(io.dtype).bits);
+  if (tensor.device.device_type != CAMEO_CPU && address % kAlignment)
     return fail(error, CAMEO_INVALID_ARGUMENT, index, -1,
                 "%s %d %s: data on a GPU is not aligned to %d bytes, as its kernels need it", what, index,
                 Quoted(io.name).text, static_cast<int>(kAlignment));
   return CAMEO_OK;
+}
+
+}  // namespace
+
+cameo_status check_tensor(const Io& io, const cameo_tensor& tensor, cameo_device device, const char* what,
+                          int32_t index, cameo_error* error) {
+  cameo_status status = check_device(io, tensor, device, what, index, error);
+  if (!status) status = check_type(io, tensor, what, index, error);
+  if (status) return status;
+  if (!same_dims(io, tensor)) return other_dims(io, tensor, what, index, error);
+  if (count_of(tensor) == 0) return CAMEO_OK;
+  if (!tensor.data)
+    return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "%s %d %s: data is null", what, index, Quoted(io.name).text);
+  if (is_packed(io.dtype) && !is_compact(tensor))
+    return fail(error, CAMEO_INVALID_ARGUMENT, index, -1,
+                "%s %d %s must be compact: its elements of %u bits share bytes, its strides are not those of that",
+                what, index, Quoted(io.name).text, type_info(io.dtype).bits);
+  return check_address(io, tensor, what, index, error);
+}
+
+cameo_status check_room(const Io& io, const cameo_value& value, cameo_device device, int32_t index,
+                        cameo_error* error) {
+  cameo_status status = check_device(io, value.tensor, device, "output", index, error);
+  if (!status) status = check_type(io, value.tensor, "output", index, error);
+  if (status) return status;
+  if (value.tensor.strides)
+    return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "output %d %s must be compact, its strides null", index,
+                Quoted(io.name).text);
+  if (value.count < 0 || value.count > kMaxBytes / element_bytes(io.dtype))
+    return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "output %d %s: `count` is %ld, for how many elements is room",
+                index, Quoted(io.name).text, value.count);
+  return check_address(io, value.tensor, "output", index, error);
 }
 
 bool is_compact(const cameo_tensor& tensor) {

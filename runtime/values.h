@@ -21,6 +21,8 @@ cameo_status check_rank(const Io& io, const cameo_tensor& tensor, const char* wh
 // On the CPU or on `device`, the model's. `io` has the dims of this run.
 cameo_status check_tensor(const Io& io, const cameo_tensor& tensor, cameo_device device, const char* what,
                           int32_t index, cameo_error* error);
+// Of an output whose size the run computes: the caller's memory for `value.count` elements.
+cameo_status check_room(const Io& io, const cameo_value& value, cameo_device device, int32_t index, cameo_error* error);
 cameo_status check_kind(const Io& io, const cameo_value& value, const char* what, int32_t index, cameo_error* error);
 
 int64_t elements(const Io& io);

@@ -43,4 +43,21 @@ inline Type type_outside(Infer& n, const Graph& body, size_t output) {
   return t;
 }
 
+/// Whether an extent is made of more than these inputs give a body.
+inline bool is_computed(const Graph& body, std::span<const ValueId> inputs, const Dim& d) {
+  std::vector<Expr> given;
+  for (ValueId v : inputs) {
+    for (const Dim& of_input : body.type(v).shape) given.push_back(of_input.extent());
+    given.insert(given.end(), body[v].content.begin(), body[v].content.end());
+  }
+  std::vector<Expr> symbols;
+  visit(given, [&](Expr e) {
+    if (e.op() == Op::Symbol) symbols.push_back(e);
+  });
+  bool computed = false;
+  visit(std::vector{d.extent()},
+        [&](Expr e) { computed |= e.op() == Op::Symbol && std::ranges::find(symbols, e) == symbols.end(); });
+  return computed;
+}
+
 }  // namespace cameo::ops

@@ -48,29 +48,13 @@ struct Extent {
   int64_t upper;
 };
 
-/// Whether an extent is made of more than the branch is given.
-bool is_computed(const Graph& branch, const Dim& d) {
-  std::vector<Expr> given;
-  for (ValueId v : branch.inputs()) {
-    for (const Dim& of_input : branch.type(v).shape) given.push_back(of_input.extent());
-    given.insert(given.end(), branch[v].content.begin(), branch[v].content.end());
-  }
-  std::vector<Expr> symbols;
-  visit(given, [&](Expr e) {
-    if (e.op() == Op::Symbol) symbols.push_back(e);
-  });
-  bool computed = false;
-  visit(std::vector{d.extent()},
-        [&](Expr e) { computed |= e.op() == Op::Symbol && std::ranges::find(symbols, e) == symbols.end(); });
-  return computed;
-}
-
 std::vector<Extent> computed_extents(const NodeView& n) {
   std::vector<Extent> all;
   for (size_t i = 0; i < n.node().outputs.size(); ++i) {
     const auto shape = [&](int b) -> const Shape& { return n.body(b).type(n.body(b).outputs()[i].value).shape; };
     for (size_t d = 0; d < shape(0).size(); ++d)
-      if (is_computed(n.body(0), shape(0)[d]) || is_computed(n.body(1), shape(1)[d]))
+      if (is_computed(n.body(0), n.body(0).inputs(), shape(0)[d]) ||
+          is_computed(n.body(1), n.body(1).inputs(), shape(1)[d]))
         all.push_back({i, static_cast<int>(d), std::max(shape(0)[d].upper(), shape(1)[d].upper())});
   }
   return all;

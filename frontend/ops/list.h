@@ -59,13 +59,16 @@ inline Opaque list_kernel(std::string_view name, std::vector<Expr> numbers = {})
   return kernel;
 }
 
-/// The element of a list at a position, a scalar.
-inline ValueId take_element(Build& b, ValueId list, ValueId position) {
-  Graph& g = b.graph();
-  if (b.type(list).of->is_list()) return g.add(get_operator("ListElement", "cameo"), {list, position})[0];
-  const ValueId dims = g.add(get_operator("ListDims", "cameo"), {list, position})[0];
-  g.decide(dims, Interval{0, most_of_open(static_cast<size_t>(b.type(list).of->rank()))}, true);
-  return g.add(get_operator("ListElement", "cameo"), {list, position, dims})[0];
+/// The dims of the tensor that a list has at a position, a scalar, which a run learns.
+inline ValueId learned_dims(Build& b, ValueId list, ValueId position) {
+  const ValueId dims = b.graph().add(get_operator("ListDims", "cameo"), {list, position})[0];
+  b.graph().decide(dims, Interval{0, most_of_open(static_cast<size_t>(b.type(list).of->rank()))}, true);
+  return dims;
+}
+/// The element of a list at a position, a scalar; `dims` are those of a tensor, where more is known of them.
+inline ValueId take_element(Build& b, ValueId list, ValueId position, ValueId dims = {}) {
+  if (!dims && !b.type(list).of->is_list()) dims = learned_dims(b, list, position);
+  return b.graph().add(get_operator("ListElement", "cameo"), {list, position, dims})[0];
 }
 
 /// For reference functions: a position in a list of which it has `room` places, counted from the end where it is

@@ -1,11 +1,14 @@
 // Loop: inputs are trip count, condition, carried values, then the `captures` outer values that the body reads.
 // The body takes (iteration, condition, carried.., captured..) and gives (condition, carried.., scans..). Where scans
 // are wanted and only a run knows how many rounds there are, it counts them first: a loop without scans, whose count
-// decides the scans' extent; then come as many rounds with them.
+// decides the scans' extent; then come as many rounds with them. A carried value whose extents a round changes is
+// carried in an optional, and each round learns its dims; scans of extents that rounds compute are a sequence, which is
+// joined.
 #include <fmt/format.h>
 
 #include "frontend/ir/build.h"
 #include "frontend/ops/control.h"
+#include "frontend/ops/list.h"
 
 namespace cameo::ops {
 namespace {
@@ -84,6 +87,12 @@ std::vector<ValueId> operands(const NodeView& n, const Build& b, std::vector<Val
   return first;
 }
 
+std::vector<ValueId> add_loop(Build& b, std::vector<ValueId> inputs, int64_t captures, Graph body) {
+  const int outputs = static_cast<int>(body.outputs().size()) - 1;
+  return b.graph().add(get_operator("Loop"), std::move(inputs), {{"captures", captures}}, {}, 0, outputs,
+                       {std::make_shared<const Graph>(std::move(body))});
+}
+
 /// How many rounds the body asks for: it runs without its scans and carries a counter.
 ValueId counted_rounds(const MeaningView& n, Build& b) {
   const Graph& body = n.body(0);
@@ -100,11 +109,8 @@ ValueId counted_rounds(const MeaningView& n, Build& b) {
   next.resize(1 + carried);
   next.push_back(counting.add(counter, counting.scalar(DType::i64, 1)));
   for (ValueId v : next) counting.graph().add_output("", v);
-  const std::vector<ValueId> results =
-      b.graph().add(get_operator("Loop"), operands(n, b, {b.in(0), b.in(1)}, b.scalar(DType::i64, 0)),
-                    {{"captures", n.attr_int("captures")}}, {}, 0, static_cast<int>(carried) + 1,
-                    {std::make_shared<const Graph>(std::move(counting.graph()))});
-  return results[carried];
+  return add_loop(b, operands(n, b, {b.in(0), b.in(1)}, b.scalar(DType::i64, 0)), n.attr_int("captures"),
+                  std::move(counting.graph()))[carried];
 }
 
 /// So many rounds, whatever condition the body gives.
@@ -116,12 +122,157 @@ std::vector<ValueId> loop_of(ValueId rounds, const MeaningView& n, Build& b) {
   std::vector<ValueId> next = inline_graph(unconditional.graph(), body, inputs, {});
   next[0] = inputs[1];
   for (ValueId v : next) unconditional.graph().add_output("", v);
-  return b.graph().add(get_operator("Loop"), operands(n, b, {rounds, {}}), {{"captures", n.attr_int("captures")}}, {},
-                       0, static_cast<int>(next.size()) - 1,
-                       {std::make_shared<const Graph>(std::move(unconditional.graph()))});
+  return add_loop(b, operands(n, b, {rounds, {}}), n.attr_int("captures"), std::move(unconditional.graph()));
+}
+
+/// A carried value whose extents along `axes` are not the same in all rounds.
+struct Changing {
+  int carried;
+  std::vector<int> axes;
+};
+
+std::vector<Changing> changing_values(const NodeView& n, const Graph& body) {
+  std::vector<Changing> all;
+  for (int i = 0; i < count_carried(n); ++i) {
+    const Type &given = n.type(2 + i), &taken = body.type(body.inputs()[static_cast<size_t>(2 + i)]);
+    const Type& left = body.type(body.outputs()[static_cast<size_t>(1 + i)].value);
+    if (given.kind != Kind::Tensor || left.kind != Kind::Tensor) continue;
+    Changing value{i, {}};
+    for (int d = 0; d < given.rank(); ++d)
+      if (taken.shape[d] != given.shape[d] || left.shape[d] != given.shape[d]) value.axes.push_back(d);
+    if (!value.axes.empty()) all.push_back(std::move(value));
+  }
+  return all;
+}
+
+/// The body, of the carried values as the first round has them.
+Graph body_of_first_round(const NodeView& n) {
+  const Graph& body = n.body(0);
+  Build b;
+  std::vector<ValueId> inputs;
+  for (ValueId v : body.inputs()) {
+    const int input = static_cast<int>(inputs.size());
+    const bool is_carried = input >= 2 && input < 2 + count_carried(n);
+    inputs.push_back(is_carried ? b.input("", n.type(input)) : b.graph().add_input(body[v]));
+  }
+  for (ValueId v : inline_graph(b.graph(), body, inputs, {})) b.graph().add_output("", v);
+  return std::move(b.graph());
+}
+
+/// The tensor in an optional, which has the extents of `like` but along the axes where they change.
+ValueId take_changed(Build& b, ValueId optional, ValueId like, const Changing& value) {
+  const ValueId position = b.scalar(DType::i64, 0), learned = learned_dims(b, optional, position);
+  const ValueId known = b.op("Shape", {like});
+  std::vector<ValueId> dims;
+  for (int d = 0; d < b.type(like).rank(); ++d)
+    dims.push_back(b.slice(std::ranges::count(value.axes, d) ? learned : known, 0, d, d + 1));
+  return take_element(b, optional, position, b.concat(std::move(dims), 0));
+}
+
+/// The type of an optional with the value of any round, which is `t` in the first.
+Type any_round(Type t, const Changing& value) {
+  for (int axis : value.axes) t.shape[axis] = any_extent();
+  return Type::list(Kind::Optional, element_type(std::move(t)));
+}
+
+/// What of a loop stands in lists: values that it carries, and the outputs of its body that it stacks.
+struct InLists {
+  std::vector<Changing> carried;
+  std::vector<size_t> scans;
+};
+
+InLists values_in_lists(const NodeView& n, const Graph& body) {
+  InLists lists{changing_values(n, body), {}};
+  std::vector<ValueId> given(body.inputs().begin(), body.inputs().end());
+  for (const Changing& value : lists.carried) std::erase(given, body.inputs()[static_cast<size_t>(2 + value.carried)]);
+  for (size_t i = 1 + static_cast<size_t>(count_carried(n)); i <= n.node().outputs.size(); ++i)
+    if (std::ranges::any_of(body.type(body.outputs()[i].value).shape,
+                            [&](const Dim& d) { return is_computed(body, given, d); }))
+      lists.scans.push_back(i);
+  return lists;
+}
+
+bool are_empty(const InLists& lists) { return lists.carried.empty() && lists.scans.empty(); }
+
+/// The body, which takes and gives lists: optionals in their places, sequences behind what it carries. Behind what it
+/// captures it takes the values of the first round.
+Graph body_of_lists(const NodeView& n, const InLists& lists) {
+  const Graph& body = n.body(0);
+  const auto behind = static_cast<size_t>(2 + count_carried(n));
+  Build b;
+  std::vector<ValueId> inputs, sequences;
+  const auto add_sequences = [&] {
+    for (size_t i : lists.scans)
+      sequences.push_back(b.input("", Type::list(Kind::Sequence, element_type(body.type(body.outputs()[i].value)))));
+  };
+  for (ValueId v : body.inputs()) {
+    if (inputs.size() == behind) add_sequences();
+    const int carried = static_cast<int>(inputs.size()) - 2;
+    const auto value = std::ranges::find(lists.carried, carried, &Changing::carried);
+    inputs.push_back(value == lists.carried.end() ? b.graph().add_input(body[v])
+                                                  : b.input("", any_round(n.type(2 + carried), *value)));
+  }
+  if (inputs.size() == behind) add_sequences();
+  for (const Changing& value : lists.carried) {
+    ValueId& input = inputs[static_cast<size_t>(2 + value.carried)];
+    input = take_changed(b, input, b.input("", n.type(2 + value.carried)), value);
+  }
+  std::vector<ValueId> next = inline_graph(b.graph(), body, inputs, {});
+  for (const Changing& value : lists.carried) {
+    ValueId& left = next[static_cast<size_t>(1 + value.carried)];
+    left = b.op("Optional", {left});
+  }
+  for (size_t i = 0; i < sequences.size(); ++i)
+    sequences[i] = b.op("SequenceInsert", {sequences[i], next[lists.scans[i]]});
+  for (auto i = lists.scans.rbegin(); i != lists.scans.rend(); ++i) next.erase(next.begin() + static_cast<int64_t>(*i));
+  next.insert(next.begin() + static_cast<int64_t>(behind) - 1, sequences.begin(), sequences.end());
+  for (ValueId v : next) b.graph().add_output("", v);
+  return std::move(b.graph());
+}
+
+/// What the loop over lists takes: as its body does.
+std::vector<ValueId> inputs_of_lists(const NodeView& n, const InLists& lists, Build& b) {
+  std::vector<ValueId> inputs, firsts, sequences;
+  for (int i = 0; i < std::max(n.input_count(), 2); ++i) inputs.push_back(b.in(i));
+  for (const Changing& value : lists.carried) {
+    ValueId& input = inputs[static_cast<size_t>(2 + value.carried)];
+    firsts.push_back(input);
+    input = b.op("Optional", {input});
+  }
+  for (size_t i : lists.scans)
+    sequences.push_back(b.op("SequenceEmpty", {},
+                             {{"dtype", static_cast<int64_t>(n.body(0).type(n.body(0).outputs()[i].value).dtype)}}));
+  inputs.insert(inputs.begin() + 2 + count_carried(n), sequences.begin(), sequences.end());
+  inputs.insert(inputs.end(), firsts.begin(), firsts.end());
+  return inputs;
+}
+
+/// A loop whose values have the same extents in all rounds: they are those of the first round after all, or stand in
+/// lists.
+Meaning with_lists(const MeaningView& n, const InLists& lists) {
+  Build b(n);
+  const int64_t captures = n.attr_int("captures");
+  if (Graph first = body_of_first_round(n); are_empty(values_in_lists(n, first)))
+    return b.outputs(add_loop(b, operands(n, b, {b.in(0), b.in(1)}), captures, std::move(first)));
+  std::vector<ValueId> results = add_loop(
+      b, inputs_of_lists(n, lists, b), captures + static_cast<int64_t>(lists.carried.size()), body_of_lists(n, lists));
+  for (const Changing& value : lists.carried) {
+    ValueId& result = results[static_cast<size_t>(value.carried)];
+    result = take_changed(b, result, b.in(2 + value.carried), value);
+  }
+  const auto sequences = results.begin() + count_carried(n);
+  std::vector<ValueId> scans;
+  for (size_t i = 0; i < lists.scans.size(); ++i)
+    scans.push_back(b.op("ConcatFromSequence", {sequences[static_cast<int64_t>(i)]},
+                         {{"axis", int64_t{0}}, {"new_axis", int64_t{1}}}));
+  results.erase(sequences, sequences + static_cast<int64_t>(scans.size()));
+  for (size_t i = 0; i < scans.size(); ++i)
+    results.insert(results.begin() + static_cast<int64_t>(lists.scans[i]) - 1, scans[i]);
+  return b.outputs(std::move(results));
 }
 
 Meaning loop(const MeaningView& n) {
+  if (const InLists lists = values_in_lists(n, n.body(0)); !are_empty(lists)) return with_lists(n, lists);
   const bool is_counted = n.has(0) && n.content(0) && always_continues(n);
   if (is_counted || static_cast<int>(n.node().outputs.size()) <= count_carried(n)) return Control{Control::Loop};
   Build b(n);

@@ -44,7 +44,8 @@ inline Nest nest(const MeaningView& n, const std::vector<Expr>& folded) {
     }
     for (size_t k = s.index.size(); k-- > 0 && !keepdims;)
       own = own ? select(eq(places[d], integer(static_cast<int64_t>(k))), s.index[k], own) : s.index[k];
-    if (places[d].is_const() && !keepdims && !folded[d].is_const(1)) own = s.index[places[d].int_value()];
+    if (places[d].is_const() && !s.index.empty() && !keepdims && !folded[d].is_const(1))
+      own = s.index[places[d].int_value()];
     if (keepdims) own = s.index[d];
     s.at.push_back(folded[d].is_const(1) || !own ? term : term ? select(folded[d], term, own) : own);
   }

@@ -296,7 +296,8 @@ class Input : public detail::Numbers {
   std::shared_ptr<const std::vector<Input>> items_;
 };
 
-/// Where a run writes; an Output of nothing is not wanted.
+/// Where a run writes; an Output of nothing is not wanted. Of a size that only the run computes it is room for at least
+/// that: Context::output says what came, a run for which it is too small ends with CAMEO_TOO_SMALL.
 class Output : public detail::Numbers {
  public:
   Output() = default;
@@ -578,6 +579,9 @@ class Context {
   void run(const std::vector<Input>& in, const std::vector<Output>& out) {
     run_into(in.data(), in.size(), out.data(), out.size());
   }
+  /// What the last run into the caller's memory left there, with its shape; after CAMEO_TOO_SMALL, the shape that there
+  /// must be room for.
+  Tensor output(size_t index) const { return Tensor(out_.at(index)); }
   /// The ABI's own values, and its status in place of an exception.
   cameo_status run(const cameo_value* in, int32_t in_count, cameo_value* out, int32_t out_count,
                    cameo_error* error) noexcept {
@@ -690,6 +694,7 @@ class Context {
     require_handle();
     fill_inputs(in, in_count);
     fill(out_, out, out_count, model_.outputs(), "output");
+    for (cameo_value& value : out_) value.count = static_cast<int64_t>(Tensor(value.tensor).size());
     run_filled();
   }
   void run_filled() {

@@ -33,7 +33,7 @@ _SEQUENCE, _MAP, _OPTIONAL = 3, 4, 5
 _NOTHING = object()  # what an optional holds that is returned; None: an output that is not
 _LISTS = {_SEQUENCE: "sequence", _MAP: "map", _OPTIONAL: "optional"}
 _DEVICES = {"auto": 0, "cpu": _CPU, "cuda": _CUDA}
-_OK, _INVALID_ARGUMENT, _NOT_FOUND, _FAILED_PRECONDITION, _UNIMPLEMENTED, _MISMATCH = 0, 3, 5, 9, 12, 17
+_OK, _INVALID_ARGUMENT, _NOT_FOUND, _FAILED_PRECONDITION, _UNIMPLEMENTED, _MISMATCH, _TOO_SMALL = 0, 3, 5, 9, 12, 17, 18
 _KINDS = {0: "int", 1: "uint", 2: "float", 6: "bool"}  # DLPack's codes, of which 4 is bf16
 _CODES = {10: "float8_e4m3fn", 11: "float8_e4m3fnuz", 12: "float8_e5m2", 13: "float8_e5m2fnuz", 14: "float8_e8m0fnu",
           17: "float4_e2m1fn"}  # and others of them, by their names in ml_dtypes
@@ -360,7 +360,8 @@ class Model:
 
     def run(self, inputs, out=None, stream=None, outputs=None):
         """A dict of arrays by input name to a dict of arrays by output name. Outputs in the dict `out` are written into
-        those arrays; `stream` is the address of a CUDA stream to run on. Returned are the `outputs` of these names, and
+        those arrays; one whose size the run computes into the front of an array that has room for it, of which a view of
+        its shape is returned. `stream` is the address of a CUDA stream to run on. Returned are the `outputs` of these names, and
         those in `out`; without names, all."""
         return self._borrow(lambda session: session.run(inputs, out, stream, outputs))
 
@@ -590,6 +591,7 @@ class Session:
             if array is not None and io.dtype != object:
                 array = array if _is_on_gpu(array) else _place(array, io, model.output_types[i], i)
                 kept.append(_fill(values_out[i], array, model.output_types[i], stream))
+                values_out[i].count = int(np.prod(values_out[i].tensor.shape[:values_out[i].tensor.ndim], dtype=np.int64))
             else:
                 is_wanted = wanted[i] is not False
                 kind = model.output_types[i].kind if io.of else _STRINGS if io.dtype == object else _TENSOR
@@ -608,8 +610,10 @@ class Session:
                     _place(array, io, t, i)[...] = texts
             elif wanted[i] is True and array is None:
                 results[i] = _unpacked(tensor, t, io.dtype) if t.bits < 8 else _copy(tensor, io.dtype, context.memory)
-            elif array is not None and t.bits < 8 and not _is_on_gpu(array):
-                array[...] = _unpacked(tensor, t, io.dtype)
+            elif array is not None:
+                results[i] = _front(array, tuple(tensor.shape[:tensor.ndim]), io, i)
+                if t.bits < 8 and not _is_on_gpu(array):
+                    results[i][...] = _unpacked(tensor, t, io.dtype)
         return results
 
 
@@ -756,6 +760,18 @@ def _place(array, io, dtype, index):
     if not (place.flags.c_contiguous and place.flags.writeable and place.flags.aligned):
         raise Error("output `%s` is not contiguous, or cannot be written" % io.name, arg=index)
     return place
+
+
+def _front(array, shape, io, index):
+    """What came out into the array: all of it, or so many elements in front as the run computed."""
+    if tuple(getattr(array, "shape", shape)) == shape:
+        return array
+    count = int(np.prod(shape, dtype=np.int64))
+    room = int(np.prod(array.shape, dtype=np.int64))
+    if count > room:
+        raise Error("output %d `%s` has %d elements in this run, there is room for %d" % (index, io.name, count, room),
+                    _TOO_SMALL, index)
+    return array.reshape(-1)[:count].reshape(shape)
 
 
 def _fill(value, array, dtype, stream):

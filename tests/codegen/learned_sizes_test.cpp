@@ -50,6 +50,36 @@ Graph doubled_up_to_limit() {
   return b.finish({{"last", out[0]}, {"kept", out[1]}});
 }
 
+/// x[n, 3] with itself behind it as often as `rounds` says, then those of its first column that are above each round's
+/// number, of which there are fewer each time.
+Graph grown_and_thinned() {
+  Build b;
+  const ValueId x = b.input("x", Type(DType::f32, {Dim(symbol("n", {1, 40})), 3}));
+  const ValueId rounds = b.input("rounds", Type(DType::i64, {}));
+  const ValueId grown = b.loop(rounds, {x}, [&](Build& body, ValueId, std::span<const ValueId> kept) {
+    return Build::Step{{body.concat({kept[0], body.capture(x)}, 0)}, {}};
+  })[0];
+  const ValueId column = b.squeeze(b.slice(grown, 1, 0, 1), {1});
+  const ValueId thinned = b.loop(rounds, {column}, [&](Build& body, ValueId i, std::span<const ValueId> kept) {
+    const ValueId above = body.op("Greater", {kept[0], body.cast(i, DType::f32)});
+    return Build::Step{{body.op("Compress", {kept[0], above}, {{"axis", int64_t{0}}})}, {}};
+  })[0];
+  return b.finish({{"grown", b.add(grown, grown)}, {"thinned", thinned}});
+}
+
+/// Two elements of x[6] each round, from the round's number on, and their sums.
+Graph pairs_of_rounds() {
+  Build b;
+  const ValueId x = b.input("x", Type(DType::f32, {6})), rounds = b.input("rounds", Type(DType::i64, {}));
+  const auto out = b.loop(rounds, {b.scalar(DType::f32, 0)}, [&](Build& body, ValueId i, std::span<const ValueId> sum) {
+    const ValueId first = body.unsqueeze(i, {0}), here = body.capture(x);
+    body.graph().decide(first);
+    const ValueId two = body.op("Slice", {here, first, body.add(first, body.ints({2}))});
+    return Build::Step{{body.add(sum[0], body.reduce("ReduceSum", two, {0}, false))}, {two}};
+  });
+  return b.finish({{"sum", out[0]}, {"pairs", out[1]}});
+}
+
 /// The first two rows of x[4, 3] where it adds up to more than 0, else the last three.
 Graph one_of_two_slices() {
   const auto branch = [](int64_t from, int64_t to) {
@@ -127,6 +157,7 @@ Tensor pair(int64_t a, int64_t b) {
   return t;
 }
 
+Tensor whole_number(int64_t value) { return Tensor::i64({}, std::vector{value}); }
 Tensor one_number(int64_t value) { return Tensor::i64({1}, std::vector{value}); }
 
 /// What `work` says of the graph's artifacts, in a child: for this processor, for a GPU, and for one whose rows are
@@ -169,6 +200,23 @@ TEST(LearnedSizes, AreAsManyAsALoopHasRounds) {
   const Graph g = doubled_up_to_limit();
   EXPECT_EQ(runs(g, {{number(1), number(100)}, {number(1), number(1)}, {number(3), number(4e6)}}), "");
   EXPECT_EQ(interpret(g, std::vector{number(1), number(100)}).rounded[1].dims(), std::vector<int64_t>{7});
+}
+
+TEST(LearnedSizes, AreThoseOfWhatALoopCarries) {
+  const Graph g = grown_and_thinned();
+  const auto of = [](int64_t rows, int64_t rounds) {
+    return std::vector{scrambled(DType::f32, {rows, 3}, 5), whole_number(rounds)};
+  };
+  EXPECT_EQ(runs(g, {of(1, 3), of(40, 1), of(2, 7), of(5, 0), of(3, -1)}), "");
+  EXPECT_EQ(interpret(g, of(2, 7)).rounded[0].dims(), (std::vector<int64_t>{16, 3}));
+}
+
+TEST(LearnedSizes, AreThoseOfWhatALoopStacks) {
+  const Graph g = pairs_of_rounds();
+  const auto of = [](int64_t rounds) { return std::vector{scrambled(DType::f32, {6}, 5), whole_number(rounds)}; };
+  EXPECT_EQ(runs(g, {of(3), of(1), of(5)}), "");
+  EXPECT_EQ(interpret(g, of(5)).rounded[1].dims(), (std::vector<int64_t>{5, 2}));
+  EXPECT_THROW((void)interpret(g, of(6)), CompileError);  // the last round has one element
 }
 
 TEST(LearnedSizes, AreThoseOfTheBranchThatIsTaken) {
@@ -233,6 +281,78 @@ TEST(LearnedSizes, OfOneContextFollowEachOther) {
             "0: 9 6, 0: 0 0, 0: 15 9, ");
 }
 
+/// The values `rows` and `y` of `sums_above_two`, with room for so many elements in memory of the caller's.
+struct InRoom {
+  std::vector<int64_t> rows, y;
+  cameo_value out[2]{};
+  InRoom(size_t rows_room, size_t y_room) : rows(rows_room + 1), y(y_room + 1) {
+    for (cameo_value& value : out) {
+      value.struct_size = sizeof value;
+      value.kind = CAMEO_KIND_TENSOR;
+      value.tensor.device = {CAMEO_CPU, 0};
+      value.tensor.dtype = rt::to_dlpack(static_cast<uint32_t>(DType::i64));
+    }
+    out[0].tensor.data = rows.data(), out[0].count = static_cast<int64_t>(rows_room);
+    out[1].tensor.data = y.data(), out[1].count = static_cast<int64_t>(y_room);
+  }
+  std::string run(const cameo_api& api, cameo_context* context, int64_t count) {
+    Tensor x = with_elements(count);
+    cameo_value in{};
+    in.struct_size = sizeof in;
+    in.kind = CAMEO_KIND_TENSOR;
+    in.tensor = out[0].tensor;
+    in.tensor.data = x.mutable_bytes().data();
+    in.tensor.ndim = 2;
+    in.tensor.dtype = rt::to_dlpack(static_cast<uint32_t>(DType::f32));
+    in.tensor.shape = const_cast<int64_t*>(x.dims().data());
+    cameo_error error{sizeof error, CAMEO_OK, -1, -1, {}};
+    const cameo_status status = api.run(context, &in, 1, out, 2, nullptr, &error);
+    const std::string shapes =
+        fmt::format("{} of {}: {}", out[0].tensor.ndim ? out[0].tensor.shape[0] : -1, count,
+                    status ? fmt::format("{} {} {}", static_cast<int>(status), error.arg, error.message) : "");
+    return shapes +
+           (status ? "; " : fmt::format("{}, {}; ", out[1].tensor.shape[0], rows == first_rows(x) ? "right" : "wrong"));
+  }
+  /// What `rows` holds after a run: what no element came to stays 0.
+  std::vector<int64_t> first_rows(const Tensor& x) const {
+    std::vector<int64_t> expected(rows.size());
+    size_t next = 0;
+    for (int64_t i = 0; i < x.size(); ++i)
+      if (x.get(i) != 0) expected[next++] = i / 5, expected[next++] = i % 5;
+    return expected;
+  }
+};
+
+TEST(LearnedSizes, AreWrittenIntoRoomOfTheCallers) {
+  const auto work = [](const LoadedArtifact& artifact) {
+    const cameo_api& api = artifact.api();
+    cameo_model* model = nullptr;
+    cameo_context* context = nullptr;
+    api.model_create(nullptr, &model, nullptr);
+    api.context_create(model, &context, nullptr);
+    std::string said = InRoom(30, 9).run(api, context, 15) + InRoom(30, 9).run(api, context, 9);
+    said += InRoom(18, 9).run(api, context, 9) + InRoom(17, 9).run(api, context, 9) + InRoom(0, 0).run(api, context, 0);
+    InRoom wrong(30, 9);
+    wrong.out[1].count = -1;
+    said += wrong.run(api, context, 3);
+    InRoom same(30, 9);
+    same.out[1].tensor.data = same.rows.data() + 29;
+    said += same.run(api, context, 3);
+    InRoom typed(30, 9);
+    typed.out[0].tensor.dtype.bits = 32;
+    said += typed.run(api, context, 3);
+    api.context_release(context);
+    api.model_release(model);
+    return said;
+  };
+  EXPECT_EQ(with_artifact(sums_above_two(), work),
+            "15 of 15: 9, right; 9 of 9: 6, right; 9 of 9: 6, right; "
+            "9 of 9: 18 0 output 0 `rows` has 18 elements in this run, there is room for 17; 0 of 0: 0, right; "
+            "-1 of 3: 3 1 output 1 `y`: `count` is -1, for how many elements is room; "
+            "-1 of 3: 3 1 output 1 `y` overlaps output 0 `rows`; "
+            "-1 of 3: 3 0 output 0 `rows` has element type i32 (code 0, 32 bits, 1 lanes), the model declares i64; ");
+}
+
 TEST(LearnedSizes, ThatTheModelDoesNotTakeNameTheNode) {
   EXPECT_EQ(with_artifact(largest_of_four(),
                           [](const LoadedArtifact& artifact) -> std::string {
@@ -243,7 +363,7 @@ TEST(LearnedSizes, ThatTheModelDoesNotTakeNameTheNode) {
                               return "5 of 4 elements";
                             } catch (const std::runtime_error& e) { return fmt::format("{}, {}", fit, e.what()); }
                           }),
-            "3, node `?` does not fit these sizes");
+            "3, node `?` does not fit these sizes, of which must hold: le(size:0, 4)");
 }
 
 TEST(LearnedSizes, OfGoldenCasesAreExpectedToo) {

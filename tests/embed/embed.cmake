@@ -8,10 +8,6 @@ if(TARGET cameo)
   set(embed_picture ${CMAKE_SOURCE_DIR}/models/digit.pgm)
   set(embed_sized ${embed_source}/sized.onnx)  # y[batch, n] = x[batch, n] * x + b[n]; flat = y as one axis
   set(embed_growing ${embed_source}/growing.onnx)  # present[batch, past + 1] = past[batch, past], x[batch, 1]; total
-  set(embed_small_types ${embed_source}/small_types.onnx)  # x / 0.5 as f8e4m3fn and as i4; i4 * 0.5
-  set(embed_lists ${embed_source}/lists.onnx)  # joined, same of a sequence; row, maps of a map; has, kept of an optional
-  set(embed_strings ${embed_source}/strings.onnx)  # joined, is_b, both of s[n]; row of a map of strings
-  set(embed_custom ${CMAKE_SOURCE_DIR}/models/custom/requant_shift)
   function(embed_test name)
     add_test(NAME embed.${name} ${ARGN})
     set_tests_properties(embed.${name} PROPERTIES LABELS embed FIXTURES_REQUIRED embed_prefix)
@@ -29,11 +25,11 @@ if(TARGET cameo)
   # C++ through CMake.
   embed_test(cpp COMMAND ${CMAKE_CTEST_COMMAND} --build-and-test ${embed_source}/cpp ${embed_build}/cpp
     --build-generator Ninja --build-options -DCMAKE_PREFIX_PATH=${embed_prefix} -DMODEL=${embed_model}
-    -DGOLDEN=${CMAKE_SOURCE_DIR}/models/digits_golden -DPICTURE=${embed_picture} -DSIZED=${embed_sized}
-    -DGROWING=${embed_growing} -DSMALL_TYPES=${embed_small_types} -DLISTS=${embed_lists} -DSTRINGS=${embed_strings} -DCUSTOM=${embed_custom} -DMOCK=${CMAKE_BINARY_DIR}/mock -DCOUNT_MALLOC=${embed_source}/count_malloc.c --test-command ${CMAKE_CTEST_COMMAND} --output-on-failure)
+    -DGOLDEN=${CMAKE_SOURCE_DIR}/models/digits_golden -DPICTURE=${embed_picture} -DMOCK=${CMAKE_BINARY_DIR}/mock
+    -DCOUNT_MALLOC=${embed_source}/count_malloc.c --test-command ${CMAKE_CTEST_COMMAND} --output-on-failure)
   # The model compiled anew when its file changes, and only then.
   embed_test(rebuild COMMAND ${CMAKE_COMMAND} -DSOURCE=${embed_source}/cpp -DBUILD=${embed_build}/rebuild
-    -DPREFIX=${embed_prefix} -DMODELS=${CMAKE_SOURCE_DIR}/models -DSIZED=${embed_sized} -DGROWING=${embed_growing} -DSMALL_TYPES=${embed_small_types} -DLISTS=${embed_lists} -DSTRINGS=${embed_strings} -DCUSTOM=${embed_custom} -P ${embed_source}/cpp/rebuild.cmake)
+    -DPREFIX=${embed_prefix} -DMODELS=${CMAKE_SOURCE_DIR}/models -P ${embed_source}/cpp/rebuild.cmake)
 
   # A model loaded, run, cancelled, starved and unloaded over and over; a minute of it under `slow`.
   add_executable(soak ${embed_source}/soak.c)
@@ -48,8 +44,7 @@ if(TARGET cameo)
 
   # Python with NumPy, whichever python3 has it.
   embed_test(python COMMAND ${embed_source}/python/check ${embed_prefix} ${embed_build}/python ${embed_model}
-    ${embed_picture} ${CMAKE_SOURCE_DIR}/models/digits_golden ${CMAKE_BINARY_DIR}/mock ${embed_sized}
-    ${embed_source}/shaped.onnx ${embed_growing} ${embed_source}/appended.onnx ${embed_small_types} ${embed_lists} ${embed_strings})
+    ${embed_picture} ${CMAKE_SOURCE_DIR}/models/digits_golden ${CMAKE_BINARY_DIR}/mock)
   set_tests_properties(embed.python PROPERTIES SKIP_RETURN_CODE 77)
   embed_test(generate COMMAND ${embed_source}/python/check_generate ${embed_prefix} ${embed_build}/generate
     ${CMAKE_SOURCE_DIR}/../shared)

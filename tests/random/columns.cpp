@@ -9,6 +9,7 @@
 #include <cmath>
 #include <random>
 #include <ranges>
+#include <regex>
 
 #include "frontend/reference/compare.h"
 #include "frontend/reference/interpret_run.h"
@@ -218,7 +219,32 @@ std::string check_plans(const Lines& lines) {
   return "";
 }
 
-std::string check_sizes(const Lines& lines) {
+namespace {
+
+bool can_be_made(const Lines& lines) {
+  try {
+    test::parse_model(lines);
+    return true;
+  } catch (const CompileError&) { return false; }
+}
+
+/// With inputs whose elements decide shapes in place of constants of a few whole numbers, where shapes can do with
+/// such.
+Lines with_deciding_inputs(Lines lines) {
+  static const std::regex kWhole("^const ([^ ]+ (?:i64|i32)\\[[0-9]*\\] = [-0-9 ]+)$");
+  std::smatch found;
+  int bodies = 0;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    bodies += lines[i].starts_with("body ") - (lines[i] == "end");
+    if (bodies || !std::regex_match(lines[i], found, kWhole)) continue;
+    Lines other = lines;
+    other[i] = "decides " + found[1].str();
+    if (can_be_made(other)) lines = std::move(other);
+  }
+  return lines;
+}
+
+std::string check_sizes_of(const Lines& lines) {
   try {
     const test::ModelText m = test::parse_model(lines);
     for (const std::set<int64_t>& extents : test::choices_of_extents(m.inputs))
@@ -228,6 +254,15 @@ std::string check_sizes(const Lines& lines) {
     if (e.diagnostic.code != Code::E0404) return "sizes: refused: " + to_string(e.diagnostic);
   }
   return "";
+}
+
+}  // namespace
+
+std::string check_sizes(const Lines& lines) {
+  if (auto what = check_sizes_of(lines); !what.empty()) return what;
+  const Lines deciding = with_deciding_inputs(lines);
+  const std::string what = deciding == lines ? "" : check_sizes_of(deciding);
+  return what.empty() ? "" : fmt::format("with {}: {}", fmt::join(deciding, "; "), what);
 }
 
 // ---- artifacts ------------------------------------------------------------------------------------------------------

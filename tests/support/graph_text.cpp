@@ -66,7 +66,7 @@ Attrs parse_attrs(const Operator& op, const std::string& text) {
 
 bool is_node(const std::string& line) {
   std::string rest = line, word = take_word(rest);
-  return word != "input" && word != "const" && word != "output" && word != "body" && word != "end";
+  return word != "input" && word != "decides" && word != "const" && word != "output" && word != "body" && word != "end";
 }
 std::shared_ptr<const Sources> sources_of(const std::vector<std::string>& lines) {
   Sources s;
@@ -87,6 +87,7 @@ class ModelReader {
   void take(const std::string& line) {
     std::string rest = line, word = take_word(rest);
     if (word == "input") return take_input(rest);
+    if (word == "decides") return take_input(rest, true);
     if (word == "const") return take_constant(rest);
     if (word == "output") return take_output(rest);
     if (word == "body") return void(open_.push_back({rest, Graph(sources_), {}}));
@@ -107,7 +108,7 @@ class ModelReader {
   Graph& graph() { return open_.back().graph; }
   ValueId& name(const std::string& name) { return open_.back().values[name]; }
 
-  void take_input(std::string text) {
+  void take_input(std::string text, bool decides = false) {
     std::string word = take_word(text);
     if (open_.size() > 1 && text.find('?') != std::string::npos) {  // of a body: an element of a list
       name(word) = graph().add_input(word, parse_element_type(text).value());
@@ -116,6 +117,7 @@ class ModelReader {
     if (text.find_first_of("={") == std::string::npos) text += " = rand:1";
     TypedValue given = parse_value(text);
     name(word) = graph().add_input(word, std::move(given.type));
+    if (decides) graph().decide(name(word));
     if (open_.size() == 1) inputs_.push_back(std::move(given.value));
   }
   void take_constant(std::string text) {

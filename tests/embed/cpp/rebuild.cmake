@@ -10,7 +10,7 @@ endfunction()
 file(REMOVE_RECURSE ${BUILD})
 file(COPY ${MODELS}/digits.onnx ${MODELS}/digits_golden DESTINATION ${BUILD})
 run(${CMAKE_COMMAND} -S ${SOURCE} -B ${BUILD}/build -G Ninja -DCMAKE_PREFIX_PATH=${PREFIX} -DMODEL=${BUILD}/digits.onnx
-  -DGOLDEN=${BUILD}/digits_golden -DPICTURE=none -DSIZED=${SIZED} -DGROWING=${GROWING} -DSMALL_TYPES=${SMALL_TYPES} -DLISTS=${LISTS} -DSTRINGS=${STRINGS} -DCUSTOM=${CUSTOM} -DCAMEO_TARGET=cpu:x86-64-v2)
+  -DGOLDEN=${BUILD}/digits_golden -DPICTURE=none -DCAMEO_TARGET=cpu:x86-64-v2)
 set(build ${CMAKE_COMMAND} --build ${BUILD}/build --target digits_compile)
 run(${build})
 if(NOT output MATCHES "Compiling .*digits.onnx into digits")

@@ -202,7 +202,10 @@ TEST_F(Cuda, AStepOnTheHostWorksInMemoryOfItsOwn) {
   EXPECT_EQ(mock.launches, 2);
   past[0] = -1;
   EXPECT_EQ(run(), CAMEO_OUT_OF_RANGE);
-  EXPECT_STREQ(s.error.message, "node `?` does not fit these dims");
+  EXPECT_STREQ(
+      s.error.message,
+      "node `?`: tensors of a list do not fit, 0 is an extent, a rank or a sum of them where 0 is wanted, or is "
+      "the most");
   past[0] = 6;
   ASSERT_EQ(run(), CAMEO_OK) << s.error.message;
   EXPECT_EQ(present[0], -6);
