@@ -89,6 +89,17 @@ SourceFile print_host_kernels(const Module& m, const Plan& p, const Bodies& bodi
   return {fmt::format("kernels_{}_host.cpp", image_name(p)), w.take()};
 }
 
+/// In a file of kernels, for headers take longer to read than sizes to compile: the narrowest processor's, of those
+/// that run the artifact. Where that may be any, beside a GPU's plan, in a file of their own.
+void add_sizes(EmittedModule& out, const Module& m, const SizeTable& table) {
+  if (!computes_sizes(table)) return;
+  std::string text = print_sizes(table, m);
+  if (has_gpu(m))
+    out.host.push_back({"sizes.cpp", std::move(text)});
+  else
+    out.kernels.back().back().text += "\n" + text;
+}
+
 nlohmann::ordered_json sizes_json(const DimBinding& sizes) {
   nlohmann::ordered_json j;
   for (const auto& [name, size] : sizes) j[printable(name)] = size;
@@ -163,7 +174,7 @@ EmittedModule print_module(const Module& m, int files, const std::vector<GoldenC
     if (std::ranges::any_of(p.kernels, &Kernel::on_host)) out.host.push_back(print_host_kernels(m, p, bodies));
   }
   const SizeTable table(m, parameters);
-  if (computes_sizes(table)) out.host.push_back(print_sizes(table, m));
+  add_sizes(out, m, table);
   out.program = {"program.cpp",
                  print_program(m, {goldens, manifest_of(m, table, weights), table, parameters, code, weights})};
   return out;

@@ -80,7 +80,7 @@ Kernel kernel_of(const SizeTable& table) {
 
 }  // namespace
 
-SourceFile print_sizes(const SizeTable& table, const Module& m) {
+std::string print_sizes(const SizeTable& table, const Module& m) {
   const Kernel k = kernel_of(table);
   Writer w;
   w.line(fmt::format("// The sizes of {} that only a run knows.", comment_safe(m.name)));
@@ -92,7 +92,7 @@ SourceFile print_sizes(const SizeTable& table, const Module& m) {
   w.line(fmt::format(
       "extern \"C\" __attribute__((visibility(\"hidden\"))) void {}(const rt::RowCall& call) {{ {}(call); }}",
       kSizesSymbol, k.symbol));
-  return {"sizes.cpp", w.take()};
+  return w.take();
 }
 
 }  // namespace cameo

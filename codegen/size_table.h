@@ -42,6 +42,6 @@ class SizeTable {
 /// `void cameo_program_sizes(const rt::RowCall&)` computes from the symbols of its operand what stands behind them.
 inline constexpr std::string_view kSizesSymbol = "cameo_program_sizes";
 bool computes_sizes(const SizeTable& table);
-SourceFile print_sizes(const SizeTable& table, const Module& m);
+std::string print_sizes(const SizeTable& table, const Module& m);
 
 }  // namespace cameo

@@ -237,15 +237,28 @@ cameo_status find_sizes(const cameo_model& model, const cameo_value* in, int64_t
   return status ? status : check_computed(program, in, table, error);
 }
 
+// Whether the inputs' dims are those of the run before.
+bool has_known_dims(const cameo_context* context, const cameo_value* in) {
+  if (!context->has_sizes) return false;
+  const Program& program = *context->model->program;
+  for (int32_t i = 0; i < static_cast<int32_t>(program.input_count); ++i) {
+    if (!has_sizes(program.inputs[i])) continue;
+    const cameo_value& value = value_at(in, i);
+    if (value.kind != CAMEO_KIND_TENSOR || !has_dims(context->inputs[i], value.tensor)) return false;
+  }
+  return true;
+}
+
 // A run of the sizes of the one before finds them in the table.
 cameo_status fit_context(cameo_context* context, const cameo_value* in, cameo_error* error) {
   const Program& program = *context->model->program;
+  const bool known = has_known_dims(context, in);
   bool changes = !context->has_sizes;
   context->has_sizes = false;
-  cameo_status status = set_symbols(program, in, context->sizes, &changes, error);
+  cameo_status status = known ? CAMEO_OK : set_symbols(program, in, context->sizes, &changes, error);
   if (!status) status = set_elements(*context->model, context->stream, in, context->sizes, &changes, error);
   if (!status && changes) status = compute_sizes(program, context->sizes, error, {});
-  if (!status) status = check_computed(program, in, context->sizes, error);
+  if (!status && (changes || !known)) status = check_computed(program, in, context->sizes, error);
   if (!status && context->binding_count && set_rooms(context))
     changes = true, status = compute_sizes(program, context->sizes, error, {});
   if (!status && changes) apply_sizes(context);

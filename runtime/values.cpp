@@ -56,14 +56,14 @@ cameo_status check_rank(const Io& io, const cameo_tensor& tensor, const char* wh
   return CAMEO_OK;
 }
 
-namespace {
-
-bool same_dims(const Io& io, const cameo_tensor& tensor) {
+bool has_dims(const Io& io, const cameo_tensor& tensor) {
   if (tensor.ndim != io.rank || (io.rank && !tensor.shape)) return false;
   int32_t d = 0;
   while (d < io.rank && tensor.shape[d] == io.dims[d]) ++d;
   return d == io.rank;
 }
+
+namespace {
 
 [[gnu::cold]] cameo_status other_dims(const Io& io, const cameo_tensor& tensor, const char* what, int32_t index,
                                       cameo_error* error) {
@@ -125,7 +125,7 @@ cameo_status check_tensor(const Io& io, const cameo_tensor& tensor, cameo_device
   cameo_status status = check_device(io, tensor, device, what, index, error);
   if (!status) status = check_type(io, tensor, what, index, error);
   if (status) return status;
-  if (!same_dims(io, tensor)) return other_dims(io, tensor, what, index, error);
+  if (!has_dims(io, tensor)) return other_dims(io, tensor, what, index, error);
   if (count_of(tensor) == 0) return CAMEO_OK;
   if (!tensor.data)
     return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "%s %d %s: data is null", what, index, Quoted(io.name).text);

@@ -25,6 +25,7 @@ cameo_status check_tensor(const Io& io, const cameo_tensor& tensor, cameo_device
 cameo_status check_room(const Io& io, const cameo_value& value, cameo_device device, int32_t index, cameo_error* error);
 cameo_status check_kind(const Io& io, const cameo_value& value, const char* what, int32_t index, cameo_error* error);
 
+bool has_dims(const Io& io, const cameo_tensor& tensor);
 int64_t elements(const Io& io);
 uint64_t io_bytes(const Io& io);
 

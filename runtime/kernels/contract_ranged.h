@@ -1,6 +1,5 @@
-// contract where only the run knows how many rows or columns there are. Most of an output is made of whole tiles, which
-// are written out where their sums are short (InRegisters). Tiles of all other sizes are functions that the kernels of
-// a file share, with numbers that a call gives; one loop takes their sums from memory to the epilogue.
+// contract where only the run knows how many rows or columns there are. Tiles of each size are functions that the
+// kernels of a file share, with numbers that a call gives; one loop takes their sums from memory to the epilogue.
 #pragma once
 #include "runtime/kernels/contract_operands.h"
 #include "runtime/kernels/contract_tile.h"
@@ -10,10 +9,10 @@
 namespace rt {
 namespace detail {
 
-inline constexpr i64 kLongSum = 128;  // terms, beside which the way of a tile's sums through memory does not show
-// A single row has so few sums in a tile of the other heights' width that each waits for its last FMA: its own takes
-// six registers of sums or a few less, in panels that do not evict each other where they stand a multiple of 4096 bytes
-// apart.
+// One or two rows have so few sums in a tile of the other heights' width that each waits for its last FMA: their own
+// takes six registers of sums a row or a few less, in panels that do not evict each other where they stand a multiple
+// of 4096 bytes apart.
+inline constexpr i64 kWideRows = 2;
 template <class N, int Splits>
 constexpr int row_panels() {
   constexpr int kMost = kParts * Splits < 6 ? 6 / (kParts * Splits) : 1;
@@ -81,16 +80,9 @@ template <int MR, int NV, bool InRegisters, int Splits, int R, int S, class M, c
           class Epilogue>
 struct RangedContraction {
   using PanelTotal = typename PanelCount<N>::Type;
-  static constexpr bool kHasWhole = occurs<PanelTotal>(NV, NV);
-  // Whether a single row has a tile of its own.
-  static constexpr bool kSingle = !B::kDots && kLeast<M> < 2 && MR > 1;
-  static constexpr int kRowPanels = kSingle ? row_panels<N, Splits>() : 1;
-  // Whether a whole tile's sums go from registers into copies of the epilogue. A vector that is not full of columns has
-  // one for each power of two that it has.
-  static constexpr bool kWritten = InRegisters && kLeast<K> < kLongSum && kHasWhole &&
-                                   (!kIsConstant<N> || __builtin_popcount(kLeast<N> % kPanel) <= 1);
-  // Whether some whole tiles are not: those that have columns past the last one.
-  static constexpr bool kSharesWhole = !kWritten || !(kIsConstant<N> || kIsMultiple<N, kPanel>);
+  // Whether so few rows have tiles of their own that are wider.
+  static constexpr bool kWidens = !B::kDots && kLeast<M> <= kWideRows && MR > 1;
+  static constexpr int kRowPanels = kWidens ? row_panels<N, Splits>() : 1;
   using V = typename B::template Sums<1, 1, 1>::V;
 
   const Call& call;
@@ -102,7 +94,7 @@ struct RangedContraction {
   A a;
   B b;
   Epilogue& epilogue;
-  bool single;
+  bool wide;
   RowSplit<MR> rows;
   TileSplit columns;
   i64 points;
@@ -125,12 +117,12 @@ struct RangedContraction {
   // Of H rows by W panels, or by those that a rest has.
   template <int H, int W, class Terms>
   RT_FN static Sum<Terms> sum_of_width(i64 width) {
-    constexpr bool kWide = occurs<PanelTotal>(W, W) && (H < MR || kSharesWhole);
-    if constexpr (kWide && !kHasRest<W>) {
+    constexpr bool kWhole = occurs<PanelTotal>(W, W);
+    if constexpr (kWhole && !kHasRest<W>) {
       return &sum_tile<typename B::template Sums<H, W, Splits>, InRegisters>;
     } else {
       Sum<Terms> sum = &sum_tile<typename B::template Sums<H, kRest<W>, Splits>, InRegisters>;
-      if constexpr (kWide)
+      if constexpr (kWhole)
         if (width == W) sum = &sum_tile<typename B::template Sums<H, W, Splits>, InRegisters>;
       return sum;
     }
@@ -144,12 +136,11 @@ struct RangedContraction {
   }
   template <class Terms>
   RT_FN Sum<Terms> sum_of(i64 height, i64 width) const {
-    if constexpr (kSingle) {
-      if (single) return sum_of_width<1, kRowPanels, Terms>(width);
+    if constexpr (kWidens) {
+      if (wide)
+        return height == 1 ? sum_of_width<1, kRowPanels, Terms>(width) : sum_of_width<2, kRowPanels, Terms>(width);
     }
-    if constexpr (kHasRest<NV> || kSharesWhole) {
-      if (height == MR) return sum_of_width<MR, NV, Terms>(width);
-    }
+    if (height == MR) return sum_of_width<MR, NV, Terms>(width);
     constexpr int kTallest = MR > kFewRows ? kFewRows : MR - 1;
     if constexpr (kTallest > 0) return sum_of_few<kTallest, Terms>(height, width);
     return nullptr;
@@ -170,32 +161,11 @@ struct RangedContraction {
            [&](auto sum, auto col) __attribute__((always_inline)) { store(index, sum, row + i, col); });
   }
 
-  // ---- whole tiles -------------------------------------------------------------------------------------------------
-  RT_FN bool is_written(i64 height, i64 panel, i64 width) const {
-    if (!kWritten || single || height != MR || width != NV) return false;
-    return !kSharesWhole || (panel + NV) * kPanel <= n;
-  }
-  template <class P, class Next>
-  RT_FN void whole_tile(const i64* index, P panels, Next ahead, i64 row, i64 panel) const {
-    typename B::template Sums<MR, NV, Splits> acc;
-    sum_up(acc, segments, a.segment, row_at(index, row), a.row_stride, panels, k, ahead);
-    acc.finish(b.bias(a), panels);
-    const auto put = [&](auto sum, int i, auto col) __attribute__((always_inline)) { store(index, sum, row + i, col); };
-    if constexpr (kSharesWhole) {
-      acc.each(c<NV * kPanel>, panel * kPanel, put);
-    } else {
-      acc.each(n, panel * kPanel, put);
-    }
-  }
-
   // ---- loops -------------------------------------------------------------------------------------------------------
   template <class P>
   RT_FN void tile(V* totals, const i64* index, P panels, i64 number, i64 part, i64 panel, i64 width) const {
     const i64 height = rows.height(part), row = rows.begin(part);
     const auto ahead = ahead_of<B>(panels, width, number, points * rows.parts);
-    if constexpr (kWritten) {
-      if (is_written(height, panel, width)) return whole_tile(index, panels, ahead, row, panel);
-    }
     sum_shared(totals, index, panels, ahead, row, height, width);
     store_totals(totals, index, row, height, panel, width);
   }
@@ -215,7 +185,8 @@ struct RangedContraction {
     }
   }
   RT_FN void run() const {
-    V totals[(MR * NV > kRowPanels ? MR * NV : kRowPanels) * kParts];
+    constexpr i64 kWidePanels = kWideRows * kRowPanels;
+    V totals[(MR * NV > kWidePanels ? MR * NV : kWidePanels) * kParts];
     const i64 tiles = points * rows.parts * columns.parts;
     const Share share = share_of(call, tiles);
     Stretch next;
@@ -232,10 +203,10 @@ template <int MR, int NV, bool InRegisters, int Splits, int R, int S, class M, c
 RT_FN void contract_ranged(const Call& call, Extents<R> outer, Extents<S> segments, M m, N n, K k, A a, B b,
                            Epilogue& epilogue) {
   using Loops = RangedContraction<MR, NV, InRegisters, Splits, R, S, M, N, K, A, B, Epilogue>;
-  const bool single = Loops::kSingle && m == 1;
-  const RowSplit<MR> rows = single ? RowSplit<MR>{0, 1, 1, 0} : split_rows_of_run<MR>(m);
-  const TileSplit columns = single ? split_columns<Loops::kRowPanels>(n) : split_columns<NV>(n);
-  Loops{call, outer, segments, m, n, k, a, b, epilogue, single, rows, columns, points_of<R>(outer)}.run();
+  const bool wide = Loops::kWidens && m <= kWideRows;
+  const RowSplit<MR> rows = wide ? RowSplit<MR>{0, m > 0, m, 0} : split_rows_of_run<MR>(m);
+  const TileSplit columns = wide ? split_columns<Loops::kRowPanels>(n) : split_columns<NV>(n);
+  Loops{call, outer, segments, m, n, k, a, b, epilogue, wide, rows, columns, points_of<R>(outer)}.run();
 }
 
 }  // namespace detail

@@ -69,6 +69,16 @@ TYPED_TEST(Both, RunsHaveTheSizesOfTheirInputs) {
   for (const auto& [batch, n] : {std::pair{2, 3}, {4, 5}, {1, 1}, {3, 2}, {4, 5}}) expect_run(this->s, batch, n);
 }
 
+TYPED_TEST(Both, SizesStayUntilARunHasOthers) {
+  for (auto [batch, n] : {std::pair<int64_t, int64_t>{2, 3}, {2, 3}, {3, 2}, {3, 2}, {2, 3}, {2, 0}, {2, 0}, {2, 3}})
+    expect_run(this->s, batch, n);
+  Values wrong(2, 3);
+  wrong.bias_dims = {2};
+  std::vector<cameo_value> out = {owned(), owned(), owned(), owned()};
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(this->s.run(wrong.inputs(), out), CAMEO_INVALID_ARGUMENT);
+  for (int i = 0; i < 2; ++i) expect_run(this->s, 2, 3);
+}
+
 TYPED_TEST(Both, ASizeMayBeZero) {
   for (int64_t batch : {1, 2, 4}) expect_run(this->s, batch, 0);
 }
