@@ -109,7 +109,7 @@ class Contest {
   void run() {
     for (const int64_t batch : run_.batches.empty() ? std::vector<int64_t>{0} : run_.batches) measure(batch);
   }
-  Json body() const { return {{"rounds", run_.rounds}, {"comparisons", comparisons_}}; }
+  Json body() const { return {{"rounds", rounds_}, {"comparisons", comparisons_}}; }
 
  private:
   /// Nanoseconds of a run: the median of their latencies or, of several contexts, the time by their number.
@@ -123,10 +123,10 @@ class Contest {
 
   void measure(int64_t batch) {
     std::vector<std::vector<double>> times(contenders_.size());
-    for (int round = 0; round < run_.rounds; ++round)
+    for (int round = 0; round < rounds_; ++round)
       for (size_t i = 0; i < contenders_.size(); ++i) {  // each second round backwards
         const size_t contender = round % 2 ? contenders_.size() - 1 - i : i;
-        console_.begin(fmt::format("round {} of {}", round + 1, run_.rounds));
+        console_.begin(fmt::format("round {} of {}", round + 1, rounds_));
         times[contender].push_back(time_of(contender, batch));
       }
     console_.end();
@@ -168,13 +168,17 @@ class Contest {
   const RunFlags& run_;
   std::vector<Runnable> contenders_;
   std::vector<std::string> batches_;  // the dim's name in each
+  const int rounds_ = run_.rounds.value_or(7);
   Json comparisons_ = Json::array();
 };
 
 }  // namespace
 
 int bench_verb(Console& console, const ModelFlags& flags, const RunFlags& run) {
-  if (run.other.empty() && run.batches.empty()) return run_verb(console, "bench", flags, run);
+  if (run.other.empty() && run.batches.empty()) {
+    if (run.rounds) throw Failure(kUsage, "`--rounds` is of a comparison: name a second model, or sizes by `--batch`");
+    return run_verb(console, "bench", flags, run);
+  }
   Contest contest(console, run);
   for (const std::string& model : {flags.model, run.other}) {
     if (model.empty()) continue;

@@ -2,6 +2,7 @@
 // name; what only the model can tell (is there such an input?) is the importer's.
 #pragma once
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,7 +38,7 @@ struct RunFlags {
   // of `bench` alone
   std::string other;  // the model or artifact that the first one is compared with
   std::vector<int64_t> batches;
-  int rounds = 7;
+  std::optional<int> rounds;  // of a comparison, 7 by default
 };
 
 /// All throw Failure.

@@ -116,7 +116,10 @@ class Transformation {
       slope = two * in, offset = in, over = two * out;
     } else if (form_.transformation != "asymmetric") {  // half_pixel, and its variants for an exact scale
       slope = two * in, offset = in - out, over = two * out;
-      if (form_.transformation == "pytorch_half_pixel" && a_.out.is_static(1)) slope = none, offset = none;
+      if (form_.transformation == "pytorch_half_pixel") {  // a single element is the first one
+        const Expr single = le(out, integer(1));
+        slope = select(single, none, slope), offset = select(single, none, offset);
+      }
     }
     reduce(slope, offset, over);
     Expr x = slope * o_ + offset;

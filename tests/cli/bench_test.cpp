@@ -59,6 +59,7 @@ TEST_F(Bench, WhatCannotBeComparedSaysWhy) {
   EXPECT_EQ(cameo({"bench", "a.so", "none.so"}).code, 3);
   EXPECT_EQ(cameo({"bench", "a.so", "--batch=0"}).code, 2);
   EXPECT_EQ(cameo({"bench", "a.so", "a.so", "--rounds=0"}).code, 2);
+  EXPECT_TRUE(has(cameo({"bench", "a.so", "--rounds=3"}).err, "`--rounds` is of a comparison"));
   EXPECT_EQ(cameo({"profile", "a.so", "a.so"}).code, 2);
 }
 

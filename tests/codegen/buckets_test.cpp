@@ -46,7 +46,7 @@ TEST(PrintedBuckets, AreListedWithTheirSchedules) {
   EXPECT_TRUE(has(text, "&schedule0_1,\n"));
   EXPECT_TRUE(has(text, R"(\042buckets\042:[{\042sizes\042:{\042columns\042:4,\042rows\042:2})"));
   ASSERT_EQ(e.kernels.size(), 1u);
-  EXPECT_EQ(count(e.kernels[0][0].text, "extern \"C\""), 3u) << "one kernel a plan";
+  EXPECT_EQ(count(e.kernels[0][0].text, "extern \"C\""), 4u) << "a kernel a plan, and the sizes";
 }
 
 TEST(PrintedBuckets, NumberTheirBasesAsTheirPlanDoes) {

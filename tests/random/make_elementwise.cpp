@@ -134,6 +134,8 @@ std::vector<const Operator*> with_rule(bool binary) {
   for (const Operator& op : all_operators()) {
     if (!op.domain.empty() || op.inputs.empty() || op.name == "Clip" || op.name == "Gemm" || op.name == "BitShift")
       continue;
+    const DTypes types = op.inputs[0].types;
+    if (!types.contains(DType::f32) && !types.contains(DType::i64) && !types.contains(DType::b1)) continue;  // strings
     bool one = op.infer == infer::same_as_first || op.infer == rule_of("IsNaN") || op.infer == rule_of("IsInf");
     bool two = op.infer == infer::broadcast || op.infer == infer::broadcast_bool || op.infer == rule_of("Add");
     if (binary ? two : one && op.inputs.size() == 1) ops.push_back(&op);
