@@ -27,7 +27,7 @@ function(suite_test engine least report)
 endfunction()
 suite_test(artifact 2014 backend_suite.json)
 suite_test(interpreter 2014 backend_suite_interpreter.json)
-suite_test(cuda 2013 backend_suite_cuda.json)
+suite_test(cuda 2014 backend_suite_cuda.json)
 set_tests_properties(suite.interpreter suite.cuda PROPERTIES DEPENDS suite.artifact)  # which unpacks the archive
 
 # Plans over sizes in place of the inputs' extents, bound to the data's; and models that declare no shapes but their inputs'. Both
@@ -38,8 +38,8 @@ function(suite_count name least)
   set_tests_properties(suite.${name} PROPERTIES LABELS suite PROCESSORS 2 SKIP_RETURN_CODE 77 DEPENDS suite.artifact
                        RESOURCE_LOCK backend_suite.json)
 endfunction()
-suite_count(sizes 1977 --engine=sizes)
-suite_count(blanked 2013 --engine=plan --blanked)
+suite_count(sizes 1982 --engine=sizes)
+suite_count(blanked 2014 --engine=plan --blanked)
 # The cases whose inputs decide shapes: one artifact at several values of these, some of which do not fit the model.
 suite_count(second_values 214 --engine=artifact --second-values)
 
@@ -53,7 +53,7 @@ endif()
 # Integer inputs at the edges of their types: kernels as fused, and plans, do what the interpreter does, which looks at every index
 # that was proven to be within its axis.
 foreach(engine fused plan)
-  add_test(NAME suite.extreme_${engine} COMMAND backend_suite --extreme --engine=${engine} -j 2 --least 1382
+  add_test(NAME suite.extreme_${engine} COMMAND backend_suite --extreme --engine=${engine} -j 2 --least 2011
            --report ${CMAKE_BINARY_DIR}/backend_suite_extreme_${engine}.json)
   set_tests_properties(suite.extreme_${engine} PROPERTIES LABELS suite PROCESSORS 2 SKIP_RETURN_CODE 77 DEPENDS suite.artifact)
 endforeach()
