@@ -69,12 +69,12 @@ void guarded(const std::string& who, const std::function<void()>& call) {
   throw CompileError(Code::E0704, fmt::format("{} ended with a signal: {}", who, strsignal(ended)));
 }
 
-void answer(const std::function<void()>& answer) {
-  Call* const call = running;
+void answer_by(void (*call)(const void* answer), const void* answer) {
+  Call* const asking = running;
   try {
-    return answer();
-  } catch (...) { call->refusal = std::current_exception(); }
-  siglongjmp(call->begin, -1);
+    return call(answer);
+  } catch (...) { asking->refusal = std::current_exception(); }
+  siglongjmp(asking->begin, -1);
 }
 
 }  // namespace cameo

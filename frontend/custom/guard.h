@@ -10,7 +10,11 @@ namespace cameo {
 void guarded(const std::string& who, const std::function<void()>& call);
 
 /// For functions that the file calls: runs `answer`; what it throws ends the guarded call, over the frames of the file,
-/// which has no exceptions and no destructors.
-void answer(const std::function<void()>& answer);
+/// which has no exceptions and no destructors; so `answer` must not need one either.
+void answer_by(void (*call)(const void* answer), const void* answer);
+template <class F>
+void answer(const F& answer) {
+  answer_by([](const void* f) { (*static_cast<const F*>(f))(); }, &answer);
+}
 
 }  // namespace cameo

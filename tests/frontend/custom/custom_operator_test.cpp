@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <deque>
+
 #include "frontend/ir/build.h"
 #include "frontend/reference/interpret.h"
 
@@ -18,8 +20,9 @@ using op::Scalar;
 std::vector<const Operator*> declared(std::initializer_list<op::Operator> rows, const std::string& path = "my_op.cpp",
                                       std::vector<const Operator*> all = {}) {
   // graphs point to operators, and those to rows
-  const auto* kept = new std::vector<op::Operator>(rows);
-  const op::Table table{op::kVersion, static_cast<int>(kept->size()), sizeof(op::Operator), kept->data(),
+  static std::deque<std::vector<op::Operator>> kept;
+  const auto& last = kept.emplace_back(rows);
+  const op::Table table{op::kVersion, static_cast<int>(last.size()), sizeof(op::Operator), last.data(),
                         &op::detail::compiler};
   declare_custom(table, std::make_shared<const CustomFile>(CustomFile{path, "", "my_op"}), all);
   return all;
