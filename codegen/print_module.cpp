@@ -97,7 +97,7 @@ void add_sizes(EmittedModule& out, const Module& m, const SizeTable& table) {
   if (has_gpu(m))
     out.host.push_back({"sizes.cpp", std::move(text)});
   else
-    out.kernels.back().back().text += "\n" + text;
+    out.kernels.back().front().text += "\n" + text;  // behind the kernels stand copies of custom files
 }
 
 nlohmann::ordered_json sizes_json(const DimBinding& sizes) {

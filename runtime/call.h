@@ -32,8 +32,9 @@ enum : int32_t {
   kNoFault = 0,
   kIndexFault = 1 /* an index outside a dim of `limit` */,
   kValueFault = 2,
-  kSizeFault = 3,  /* symbols from place `index` up to `limit` that the model does not run at */
-  kMemoryFault = 4 /* `index` bytes, for what a list holds, are more than there are */
+  kSizeFault = 3, /* symbols from place `index` up to `limit` that the model does not run at */
+  kMemoryFault = 4 /* `index` bytes, for what a list holds, are more than there are */,
+  kRefusedFault = 5 /* a custom operator does not take its inputs */
 };
 
 struct Fault {

@@ -70,8 +70,9 @@ Expr size_of(const Scalar& s) {
   return e;
 }
 DType type_of(op::Type t) {
-  const auto known = static_cast<uint32_t>(t) < 32 && (op::tensors.bits >> t & 1);
-  if (!known) asked->misused(fmt::format("names the element type {}, which there is not", static_cast<int>(t)));
+  const bool known = static_cast<uint32_t>(t) < kDTypeCount;
+  if (!known || !kCustomTypes.contains(static_cast<DType>(t)))
+    asked->misused(fmt::format("names the element type {}, which there is not", static_cast<int>(t)));
   return static_cast<DType>(t);
 }
 int input_of(int input) {

@@ -173,9 +173,7 @@ void CustomAttributes::add(const NodeView& n, const AttrSpec& spec) {
     a.kind = op::Kind::texts, a.texts = held->texts.data(), a.count = static_cast<int64_t>(texts->size());
   } else if (const auto* t = std::get_if<Constant>(value)) {
     a.kind = op::Kind::tensor, a.tensor = view_of(**t);
-    const bool plain =
-        static_cast<uint32_t>((*t)->dtype()) < 32 && (op::tensors.bits >> static_cast<uint32_t>((*t)->dtype()) & 1);
-    if (!plain)
+    if (!kCustomTypes.contains((*t)->dtype()))
       n.fail(Code::E0403, fmt::format("attribute `{}` holds elements of {}, which custom operators do not read",
                                       spec.name, name((*t)->dtype())));
   }

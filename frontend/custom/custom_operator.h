@@ -25,6 +25,9 @@ struct CustomOperator : Operator {
   int row = 0;  // of the file's table
 };
 
+/// The element types that such a file may name.
+inline constexpr DTypes kCustomTypes = DTypes::from_bits(op::tensors.bits);
+
 /// Null of an operator of cameo's own.
 const CustomOperator* as_custom(const Operator& op);
 

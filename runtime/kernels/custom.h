@@ -38,7 +38,7 @@ inline void custom(const Call& call, const cameo::op::Operator& op, int64_t exte
   run.end = extent * (call.chunk + 1) / call.chunks;
   run.scratch = call.scratch;
   if (run.begin < run.end || extent == 0) op.run(run);
-  if (failure[0]) raise_fault(call.fault, kValueFault, 0, 0);
+  if (failure[0]) raise_fault(call.fault, kRefusedFault, 0, 0);
 }
 
 }  // namespace rt

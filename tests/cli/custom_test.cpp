@@ -211,6 +211,7 @@ TEST_F(Custom, ARunThatFailsEndsWithAStatus) {
                                  "                 {\"signed\", Kind::tensor}}, .shape = s, .run = r})\n");
   const Ended e = cameo({"run", model_of("requant_shift"), "--custom", file, "-i", "x=zeros", "--dim", "n=1"});
   EXPECT_EQ(e.code, 7) << e.out << e.err;
+  EXPECT_TRUE(has(e.err, "its operator does not take these inputs")) << e.err;
 }
 
 TEST_F(Custom, AttributesOfEachKindReachAnArtifact) {

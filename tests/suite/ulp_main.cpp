@@ -40,10 +40,12 @@ void add_errors(const Tensor& got, const Tensor& exact, std::vector<Errors>& all
   }
 }
 
-void add_run(const Graph& g, const test::LoadedArtifact& artifact, std::span<const Tensor> inputs,
-             std::vector<Errors>& all) {
-  const std::vector<Tensor> got = artifact.run(inputs), exact = interpret(g, inputs).unrounded;
+std::vector<Tensor> add_run(const Graph& g, const test::LoadedArtifact& artifact, std::span<const Tensor> inputs,
+                            std::vector<Errors>& all) {
+  std::vector<Tensor> got = artifact.run(inputs);
+  const std::vector<Tensor> exact = interpret(g, inputs).unrounded;
   for (size_t i = 0; i < got.size(); ++i) add_errors(got[i], exact[i], all);
+  return got;
 }
 
 /// Floating elements between the data's least and largest; other inputs, and single elements, as they are.
@@ -71,7 +73,7 @@ Engine measuring(const std::filesystem::path& folder) {
     auto artifact = test::load_artifact(g);
     return [&g, artifact, folder](std::span<const Tensor> inputs) {
       std::vector<Errors> all;
-      add_run(g, *artifact, inputs, all);
+      std::vector<Tensor> outputs = add_run(g, *artifact, inputs, all);
       uint64_t state = 1;
       for (int i = 0; i < kDraws; ++i) try {
           add_run(g, *artifact, draw(inputs, state), all);
@@ -80,7 +82,7 @@ Engine measuring(const std::filesystem::path& folder) {
       const std::string name = op.domain.empty() ? std::string(op.name) : fmt::format("{}::{}", op.domain, op.name);
       std::ofstream(folder / name, std::ios::app | std::ios::binary)
           .write(reinterpret_cast<const char*>(all.data()), static_cast<std::streamsize>(all.size() * sizeof(Errors)));
-      return artifact->run(inputs);
+      return outputs;
     };
   };
 }
