@@ -152,6 +152,23 @@ bool comes_ahead(const Kernel& k, const Product& p, const rt::Tile& tile, const 
          2 * tile.vectors * panel <= target.machine.l2_bytes;
 }
 
+/// Tiles of a band, whose rows of `a` stay in the second cache while it is multiplied with all columns; 0: all tiles,
+/// where reading `a` once for each column of tiles takes no more time than reading `b` once for each band.
+int64_t band_of(const Kernel& k, const Product& p, const rt::Tile& tile, const Target& target) {
+  constexpr int64_t kLeastTiles = 8;
+  if (!is_packed(k) || !p.row) return 0;
+  const int64_t element = byte_size(k.operands[Product::kA]);
+  const int64_t row = Dim(affine(p.a_offset).stride_of(p.row)).estimate() * element;
+  const int64_t tiles = p.batches() * rt::round_up_div(p.m(), tile.rows);
+  const int64_t band = std::max(kLeastTiles, target.machine.l2_bytes / 2 / std::max<int64_t>(1, row * tile.rows));
+  if (tiles <= band) return 0;
+  const double columns = static_cast<double>(rt::round_up_div(rt::panels_of(p.n()), tile.vectors));
+  const double bands = static_cast<double>(rt::round_up_div(tiles, band));
+  const double a = target.seconds_to_move(static_cast<double>(row * p.m() * p.batches()));
+  const double b = target.seconds_to_move(static_cast<double>(rt::panels_of(p.n()) * rt::kPanel * p.terms() * element));
+  return columns * a > a + bands * b ? band : 0;
+}
+
 std::vector<Choice> choices_of_processor(const Kernel& k, const Product& p, const Target& target) {
   const bool in_registers = sums_stay_in_registers(k, p);
   const std::vector<int64_t> ways = ways_of_b(k, p);
@@ -160,6 +177,7 @@ std::vector<Choice> choices_of_processor(const Kernel& k, const Product& p, cons
     for (const int64_t pack_from : all.empty() ? ways : std::vector{ways[0]})
       all.push_back({{"packed", is_packed(k)},
                      {"ahead", comes_ahead(k, p, tile, target)},
+                     {"band", band_of(k, p, tile, target)},
                      {"pack_from", pack_from},
                      {"rows", tile.rows},
                      {"vectors", tile.vectors},
@@ -266,18 +284,19 @@ class Contract final : public Family {
     std::string sum;
     for (Expr v : p.segments) sum += to_string(v.extent()) + " x ";
     const Choice& c = k.choice;
-    return fmt::format(" sum [{}{}]{}{} tile {}x{}{}{}{}", sum, to_string(p.k.extent()),
+    return fmt::format(" sum [{}{}]{}{} tile {}x{}{}{}{}{}", sum, to_string(p.k.extent()),
                        p.zero         ? " in quads"
                        : is_packed(k) ? " packed"
                                       : "",
                        c.get("ahead", 0) ? " ahead" : "", c["rows"], c["vectors"],
                        c["splits"] > 1 ? fmt::format(" by {}", c["splits"]) : "",
+                       c.get("band", 0) ? fmt::format(" in bands of {}", c["band"]) : "",
                        c["stages"] ? k.operands[Product::kA] == DType::f32 ? " staged" : " on tensor cores" : "",
                        c["in_registers"] ? " in registers" : "");
   }
   std::string_view legend() const override {
-    return "contract<R, V, S, P>: a tile of R rows by V vectors of 16 columns; S: its sums stay in registers; P: parts "
-           "of each sum";
+    return "contract<R, V, S, P, B>: a tile of R rows by V vectors of 16 columns; S: its sums stay in registers; P: "
+           "parts of each sum; B: tiles of a band";
   }
 
   void print(KernelPrinter& printer, const Kernel& k) const override {
@@ -293,7 +312,9 @@ class Contract final : public Family {
   static std::string function_of(const Choice& c) {
     if (c["stages"])
       return fmt::format("contract_staged<{}, {}, {}, {}>", c["rows"], c["vectors"], c["lanes"], c["stages"]);
-    return fmt::format("contract<{}, {}, {}, {}>", c["rows"], c["vectors"], c["in_registers"] != 0, c["splits"]);
+    const std::string band = c.get("band", 0) ? fmt::format(", {}", c["band"]) : "";
+    return fmt::format("contract<{}, {}, {}, {}{}>", c["rows"], c["vectors"], c["in_registers"] != 0, c["splits"],
+                       band);
   }
 };
 

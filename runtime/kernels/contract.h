@@ -40,8 +40,8 @@ RT_FN void contract_naive(const Call& call, Extents<R> outer, Extents<S> segment
 namespace detail {
 
 // Of numbers of rows and columns that are known when a kernel is compiled: the tiles that occur, written out.
-template <int MR, int NV, bool InRegisters, int Splits, int R, int S, class M, class N, class K, class A, class B,
-          class Epilogue>
+template <int MR, int NV, bool InRegisters, int Splits, int Band, int R, int S, class M, class N, class K, class A,
+          class B, class Epilogue>
 struct Contraction {
   const Call& call;
   Extents<R> outer;
@@ -111,29 +111,27 @@ struct Contraction {
     }
   }
 
-  // B is the same for all points: one column of tiles after another, so that its panels stay in the cache; else point
-  // by point. Chunks share the tiles in this order.
+  // Chunks share the tiles in the order of their stretches.
   RT_FN void run() const {
-    const i64 points = points_of<R>(outer), length = b.shared() ? points * rows.parts : rows.parts;
-    const i64 tiles = points * rows.parts * columns.parts;
-    i64 u = tiles * call.chunk / call.chunks;
+    const i64 points = points_of<R>(outer), tiles = points * rows.parts * columns.parts;
     const i64 end = tiles * (call.chunk + 1) / call.chunks;
+    Stretch next;
     RT_ROLLED
-    while (u < end) {
-      const i64 part = u / length % columns.parts, panel = columns.begin(part), width = columns.begin(part + 1) - panel;
-      const i64 first = u % length + (b.shared() ? 0 : u / length / columns.parts * rows.parts);
-      const i64 count = length - u % length < end - u ? length - u % length : end - u;
+    for (i64 at = tiles * call.chunk / call.chunks; at < end; at += next.count) {
+      next = stretch_of<Band>(at, end, points, rows.parts, columns.parts, b.shared());
+      const i64 panel = columns.begin(next.column), width = columns.begin(next.column + 1) - panel;
       i64 index[R == 0 ? 1 : R];
-      index_of<R>(first / rows.parts, outer, index);
+      index_of<R>(next.point, outer, index);
       if (kDots && b.dots(m)) {
-        dot_rows(*this, index, first % rows.parts, count, panel, width);
+        dot_rows(*this, index, next.part, next.count, panel, width);
       } else {
         const auto panels = b.panels(call, index, panel, width, m, n, points_of<S>(segments) * k);
-        each_size<NV, Constant<panels_of(N::value)>>(columns, part, [&](auto size) __attribute__((always_inline)) {
-          column<size.value>(panels, index, first, count, panel);
-        });
+        const i64 number = next.point * rows.parts + next.part;
+        each_size<NV, Constant<panels_of(N::value)>>(columns, next.column,
+                                                     [&](auto size) __attribute__((always_inline)) {
+                                                       column<size.value>(panels, index, number, next.count, panel);
+                                                     });
       }
-      u += count;
     }
   }
 };
@@ -144,8 +142,9 @@ struct Contraction {
 // m, n and k are numbers or constants (`c<16>`): with constants only the tiles that occur are compiled. InRegisters:
 // the sums stay in registers and each vector has its own copy of the epilogue, for sums of at most kSumBlock products.
 // Splits: the parts into which each sum is split, which hide the latency of an FMA, or are groups of a GPU's threads.
-template <int MR, int NV, bool InRegisters = false, int Splits = 1, int R, int S, class M, class N, class K, class A,
-          class B, class Epilogue>
+// Band: tiles, one below another, that are computed for all columns before those below them; 0: all.
+template <int MR, int NV, bool InRegisters = false, int Splits = 1, int Band = 0, int R, int S, class M, class N,
+          class K, class A, class B, class Epilogue>
 RT_FN void contract(const Call& call, Extents<R> outer, Extents<S> segments, M m, N n, K k, A a, B b,
                     Epilogue epilogue) {
 #if defined(RT_KERNEL)
@@ -155,11 +154,11 @@ RT_FN void contract(const Call& call, Extents<R> outer, Extents<S> segments, M m
 #else
   if constexpr (detail::kIsConstant<M> && detail::kIsConstant<N>) {
     const TileSplit rows = detail::split_rows<MR>(m), columns = detail::split_columns<NV>(n);
-    detail::Contraction<MR, NV, InRegisters, Splits, R, S, M, N, K, A, B, Epilogue>{
+    detail::Contraction<MR, NV, InRegisters, Splits, Band, R, S, M, N, K, A, B, Epilogue>{
         call, outer, segments, m, n, k, rows, columns, a, b, epilogue}
         .run();
   } else {
-    detail::contract_ranged<MR, NV, InRegisters, Splits>(call, outer, segments, m, n, k, a, b, epilogue);
+    detail::contract_ranged<MR, NV, InRegisters, Splits, Band>(call, outer, segments, m, n, k, a, b, epilogue);
   }
 #endif
 }

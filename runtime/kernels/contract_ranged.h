@@ -20,21 +20,6 @@ constexpr int row_panels() {
   return kMost;
 }
 
-// Tiles that have the same panels of B, one after another: the outer point and the part of the rows of the first.
-struct Stretch {
-  i64 column, point, part, count;
-};
-// That of the tiles from number `at` on. B is the same for all points (`shared`): one column of tiles after another, so
-// that its panels stay in the cache; else point by point.
-RT_CALLED Stretch stretch_of(i64 at, i64 end, i64 points, i64 row_parts, i64 column_parts, bool shared) {
-  const i64 length = shared ? points * row_parts : row_parts;
-  if (at == 0) return {0, 0, 0, length < end ? length : end};
-  const i64 column = at / length, first = at % length;
-  const i64 count = length - first < end - at ? length - first : end - at;
-  if (shared) return {column, first / row_parts, first % row_parts, count};
-  return {column % column_parts, column / column_parts, first, count};
-}
-
 // What a tile sums up: `k` terms of each segment, from the first of its rows on.
 template <class T, int S, class P, class Next, class Bias>
 struct Terms {
@@ -76,8 +61,8 @@ RT_CALLED RowSplit<MR> split_rows_of_run(i64 m) {
   }
 }
 
-template <int MR, int NV, bool InRegisters, int Splits, int R, int S, class M, class N, class K, class A, class B,
-          class Epilogue>
+template <int MR, int NV, bool InRegisters, int Splits, int Band, int R, int S, class M, class N, class K, class A,
+          class B, class Epilogue>
 struct RangedContraction {
   using PanelTotal = typename PanelCount<N>::Type;
   // Whether so few rows have tiles of their own that are wider.
@@ -192,17 +177,17 @@ struct RangedContraction {
     Stretch next;
     RT_ROLLED
     for (i64 at = share.begin; at < share.end; at += next.count) {
-      next = stretch_of(at, share.end, points, rows.parts, columns.parts, b.shared());
+      next = stretch_of_run<Band>(at, share.end, points, rows.parts, columns.parts, b.shared());
       run_stretch(totals, next);
     }
   }
 };
 
-template <int MR, int NV, bool InRegisters, int Splits, int R, int S, class M, class N, class K, class A, class B,
-          class Epilogue>
+template <int MR, int NV, bool InRegisters, int Splits, int Band, int R, int S, class M, class N, class K, class A,
+          class B, class Epilogue>
 RT_FN void contract_ranged(const Call& call, Extents<R> outer, Extents<S> segments, M m, N n, K k, A a, B b,
                            Epilogue& epilogue) {
-  using Loops = RangedContraction<MR, NV, InRegisters, Splits, R, S, M, N, K, A, B, Epilogue>;
+  using Loops = RangedContraction<MR, NV, InRegisters, Splits, Band, R, S, M, N, K, A, B, Epilogue>;
   const bool wide = Loops::kWidens && m <= kWideRows;
   const RowSplit<MR> rows = wide ? RowSplit<MR>{0, m > 0, m, 0} : split_rows_of_run<MR>(m);
   const TileSplit columns = wide ? split_columns<Loops::kRowPanels>(n) : split_columns<NV>(n);

@@ -173,8 +173,8 @@ RT_FN void multiply_matrices(const T* from, f32* to, i64 skipped) {
   const auto epilogue = [&](auto acc, i64 row, auto col)
                             RT_INLINE { store(to, row * 80 + col, add(acc, cast<f32>(col))); };
   const auto run = [&](auto of_b) RT_INLINE {
-    contract_staged<Rows, NV, 4, 3>(call, extents(), extents(), c<150>, c<80>, c<72>, matrix_a(a, strides(), 72, strides()),
-                              of_b, epilogue);
+    contract_staged<Rows, NV, 4, 3>(call, extents(), extents(), c<150>, c<80>, c<72>,
+                                    matrix_a(a, strides(), 72, strides()), of_b, epilogue);
   };
   if constexpr (Packed)
     run(packed_b(b, strides()));

@@ -141,6 +141,30 @@ std::string literal_shapes() {
   return "";
 }
 
+// Bands of tiles, the last one shorter, and chunks that begin inside of one: literals and sizes of a run.
+template <int Band>
+__attribute__((noinline)) std::string banded(auto m, auto n, auto k) {
+  const One one({m, n, k, 1, k, 0});
+  const auto b = rt::packed_b(one.packed.data(), rt::strides());
+  const auto a = rt::matrix_a(one.a.data(), rt::strides(), k, rt::strides());
+  for (int chunks : {1, 2, 7, 100}) {
+    Floats got(one.want.size(), -5.f);
+    in_chunks(chunks, nullptr, [&](const rt::Call& call) {
+      rt::contract<2, 1, true, 1, Band>(call, rt::extents(), rt::extents(), m, n, k, a, b, one.epilogue(got.data()));
+    });
+    const std::string name = " bands of " + std::to_string(Band) + " chunks=" + std::to_string(chunks);
+    if (auto d = difference(one.want, got, one.s.text() + name); !d.empty()) return d;
+  }
+  return "";
+}
+std::string bands() {
+  for (std::string d : {banded<1>(rt::c<7>, rt::c<40>, rt::c<9>), banded<3>(rt::c<14>, rt::c<70>, rt::c<5>),
+                        banded<3>(i64(15), rt::c<40>, i64(9)), banded<4>(i64(16), i64(40), i64(9)),
+                        banded<100>(i64(15), i64(40), i64(9))})
+    if (!d.empty()) return d;
+  return "";
+}
+
 // Two images, two groups (with weights of their own or the same), 3 x 3 convolution of 4 channels: all axes at once.
 std::string convolution(bool shared) {
   constexpr i64 kBatch = 2, kGroups = 2, kHeight = 5, kWidth = 9, kIn = 4, kOut = 20;
@@ -451,7 +475,7 @@ std::string codes() {
 
 }  // namespace
 
-extern const Cases CASES_NAME{CASES_TARGET, runs_here,    tile_edges, segments, literal_shapes, outer_axes,
+extern const Cases CASES_NAME{CASES_TARGET, runs_here,    tile_edges, segments, literal_shapes, bands, outer_axes,
                               strided,      real_numbers, halves,     windows,  quads,          codes};
 
 }  // namespace contract_cases

@@ -11,6 +11,7 @@ struct Cases {
   std::string (*tile_edges)();
   std::string (*segments)();
   std::string (*literal_shapes)();
+  std::string (*bands)();
   std::string (*outer_axes)();
   std::string (*strided)();
   std::string (*real_numbers)();
