@@ -1,4 +1,4 @@
-// Cast: to the element type `to`. `saturate` and `round_mode` concern floats of 8 bits.
+// Cast: to the element type `to`; texts are those of Python. `saturate` and `round_mode` concern floats of 8 bits.
 #include "frontend/ops/conversion.h"
 
 namespace cameo::ops {
@@ -8,6 +8,10 @@ void infer_cast(Infer& n) {
   check_round_mode(n);
   n.output(0, target_type(n), n.shape());
 }
+Meaning cast_meaning(const MeaningView& n) {
+  if (converts_texts(n)) return convert_texts(n);
+  return elementwise_meaning(n, [&](std::span<const Expr> x) { return convert(n, x[0], n.out_dtype()); });
+}
 }  // namespace
 
 Operator declare_cast() {
@@ -16,7 +20,7 @@ Operator declare_cast() {
           .inputs = {{"input", kTensors}},
           .attributes = {{"to", AttrKind::Int}, {"saturate", 1, 19}, {"round_mode", "up", 24}},
           .infer = infer_cast,
-          .meaning = elementwise([](const MeaningView& n, Expr x) { return convert(n, x, n.out_dtype()); })};
+          .meaning = cast_meaning};
 }
 
 }  // namespace cameo::ops

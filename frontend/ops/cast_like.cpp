@@ -9,6 +9,7 @@ void infer_cast_like(Infer& n) {
   n.output(0, n.dtype(1), n.shape(0));
 }
 Meaning cast_like_meaning(const MeaningView& n) {
+  if (converts_texts(n)) return convert_texts(n);
   OutputExpr out{n.index(), {}};
   out.value = convert(n, n.load(0, out.index), n.out_dtype());
   return Compute{{out}};

@@ -3,8 +3,8 @@
 #pragma once
 #include <cmath>
 
+#include "frontend/ir/build.h"
 #include "frontend/ir/minifloat.h"
-#include "frontend/ir/operator.h"
 
 namespace cameo::ops {
 
@@ -15,10 +15,10 @@ inline DType target_type(const NodeView& n) {
   return static_cast<DType>(to);
 }
 
-/// Complex numbers have no arithmetic, and strings are not read as numbers here; a cast to the same type needs neither.
+/// Complex numbers have no arithmetic; a cast to the same type needs none.
 inline void check_conversion(const NodeView& n, DType from, DType to) {
   for (DType t : {from, to})
-    if (from != to && (!runs(t) || t == DType::str))
+    if (from != to && !runs(t))
       n.fail(Code::E0403, "`" + std::string(n.node().op->name) + "` from " + std::string(row(from).onnx) + " to " +
                               std::string(row(to).onnx));
 }
@@ -59,6 +59,26 @@ inline Expr convert(Expr x, DType to, bool saturate = true, std::string_view rou
 /// As `saturate` and `round_mode` of a node ask for.
 inline Expr convert(const MeaningView& n, Expr x, DType to) {
   return convert(x, to, n.attr_int("saturate") != 0, n.attr_string("round_mode"));
+}
+
+/// Of numbers to texts or back: by way of the types that have texts.
+inline Meaning convert_texts(const MeaningView& n) {
+  Build b(n);
+  const DType from = n.dtype(), to = n.out_dtype(), number = from == DType::str ? to : from;
+  const DType wide = number == DType::f64 || number == DType::u64 ? number : is_float(number) ? DType::f32 : DType::i64;
+  const auto own = [&](std::string_view name, ValueId x, Attrs attrs = {}) {
+    return b.graph().add(get_operator(name, "cameo"), {x}, std::move(attrs))[0];
+  };
+  if (to == DType::str) return b.outputs({own("FormatNumbers", b.cast(b.in(0), wide))});
+  const ValueId parsed = own("ParseNumbers", b.in(0), {{"to", static_cast<int64_t>(wide)}});
+  if (wide == to) return b.outputs({parsed});
+  return b.outputs({b.op("Cast", {parsed},
+                         {{"to", static_cast<int64_t>(to)},
+                          {"saturate", n.attr_int("saturate")},
+                          {"round_mode", n.attr_string("round_mode")}})});
+}
+inline bool converts_texts(const MeaningView& n) {
+  return n.dtype() != n.out_dtype() && (n.dtype() == DType::str || n.out_dtype() == DType::str);
 }
 
 }  // namespace cameo::ops

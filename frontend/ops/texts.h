@@ -7,6 +7,9 @@
 
 namespace cameo::ops {
 
+/// What is written as text and read from it; other numbers are cast to or from one of them.
+inline constexpr DTypes kTextNumbers{DType::f32, DType::f64, DType::i64, DType::u64};
+
 /// Its first number is how many elements input 0 has.
 inline Opaque text_kernel(const MeaningView& n, std::string_view name, std::vector<Expr> numbers = {}) {
   Opaque kernel{name};

@@ -65,9 +65,9 @@ int64_t to_int(const std::string& s) {
 }
 double to_float(const std::string& s) {
   if (s == "true" || s == "false") return s == "true";
-  size_t end = 0;
-  double v = std::stod(s, &end);
-  if (end != s.size()) throw std::runtime_error(fmt::format("`{}` is no number", s));
+  char* end = nullptr;
+  const double v = std::strtod(s.c_str(), &end);
+  if (s.empty() || *end) throw std::runtime_error(fmt::format("`{}` is no number", s));
   return v;
 }
 
