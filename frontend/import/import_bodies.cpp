@@ -228,13 +228,15 @@ void Importer::import_loop(onnx::NodeProto& n, NodeFacts facts, onnx::GraphProto
   finish_repeated(n, std::move(facts), std::move(body), scope);
 }
 
+/// Version 8 has lengths of sequences in front, which are none of the body's, and a batch axis before all others.
 void Importer::import_scan(onnx::NodeProto& n, NodeFacts facts, onnx::GraphProto& g, Scope& scope) {
   auto* count =
       facts.attrs.count("num_scan_inputs") ? std::get_if<int64_t>(&facts.attrs.at("num_scan_inputs")) : nullptr;
-  auto total = static_cast<int64_t>(facts.inputs.size());
-  if (!count || *count < 0 || *count > total)
+  const int first = facts.version == 8;
+  const auto total = static_cast<int64_t>(facts.inputs.size());
+  if (!count || *count < 0 || *count > total - first)
     throw CompileError(Code::E0204, "`Scan` needs `num_scan_inputs` between 0 and its number of inputs");
-  int carried = static_cast<int>(total - *count);
+  const int carried = static_cast<int>(total - *count) - first;
   std::vector<int64_t> axes(static_cast<size_t>(*count), 0);
   if (auto it = facts.attrs.find("scan_input_axes"); it != facts.attrs.end())
     axes = std::get<std::vector<int64_t>>(it->second);
@@ -242,10 +244,12 @@ void Importer::import_scan(onnx::NodeProto& n, NodeFacts facts, onnx::GraphProto
     throw CompileError(Code::E0204,
                        fmt::format("`scan_input_axes` has {} entries for {} scanned inputs", axes.size(), *count));
   std::vector<Type> types;
-  for (int64_t i = 0; i < total; ++i) {
+  for (int64_t i = first; i < total; ++i) {
     if (!facts.inputs[i]) throw CompileError(Code::E0203, fmt::format("`Scan` lacks its input {}", i));
     Type t = scope.graph.type(facts.inputs[i]);
-    if (i >= carried) t.shape = without_axis(t.shape, NodeView::axis(axes[i - carried], t.rank()));
+    if (first) t.shape = without_axis(t.shape, NodeView::axis(0, t.rank()));
+    const int64_t scanned = i - first - carried;
+    if (scanned >= 0) t.shape = without_axis(t.shape, NodeView::axis(axes[scanned], t.rank()));
     types.push_back(std::move(t));
   }
   if (g.output_size() < carried || n.output_size() > g.output_size())

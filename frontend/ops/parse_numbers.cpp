@@ -23,7 +23,8 @@ bool read_float(std::string_view text, T* value) {
   if (minus || text.starts_with('+')) text.remove_prefix(1);
   std::string word(text);
   for (char& c : word) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  const bool named = word == "INF" || word == "NAN", spelled = !word.empty() && (std::isdigit(word[0]) || word[0] == '.');
+  const bool named = word == "INF" || word == "NAN",
+             spelled = !word.empty() && (std::isdigit(word[0]) || word[0] == '.');
   if (!named && !spelled) return false;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *value);
   if (end != text.data() + text.size() || error == std::errc::invalid_argument) return false;
@@ -52,7 +53,8 @@ Tensor parsed(const Tensor& x, DType to, bool (*read)(std::string_view, T*)) {
   const auto values = y.mutable_as<T>();
   for (int64_t i = 0; i < x.size(); ++i)
     if (!read(x.text(i), &values[static_cast<size_t>(i)]))
-      throw CompileError(Code::E0304, "`" + printable(std::string(x.text(i))) + "` is no number of " + std::string(row(to).onnx));
+      throw CompileError(Code::E0304,
+                         "`" + printable(std::string(x.text(i))) + "` is no number of " + std::string(row(to).onnx));
   return y;
 }
 

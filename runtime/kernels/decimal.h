@@ -1,5 +1,6 @@
 // Floats as decimal texts and back, exactly: the fewest digits that are read as the same float (Burger and Dybvig,
-// "Printing Floating-Point Numbers Quickly and Accurately", 1996), and the float nearest to a text, of two the even one.
+// "Printing Floating-Point Numbers Quickly and Accurately", 1996), and the float nearest to a text, of two the even
+// one.
 #pragma once
 #include "runtime/call.h"
 #include "runtime/kernels/nest.h"
@@ -188,7 +189,8 @@ RT_CALLED T nearest_float(const DecimalNumber& d) {
     quotient |= 1;
   }
   const i64 width = 64 - __builtin_clzll(quotient), exponent = width - 1 - shift;
-  const i64 kept = exponent < kFormat.least_exponent ? kFormat.bits - (kFormat.least_exponent - exponent) : kFormat.bits;
+  const i64 kept =
+      exponent < kFormat.least_exponent ? kFormat.bits - (kFormat.least_exponent - exponent) : kFormat.bits;
   if (kept < 0) return T(0);
   const i64 dropped = width - kept;
   u64 mantissa = dropped > 63 ? 0 : quotient >> dropped;

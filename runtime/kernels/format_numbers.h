@@ -1,5 +1,6 @@
-// format_numbers: numbers as Python writes them: integers, and floats by the fewest digits that tell them apart from others
-// of their type, `0.25`, `1.0`, from 1e16 on and below 1e-4 as `1.5e+20`, `1e-05`; `NaN`, `INF` and `-INF` as ONNX has them.
+// format_numbers: numbers as Python writes them: integers, and floats by the fewest digits that tell them apart from
+// others of their type, `0.25`, `1.0`, from 1e16 on and below 1e-4 as `1.5e+20`, `1e-05`; `NaN`, `INF` and `-INF` as
+// ONNX has them.
 #pragma once
 #include "runtime/kernels/decimal.h"
 

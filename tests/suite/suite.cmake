@@ -25,9 +25,9 @@ function(suite_test engine least report)
            --report ${CMAKE_BINARY_DIR}/${report})
   set_tests_properties(suite.${engine} PROPERTIES LABELS suite PROCESSORS 2 SKIP_RETURN_CODE 77)
 endfunction()
-suite_test(artifact 2014 backend_suite.json)
-suite_test(interpreter 2014 backend_suite_interpreter.json)
-suite_test(cuda 2014 backend_suite_cuda.json)
+suite_test(artifact 2015 backend_suite.json)
+suite_test(interpreter 2015 backend_suite_interpreter.json)
+suite_test(cuda 2015 backend_suite_cuda.json)
 set_tests_properties(suite.interpreter suite.cuda PROPERTIES DEPENDS suite.artifact)  # which unpacks the archive
 
 # Plans over sizes in place of the inputs' extents, bound to the data's; and models that declare no shapes but their inputs'. Both
@@ -39,7 +39,7 @@ function(suite_count name least)
                        RESOURCE_LOCK backend_suite.json)
 endfunction()
 suite_count(sizes 1982 --engine=sizes)
-suite_count(blanked 2014 --engine=plan --blanked)
+suite_count(blanked 2015 --engine=plan --blanked)
 # The cases whose inputs decide shapes: one artifact at several values of these, some of which do not fit the model.
 suite_count(second_values 214 --engine=artifact --second-values)
 

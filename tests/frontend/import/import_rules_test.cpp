@@ -319,6 +319,25 @@ TEST(ImportRules, ScannedInputsAreEquallyLong) {
   EXPECT_TRUE(says(import(m), "E0302", "lengths of scanned inputs are 3 and 4"));
 }
 
+TEST(ImportRules, AScanOfVersion8HasABatchAndMayLackLengths) {
+  const Bytes body = GraphText{{node("Add", {"s", "x"}, {"t"}), node("Identity", {"t"}, {"u"})},
+                               {value("s"), value("x")},
+                               {value("t"), value("u")}};
+  const auto scan = [&](const char* lengths, const std::vector<std::variant<int, const char*>>& of_state) {
+    return import(
+        model(GraphText{{node("Scan", {lengths, "s", "x"}, {"y", "z"},
+                              {attr_graph("body", body), attr("num_scan_inputs", int64_t{1})})},
+                        {value("l", kInt64, {2}), value("s", kFloat, of_state), value("x", kFloat, {2, 5, 3})},
+                        {value("y"), value("z")}},
+              {opset("", 8)}));
+  };
+  const auto right = scan("", {2, 3});
+  EXPECT_EQ(right.codes(), "");
+  EXPECT_EQ(to_string(right.model.graph.type(right.model.graph.outputs()[1].value)), "f32[2x5x3]");
+  EXPECT_TRUE(says(scan("l", {2, 3}), "E0402", "`sequence_lens`"));
+  EXPECT_EQ(scan("", {}).codes(), "E0304");
+}
+
 // ---- wire ---------------------------------------------------------------------------------------------------------
 
 TEST(ImportRules, AnUnknownGroupIsSkipped) {
