@@ -244,14 +244,24 @@ std::string Graph::name_of_elements(const Value& value) const {
     const SourceNode* node = !from.empty() && from[0] < sources().size() ? &sources()[from[0]] : nullptr;
     if (node) name = fmt::format("{}@{}", node->name.empty() ? node->output : node->name, fmt::join(from, "+"));
   }
-  const auto is_taken = [&](const Value& other) {
-    return std::ranges::any_of(other.content, [&](Expr e) {
-      const auto symbol = symbol_of_element(e);
-      return symbol && symbol_name(*symbol) == name + ":0";
-    });
+  const auto is_taken = [&] {
+    bool taken = has_symbols_of(name);
+    for (const Graph* g = outside_; g && !taken; g = g->outside_) taken = g->has_symbols_of(name);
+    return taken;
   };
-  while (std::ranges::any_of(values_, is_taken)) name += "'";
+  while (is_taken()) name += "'";
   return name;
+}
+
+bool Graph::has_symbols_of(const std::string& name) const {
+  const auto is_of_them = [&](Expr e) {
+    const auto symbol = symbol_of_element(e);
+    return symbol && symbol_name(*symbol) == name + ":0";
+  };
+  return std::ranges::any_of(values_, [&](const Value& v) { return std::ranges::any_of(v.content, is_of_them); }) ||
+         std::ranges::any_of(nodes_, [&](const Node& n) {
+           return std::ranges::any_of(n.bodies, [&](const auto& body) { return body->has_symbols_of(name); });
+         });
 }
 
 void Graph::keep_deciding(ValueId v, std::vector<Expr> symbols) {
@@ -439,9 +449,9 @@ std::vector<bool> live_nodes(const Graph& g) {
   return live;
 }
 
-/// `captured` are, as they are now, the values that the inputs which stand last are.
+/// `captured` are, as they are now, the values that the inputs which stand last are; `outside`: that has the body `g`.
 Graph replay(const Graph& g, const Rule& rule, std::shared_ptr<const Sources> sources, const Provenance& extra,
-             std::span<const Value> captured = {});
+             std::span<const Value> captured = {}, const Graph* outside = nullptr);
 
 class Replayer {
  public:
@@ -486,7 +496,8 @@ class Replayer {
       std::vector<std::shared_ptr<const Graph>> bodies;
       const std::vector<Value> captured = n.bodies.empty() ? std::vector<Value>{} : captured_values(n, inputs);
       for (auto& b : n.bodies)
-        bodies.push_back(std::make_shared<const Graph>(replay(*b, rule_, into_.shared_sources(), extra_, captured)));
+        bodies.push_back(
+            std::make_shared<const Graph>(replay(*b, rule_, into_.shared_sources(), extra_, captured, &into_)));
       outputs = into_.add(*n.op, inputs, n.attrs, merge(n.provenance, extra_), n.version,
                           static_cast<int>(n.outputs.size()), std::move(bodies));
     }
@@ -522,8 +533,9 @@ class Replayer {
 };
 
 Graph replay(const Graph& g, const Rule& rule, std::shared_ptr<const Sources> sources, const Provenance& extra,
-             std::span<const Value> captured) {
+             std::span<const Value> captured, const Graph* outside) {
   Graph into(std::move(sources));
+  into.set_outside(outside);
   for (const Requirement& each : g.requirements()) into.require(each);
   Replayer r(into, g, rule, extra, !extra.empty());
   const size_t own = g.inputs().size() - captured.size();
@@ -538,6 +550,7 @@ Graph replay(const Graph& g, const Rule& rule, std::shared_ptr<const Sources> so
   r.run();
   r.share_meanings();
   for (const Port& p : g.outputs()) into.add_output(p.name, r.map(p.value));
+  into.set_outside(nullptr);
   bool clean = std::ranges::all_of(live_nodes(into), std::identity());
   return clean || !rule ? into : replay(into, {});
 }

@@ -152,6 +152,8 @@ class Graph {
   void require(const Requirement& r);  // kept once
   const Sources& sources() const { return *sources_; }
   std::shared_ptr<const Sources> shared_sources() const { return sources_; }
+  /// Of a body that is being made: the graph that will have it, whose symbols and its own are different ones.
+  void set_outside(const Graph* outside) { outside_ = outside; }
   /// Whether a node of it must.
   bool must_run() const { return must_run_; }
   /// Tells graphs that are being made apart, for tables that a rule keeps about each.
@@ -163,7 +165,8 @@ class Graph {
  private:
   friend struct GraphSurgeon;  // of the tests, to make what `add` does not
   ValueId new_value(Type type, NodeId producer);
-  std::string name_of_elements(const Value& value) const;  // of which no other symbols are called
+  std::string name_of_elements(const Value& value) const;  // other than those of symbols here, outside and in bodies
+  bool has_symbols_of(const std::string& name) const;      // here or in bodies
   void become_constant(ValueId v, Tensor t);
   // The parts of `add`, of a node that is in `nodes_` when they are done.
   void type_outputs(Node& node, int output_count);
@@ -181,6 +184,7 @@ class Graph {
   uint64_t serial_;
   int64_t folded_bytes_ = 0;  // of constants that `add` made
   bool must_run_ = false;
+  const Graph* outside_ = nullptr;  // of a body, while it is made by the graph that will have it
 };
 
 /// The values that decide shapes, but for inputs, in the order in which a run computes them; symbols that several have

@@ -1,12 +1,23 @@
 // expand_composites: a composite operator that no family has claimed becomes the graph that defines it, composites
 // inside included. expand_domains does the same before all other passes for operators of other domains than ai.onnx,
 // one level deep: passes and families know one name of everything.
+#include <algorithm>
+
 #include "frontend/ir/operator.h"
 #include "optimizer/choose/claim.h"
 #include "optimizer/pipeline.h"
 
 namespace cameo {
 namespace {
+
+/// A loop whose body has been expanded may be a composite after all, by the types that its body now gives.
+bool has_composite_loops(const Graph& g, bool (*stays)(const Node&)) {
+  return std::ranges::any_of(g.nodes(), [&](const Node& n) {
+    if (n.bodies.empty() || stays(n)) return false;
+    return std::holds_alternative<Composite>(meaning_of(g, n)) ||
+           std::ranges::any_of(n.bodies, [&](const auto& body) { return has_composite_loops(*body, stays); });
+  });
+}
 
 Graph expand(const Graph& g, PassContext& context, bool (*stays)(const Node&)) {
   Rule rule = [&](Graph& into, const Node& n, std::span<const ValueId> inputs) -> std::optional<std::vector<ValueId>> {
@@ -28,7 +39,9 @@ Graph expand(const Graph& g, PassContext& context, bool (*stays)(const Node&)) {
     values.resize(std::max(values.size(), n.outputs.size()));
     return values;
   };
-  return replay(g, rule);
+  Graph expanded = replay(g, rule);
+  while (has_composite_loops(expanded, stays)) expanded = replay(expanded, rule);  // each is one loop further outside
+  return expanded;
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ function(suite_count name least)
   set_tests_properties(suite.${name} PROPERTIES LABELS suite PROCESSORS 2 SKIP_RETURN_CODE 77 DEPENDS suite.artifact
                        RESOURCE_LOCK backend_suite.json)
 endfunction()
-suite_count(sizes 1982 --engine=sizes)
+suite_count(sizes 1983 --engine=sizes)
 suite_count(blanked 2015 --engine=plan --blanked)
 # The cases whose inputs decide shapes: one artifact at several values of these, some of which do not fit the model.
 suite_count(second_values 214 --engine=artifact --second-values)

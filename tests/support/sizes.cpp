@@ -97,8 +97,8 @@ std::string text_of(const DimBinding& sizes) {
 
 Graph retyped(const Graph& body, std::span<const Type> inputs);
 
-/// What a body takes: what stands last among the node's inputs, in the types that these have now; those of
-/// FlexAttention scores before that.
+/// What a body takes: what stands last among the node's inputs, in the types that these have now, those of Scan without
+/// the axes in front that its rounds walk; those of FlexAttention scores before that.
 std::vector<Type> inputs_of_body(const Graph& body, const Graph& outer, const Node& n,
                                  std::span<const ValueId> inputs) {
   const size_t count = body.inputs().size(), own = n.op->name == "FlexAttention" ? 1 : 0;
@@ -106,7 +106,12 @@ std::vector<Type> inputs_of_body(const Graph& body, const Graph& outer, const No
   for (ValueId v : body.inputs()) types.push_back(body.type(v));
   for (size_t i = own; i < count; ++i) {
     const ValueId now = inputs[inputs.size() - count + i];
-    if (now && outer.type(now).rank() == types[i].rank()) types[i].shape = outer.type(now).shape;
+    if (!now) continue;
+    const Shape& given = outer.type(now).shape;
+    const bool walked = n.op->name == "Scan" && !n.attrs.contains("scan_input_axes");
+    const auto rank = static_cast<std::ptrdiff_t>(types[i].shape.size());
+    if (std::ssize(given) == rank || (walked && std::ssize(given) > rank))
+      types[i].shape.assign(given.end() - rank, given.end());
   }
   if (own) {
     const Shape &q = outer.type(inputs[0]).shape, &k = outer.type(inputs[1]).shape;
