@@ -105,8 +105,8 @@ class Depthwise final : public Family {
     std::erase(axes, roles.channel);
     axes.push_back(roles.channel);
     LoweredKernel l =
-        lower_product(p.graph, p.layouts, p.output, p.part, roles.product,
-                      granted(p.graph, p.layouts, roles.wishes[0]), roles.wishes[1], std::move(axes), {}, Walks::Apart);
+        lower_product(p.graph, p.layouts, p.output, p.part, roles.product, granted(p.graph, p.layouts, roles.wishes[0]),
+                      roles.wishes[1], std::move(axes), {}, Walks::Apart);
     Kernel& k = l.kernel;
     k.family = this;
     const Expr sum = k.accumulated = folds_in({k.stores[0].value}).back();
@@ -122,8 +122,8 @@ class Depthwise final : public Family {
     const Taps taps = taps_of(product);
     const int64_t shifts = rt::tap_shifts(taps.row_step);
     l.operands[Product::kB].packing->shifts = shifts;
-    const Expr at = tap_offset(product.column, segment_of(product), product.k, points_of(product.segments), taps.count,
-                               shifts);
+    const Expr at =
+        tap_offset(product.column, segment_of(product), product.k, points_of(product.segments), taps.count, shifts);
     k.accumulated = rewrite(k.accumulated, [&](Expr e) {
       const bool is_b = e.op() == Op::Read && e.operand() == Product::kB;
       return is_b ? read_at(Product::kB, e.type(), at, boolean(true), zero(e.type())) : e;
@@ -178,9 +178,9 @@ class Depthwise final : public Family {
     std::string weights;
     printer.append(
         printer.scope(0, {}, [&] { weights = fmt::format("rt::taps_b(x{}, {})", Product::kB, printer.name(p.zero)); }));
-    print_product(printer, p, fmt::format("depthwise<{}>", k.choice["rows"]), weights,
-                  fmt::format("rt::TapWindow<{}, {}>{{{}}}, ", taps.count, taps.row_step,
-                              printer.name(taps.stride.extent())));
+    print_product(
+        printer, p, fmt::format("depthwise<{}>", k.choice["rows"]), weights,
+        fmt::format("rt::TapWindow<{}, {}>{{{}}}, ", taps.count, taps.row_step, printer.name(taps.stride.extent())));
   }
 };
 

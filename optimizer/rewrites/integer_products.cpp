@@ -276,6 +276,21 @@ class IntegerProducts {
     return make.op(n.op->name, {in[0], into.constant(std::move(*shifted)), operand(in, 2)}, n.attrs);
   }
 
+  /// y * factor; of a sum that was scaled, and to which a bias was added, the factor goes into these two.
+  static ValueId times(const Maker& make, ValueId y, ValueId factor) {
+    const auto node = [&](ValueId v, std::string_view name) -> const Node* {
+      const NodeId made = make.g[v].producer;
+      return made && make.g[made].op->name == name ? &make.g[made] : nullptr;
+    };
+    const Node* add = node(y, "Add");
+    const Node* scale = node(add ? add->inputs[0] : y, "Mul");
+    const Node* sum = scale ? node(scale->inputs[0], "Cast") : nullptr;
+    if (!sum || !(node(sum->inputs[0], "ConvInteger") || node(sum->inputs[0], "MatMulInteger")))
+      return make.op("Mul", {y, factor});
+    const ValueId of_sum = scale->inputs[0], by = scale->inputs[1], bias = add ? add->inputs[1] : ValueId{};
+    const ValueId scaled = make.op("Mul", {of_sum, make.op("Mul", {by, factor})});
+    return bias ? make.op("Add", {scaled, make.op("Mul", {bias, factor})}) : scaled;
+  }
   /// x / scale is x * (1 / scale) where x comes of an integer product or of what was dequantised: what is near the
   /// middle of two integers may round to the other one.
   std::optional<ValueId> by_reciprocal(Graph& into, const Node& n, std::span<const ValueId> in) {
@@ -286,7 +301,7 @@ class IntegerProducts {
     const Maker make{into, n.provenance};
     const float reciprocal = 1 / static_cast<float>(scale->get(0));
     std::vector<ValueId> inputs(in.begin(), in.end());
-    inputs[0] = make.op("Mul", {in[0], make.number(DType::f32, reciprocal)});
+    inputs[0] = times(make, in[0], make.number(DType::f32, reciprocal));
     inputs[1] = make.number(DType::f32, 1);
     if (operand(in, 2)) inputs[2] = make.reshape(in[2], {});
     return into.add(*n.op, std::move(inputs), n.attrs, n.provenance, n.version)[0];

@@ -1,9 +1,9 @@
-// depthwise: out(i.., row, col) = epilogue(sum over segments and taps of (A - zero) * B) of 8-bit integers, where column
-// `col` reads its own elements of A: depthwise convolutions in i32, exact in any order. Columns stand in lanes. The bytes
-// of four neighbouring taps are brought into one lane by unpacking registers of bytes, and multiplied as contract_quads.h
-// says: four products in one instruction (VNNI) or two by two as 16-bit integers. A quad serves all rows of the tile
-// whose taps it has: of rows that begin a tap apart two, with weights that are shifted by a tap for the second. So a
-// tile's sums cost as many shuffles as products.
+// depthwise: out(i.., row, col) = epilogue(sum over segments and taps of (A - zero) * B) of 8-bit integers, where
+// column `col` reads its own elements of A: depthwise convolutions in i32, exact in any order. Columns stand in lanes.
+// The bytes of four neighbouring taps are brought into one lane by unpacking registers of bytes, and multiplied as
+// contract_quads.h says: four products in one instruction (VNNI) or two by two as 16-bit integers. A quad serves all
+// rows of the tile whose taps it has: of rows that begin a tap apart two, with weights that are shifted by a tap for
+// the second. So a tile's sums cost as many shuffles as products.
 #pragma once
 #include "runtime/kernels/contract_operands.h"
 #include "runtime/kernels/contract_quads.h"
@@ -68,7 +68,8 @@ struct TapBytes {
   template <int Half, class E, int... I>
   RT_FN static E unpack(Indices<int, I...>, E x, E y) {
     constexpr int kCount = sizeof...(I), kOfPart = kCount / kParts;
-    return __builtin_shufflevector(x, y, (I / kOfPart * kOfPart + (Half * kOfPart + I % kOfPart) / 2 + I % 2 * kCount)...);
+    return __builtin_shufflevector(x, y,
+                                   (I / kOfPart * kOfPart + (Half * kOfPart + I % kOfPart) / 2 + I % 2 * kCount)...);
   }
   // The first `Count` are columns; i8 as u8 that are larger by 128.
   template <int Count, class T>
@@ -174,26 +175,27 @@ struct Depthwise {
                          acc.add(indices<Sums::kPairs>{}, p, window.stride, w, panel_step);
                          w += kStep;
                        });
-    i32 sums[H * W];
-    put(indices<H * Sums::kVectors>{}, acc, sums);
-    const auto at = [&](auto sum, auto column)
-                        __attribute__((always_inline)) { store_element<R>(epilogue, index, sum, row + known, column); };
-    RT_ROLLED
-    for (; known < H; ++known) emit<W, Count>(sums + known * W, col, at);
+    const auto at = [&](auto sum, i64 in_tile, auto column) __attribute__((always_inline)) {
+      store_element<R>(epilogue, index, sum, row + in_tile, column);
+    };
+    emit<H, Count>(indices<H * Sums::kVectors>{}, acc, known, col, at);
   }
-  template <class Sums, int... I>
-  RT_FN static void put(Indices<int, I...>, const Sums& acc, i32* sums) {
-    using V = typename Sums::V;
-    (..., store(sums, Lanes<kLanes<V>>{I * kLanes<V>}, acc.sum[I]));
+  template <int H, int Count, class Sums, class F, int... I>
+  RT_FN static void emit(Indices<int, I...>, const Sums& acc, i64 known, i64 col, F f) {
+    (..., (I / Sums::kVectors >= known ? emit_vector<Count, I % Sums::kVectors>(acc.sum[I], I / Sums::kVectors, col, f)
+                                       : void()));
   }
-  template <int W, int Count, class F>
-  RT_FN static void emit(const i32* sums, i64 col, F f) {
-    constexpr int kLanesAtOnce = kPart < W ? kPart : W, kRest = Count % kLanesAtOnce;
-    i64 at = 0;
-    RT_ROLLED
-    for (; at + kLanesAtOnce <= Count; at += kLanesAtOnce)
-      f(load_next<i32, kLanesAtOnce>(sums + at), Lanes<kLanesAtOnce>{col + at});
-    if constexpr (kRest > 0) emit_tail<kLanesAtOnce / 2>(sums + at, col + at, Constant<kRest>{}, f);
+  template <int Count, int J, class V, class F>
+  RT_FN static void emit_vector(V sum, i64 row, i64 col, F f) {
+    constexpr int kWidth = kLanes<V>, kLeft = Count - J * kWidth;
+    const auto at = [&](auto x, auto c) RT_INLINE { f(x, row, c); };
+    if constexpr (kLeft >= kWidth) {
+      at(sum, Lanes<kWidth>{col + J * kWidth});
+    } else if constexpr (kLeft > 0) {
+      i32 lanes[kWidth];
+      store(lanes, Lanes<kWidth>{0}, sum);
+      emit_tail<kWidth / 2>(lanes, col + J * kWidth, Constant<kLeft>{}, at);
+    }
   }
   // The columns behind the last register of 2 W bytes: in halves of 16 or more, then those that are left.
   template <int H, int W>
