@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 #include <unordered_map>
 
@@ -62,6 +63,22 @@ std::string literal(Expr e) {
   if (e.type() == DType::u64) return fmt::format("{}ul", static_cast<uint64_t>(v));
   std::string digits = v == INT64_MIN ? "(-9223372036854775807l - 1)" : fmt::format("{}l", v);
   return e.type() == DType::i64 ? digits : fmt::format("{}({})", storage_type(e.type()), digits);
+}
+
+/// An integer of 8 bits that is a rounded float and a whole number.
+struct Quantized {
+  Expr x;
+  int64_t zero = 0;
+};
+std::optional<Quantized> quantized(Expr e) {
+  constexpr double kMost = 1 << 16;
+  if (e.op() != Op::Cast || (e.type() != DType::u8 && e.type() != DType::i8) || e.arg(0).type() != DType::f32)
+    return {};
+  Expr sum = e.arg(0);
+  double zero = 0;
+  if (sum.op() == Op::Add && sum.arg(1).is_const()) zero = sum.arg(1).float_value(), sum = sum.arg(0);
+  if (sum.op() != Op::Round || zero != std::floor(zero) || std::abs(zero) > kMost) return {};
+  return Quantized{sum.arg(0), static_cast<int64_t>(zero)};
 }
 
 class Printer final : public KernelPrinter {
@@ -206,6 +223,8 @@ class Printer final : public KernelPrinter {
   std::string call(Expr e) {
     CAMEO_CHECK(e.op() != Op::Load, "Reads alone in a kernel");
     if (e.op() == Op::Read) return print_read(e);
+    if (const auto q = quantized(e))
+      return fmt::format("rt::quantized<{}>({}, {})", storage_type(e.type()), name(q->x), q->zero);
     const bool compares = e.op() == Op::Lt || e.op() == Op::Le;
     std::string args;
     for (Expr a : e.args()) args += fmt::format("{}{}", args.empty() ? "" : ", ", compares ? compared(a) : name(a));

@@ -38,6 +38,8 @@ std::vector<OutputExpr> fuse(const Graph& g, const Cluster& c);
 
 /// A meaning without the terms of its sums that are zero for every element.
 Expr trim_folds(const Graph& g, Expr root);
+/// A meaning in which what is rounded to u8 and read as a float again is no integer between.
+Expr without_round_trips(Expr root);
 /// The Loads of a product that make it zero where they lie outside of their value; sums of products are looked into.
 std::vector<Expr> zero_factors(Expr product);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "runtime/kernels/depthwise_shape.h"
 #include "runtime/kernels/winograd_shape.h"
 
 namespace cameo {
@@ -64,6 +65,10 @@ int64_t indices_of(const std::vector<Packing::Axis>& axes) {
 int64_t Packing::k_total() const { return indices_of(k); }
 int64_t Packing::elements() const {
   if (winograd) return rt::winograd_weight_elements(column.extent, k.back().extent);
+  if (shifts) {
+    const int64_t taps = k.back().extent;
+    return rt::panels_of(column.extent) * rt::tap_panel_bytes(k_total() / taps, taps, shifts);
+  }
   const int64_t terms = nibbles ? k_total() / 2 : k_total();
   if (!quads_of) return indices_of(groups) * rt::packed_b_elements(column.extent, terms);
   const int64_t quads = rt::quads_of(k_total() / quads_of, quads_of);
@@ -80,6 +85,13 @@ Expr quad_offset(Expr column, Expr segment, Expr term, int64_t segments, int64_t
   const Expr row = segment * integer(rt::quads_of(1, terms)) + floor_div(term, quad);
   return simplify_index(floor_div(column, panel) * integer(rt::quad_panel_bytes(rt::quads_of(segments, terms))) +
                         row * integer(rt::kQuadRow) + mod(column, panel) * quad + mod(term, quad));
+}
+
+Expr tap_offset(Expr column, Expr segment, Expr tap, int64_t segments, int64_t taps, int64_t shifts) {
+  const Expr panel = integer(rt::kPanel), quad = integer(rt::kQuad);
+  const Expr row = segment * integer(shifts * rt::tap_quads(taps, shifts)) + floor_div(tap, quad);
+  return simplify_index(floor_div(column, panel) * integer(rt::tap_panel_bytes(segments, taps, shifts)) +
+                        row * integer(rt::kQuadRow) + mod(column, panel) * quad + mod(tap, quad));
 }
 
 std::optional<Expr> packed_offset(const Packing& p, const std::vector<int64_t>& dims, std::span<const Expr> index) {

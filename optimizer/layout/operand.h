@@ -21,6 +21,7 @@ struct Packing {
   std::vector<Axis> k;
   int64_t base_offset = 0;
   int64_t quads_of = 0;   // terms of a segment, if they stand in quads
+  int64_t shifts = 0;     // of taps, which the last of k counts, if they stand as depthwise_shape.h says
   bool nibbles = false;   // of bytes below 16: two terms, one after the other, share one
   bool winograd = false;  // k are 3 x 3 taps and channels, which stand at the points that winograd_shape.h says
   int64_t k_total() const;
@@ -31,6 +32,8 @@ struct Packing {
 Expr panel_offset(Expr column, Expr term, int64_t terms);
 /// The same of quads: `term` counts those of a segment, of which each panel has `segments` of `terms`.
 Expr quad_offset(Expr column, Expr segment, Expr term, int64_t segments, int64_t terms);
+/// The same of taps, of which each segment has so many.
+Expr tap_offset(Expr column, Expr segment, Expr tap, int64_t segments, int64_t taps, int64_t shifts);
 /// Where the panels of a matrix have an element; nullopt where they are not those of all of a matrix of these dims.
 std::optional<Expr> packed_offset(const Packing& p, const std::vector<int64_t>& dims, std::span<const Expr> index);
 

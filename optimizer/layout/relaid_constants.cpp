@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/kernels/depthwise_shape.h"
 #include "runtime/kernels/winograd_shape.h"
 
 namespace cameo {
@@ -13,6 +14,7 @@ std::string describe(const Packing& p) {
   for (auto& k : p.k) s += fmt::format(", {}x{}", k.extent, k.stride);
   for (auto& g : p.groups) s += fmt::format("; {}x{}", g.extent, g.stride);
   if (p.quads_of) s += fmt::format(" in quads of {}", p.quads_of);
+  if (p.shifts) s += fmt::format(" in {} shifts", p.shifts);
   if (p.nibbles) s += " in nibbles";
   if (p.winograd) s += " by Winograd";
   return s;
@@ -43,6 +45,17 @@ void pack_quads(const Tensor& t, const Packing& p, const std::vector<int64_t>& r
   }
 }
 
+Tensor pack_taps(const Tensor& t, const Packing& p, const std::vector<int64_t>& rows) {
+  Tensor out(DType::i8, {p.elements()});
+  const auto* from = reinterpret_cast<const int8_t*>(t.bytes().data()) + p.base_offset;
+  const int64_t taps = p.k.back().extent;
+  rt::pack_taps(reinterpret_cast<int8_t*>(out.mutable_bytes().data()), p.column.extent, p.k_total() / taps, taps,
+                p.shifts, [&](int64_t segment, int64_t tap, int64_t column) {
+                  return from[rows[static_cast<size_t>(segment * taps + tap)] + column * p.column.stride];
+                });
+  return out;
+}
+
 /// The first of two terms is a byte's lower half.
 Tensor pack_nibbles(const Tensor& t, const Packing& p, const std::vector<int64_t>& rows) {
   Tensor out(DType::u8, {p.elements()});
@@ -70,6 +83,7 @@ Tensor at_points(const Tensor& t, const Packing& p) {
 Tensor pack_panels(const Tensor& t, const Packing& p) {
   if (p.winograd) return at_points(t, p);
   const std::vector<int64_t> rows = offsets_of(p.k, 0);
+  if (p.shifts) return pack_taps(t, p, rows);
   if (p.nibbles) return pack_nibbles(t, p, rows);
   Tensor out(t.dtype(), {p.elements()});
   auto pack = [&]<class T>(T) {

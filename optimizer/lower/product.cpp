@@ -81,10 +81,13 @@ Expr sum_of(const ProductMatch& m, Expr a_offset, Expr b_offset, Expr zero_of_a)
 
 std::optional<Operand> wish_for_a(const Graph& g, const Layouts& layouts, const ProductMatch& m,
                                   std::span<const Expr> shared) {
+  const int last = summed_axis(m, layouts[m.a.operand()], shared);
+  return last < 0 ? std::nullopt : wish_for_axis(g, layouts, m, last);
+}
+
+std::optional<Operand> wish_for_axis(const Graph& g, const Layouts& layouts, const ProductMatch& m, int last) {
   const ValueId v{m.a.operand()};
   const Layout& made = layouts[v.index];
-  const int last = summed_axis(m, made, shared);
-  if (last < 0) return std::nullopt;
   std::optional<Operand> a = halo_of(g, m.a, made);
   if (a && a->border_value && !stands_for_zero(a->border_value, m)) return std::nullopt;
   if (!a || (!has_halo(*a) && made.pitch[static_cast<size_t>(last)].is_static(1))) return a;

@@ -11,6 +11,8 @@ namespace cameo {
 /// variable that is summed, the index of that axis may have axes of the output in `shared`.
 std::optional<Operand> wish_for_a(const Graph& g, const Layouts& layouts, const ProductMatch& m,
                                   std::span<const Expr> shared = {});
+/// The same with this axis last.
+std::optional<Operand> wish_for_axis(const Graph& g, const Layouts& layouts, const ProductMatch& m, int last);
 /// A fold that walks `a` backwards (a transposed convolution's taps) is counted from its end; then the folds go from
 /// the one with the longest stride in `a` to the one with the shortest.
 void order_folds(ProductMatch& m, const Operand& a);

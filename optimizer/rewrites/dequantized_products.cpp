@@ -1,7 +1,7 @@
-// dequantized_products: a product of f32 with weights that are quantised alone (MatMulNBits, and MatMul by what
-// DequantizeLinear makes of a constant) is a DequantizedMatMul, whose weights stay as small as they are. CodedWeights
-// of 8 bits do so for few rows only, of which memory is the bound: for more rows f32 weights are faster. Codes are
-// shifted such that none has a sign, which takes as much off as their zero points.
+// dequantized_products: a product of f32 with weights that are quantised alone (MatMulNBits, and MatMul or Gemm by
+// what DequantizeLinear makes of a constant) is a DequantizedMatMul, whose weights stay as small as they are.
+// Weights of 8 bits do so for few rows only, of which memory is the bound: for more rows f32 weights are faster.
+// Codes are shifted such that none has a sign, which takes as much off as their zero points.
 #include <algorithm>
 
 #include "frontend/ir/operator.h"
@@ -83,8 +83,9 @@ int64_t bits_of(DType t) {
   return is_integer(t) && (bits == 4 || bits == 8) ? bits : 0;
 }
 
-/// Of a matrix whose columns are the product's, with a scale for each, for all, or for each of its blocks of rows.
-std::optional<CodedWeights> weights_of_dequantized(const Graph& g, ValueId v) {
+/// Of a matrix whose columns are the product's, or, transposed, its rows, with a scale for each, for all, or for each
+/// block of terms.
+std::optional<CodedWeights> weights_of_dequantized(const Graph& g, ValueId v, bool transposed) {
   const NodeId made = v ? g[v].producer : NodeId{};
   if (!made || g[made].op->name != "DequantizeLinear" || g.type(v).dtype != DType::f32 || g.type(v).rank() != 2)
     return std::nullopt;
@@ -92,33 +93,45 @@ std::optional<CodedWeights> weights_of_dequantized(const Graph& g, ValueId v) {
   const auto& in = g[made].inputs;
   const Tensor *x = constant(g, in[0]), *scale = constant(g, in[1]), *zero = constant(g, operand(in, 2));
   if (!x || !scale || scale->dtype() != DType::f32 || (operand(in, 2) && !zero)) return std::nullopt;
-  const int64_t bits = bits_of(x->dtype()), k = x->dims()[0], columns = x->dims()[1];
+  const int along = transposed ? 1 : 0, across = 1 - along;  // axes of the terms and of the columns
+  const int64_t bits = bits_of(x->dtype()), k = x->dims()[along], columns = x->dims()[across];
   const int64_t axis = NodeView::axis(view.attr_int("axis"), 2), block = view.attr_int("block_size");
-  const bool by_blocks = scale->rank() == 2 && axis == 0 && block > 0 && block % 2 == 0 && k % block == 0;
-  const bool by_columns = scale->rank() == 1 && scale->size() == columns && axis == 1;
+  const bool by_blocks = scale->rank() == 2 && axis == along && block > 0 && block % 2 == 0 && k % block == 0;
+  const bool by_columns = scale->rank() == 1 && scale->size() == columns && axis == across;
   if (!bits || k % 2 || columns == 0 || !(by_blocks || by_columns || scale->size() == 1)) return std::nullopt;
   const int64_t blocks = by_blocks ? k / block : 1, shift = is_signed(x->dtype()) ? int64_t{1} << (bits - 1) : 0;
   CodedWeights w(k, columns, blocks, bits);
+  const auto place = [&](int64_t i, int64_t rows) {  // of what the product's matrix has at i
+    return transposed ? i % columns * rows + i / columns : i;
+  };
   for (int64_t i = 0; i < blocks * columns; ++i) {
-    const int64_t at = scale->size() == 1 ? 0 : i;
+    const int64_t at = scale->size() == 1 ? 0 : place(i, blocks);
     w.scales.set(i, scale->get(at));
     w.zeros.set_int(i, shift + (zero ? zero->get_int(at) : 0));
   }
-  for (int64_t i = 0; i < k * columns; ++i) w.codes.set_int(i, shift + x->get_int(i));
+  for (int64_t i = 0; i < k * columns; ++i) w.codes.set_int(i, shift + x->get_int(place(i, k)));
   return w;
+}
+
+/// A MatMul, or a Gemm that is one and a sum.
+bool is_product(const Graph& g, const Node& n) {
+  if (n.op->name != "Gemm") return n.op->name == "MatMul";
+  const NodeView view(g, n);
+  return view.attr_float("alpha") == 1 && view.attr_float("beta") == 1 && !view.attr_int("transA");
 }
 
 std::optional<ValueId> dequantized_product(PassContext& context, Graph& into, const Node& n,
                                            std::span<const ValueId> in) {
   const bool of_bits = n.op->name == "MatMulNBits";
-  if ((!of_bits && n.op->name != "MatMul") || !is_row_matrix(into, in[0])) return std::nullopt;
-  auto w = of_bits ? weights_of_bits(into, n, in) : weights_of_dequantized(into, in[1]);
+  if (!(of_bits || is_product(into, n)) || !is_row_matrix(into, in[0])) return std::nullopt;
+  const bool gemm = n.op->name == "Gemm", transposed = gemm && NodeView(into, n).attr_int("transB");
+  auto w = of_bits ? weights_of_bits(into, n, in) : weights_of_dequantized(into, in[1], transposed);
   if (!w) return std::nullopt;
   Shape rows = into.type(in[0]).shape;
   rows.pop_back();
   if (w->bits == 8 && !of_bits && product(rows).estimate() > kFewRows) return std::nullopt;
   if (!context.apply("dequantized_matmul", into, n.provenance)) return std::nullopt;
-  const ValueId bias = of_bits ? operand(in, 5) : ValueId{};
+  const ValueId bias = of_bits ? operand(in, 5) : gemm ? operand(in, 2) : ValueId{};
   const ValueId y = product_of(into, n, in[0], std::move(*w));
   return bias ? into.add(get_operator("Add"), {y, bias}, {}, n.provenance)[0] : y;
 }

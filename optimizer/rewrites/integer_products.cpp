@@ -18,6 +18,7 @@ namespace {
 
 /// More products of u8 by i8 may leave an i32.
 constexpr int64_t kMostTerms = INT32_MAX / (255 * 128);
+constexpr const char* kGroups = "its groups are neither one nor single channels with windows of up to 16 a side";
 
 bool is_one(const Graph& g, ValueId v) {
   const Shape& s = g.type(v).shape;
@@ -143,7 +144,9 @@ class IntegerProducts {
     return context_.apply(rule, into, n.provenance);
   }
 
-  static int64_t groups(const Graph& g, const Node& n) { return NodeView(g, n).attr_int("group"); }
+  static bool has_integer_groups(const Graph& g, const Node& n, ValueId w) {
+    return cameo::has_integer_groups(g.type(w).shape, NodeView(g, n).attr_int("group"));
+  }
 
   /// Why a product with a dequantised operand is none of integers.
   std::nullopt_t stays(const Node& n, std::string_view why) {
@@ -167,7 +170,7 @@ class IntegerProducts {
   std::optional<ValueId> of_conv(Graph& into, const Node& n, std::span<const ValueId> in) {
     const auto q = operands_of(into, n, in, 0);
     if (!q) return std::nullopt;
-    if (groups(into, n) != 1) return stays(n, "it has groups");
+    if (!has_integer_groups(into, n, in[1])) return stays(n, kGroups);
     if (!apply("integer_conv", into, n)) return std::nullopt;
     const Maker make{into, n.provenance};
     const int behind = into.type(in[0]).rank() - 2;
@@ -212,8 +215,8 @@ class IntegerProducts {
   std::optional<ValueId> of_qlinear_conv(Graph& into, const Node& n, std::span<const ValueId> in) {
     const Quantized x{in[0], in[1], in[2]}, w{in[3], in[4], in[5]}, y{in[0], in[6], in[7]};
     if (!is_activation(into, x) || !is_one(into, y.scale) || !is_one(into, y.zero)) return std::nullopt;
-    std::string why = "it has groups";
-    const auto weights = groups(into, n) == 1 ? weights_of(into, w, 0, why) : std::nullopt;
+    std::string why = kGroups;
+    const auto weights = has_integer_groups(into, n, in[3]) ? weights_of(into, w, 0, why) : std::nullopt;
     if (!weights) return of_floats(into, n, in, "Conv", 0, why);
     if (!apply("integer_conv", into, n)) return std::nullopt;
     const Maker make{into, n.provenance};
@@ -273,6 +276,21 @@ class IntegerProducts {
     return make.op(n.op->name, {in[0], into.constant(std::move(*shifted)), operand(in, 2)}, n.attrs);
   }
 
+  /// y * factor; of a sum that was scaled, and to which a bias was added, the factor goes into these two.
+  static ValueId times(const Maker& make, ValueId y, ValueId factor) {
+    const auto node = [&](ValueId v, std::string_view name) -> const Node* {
+      const NodeId made = make.g[v].producer;
+      return made && make.g[made].op->name == name ? &make.g[made] : nullptr;
+    };
+    const Node* add = node(y, "Add");
+    const Node* scale = node(add ? add->inputs[0] : y, "Mul");
+    const Node* sum = scale ? node(scale->inputs[0], "Cast") : nullptr;
+    if (!sum || !(node(sum->inputs[0], "ConvInteger") || node(sum->inputs[0], "MatMulInteger")))
+      return make.op("Mul", {y, factor});
+    const ValueId of_sum = scale->inputs[0], by = scale->inputs[1], bias = add ? add->inputs[1] : ValueId{};
+    const ValueId scaled = make.op("Mul", {of_sum, make.op("Mul", {by, factor})});
+    return bias ? make.op("Add", {scaled, make.op("Mul", {bias, factor})}) : scaled;
+  }
   /// x / scale is x * (1 / scale) where x comes of an integer product or of what was dequantised: what is near the
   /// middle of two integers may round to the other one.
   std::optional<ValueId> by_reciprocal(Graph& into, const Node& n, std::span<const ValueId> in) {
@@ -283,7 +301,7 @@ class IntegerProducts {
     const Maker make{into, n.provenance};
     const float reciprocal = 1 / static_cast<float>(scale->get(0));
     std::vector<ValueId> inputs(in.begin(), in.end());
-    inputs[0] = make.op("Mul", {in[0], make.number(DType::f32, reciprocal)});
+    inputs[0] = times(make, in[0], make.number(DType::f32, reciprocal));
     inputs[1] = make.number(DType::f32, 1);
     if (operand(in, 2)) inputs[2] = make.reshape(in[2], {});
     return into.add(*n.op, std::move(inputs), n.attrs, n.provenance, n.version)[0];

@@ -7,6 +7,7 @@
 
 #include "frontend/ir/operator.h"
 #include "optimizer/pipeline.h"
+#include "optimizer/rewrites/operands.h"
 
 namespace cameo {
 namespace {
@@ -80,7 +81,7 @@ class WidenProducts {
     const ValueId w = p.inputs[1];
     const bool stands = g[w].constant && g.type(w).dtype == DType::i8 && (p.inputs.size() < 4 || !p.inputs[3]);
     if (!context_.target.has_integer_products() || !stands) return true;
-    return p.op->name == "ConvInteger" && NodeView(g, p).attr_int("group") != 1;
+    return p.op->name == "ConvInteger" && !has_integer_groups(g.type(w).shape, NodeView(g, p).attr_int("group"));
   }
   ValueId less_zero(Graph& into, const Node& p, size_t operand, int behind, const Provenance& o) {
     const ValueId wide = widen(into, p.inputs[operand], o);

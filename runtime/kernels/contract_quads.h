@@ -63,6 +63,34 @@ RT_FN V add_pairs(V sum, Words<V> a, Words<V> b) {
   }
 }
 
+#if RT_HAS_QUADS
+// sum[l] + the products of the four u8 and the four i8 that are lane l of a and b
+template <class V>
+RT_FN V add_quads(V sum, V a, V b) {
+#if defined(__AVX512VNNI__)
+  using P = vec<i32, sizeof(V) < 64 ? kLanes<V> : 16>;
+#else
+  using P = vec<i32, sizeof(V) < 32 ? kLanes<V> : 8>;
+#endif
+  return by_parts<P>(
+      [](P s, P x, P y) RT_INLINE {
+#if defined(__AVX512VNNI__) && defined(__clang__)
+        if constexpr (sizeof(P) == 64) return (P)__builtin_ia32_vpdpbusd512(s, x, y);
+#elif defined(__AVX512VNNI__)
+        if constexpr (sizeof(P) == 64) return (P)__builtin_ia32_vpdpbusd_v16si(s, x, y);
+#endif
+#if defined(__clang__)
+        if constexpr (sizeof(P) == 32) return (P)__builtin_ia32_vpdpbusd256(s, x, y);
+        if constexpr (sizeof(P) == 16) return (P)__builtin_ia32_vpdpbusd128(s, x, y);
+#else
+        if constexpr (sizeof(P) == 32) return (P)__builtin_ia32_vpdpbusd_v8si(s, x, y);
+        if constexpr (sizeof(P) == 16) return (P)__builtin_ia32_vpdpbusd_v4si(s, x, y);
+#endif
+      },
+      sum, a, b);
+}
+#endif
+
 // Weights and a row's elements as the instructions want them: what is made of them serves a whole row or column of a
 // tile.
 template <class V>
@@ -79,33 +107,12 @@ template <class V>
 struct QuadElements {
 #if RT_HAS_QUADS
   V bytes;
-  RT_FN explicit QuadElements(u32 x) : bytes(splat<V>(i32(x))) {}
-  RT_FN V add_products(V sum, const QuadWeights<V>& w) const {
-#if defined(__AVX512VNNI__)
-    using P = vec<i32, 16>;
-#if defined(__clang__)
-    return by_parts<P>([](P s, P x, P y) RT_INLINE { return (P)__builtin_ia32_vpdpbusd512(s, x, y); }, sum, bytes,
-                       w.bytes);
-#else
-    return by_parts<P>([](P s, P x, P y) RT_INLINE { return (P)__builtin_ia32_vpdpbusd_v16si(s, x, y); }, sum, bytes,
-                       w.bytes);
-#endif
-#else
-    using P = vec<i32, 8>;
-#if defined(__clang__)
-    return by_parts<P>([](P s, P x, P y) RT_INLINE { return (P)__builtin_ia32_vpdpbusd256(s, x, y); }, sum, bytes,
-                       w.bytes);
-#else
-    return by_parts<P>([](P s, P x, P y) RT_INLINE { return (P)__builtin_ia32_vpdpbusd_v8si(s, x, y); }, sum, bytes,
-                       w.bytes);
-#endif
-#endif
-  }
+  RT_FN explicit QuadElements(V x) : bytes(x) {}
+  RT_FN V add_products(V sum, const QuadWeights<V>& w) const { return add_quads<V>(sum, bytes, w.bytes); }
 #else
   Words<V> even, odd;
-  RT_FN explicit QuadElements(u32 x)
-      : even((Words<V>)(splat<V>(i32(x)) & 0x00ff00ff)),
-        odd((Words<V>)((vec<u16, 2 * kLanes<V>>)splat<V>(i32(x)) >> 8)) {}
+  RT_FN explicit QuadElements(V x)
+      : even((Words<V>)(x & 0x00ff00ff)), odd((Words<V>)((vec<u16, 2 * kLanes<V>>)x >> 8)) {}
   RT_FN V add_products(V sum, const QuadWeights<V>& w) const {
     return add_pairs<V>(add_pairs<V>(sum, even, w.even), odd, w.odd);
   }
@@ -143,7 +150,7 @@ struct QuadSums : TileSums<i32, MR, NV, kChains> {
   RT_FN void step(Indices<int, I...>, Indices<int, J...> columns, const i8* b, i64 panel_step, Quad quad_of_row) {
     const QuadWeights<V> w[kAcross] = {
         QuadWeights<V>((V)load_next<i8, 4 * kPart>(b + J / kParts * panel_step + J % kParts * 4 * kPart))...};
-    (..., add_row<C>(columns, I, QuadElements<V>(quad_of_row(I)), w));
+    (..., add_row<C>(columns, I, QuadElements<V>(splat<V>(i32(quad_of_row(I)))), w));
   }
   template <int C, int... J>
   RT_FN void add_row(Indices<int, J...>, int row, QuadElements<V> x, const QuadWeights<V>* w) {

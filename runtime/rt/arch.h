@@ -223,4 +223,18 @@ RT_FN V round_in(V x) {
 }
 #endif
 
+// Floats within an i32 to the nearest ones, half to even.
+template <class V>
+RT_FN like<i32, V> nearest(V x) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) >= 64 && kLanes<V> > 0) {
+    using P = vec<f32, 16>;
+    constexpr int kEven = 8;  // whatever the thread's mode of rounding is
+    return (like<i32, V>)by_parts<P>(
+        [](P p) RT_INLINE { return (P)__builtin_ia32_cvtps2dq512_mask(p, vec<i32, 16>{}, -1, kEven); }, x);
+  }
+#endif
+  return convert<i32>(round_even(x));
+}
+
 }  // namespace rt::detail

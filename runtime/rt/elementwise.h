@@ -183,6 +183,7 @@ RT_FN like<T, V> saturate(V x) {  // float to integer
   if constexpr (sizeof(T) < 4) {  // its limits are exact floats, and lanes narrow at the end alone
     constexpr F least = F(Limits<T>::lowest), most = F(Limits<T>::highest);
     const V above = x > least ? x : splat<V>(least), within = above < most ? above : splat<V>(most);
+    if constexpr (least == 0) return convert<T>(convert<i32>(within));  // a NaN is not above it
     return convert<T>(convert<i32>(V(x == x ? within : V{})));
   }
   constexpr F low = F(Limits<T>::lowest), high = F(Limits<T>::highest / 2 + 1) * 2;

@@ -205,6 +205,15 @@ RT_UNARY_FLOAT(is_nan, condition(x != x))
 RT_UNARY_FLOAT(is_inf, condition(detail::absolute(x) == splat<V>(Limits<element_of<V>>::min_identity)))
 #undef RT_UNARY_FLOAT
 
+// round(x) + zero as T, an integer of 8 bits: what a cast of that sum gives.
+template <class T, class V>
+RT_FN auto quantized(V x, i32 zero) {
+  const f32 low = f32(i32(Limits<T>::lowest) - zero), high = f32(i32(Limits<T>::highest) - zero);
+  const V above = x > low ? x : splat<V>(low), within = above < high ? above : splat<V>(high);
+  const V number = kIsSigned<T> ? V(x == x ? within : splat<V>(f32(-zero))) : within;  // low is that of a u8
+  return convert<T>(detail::nearest(number) + zero);
+}
+
 template <class A, class B>
 RT_FN auto copysign(A a, B b) {
   using R = meet<A, B>;

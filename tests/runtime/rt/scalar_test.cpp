@@ -257,6 +257,23 @@ TEST(Casts, FloatsAtTheEdges) {
   EXPECT_EQ(rt::cast<int8_t>(NAN), 0);
 }
 
+template <class T, class V>
+void check_quantized(V x, int zero) {
+  const auto got = rt::quantized<T>(x, zero), want = rt::cast<T>(rt::add(rt::round(x), static_cast<float>(zero)));
+  for (int i = 0; i < std::max(rt::kLanes<V>, 1); ++i)
+    ASSERT_EQ(rt::lane(got, i), rt::lane(want, i)) << rt::lane(x, i) << " and " << zero << " in " << rt::kLanes<V>;
+}
+TEST(Casts, QuantizedIsACastOfWhatIsRounded) {
+  std::vector<float> values = pool<float>();
+  for (float x = -400; x < 400; x += 0.25f) values.push_back(x);
+  for (const int zero : {0, 3, 122, 255, -128})
+    for (size_t at = 0; at < values.size(); at += 4) {
+      check_quantized<uint8_t>(values[at], zero), check_quantized<int8_t>(values[at], zero);
+      check_quantized<uint8_t>(load_some<4>(values, at), zero), check_quantized<int8_t>(load_some<8>(values, at), zero);
+      check_quantized<uint8_t>(load_some<16>(values, at), zero),
+          check_quantized<int8_t>(load_some<16>(values, at), zero);
+    }
+}
 TEST(Conditions, LogicAndSelect) {
   const auto a = load_some<16>(pool<float>(), 0), b = load_some<16>(pool<float>(), 7);
   const auto less = rt::lt(a, b), positive = rt::gt(a, 0.0f);
