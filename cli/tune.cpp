@@ -103,6 +103,14 @@ class ModelWorkshop final : public Workshop {
     return trial;
   }
 
+  /// As many runs as a small share of a second holds.
+  void prepare(const Trial& first) override {
+    show_progress();
+    const Json answer = answer_of(first.artifact, "bench", arguments(1));
+    const double ns = answer.at("cases").at(0).at("latency_ns").at("min").get<double>();
+    runs_ = static_cast<int>(std::clamp(kRoundNs / std::max(ns, 1.0), 1.0, 1e4));
+  }
+
   StepTimes time_steps(const Trial& trial) override {
     StepTimes steps;
     const Json profile = run(trial, "profile");
@@ -124,20 +132,14 @@ class ModelWorkshop final : public Workshop {
  private:
   Json run(const Trial& trial, const std::string& verb) {
     show_progress();
-    if (!runs_) find_runs(trial);
     const double start = seconds();
     Json answer = answer_of(trial.artifact, verb, arguments(runs_), limit_);
     if (std::isinf(limit_)) limit_ = kMostTimes * (seconds() - start) + kLimitSeconds;
     return answer;
   }
-  /// As many as a small share of a second holds.
-  void find_runs(const Trial& trial) {
-    const Json first = answer_of(trial.artifact, "bench", arguments(kFirstRuns));
-    const double ns = first.at("cases").at(0).at("latency_ns").at("min").get<double>();
-    runs_ = static_cast<int>(std::clamp(kRoundNs / std::max(ns, 1.0), 1.0, 1e4));
-  }
+  /// Of a slow model also the first run of a process is timed, and none before it.
   std::vector<std::string> arguments(int runs) const {
-    std::vector<std::string> words{"--runs", fmt::format("{}", runs), "--warmup", "1"};
+    std::vector<std::string> words{"--runs", fmt::format("{}", runs), "--warmup", runs > 1 ? "1" : "0"};
     if (!tuning_.threads.empty()) words.insert(words.end(), {"--threads", tuning_.threads});
     return words;
   }
@@ -145,7 +147,6 @@ class ModelWorkshop final : public Workshop {
     console_.progress("tune", static_cast<size_t>(seconds()), static_cast<size_t>(tuning_.budget_seconds));
   }
 
-  static constexpr int kFirstRuns = 3;
   static constexpr double kRoundNs = 1.5e8, kMostTimes = 10, kLimitSeconds = 5;
   const Model& model_;
   CompileOptions options_;
@@ -153,7 +154,7 @@ class ModelWorkshop final : public Workshop {
   Console& console_;
   Console quiet_;
   const std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();
-  int runs_ = 0;             // of a process
+  int runs_ = 1;             // of a process
   double limit_ = HUGE_VAL;  // seconds of one: many times what the first one took
 };
 
@@ -220,11 +221,9 @@ std::string verdict_text(const Tuned& tuned) {
   if (!tuned.verdict) return "nothing was found to be clearly faster than the choices by price\n";
   const Tuned::Verdict& v = *tuned.verdict;
   const std::string times =
-      fmt::format("{:.3f} times as long a run, {} and {} (95%: {:.3f} to {:.3f}, {} rounds)", v.ratio.mean,
-                  time_text(v.before_ns), time_text(v.after_ns), v.ratio.low, v.ratio.high, v.rounds);
-  if (v.is_kept) return fmt::format("it takes {}\n", times);
-  return fmt::format("what is faster by itself is not kept, for together {} it: {}\n",
-                     v.ratio.low > 1 ? "it is not" : "no run shows", times);
+      fmt::format("{:.3f} times as long a run (95%: {:.3f} to {:.3f}, {} rounds), {} and at first {} at best\n",
+                  v.ratio.mean, v.ratio.low, v.ratio.high, v.rounds, time_text(v.after_ns), time_text(v.before_ns));
+  return (v.is_kept ? "it takes " : "what is faster by itself is not kept, for together it takes ") + times;
 }
 
 /// What the budget was spent on, and what it did not reach.

@@ -10,8 +10,10 @@ namespace cameo {
 namespace {
 
 constexpr double kClearly = 0.98;      // of a time: what is not clearly faster is no better
+constexpr double kTogether = 0.995;    // the same of a whole run
 constexpr double kWorthwhile = 0.003;  // of a run's time: what takes less is not tried
-constexpr size_t kLeastRounds = 4, kMostRounds = 10, kMostRoundsOfVerdict = 15;
+constexpr size_t kLeastRounds = 4, kMostRounds = 10;
+constexpr size_t kShownRounds = 6, kMostRoundsOfVerdict = 15;
 
 double nanoseconds_of_nodes(const StepTimes& steps, const std::set<std::string>& nodes) {
   double sum = 0;
@@ -53,9 +55,9 @@ struct Duel {
     return ns;
   }
   /// Each half of the rounds says so by itself.
-  bool is_won() const {
+  bool is_won(double share) const {
     for (size_t half : {0u, 1u})
-      if (!(least(rival, half, 2) < kClearly * least(base, half, 2))) return false;
+      if (!(least(rival, half, 2) < share * least(base, half, 2))) return false;
     return true;
   }
 };
@@ -100,6 +102,7 @@ class Tuner {
 
   /// How long a round takes, and so how many there are.
   void pace(const Trial& first) {
+    workshop_.prepare(first);
     const double start = workshop_.seconds();
     workshop_.time_steps(first);
     round_seconds_ = 2 * (workshop_.seconds() - start);
@@ -187,9 +190,10 @@ class Tuner {
   static void note(Finding& f, const Duel& d, size_t turn) {
     if (d.base.size() < 2) return;  // interrupted
     f.tried = turn + 1;
-    f.ns = std::min(f.ns, Duel::least(d.base, 0, 1));
+    // of a claim the nodes that are compared may be more than its own
+    f.ns = std::min(f.rivalry.of_claim ? HUGE_VAL : f.ns, Duel::least(d.base, 0, 1));
     const double ns = Duel::least(d.rival, 0, 1);
-    if (d.is_won() && (!f.better || ns < f.better->ns)) f.better = {f.rivalry.rivals[turn], ns};
+    if (d.is_won(kClearly) && (!f.better || ns < f.better->ns)) f.better = {f.rivalry.rivals[turn], ns};
     // the choice may have had a better hour in one trial than in another
     if (f.better && !(f.better->ns < kClearly * f.ns)) f.better.reset();
   }
@@ -207,20 +211,23 @@ class Tuner {
   }
 
   Tuned::Verdict verdict(const Trial& first, const Trial& best) {
-    std::vector<double> before, after, ratios;
+    Duel runs;
+    std::vector<double> ratios;
     Tuned::Verdict v;
     for (; v.rounds < kMostRoundsOfVerdict && !workshop_.is_stopped(); ++v.rounds) {
       const bool is_shown = v.ratio.high < 1 || v.ratio.low > 1;
-      if (v.rounds >= kLeastRounds && (is_shown || workshop_.seconds() + round_seconds_ > budget_)) break;
-      if (v.rounds % 2 == 0) before.push_back(workshop_.time_run(first));
-      after.push_back(workshop_.time_run(best));
-      if (v.rounds % 2 == 1) before.push_back(workshop_.time_run(first));
-      ratios.push_back(after.back() / before.back());
+      if (v.rounds >= kShownRounds && is_shown) break;
+      if (v.rounds >= kLeastRounds && workshop_.seconds() + round_seconds_ > budget_) break;
+      if (v.rounds % 2 == 0) runs.base.push_back(workshop_.time_run(first));
+      runs.rival.push_back(workshop_.time_run(best));
+      if (v.rounds % 2 == 1) runs.base.push_back(workshop_.time_run(first));
+      ratios.push_back(runs.rival.back() / runs.base.back());
       v.ratio = interval_of(ratios);
     }
-    if (!v.rounds) return v;
-    v.before_ns = median(before), v.after_ns = median(after);
-    v.is_kept = v.ratio.high < 1;
+    v.before_ns = Duel::least(runs.base, 0, 1), v.after_ns = Duel::least(runs.rival, 0, 1);
+    // an uneasy machine widens the interval more than it moves the least times
+    v.is_kept =
+        v.rounds >= 2 && v.after_ns < v.before_ns && (v.ratio.high < 1 || (v.ratio.low <= 1 && runs.is_won(kTogether)));
     return v;
   }
 

@@ -34,7 +34,9 @@ struct Trial {
 class Workshop {
  public:
   virtual ~Workshop() = default;
-  virtual Trial build(const ChoiceLock& lock) = 0;       // throws what is wrong
+  virtual Trial build(const ChoiceLock& lock) = 0;  // throws what is wrong
+  /// Sees how long a run takes, before any is timed.
+  virtual void prepare(const Trial& first) = 0;
   virtual StepTimes time_steps(const Trial& trial) = 0;  // a mean of few runs, by a new process
   virtual double time_run(const Trial& trial) = 0;       // nanoseconds, their median, by a new process
   virtual double seconds() const = 0;                    // since it was opened
@@ -62,7 +64,7 @@ struct Tuned {
   bool interrupted = false;
   /// Of whole runs, where something was found to be better: by the choices that there were, and by the better ones.
   struct Verdict {
-    double before_ns = 0, after_ns = 0;  // medians of the rounds
+    double before_ns = 0, after_ns = 0;  // the least of the rounds
     RatioInterval ratio;                 // after to before
     size_t rounds = 0;
     bool is_kept = false;

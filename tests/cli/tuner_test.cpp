@@ -53,6 +53,7 @@ class MadeUpMachine : public Workshop {
     return t;
   }
 
+  void prepare(const Trial&) override {}
   StepTimes time_steps(const Trial& trial) override {
     now_ += run_seconds;
     ++runs_;
