@@ -1,60 +1,13 @@
 // `bench` of two models or artifacts, or of one at several sizes: processes of their own, in turn, round by round, so
 // that a busy hour of the machine falls on both; the ratio of their times is a mean of rounds with its 95% interval.
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-
-#include "cli/runnable.h"
+#include "cli/answer.h"
+#include "cli/statistics.h"
 #include "cli/verbs.h"
 
 namespace cameo {
 namespace {
-
-using namespace nlohmann::literals;
-
-/// What `VERB ARGUMENTS.. --json` of an artifact says; throws Failure with its message where it ends with an error.
-Json answer_of(const Runnable& runnable, const std::string& verb, std::vector<std::string> arguments = {}) {
-  arguments.push_back("--json");
-  int ends[2];
-  std::fflush(nullptr);
-  if (::pipe(ends) != 0) throw Failure(kMemory, fmt::format("cannot make a pipe: {}", std::strerror(errno)));
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::dup2(ends[1], STDOUT_FILENO);
-    ::close(ends[0]);
-    ::close(ends[1]);
-    ::dup2(::open("/dev/null", O_WRONLY), STDERR_FILENO);
-    try {
-      become(runnable, verb, arguments);
-    } catch (const Failure& f) {
-      const std::string document = Json{{"diagnostics", {{{"message", f.what()}}}}}.dump();
-      (void)!::write(STDOUT_FILENO, document.data(), document.size());
-      ::_exit(f.code);
-    }
-  }
-  ::close(ends[1]);
-  std::string text;
-  char part[1 << 16];
-  for (ssize_t bytes; (bytes = ::read(ends[0], part, sizeof part)) > 0;) text.append(part, static_cast<size_t>(bytes));
-  ::close(ends[0]);
-  int status = 0;
-  if (child < 0) throw Failure(kMemory, fmt::format("cannot start a process: {}", std::strerror(errno)));
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
-  const std::string title = printable(runnable.title);
-  if (WIFSIGNALED(status))
-    throw Failure(kBug, fmt::format("`{}` ended with signal {}", title, ::strsignal(WTERMSIG(status))));
-  const Json answer = Json::parse(text, nullptr, false);
-  if (!answer.is_object()) throw Failure(kBug, fmt::format("`{} {}` gave no document", title, verb));
-  if (WEXITSTATUS(status))
-    throw Failure(WEXITSTATUS(status),
-                  fmt::format("`{}`: {}", title, answer.value("/diagnostics/0/message"_json_pointer, "it failed")));
-  return answer;
-}
 
 /// The name of the outermost dim of its first input that a run decides; throws Failure where there is none.
 std::string batch_dim(const Runnable& runnable) {
@@ -65,37 +18,6 @@ std::string batch_dim(const Runnable& runnable) {
   throw Failure(kUsage,
                 fmt::format("no input of `{}` has an outermost dim that a run decides", printable(runnable.title)),
                 "a model is built for a range by `--dim NAME=1..32`");
-}
-
-/// The geometric mean of the ratios of rounds, and where it lies with a confidence of 95% (Student's t of their
-/// logarithms). Of one round there is no interval.
-struct Interval {
-  double mean = 1, low = 0, high = HUGE_VAL;
-};
-Interval interval_of(const std::vector<double>& ratios) {
-  constexpr double kQuantiles[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228};
-  const double count = static_cast<double>(ratios.size());
-  double sum = 0, squares = 0;
-  for (double r : ratios) sum += std::log(r);
-  const double mean = sum / count;
-  for (double r : ratios) squares += (std::log(r) - mean) * (std::log(r) - mean);
-  if (ratios.size() < 2) return {std::exp(mean)};
-  const size_t freedom = ratios.size() - 1;
-  const double t =
-      freedom <= std::size(kQuantiles) ? kQuantiles[freedom - 1] : 1.96 + 2.6 / static_cast<double>(freedom);
-  const double half = t * std::sqrt(squares / (count - 1) / count);
-  return {std::exp(mean), std::exp(mean - half), std::exp(mean + half)};
-}
-
-std::string time_text(double ns) {
-  return ns < 1e4   ? fmt::format("{:.0f} ns", ns)
-         : ns < 1e7 ? fmt::format("{:.2f} us", ns / 1e3)
-                    : fmt::format("{:.2f} ms", ns / 1e6);
-}
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
 }
 
 class Contest {
@@ -151,7 +73,7 @@ class Contest {
   void compare(const std::vector<double>& first, const std::vector<double>& second, Json& j) {
     std::vector<double> ratios;
     for (size_t i = 0; i < first.size(); ++i) ratios.push_back(first[i] / second[i]);
-    const Interval r = interval_of(ratios);
+    const RatioInterval r = interval_of(ratios);
     const int winner = r.low > 1 ? 1 : r.high < 1 ? 0 : -1;
     const std::string faster =
         winner < 0 ? "no difference is shown"

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "cli/tune.h"
 #include "cli/verbs.h"
 
 namespace cameo {
@@ -75,13 +76,18 @@ std::string note_on_loading(const CompileOptions& options) {
 
 }  // namespace
 
-int build_verb(Console& console, const ModelFlags& flags, const BuildFlags& build) {
+int build_verb(Console& console, const ModelFlags& given, const BuildFlags& build) {
+  ModelFlags flags = given;
+  std::optional<TuneOptions> tuning = take_tuning(flags, build);
   CompileOptions options = read_model_flags(flags);
   read_build_flags(build, options);
   Diagnostics diagnostics;
   Compiled compiled;
+  TuneReport tuned;
   try {
-    compiled = compile(options, console, diagnostics);
+    if (tuning) place_lock(*tuning, options);
+    const auto tune_first = [&](const Model& m, CompileOptions& o) { tuned = tune_model(m, o, *tuning, console); };
+    compiled = compile(options, console, diagnostics, tuning ? Chooser(tune_first) : Chooser());
   } catch (const CompileError& e) { diagnostics.add(e.diagnostic); }
   console.end();
   console.report(diagnostics);
@@ -96,7 +102,8 @@ int build_verb(Console& console, const ModelFlags& flags, const BuildFlags& buil
       console.print(fmt::format("{}: {}, --target={}{}, {:.1f} s\n", options.output.string(), human_bytes(bytes),
                                 target_names(options), flags.targets.empty() ? " (this machine's)" : "", seconds) +
                     interface_line(options) + fmt::format("  runs on {}\n", runs_on(options)) +
-                    note_on_loading(options));
+                    note_on_loading(options) + tuned.text);
+    if (tuning) body["tuning"] = tuned.json;
     if (compiled.weights) {
       const uint64_t weights = bytes_of(options.weights);
       if (!console.quiet)

@@ -205,8 +205,10 @@ class CommandLine {
         ->type_name("FILE");
     sub->add_option(
            "--mode", model_.mode,
-           "default; size: weights are not transformed into larger ones (Winograd); reduce-overhead: a GPU's kernels "
-           "are launched as CUDA graphs, built once a context")
+           "default; size: weights are not transformed into larger ones (Winograd); max-autotune, of `build`: kernels "
+           "are chosen by measuring on this machine, into a lock; reduce-overhead: a GPU's kernels are launched as "
+           "CUDA "
+           "graphs, built once a context")
         ->type_name("MODE");
     sub->add_option("-j", model_.jobs, "compile in N processes")->check(CLI::Range(1, 1024))->type_name("N");
     sub->add_option("--name", model_.name, "C identifier: the artifact exports IDENT_api")->type_name("IDENT");
@@ -227,6 +229,7 @@ class CommandLine {
                 "  cameo build model.onnx --dim batch=8 -o model --target=cpu:x86-64-v3,x86-64-v4\n"
                 "  cameo build model.onnx -o model.a --name=resnet\n"
                 "  cameo build model.onnx -o sources/          # C++ that g++ or clang builds without cameo\n"
+                "  cameo build model.onnx --mode=max-autotune --budget 60s\n"
                 "  cameo build model.onnx --emit=plan",
                 [this] { return build_verb(console_, model_, build_); });
     add_model(sub, "ONNX file");
@@ -254,6 +257,11 @@ class CommandLine {
     sub->add_flag("--reference", build_.reference, "measure the tolerances of golden cases beyond 10 GFLOP too");
     sub->add_option("--print-after", build_.print_after, "print the graph after a pass, and what it rewrote")
         ->type_name("PASS|all");
+    sub->add_option("--budget", build_.budget, "time that --mode=max-autotune measures for (default 60s)")
+        ->type_name("60s|2m|500ms");
+    sub->add_option("--threads", build_.threads, "threads that it measures with (default: the artifact's)")
+        ->check(CLI::Range(1, 1024))
+        ->type_name("N");
     sub->add_flag("--no-program", build_.no_program, "leave the command line out of a library");
     sub->add_flag("--time", build_.time, "print the times of stages and passes");
   }

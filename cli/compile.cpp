@@ -313,7 +313,7 @@ void require_writable(const CompileOptions& options) {
 
 }  // namespace
 
-Compiled compile(const CompileOptions& given, Console& console, Diagnostics& diagnostics) {
+Compiled compile(const CompileOptions& given, Console& console, Diagnostics& diagnostics, const Chooser& choose) {
   CompileOptions options = given;
   require_writable(options);
   std::optional<Model> model = load_model(options, console, diagnostics);
@@ -321,6 +321,7 @@ Compiled compile(const CompileOptions& given, Console& console, Diagnostics& dia
   if (options.stop == Stop::Graph) return console.print(to_string(model->graph)), Compiled{true};
   leave_open(model, options, "build", console, diagnostics);
   if (!model || diagnostics.has_errors()) return {};
+  if (choose) choose(*model, options);
   Planned planned = plan_model(*model, options, console, diagnostics);
   if (diagnostics.has_errors()) return {};
   if (options.stop == Stop::Optimized) {

@@ -1,6 +1,7 @@
 // compile: the road from an ONNX file to an artifact, as the verbs share it.
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -82,11 +83,13 @@ std::string name_of(const CompileOptions& options);
 /// A library that is a program, without golden cases.
 FileDescriptor build_in_memory(const Module& module, const CompileOptions& options, Console& console);
 
-/// The whole road; not ok with diagnostics when something was wrong.
+/// The whole road; not ok with diagnostics when something was wrong. `choose` sees the model before it is planned, and
+/// may give its targets locks.
 struct Compiled {
   bool ok = false;
   std::optional<WeightsFate> weights = std::nullopt;
 };
-Compiled compile(const CompileOptions& options, Console& console, Diagnostics& diagnostics);
+using Chooser = std::function<void(const Model&, CompileOptions&)>;
+Compiled compile(const CompileOptions& options, Console& console, Diagnostics& diagnostics, const Chooser& choose = {});
 
 }  // namespace cameo

@@ -4,10 +4,10 @@
 #include <gnu/libc-version.h>
 #include <unistd.h>
 
-#include <fstream>
 #include <thread>
 
 #include "cli/artifact_cache.h"
+#include "cli/processor.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
 #include "codegen/build/embedded_files.h"
@@ -21,13 +21,6 @@ struct Finding {
   std::string what, answer;
   bool ok = true;
 };
-
-std::string processor() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with("model name")) return line.substr(std::min(line.size(), line.find(':') + 2));
-  return "unknown";
-}
 
 Finding try_compile() {
   CompileJob job;
@@ -76,7 +69,7 @@ std::vector<Finding> examine() {
   size_t runtime = 0;
   for (const EmbeddedFile& f : embedded_under("runtime/")) runtime += f.contents.size();
   return {{"cameo", kVersion},
-          {"processor", processor()},
+          {"processor", processor_name()},
           {"features", rt::FeatureNames(rt::host_cpu_features()).text},
           {"native target", native_target().name},
           {"machine model", machine_text(native_target().machine)},

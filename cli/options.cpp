@@ -129,9 +129,11 @@ void read_mode(const std::string& text, CompileOptions& options) {
   } else if (text == "reduce-overhead") {
     require_gpu("--mode=reduce-overhead", options.targets);
     options.reduce_overhead = true;
+  } else if (text == "max-autotune") {
+    throw Failure(kUsage, "`--mode=max-autotune` is of `build`, whose lock other verbs take", "--tune-lock=FILE");
   } else {
     throw Failure(kUsage, fmt::format("there is no `--mode={}`{}", printable(text),
-                                      suggestion(text, {"default", "reduce-overhead", "size"})));
+                                      suggestion(text, {"default", "max-autotune", "reduce-overhead", "size"})));
   }
 }
 

@@ -23,6 +23,7 @@ struct ModelFlags {
 
 struct BuildFlags {
   std::string output, emit, golden, print_after, weights;
+  std::string budget, threads;  // of --mode=max-autotune
   std::vector<std::string> buckets;
   bool no_program = false, time = false, reference = false;
   double tolerance = -1;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "frontend/ir/check.h"
 #include "optimizer/choose/lock.h"
@@ -12,7 +13,7 @@ namespace cameo {
 namespace {
 
 constexpr double kClearly = 0.9;  // of a price: what is not clearly cheaper loses against the rule of thumb
-constexpr size_t kMostKept = 8;   // alternatives
+constexpr size_t kMostKept = 8;   // alternatives, beside the best one of each family
 
 /// A kernel that a family matched, and the ways to run it, the best one first.
 struct Candidate {
@@ -53,6 +54,17 @@ void obey(const ChoiceLock::Row& row, const std::string& problem, std::vector<Ca
                                               problem, printable(row.family), printable(row.choice)));
 }
 
+/// In order of their prices, families that did not match last.
+std::vector<Alternative> best_of(std::vector<Alternative> lost, const Family* won) {
+  std::ranges::stable_sort(lost, {}, [](const Alternative& a) { return std::pair(!a.why_not.empty(), a.seconds); });
+  std::set<const Family*> seen{won};
+  std::vector<Alternative> kept;
+  size_t more = 0;
+  for (Alternative& a : lost)
+    if (seen.insert(a.family).second || ++more <= kMostKept) kept.push_back(std::move(a));
+  return kept;
+}
+
 /// Completes the kernel by the first way of the first candidate; the others are what lost.
 LoweredKernel finish(std::vector<Candidate> candidates, std::vector<Alternative> lost, const Target& target) {
   LoweredKernel chosen = std::move(candidates.front().lowered);
@@ -60,10 +72,8 @@ LoweredKernel finish(std::vector<Candidate> candidates, std::vector<Alternative>
   for (Candidate& c : candidates)
     for (Alternative& other : c.ways)
       if (&other != &candidates.front().ways.front()) lost.push_back(std::move(other));
-  std::ranges::stable_sort(lost, {}, [](const Alternative& a) { return std::pair(!a.why_not.empty(), a.seconds); });
-  if (lost.size() > kMostKept) lost.resize(kMostKept);
   Kernel& k = chosen.kernel;
-  k.alternatives = std::move(lost);
+  k.alternatives = best_of(std::move(lost), way.family);
   k.seconds = way.seconds;
   k.family->apply(k, way.choice, target);
   return chosen;

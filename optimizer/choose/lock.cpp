@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <sstream>
 
@@ -49,25 +50,43 @@ std::string extents_text(const Shape& shape) {
   return s.empty() ? "1" : s;
 }
 
+/// What a line says; no target where that is nothing.
+struct Line {
+  std::string target, problem;
+  ChoiceLock::Row row;
+};
+/// Null where a line is no row.
+std::optional<Line> read_line(const std::string& text) {
+  std::istringstream words(text.substr(0, text.find('#')));
+  Line line;
+  std::string axes, word;
+  if (!(words >> line.target)) return line;
+  if (!(words >> line.problem >> axes >> line.row.family)) return std::nullopt;
+  line.problem += " " + axes;
+  while (words >> word) line.row.choice += (line.row.choice.empty() ? "" : " ") + word;
+  return line;
+}
+
 }  // namespace
 
 ChoiceLock::ChoiceLock(std::string_view text) {
   std::istringstream lines{std::string(text)};
   int number = 0;
-  for (std::string line; std::getline(lines, line);) {
+  for (std::string text_of_line; std::getline(lines, text_of_line);) {
     ++number;
-    std::istringstream words(line);
-    std::string target, problem, axes, word;
-    if (!(words >> target) || target.starts_with('#')) continue;
-    Row row;
-    if (!(words >> problem >> axes >> row.family))
+    const std::optional<Line> line = read_line(text_of_line);
+    if (!line)
       throw CompileError(Code::E0503,
                          fmt::format("line {} of the lock is no `TARGET PROBLEM AXES FAMILY CHOICE`", number));
-    while (words >> word) row.choice += (row.choice.empty() ? "" : " ") + word;
-    const auto [it, fresh] = rows_.try_emplace({target, problem + " " + axes}, row);
-    if (!fresh && (it->second.family != row.family || it->second.choice != row.choice))
+    if (line->target.empty()) continue;
+    const auto [it, fresh] = rows_.try_emplace({line->target, line->problem}, line->row);
+    if (!fresh && it->second != line->row)
       throw CompileError(Code::E0503, fmt::format("line {} of the lock contradicts one before it", number));
   }
+}
+
+void ChoiceLock::set(const std::string& target, const std::string& problem, Row row) {
+  rows_[{target, problem}] = std::move(row);
 }
 
 const ChoiceLock::Row* ChoiceLock::find(const std::string& target, const std::string& problem) const {
@@ -112,6 +131,25 @@ std::string choices_text(const Plan& plan) {
   std::string s;
   for (const std::string& row : rows) s += row;
   return s;
+}
+
+std::string with_rows(std::string_view text, std::span<const std::string> rows) {
+  std::map<std::pair<std::string, std::string>, std::string> left;
+  for (const std::string& row : rows)
+    if (const auto line = read_line(row)) left[{line->target, line->problem}] = row;
+  const auto fresh = left;
+  std::string merged;
+  std::istringstream lines{std::string(text)};
+  for (std::string line; std::getline(lines, line);) {
+    const auto read = read_line(line);
+    const auto key = read ? std::pair(read->target, read->problem) : std::pair<std::string, std::string>();
+    const auto other = left.extract(key);
+    if (other) merged += other.mapped() + "\n";
+    if (!fresh.contains(key)) merged += line + "\n";
+  }
+  for (const std::string& row : rows)
+    if (const auto line = read_line(row); line && left.erase({line->target, line->problem})) merged += row + "\n";
+  return merged;
 }
 
 size_t unused_rows(const Plan& plan) {

@@ -2,6 +2,7 @@
 // of a build, `--tune-lock` reads them; the same lock gives the same kernels on any machine.
 #pragma once
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,11 +15,14 @@ class ChoiceLock {
  public:
   struct Row {
     std::string family, choice;
+    bool operator==(const Row&) const = default;
   };
   ChoiceLock() = default;
-  /// Lines `TARGET PROBLEM AXES FAMILY NAME=NUMBER ..`; empty ones and those that begin with # say nothing. Throws
+  /// Lines `TARGET PROBLEM AXES FAMILY NAME=NUMBER ..`; empty ones say nothing, nor does what stands behind a #. Throws
   /// CompileError E0503 with the number of a line that is none, or that contradicts another.
   explicit ChoiceLock(std::string_view text);
+  /// In place of what it had for this problem.
+  void set(const std::string& target, const std::string& problem, Row row);
   const Row* find(const std::string& target, const std::string& problem) const;
   size_t rows_for(const std::string& target) const;
   /// The lines that were read, in order; equal locks have equal texts.
@@ -34,6 +38,8 @@ std::string problem_of(const Kernel& nest);
 std::string problem_of(const Graph& alone);
 /// The rows of a plan that was made with a lock, an empty one or not.
 std::string choices_text(const Plan& plan);
+/// A lock's text with these lines, a row each, in place of those that it had for their problems, and new ones behind.
+std::string with_rows(std::string_view text, std::span<const std::string> rows);
 /// How many rows of its target's lock name none of its problems.
 size_t unused_rows(const Plan& plan);
 

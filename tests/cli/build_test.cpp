@@ -58,6 +58,51 @@ TEST_F(Build, ALockChoosesTheKernels) {
   EXPECT_TRUE(has(with({"-o", "locked.so"}).err, "cannot read the lock"));
 }
 
+TEST_F(Build, TuningWritesALockThatBuildsTheSame) {
+  const Words tuning = {"build", digits_, "-o", "tuned.so", "--mode=max-autotune", "--budget=8s"};
+  const Ended e = cameo(tuning);
+  ASSERT_EQ(e.code, 0) << e.err;
+  EXPECT_TRUE(has(e.out, " other ways were measured in "));
+  const std::string tuned = read("tuned.so"), lock = read("tuned.lock");
+  EXPECT_TRUE(has(lock, "# Choices of kernels"));
+  EXPECT_EQ(run(path("tuned.so"), {"test", golden_}).code, 0);
+  ASSERT_EQ(cameo({"build", digits_, "-o", "tuned.so", "--tune-lock=tuned.lock"}).code, 0);
+  EXPECT_TRUE(read("tuned.so") == tuned);
+  std::ofstream(folder_ / "mine") << "# mine\nelsewhere 1 2x2 nest\n";
+  const auto j = cameo({"build", digits_, "-o", "b.so", "--mode=max-autotune", "--budget=100ms", "--threads=1",
+                        "--tune-lock=mine", "--json"})
+                     .json();
+  ASSERT_TRUE(j.is_object());
+  EXPECT_EQ(j["tuning"]["lock"], "mine");
+  EXPECT_EQ(j["tuning"]["trials"], 0) << "there was no time";
+  EXPECT_TRUE(read("mine").starts_with("# mine\nelsewhere 1 2x2 nest\nx86-64-")) << read("mine");
+}
+
+TEST_F(Build, WhatCannotBeTunedSaysWhy) {
+  using namespace onnx_text;
+  const std::string small = write("small.onnx", small_model());
+  const std::pair<Words, const char*> wrong[] = {
+      {{digits_, "--mode=max-autotune", "--budget=60"}, "`--budget=60` is no time"},
+      {{digits_, "--mode=max-autotune", "--budget=-1s"}, "is no time"},
+      {{digits_, "--budget=60s"}, "`--budget` is of `--mode=max-autotune`"},
+      {{digits_, "--threads=2"}, "`--threads` is of `--mode=max-autotune`"},
+      {{digits_, "--mode=max-autotune", "--target=cuda:ptx"}, "measures one target"},
+      {{digits_, "--mode=max-autotune", "--target=cpu:x86-64-v2,x86-64-v3"}, "measures one target"},
+      {{digits_, "--mode=max-autotune", "--emit=plan"}, "builds an artifact"},
+      {{digits_, "--mode=max-autotune", "--tune-lock=no/folder"}, "the folder `no` does not exist"},
+      {{small, "--mode=max-autotune"}, "measures runs of one size, and `n` is any"},
+      {{small, "--mode=max-autotune", "--dim=n=1..4"}, "measures runs of one size, and `n` is any"}};
+  for (const auto& [words, why] : wrong) {
+    Words all{"build"};
+    all.insert(all.end(), words.begin(), words.end());
+    const Ended e = cameo(all);
+    EXPECT_EQ(e.code, 2) << testing::PrintToString(words) << e.err;
+    EXPECT_TRUE(has(e.err, why));
+  }
+  EXPECT_EQ(files(), Words{"small.onnx"});
+  EXPECT_TRUE(has(cameo({"bench", digits_, "--mode=max-autotune"}).err, "is of `build`"));
+}
+
 TEST_F(Build, ALockHoldsKernelsOverSizesThatOnlyARunKnows) {
   using namespace onnx_text;
   GraphText g;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "optimizer/choose/family.h"
+#include "optimizer/choose/rivals.h"
 #include "tests/support/graph_text.h"
 #include "tests/support/road.h"
 
@@ -52,6 +53,31 @@ TEST(ChoiceLock, ARowWinsOverThePrices) {
   EXPECT_EQ(refusal("x86-64-v4 " + product.problems.at(0) + " contract rows=77"),
             "E0503: the lock wants problem " + product.problems.at(0) +
                 " computed by `contract rows=77`, which is no way to do it");
+}
+
+TEST(ChoiceLock, RowsTakeThePlaceOfThoseOfTheirProblems) {
+  const std::string text = "# mine\nt 1 2x2 nest lanes=1  # as it was\nu 1 2x2 nest lanes=1\n\nt 1 2x2 nest lanes=1\n";
+  const std::string merged =
+      with_rows(text, std::vector<std::string>{"t 3 8 nest lanes=4", "t 1 2x2 nest lanes=2  # 3 us"});
+  EXPECT_EQ(merged, "# mine\nt 1 2x2 nest lanes=2  # 3 us\nu 1 2x2 nest lanes=1\n\nt 3 8 nest lanes=4\n");
+  const ChoiceLock lock(merged);
+  ASSERT_TRUE(lock.find("t", "1 2x2"));
+  EXPECT_EQ(lock.find("t", "1 2x2")->choice, "lanes=2") << "what stands behind # is no choice";
+  EXPECT_EQ(lock.text(), "t 1 2x2 nest lanes=2\nt 3 8 nest lanes=4\nu 1 2x2 nest lanes=1\n");
+}
+
+TEST(ChoiceLock, RivalsAreOtherFamiliesFirstAndNoneIsHopeless) {
+  const Module m = plan_graph(parse_model({"input X f32[1x32x32x32]", "const W f32[32x32x3x3] = rand:1",
+                                           "Y = Conv(X, W) kernel_shape=[3,3]", "output Y"})
+                                  .graph,
+                              "model", locked(""));
+  const std::vector<Rivalry> all = rivalries_of_kernels(m.plans[0], *m.sources);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].won.family->name(), "winograd");
+  EXPECT_EQ(all[0].rivals.at(0).family->name(), "contract");
+  EXPECT_EQ(all[0].rivals.at(1).family->name(), "winograd");
+  for (const Alternative& a : all[0].rivals) EXPECT_LE(a.seconds, 3 * all[0].won.seconds);
+  EXPECT_TRUE(rivalries_of_claims(m.plans[0], *m.sources).empty());
 }
 
 TEST(ChoiceLock, WhatIsNoRowIsRefused) {

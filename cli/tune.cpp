@@ -1,0 +1,323 @@
+// See tune.h.
+#include "cli/tune.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <fstream>
+#include <sstream>
+
+#include "cli/answer.h"
+#include "cli/interrupt.h"
+#include "cli/processor.h"
+#include "cli/tuner.h"
+#include "codegen/build/files.h"
+
+namespace cameo {
+namespace {
+
+constexpr std::string_view kMode = "max-autotune";
+
+double read_budget(const std::string& text) {
+  constexpr std::pair<std::string_view, double> kUnits[] = {{"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}};
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  for (const auto& [unit, seconds] : kUnits)
+    if (error == std::errc() && number > 0 && std::isfinite(number) && unit == end) return number * seconds;
+  throw Failure(kUsage, fmt::format("`--budget={}` is no time", printable(text)), "--budget=60s, 2m, 500ms");
+}
+
+/// How wide a processor's instructions are, in the order of the named targets.
+std::ptrdiff_t rank_of_processor(const Target& t) {
+  return std::ranges::find(named_targets(), t.name, &Target::name) - named_targets().begin();
+}
+
+void require_measurable(const CompileOptions& options) {
+  if (options.stop != Stop::Artifact)
+    throw Failure(kUsage,
+                  "`--mode=max-autotune` builds an artifact: `--emit` prints stages of a build that obeys its "
+                  "lock");
+  const bool runs_here = options.targets.size() == 1 && !options.targets[0].is_gpu() &&
+                         rank_of_processor(options.targets[0]) <= rank_of_processor(native_target());
+  if (!runs_here)
+    throw Failure(kUsage, "`--mode=max-autotune` measures one target, a processor's that this machine can run",
+                  fmt::format("--target=cpu:{}", native_target().name));
+}
+
+void require_one_size(const Model& model) {
+  std::string sizes;
+  visit_symbols(interface_of(model.graph), [&](Expr e) { sizes = sizes.empty() ? symbol_name(e) : sizes; });
+  if (!sizes.empty())
+    throw Failure(kUsage,
+                  fmt::format("`--mode=max-autotune` measures runs of one size, and `{}` is any", printable(sizes)),
+                  fmt::format("--dim {}", shell_word(sizes + "=1")));
+}
+
+/// OUTPUT.lock; of `x.so` and its like x.lock.
+std::filesystem::path lock_beside(const CompileOptions& options) {
+  std::filesystem::path path = options.output.has_filename() ? options.output : options.output.parent_path();
+  const bool has_ending = options.kind != OutputKind::Program && options.kind != OutputKind::Sources;
+  return has_ending ? path.replace_extension(".lock") : path += ".lock";
+}
+
+std::string text_of_file(const std::filesystem::path& file) {
+  std::ostringstream text;
+  text << std::ifstream(file, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+void write_lock(const std::filesystem::path& file, const std::string& text) {
+  Status status;
+  OutputFile out = OutputFile::create(file.string(), false, status);
+  if (status.ok()) status = out.write(as_bytes(text));
+  if (status.ok()) status = out.commit();
+  if (!status.ok()) throw CompileError(Code::E0602, status.message);
+}
+
+/// Builds in memory, and processes that run what was built.
+class ModelWorkshop final : public Workshop {
+ public:
+  ModelWorkshop(const Model& model, const CompileOptions& options, const TuneOptions& tuning, Console& console)
+      : model_(model), options_(options), tuning_(tuning), console_(console) {
+    quiet_.quiet = true;
+  }
+
+  Trial build(const ChoiceLock& lock) override {
+    show_progress();
+    options_.targets[0].lock = std::make_shared<const ChoiceLock>(lock);
+    Diagnostics diagnostics;
+    const Planned planned = plan_model(model_, options_, quiet_, diagnostics);
+    for (const Diagnostic& d : diagnostics.all())
+      if (!is_warning(d.code)) throw CompileError(d);
+    const Plan& plan = planned.module.plans.at(0);
+    Trial trial{plan.target.name,
+                rivalries_of_claims(plan, *planned.module.sources),
+                rivalries_of_kernels(plan, *planned.module.sources),
+                {},
+                choices_text(plan),
+                {}};
+    for (const Kernel& k : plan.kernels) trial.problems[k.symbol] = k.problems;
+    trial.artifact = {planned.module.name, build_in_memory(planned.module, options_, quiet_), {}};
+    return trial;
+  }
+
+  /// As many runs as a small share of a second holds.
+  void prepare(const Trial& first) override {
+    show_progress();
+    const Json answer = answer_of(first.artifact, "bench", arguments(1));
+    const double ns = answer.at("cases").at(0).at("latency_ns").at("min").get<double>();
+    runs_ = static_cast<int>(std::clamp(kRoundNs / std::max(ns, 1.0), 1.0, 1e4));
+  }
+
+  StepTimes time_steps(const Trial& trial) override {
+    StepTimes steps;
+    const Json profile = run(trial, "profile");
+    for (const Json& node : profile.at("nodes")) {
+      if (node.at("kernel").is_null()) continue;
+      steps.push_back({node["kernel"], node["names"], node["ns"]});
+    }
+    return steps;
+  }
+
+  double time_run(const Trial& trial) override {
+    return run(trial, "bench").at("cases").at(0).at("latency_ns").at("p50").get<double>();
+  }
+  double seconds() const override {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - opened_).count();
+  }
+  bool is_stopped() const override { return interrupted(); }
+
+ private:
+  Json run(const Trial& trial, const std::string& verb) {
+    show_progress();
+    const double start = seconds();
+    Json answer = answer_of(trial.artifact, verb, arguments(runs_), limit_);
+    if (std::isinf(limit_)) limit_ = kMostTimes * (seconds() - start) + kLimitSeconds;
+    return answer;
+  }
+  /// Of a slow model also the first run of a process is timed, and none before it.
+  std::vector<std::string> arguments(int runs) const {
+    std::vector<std::string> words{"--runs", fmt::format("{}", runs), "--warmup", runs > 1 ? "1" : "0"};
+    if (!tuning_.threads.empty()) words.insert(words.end(), {"--threads", tuning_.threads});
+    return words;
+  }
+  void show_progress() {
+    console_.progress("tune", static_cast<size_t>(seconds()), static_cast<size_t>(tuning_.budget_seconds));
+  }
+
+  static constexpr double kRoundNs = 1.5e8, kMostTimes = 10, kLimitSeconds = 5;
+  const Model& model_;
+  CompileOptions options_;
+  const TuneOptions& tuning_;
+  Console& console_;
+  Console quiet_;
+  const std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();
+  int runs_ = 1;             // of a process
+  double limit_ = HUGE_VAL;  // seconds of one: many times what the first one took
+};
+
+// ---- the lock
+
+/// What was measured of a problem, behind its row.
+std::string comment_of(const std::string& problem, const Tuned& tuned, const std::string& machine) {
+  const bool kept = tuned.verdict && tuned.verdict->is_kept;
+  for (const Finding& f : tuned.findings) {
+    if (!f.tried || std::ranges::find(f.rivalry.problems, problem) == f.rivalry.problems.end()) continue;
+    if (!f.better || !kept) return fmt::format("  # {}: {}", machine, time_text(f.ns));
+    return fmt::format("  # {}: {}, not {} by {} {}", machine, time_text(f.better->ns), time_text(f.ns),
+                       name_of_family(f.rivalry.won), f.rivalry.won.choice.text());
+  }
+  return "";
+}
+
+std::string lock_text(const std::string& before, const Tuned& tuned, const std::string& machine) {
+  std::vector<std::string> rows;
+  std::istringstream lines(tuned.choices);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string target, hash, axes;
+    words >> target >> hash >> axes;
+    rows.push_back(line + comment_of(hash + " " + axes, tuned, machine));
+  }
+  const std::string title =
+      "# Choices of kernels, as `cameo build --tune-lock=FILE` takes them: TARGET PROBLEM AXES FAMILY CHOICE\n";
+  return with_rows(before.empty() ? title : before, rows);
+}
+
+// ---- the report
+
+std::string way_text(const Alternative& a) {
+  const std::string choice = a.choice.text();
+  return fmt::format("{}{}{}", name_of_family(a), choice.empty() ? "" : " ", choice);
+}
+
+std::string line_of(const Finding& f) {
+  const Finding::Better& b = *f.better;
+  std::string names = f.rivalry.nodes.empty() ? "" : printable(f.rivalry.nodes[0]);
+  if (f.rivalry.nodes.size() > 1) names += fmt::format(" and {} more", f.rivalry.nodes.size() - 1);
+  return fmt::format("{:10.2f} {:10.2f} {:6.1f}% {:6.1f}%  {}: {}, not {}; prices {:.4g} and {:.4g} us\n", f.ns / 1e3,
+                     b.ns / 1e3, 100 * (1 - b.ns / f.ns), 100 * f.share, names, way_text(b.way),
+                     way_text(f.rivalry.won), b.way.seconds * 1e6, f.rivalry.won.seconds * 1e6);
+}
+
+Json json_of(const Finding& f) {
+  Json j{{"nodes", f.rivalry.nodes},
+         {"problems", f.rivalry.problems},
+         {"share", f.share},
+         {"ns", f.ns},
+         {"choice", way_text(f.rivalry.won)},
+         {"price_ns", f.rivalry.won.seconds * 1e9},
+         {"rivals", f.rivalry.rivals.size()},
+         {"tried", f.tried}};
+  if (f.better)
+    j["better"] = {
+        {"choice", way_text(f.better->way)}, {"price_ns", f.better->way.seconds * 1e9}, {"ns", f.better->ns}};
+  return j;
+}
+
+std::string verdict_text(const Tuned& tuned) {
+  if (!tuned.verdict) return "nothing was found to be clearly faster than the choices by price\n";
+  const Tuned::Verdict& v = *tuned.verdict;
+  const std::string times =
+      fmt::format("{:.3f} times as long a run (95%: {:.3f} to {:.3f}, {} rounds), {} and at first {} at best\n",
+                  v.ratio.mean, v.ratio.low, v.ratio.high, v.rounds, time_text(v.after_ns), time_text(v.before_ns));
+  return (v.is_kept ? "it takes " : "what is faster by itself is not kept, for together it takes ") + times;
+}
+
+/// What the budget was spent on, and what it did not reach.
+std::string account_of(const Tuned& tuned, double seconds, double budget) {
+  size_t tried = 0, left = 0, kernels = 0;
+  for (const Finding& f : tuned.findings) {
+    tried += f.tried;
+    left += f.rivalry.rivals.size() - f.tried;
+    kernels += f.tried < f.rivalry.rivals.size();
+  }
+  std::string text = fmt::format("{} other ways were measured in {} builds, in {:.1f} of {:.4g} s", tried, tuned.trials,
+                                 seconds, budget);
+  if (left)
+    text += fmt::format("; {} of {} problems were not, for want of time or because they take none", left, kernels);
+  return text + "\n";
+}
+
+TuneReport report_of(const Tuned& tuned, const TuneOptions& tuning, const std::string& machine, double seconds) {
+  TuneReport report;
+  std::vector<const Finding*> changed;
+  for (const Finding& f : tuned.findings)
+    if (f.better) changed.push_back(&f);
+  std::ranges::stable_sort(changed, std::greater(), [](const Finding* f) { return f->ns - f->better->ns; });
+  std::string table;
+  for (const Finding* f : changed) table += line_of(*f);
+  if (!table.empty()) table = "    was us      is us    gain  of run\n" + table;
+  for (const std::string& d : tuned.dropped) table += "  dropped " + d + "\n";
+  report.text =
+      fmt::format("  tuned on {}: {}{}  {}  its lock: `--tune-lock={}` builds the same\n", machine, verdict_text(tuned),
+                  table, account_of(tuned, seconds, tuning.budget_seconds), shell_word(tuning.lock.string()));
+  Json& j = report.json;
+  j = {{"machine", machine},
+       {"lock", tuning.lock.string()},
+       {"seconds", seconds},
+       {"budget_seconds", tuning.budget_seconds},
+       {"trials", tuned.trials},
+       {"dropped", tuned.dropped},
+       {"kept", tuned.verdict && tuned.verdict->is_kept}};
+  if (const auto& v = tuned.verdict)
+    j["verdict"] = {{"before_ns", v->before_ns},
+                    {"after_ns", v->after_ns},
+                    {"ratio", v->ratio.mean},
+                    {"interval", {v->ratio.low, v->ratio.high}},
+                    {"rounds", v->rounds}};
+  Json& findings = j["problems"] = Json::array();
+  for (const Finding& f : tuned.findings) findings.push_back(json_of(f));
+  return report;
+}
+
+std::string machine_text(const TuneOptions& tuning) {
+  return processor_name() +
+         (tuning.threads.empty() ? "" : fmt::format(", {} thread{}", tuning.threads, tuning.threads == "1" ? "" : "s"));
+}
+
+}  // namespace
+
+std::optional<TuneOptions> take_tuning(ModelFlags& flags, const BuildFlags& build) {
+  if (flags.mode != kMode) {
+    if (!build.budget.empty() || !build.threads.empty())
+      throw Failure(kUsage,
+                    fmt::format("`--{}` is of `--mode=max-autotune`", build.budget.empty() ? "threads" : "budget"));
+    return std::nullopt;
+  }
+  TuneOptions tuning;
+  if (!build.budget.empty()) tuning.budget_seconds = read_budget(build.budget);
+  tuning.threads = build.threads;
+  tuning.lock = flags.tune_lock;
+  flags.mode.clear();
+  if (!std::filesystem::exists(tuning.lock)) flags.tune_lock.clear();
+  return tuning;
+}
+
+void place_lock(TuneOptions& tuning, const CompileOptions& options) {
+  require_measurable(options);
+  if (tuning.lock.empty()) tuning.lock = lock_beside(options);
+  Status status;
+  OutputFile::create(tuning.lock.string(), false, status);
+  if (!status.ok()) throw CompileError(Code::E0602, status.message);
+}
+
+TuneReport tune_model(const Model& model, CompileOptions& options, const TuneOptions& tuning, Console& console) {
+  require_one_size(model);
+  const std::string before = text_of_file(tuning.lock), machine = machine_text(tuning);
+  const DeferInterrupts defer;
+  ModelWorkshop workshop(model, options, tuning, console);
+  const Tuned tuned = tune(workshop, ChoiceLock(before), tuning.budget_seconds);
+  console.end();
+  const std::string lock = lock_text(before, tuned, machine);
+  write_lock(tuning.lock, lock);
+  if (tuned.interrupted)
+    throw Failure(kInterrupted,
+                  fmt::format("interrupted; what was found until then is in `{}`", printable(tuning.lock.string())));
+  options.targets[0].lock = std::make_shared<const ChoiceLock>(lock);
+  return report_of(tuned, tuning, machine, workshop.seconds());
+}
+
+}  // namespace cameo
