@@ -26,6 +26,8 @@ struct CompileOptions {
   std::vector<Target> targets{native_target()};
   bool reduce_overhead = false;          // --mode
   std::vector<std::string> on_host;      // nodes
+  DType precision = DType::f32;          // of products of f32: --precision
+  std::vector<std::string> keep_fp32;    // but for those of these nodes
   std::string name;                      // of the artifact's symbols; empty: from the output's file name
   std::optional<uint64_t> made_up_seed;  // --weights=random:SEED
   std::filesystem::path weights;         // --weights=file: where they go; empty: into the artifact

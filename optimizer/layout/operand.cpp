@@ -65,6 +65,9 @@ int64_t Packing::k_total() const { return indices_of(k); }
 int64_t Packing::elements() const {
   if (winograd) return rt::winograd_weight_elements(column.extent, k.back().extent);
   const int64_t terms = nibbles ? k_total() / 2 : k_total();
+  if (pairs_of)
+    return indices_of(groups) * rt::panels_of(column.extent) * rt::pairs_of(k_total() / pairs_of, pairs_of) *
+           rt::kPairRow;
   if (!quads_of) return indices_of(groups) * rt::packed_b_elements(column.extent, terms);
   const int64_t quads = rt::quads_of(k_total() / quads_of, quads_of);
   return indices_of(groups) * rt::panels_of(column.extent) * rt::quad_panel_bytes(quads);
@@ -82,12 +85,22 @@ Expr quad_offset(Expr column, Expr segment, Expr term, int64_t segments, int64_t
                         row * integer(rt::kQuadRow) + mod(column, panel) * quad + mod(term, quad));
 }
 
+Expr pair_offset(Expr column, Expr segment, Expr term, int64_t segments, int64_t terms) {
+  const Expr panel = integer(rt::kPanel), pair = integer(rt::kPair);
+  const Expr row = segment * integer(rt::pairs_of(1, terms)) + floor_div(term, pair);
+  return simplify_index((floor_div(column, panel) * integer(rt::pairs_of(segments, terms)) + row) *
+                            integer(rt::kPairRow) +
+                        mod(column, panel) * pair + mod(term, pair));
+}
+
 std::optional<Expr> packed_offset(const Packing& p, const std::vector<int64_t>& dims, std::span<const Expr> index) {
   if (dims.size() != 2 || !p.groups.empty() || p.k.size() != 1 || p.base_offset != 0) return std::nullopt;
   const Packing::Axis down{dims[0], dims[1]}, along{dims[1], 1};
   const bool transposed = p.column == down && p.k[0] == along;
   if (!transposed && !(p.column == along && p.k[0] == down)) return std::nullopt;
-  return panel_offset(index[transposed ? 0 : 1], index[transposed ? 1 : 0], p.k_total());
+  const Expr column = index[transposed ? 0 : 1], term = index[transposed ? 1 : 0];
+  if (p.pairs_of) return pair_offset(column, integer(0), term, 1, p.k_total());
+  return panel_offset(column, term, p.k_total());
 }
 
 // ---- room around values ---------------------------------------------------------------------------------------------

@@ -10,7 +10,8 @@
 namespace cameo {
 
 /// How the panels of a product are cut out of a constant: [groups..][columns/16][k..][16], k running over several axes
-/// of it. Weights of 8 bits stand in quads of terms, as contract_shape.h says.
+/// of it. Weights of 8 bits stand in quads of terms, those of bf16 in pairs where they are multiplied so, as
+/// contract_shape.h says.
 struct Packing {
   struct Axis {
     int64_t extent, stride;  // elements of the constant
@@ -21,6 +22,7 @@ struct Packing {
   std::vector<Axis> k;
   int64_t base_offset = 0;
   int64_t quads_of = 0;   // terms of a segment, if they stand in quads
+  int64_t pairs_of = 0;   // terms of a segment, if they stand in pairs
   bool nibbles = false;   // of bytes below 16: two terms, one after the other, share one
   bool winograd = false;  // k are 3 x 3 taps and channels, which stand at the points that winograd_shape.h says
   int64_t k_total() const;
@@ -29,8 +31,9 @@ struct Packing {
 };
 /// Where the panels of a constant have an element: `term` counts the terms of the sum, of which there are `terms`.
 Expr panel_offset(Expr column, Expr term, int64_t terms);
-/// The same of quads: `term` counts those of a segment, of which each panel has `segments` of `terms`.
+/// The same of quads and of pairs: `term` counts those of a segment, of which each panel has `segments` of `terms`.
 Expr quad_offset(Expr column, Expr segment, Expr term, int64_t segments, int64_t terms);
+Expr pair_offset(Expr column, Expr segment, Expr term, int64_t segments, int64_t terms);
 /// Where the panels of a matrix have an element; nullopt where they are not those of all of a matrix of these dims.
 std::optional<Expr> packed_offset(const Packing& p, const std::vector<int64_t>& dims, std::span<const Expr> index);
 

@@ -13,6 +13,7 @@ std::string describe(const Packing& p) {
   for (auto& k : p.k) s += fmt::format(", {}x{}", k.extent, k.stride);
   for (auto& g : p.groups) s += fmt::format("; {}x{}", g.extent, g.stride);
   if (p.quads_of) s += fmt::format(" in quads of {}", p.quads_of);
+  if (p.pairs_of) s += fmt::format(" in pairs of {}", p.pairs_of);
   if (p.nibbles) s += " in nibbles";
   if (p.winograd) s += " by Winograd";
   return s;
@@ -43,6 +44,20 @@ void pack_quads(const Tensor& t, const Packing& p, const std::vector<int64_t>& r
   }
 }
 
+Tensor pack_pairs(const Tensor& t, const Packing& p, const std::vector<int64_t>& rows) {
+  Tensor out(t.dtype(), {p.elements()});
+  const auto* from = reinterpret_cast<const uint16_t*>(t.bytes().data());
+  auto* to = reinterpret_cast<uint16_t*>(out.mutable_bytes().data());
+  const int64_t segments = p.k_total() / p.pairs_of;
+  for (int64_t group : offsets_of(p.groups, p.base_offset)) {
+    rt::pack_pairs(to, p.column.extent, segments, p.pairs_of, [&](int64_t term, int64_t column) {
+      return from[group + rows[static_cast<size_t>(term)] + column * p.column.stride];
+    });
+    to += rt::panels_of(p.column.extent) * rt::pairs_of(segments, p.pairs_of) * rt::kPairRow;
+  }
+  return out;
+}
+
 /// The first of two terms is a byte's lower half.
 Tensor pack_nibbles(const Tensor& t, const Packing& p, const std::vector<int64_t>& rows) {
   Tensor out(DType::u8, {p.elements()});
@@ -71,6 +86,7 @@ Tensor pack_panels(const Tensor& t, const Packing& p) {
   if (p.winograd) return at_points(t, p);
   const std::vector<int64_t> rows = offsets_of(p.k, 0);
   if (p.nibbles) return pack_nibbles(t, p, rows);
+  if (p.pairs_of) return pack_pairs(t, p, rows);
   Tensor out(t.dtype(), {p.elements()});
   auto pack = [&]<class T>(T) {
     const T* from = reinterpret_cast<const T*>(t.bytes().data());
