@@ -74,6 +74,12 @@ std::string note_on_loading(const CompileOptions& options) {
   return "";
 }
 
+std::string precision_line(const PrecisionError& e) {
+  if (e.share < 0) return fmt::format("  precision bf16: error not measured: {}\n", e.how);
+  return fmt::format("  precision bf16: largest error {:.2g} of the output's largest magnitude (random inputs, {})\n",
+                     e.share, e.how);
+}
+
 }  // namespace
 
 int build_verb(Console& console, const ModelFlags& flags, const BuildFlags& build) {
@@ -97,7 +103,11 @@ int build_verb(Console& console, const ModelFlags& flags, const BuildFlags& buil
       console.print(fmt::format("{}: {}, --target={}{}, {:.1f} s\n", options.output.string(), human_bytes(bytes),
                                 target_names(options), flags.targets.empty() ? " (this machine's)" : "", seconds) +
                     interface_line(options) + fmt::format("  runs on {}\n", runs_on(options)) +
-                    note_on_loading(options));
+                    note_on_loading(options) + (compiled.precision ? precision_line(*compiled.precision) : ""));
+    if (compiled.precision) {
+      const auto& [share, how] = *compiled.precision;
+      body["precision"] = {{"type", "bf16"}, {"largest_error", share < 0 ? Json(nullptr) : Json(share)}, {"how", how}};
+    }
     if (compiled.weights) {
       const uint64_t weights = bytes_of(options.weights);
       if (!console.quiet)

@@ -10,6 +10,7 @@
 #include "cli/describe.h"
 #include "cli/golden_cases.h"
 #include "cli/interrupt.h"
+#include "cli/precision.h"
 #include "codegen/build/files.h"
 #include "codegen/print_program.h"
 #include "optimizer/choose/lock.h"
@@ -182,6 +183,12 @@ std::string name_of(const CompileOptions& options) {
                                                                                 : options.output.string());
 }
 
+std::optional<Graph> narrowed(const Graph& g, const CompileOptions& options) {
+  if (options.precision == DType::f32) return std::nullopt;
+  PassContext context = pass_context(options);
+  return optimize(g, context);
+}
+
 namespace {
 /// For each target the plan that it would have if there were no other sizes.
 void add_plans_of_bucket(const Model& model, const DimBinding& sizes, const CompileOptions& options, Module& module,
@@ -346,7 +353,9 @@ Compiled compile(const CompileOptions& given, Console& console, Diagnostics& dia
   }
   if (options.stop == Stop::Sources && options.output.empty())
     return print_sources(planned.module, console), Compiled{true};
-  return {true, write_module(planned.module, golden_cases(*model, options, console), options, console)};
+  Compiled compiled{true, write_module(planned.module, golden_cases(*model, options, console), options, console)};
+  if (options.precision != DType::f32) compiled.precision = measure_precision(*model, options, console);
+  return compiled;
 }
 
 }  // namespace cameo

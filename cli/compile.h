@@ -74,6 +74,13 @@ struct Planned {
 };
 Planned plan_model(const Model& model, const CompileOptions& options, Console& console, Diagnostics& diagnostics);
 
+/// The graph of the first target's passes, where --precision narrows products: it rounds as the artifact does. Else
+/// nothing.
+std::optional<Graph> narrowed(const Graph& g, const CompileOptions& options);
+/// How far narrow results may be from golden values where nothing knows the exact ones, as a share of the largest
+/// magnitude: 16 times the rounding of bf16.
+inline constexpr double kNarrowShare = 16.0 / 256;
+
 /// Objects and link; throws CompileError. What became of the file of weights, where there is one.
 std::optional<WeightsFate> write_module(const Module& module, const std::vector<GoldenCase>& goldens,
                                         const CompileOptions& options, Console& console);
@@ -84,10 +91,17 @@ std::string name_of(const CompileOptions& options);
 /// A library that is a program, without golden cases.
 FileDescriptor build_in_memory(const Module& module, const CompileOptions& options, Console& console);
 
+/// How far the results of --precision=bf16 are from those of f32.
+struct PrecisionError {
+  double share = -1;  // the largest error, of its output's largest magnitude; negative: not measured
+  std::string how;    // it was measured, or why not
+};
+
 /// The whole road; not ok with diagnostics when something was wrong.
 struct Compiled {
   bool ok = false;
   std::optional<WeightsFate> weights = std::nullopt;
+  std::optional<PrecisionError> precision = std::nullopt;  // of --precision
 };
 Compiled compile(const CompileOptions& options, Console& console, Diagnostics& diagnostics);
 

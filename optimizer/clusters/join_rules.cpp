@@ -170,8 +170,9 @@ bool JoinRules::is_narrowed(ValueId v) const {
 }
 /// Whether it sums products of `a`, which was bf16, and constants of bf16.
 bool JoinRules::multiplies_pairs(const ContractMatch& product, ValueId a) const {
-  if (product.is_integer() || ValueId{product.a.operand()} != a) return false;
-  const NodeId b = g_[ValueId{product.b.operand()}].producer;
+  const ValueId first{product.a.operand()}, second{product.b.operand()};  // not told apart: neither is a constant
+  if (product.is_integer() || (a != first && a != second)) return false;
+  const NodeId b = g_[a == first ? second : first].producer;
   return b && moves_constant(std::span(&b, 1)) && g_.type(g_[b].inputs[0]).dtype == DType::bf16;
 }
 

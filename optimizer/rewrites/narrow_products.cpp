@@ -15,7 +15,7 @@
 namespace cameo {
 namespace {
 
-constexpr int64_t kWorthNarrowing = 4096;  // elements of weights: fewer cost no time
+constexpr int64_t kWorthNarrowing = 256;  // elements of weights: fewer cost no time
 
 bool moves_elements(const Node& n) {
   constexpr std::string_view kMoves[] = {"Flatten", "Gather", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze"};
@@ -39,6 +39,7 @@ class NarrowProducts {
     for (ValueId& v : inputs)
       if (const ValueId narrow = constant(into, v) ? ValueId{} : narrow_of(into, v))
         v = cast(into, narrow, DType::f32, n.provenance);
+    if (is_kept(n)) context_.remark(n.provenance, "its products stay f32: --keep-fp32 names it");
     const bool is_ours = &n >= g_.nodes().data() && &n < g_.nodes().data() + g_.nodes().size();
     if (is_ours && narrows(n) && context_.apply("narrow_product", into, n.provenance)) narrow(into, n, inputs);
     std::vector<ValueId> outs = into.add(*n.op, std::move(inputs), n.attrs, n.provenance, n.version,

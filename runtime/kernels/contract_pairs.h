@@ -23,8 +23,10 @@ namespace detail {
 using PairSum = vec<f32, 16>;
 #if defined(__clang__) ? __clang_major__ >= 16 : __GNUC__ >= 13
 using PairOperand = vec<__bf16, 32>;
-#else
+#elif defined(__clang__)
 using PairOperand = vec<i32, 16>;
+#else
+using PairOperand = vec<i16, 32>;
 #endif
 RT_FN PairSum add_pair_products(PairSum sum, PairOperand x, PairOperand y) {
 #if defined(__clang__)
