@@ -213,7 +213,8 @@ class CommandLine {
                     "fp32 (default); bf16: products of f32 by known weights are those of bf16, summed in f32, and what "
                     "they read is stored in 16 bits")
         ->type_name("TYPE");
-    add_list(sub, "--keep-fp32", model_.keep_fp32, "NODE,..", "with --precision=bf16: the products of these nodes stay f32");
+    add_list(sub, "--keep-fp32", model_.keep_fp32, "NODE,..",
+             "with --precision=bf16: the products of these nodes stay f32");
     sub->add_option("-j", model_.jobs, "compile in N processes")->check(CLI::Range(1, 1024))->type_name("N");
     sub->add_option("--name", model_.name, "C identifier: the artifact exports IDENT_api")->type_name("IDENT");
   }

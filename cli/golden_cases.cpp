@@ -92,7 +92,8 @@ std::vector<GoldenCase> golden_cases(const Model& model, const CompileOptions& o
       DimBinding sizes = sizes_of_case(g, cases.size());
       for (const auto& [name, size] : bucket) sizes[name] = size;
       const uint64_t number = seed + cases.size();
-      cases.push_back(random_case(g, number, fmt::format("random:{} at {}", number, to_string(bucket)), sizes, options));
+      cases.push_back(
+          random_case(g, number, fmt::format("random:{} at {}", number, to_string(bucket)), sizes, options));
     }
   } else {
     bool noted = false;

@@ -220,7 +220,8 @@ std::vector<Target> read_targets(const std::vector<std::string>& flags) {
   }
   if (targets.empty() && architectures.empty()) targets.push_back(native_target());
   // the best first: the artifact takes the first one that this machine can run
-  std::ranges::sort(targets, std::greater(), [](const Target& t) { return std::pair(t.vector_bytes, t.extensions.size()); });
+  std::ranges::sort(targets, std::greater(),
+                    [](const Target& t) { return std::pair(t.vector_bytes, t.extensions.size()); });
   if (!architectures.empty()) targets.insert(targets.begin(), gpu_target(std::move(architectures)));
   return targets;
 }

@@ -181,7 +181,8 @@ class Tester {
       outputs.push_back(record(c.io.outputs[i], got[i], check));
     }
     Json j{{"name", c.data.name}, {"outputs", outputs}};
-    if (run_.per_node) j["first_divergence"] = blame(c, narrow_graph ? *narrow_graph : *c.graph, model, counts_[kFail] > before);
+    if (run_.per_node)
+      j["first_divergence"] = blame(c, narrow_graph ? *narrow_graph : *c.graph, model, counts_[kFail] > before);
     return j;
   }
 

@@ -103,8 +103,7 @@ MachineModel this_machine(const Target& t) {
   if (t.vector_bytes < 64 || (!intel && !amd)) return t.machine;
   if (amd && __builtin_cpu_is("amdfam19h"))
     return {.name = "zen4", .clock = 3.7, .fmas = 1, .loads = 1, .l3_bytes = 32 << 20};
-  if (amd)
-    return {.name = "zen5", .clock = 4.1, .l1_bytes = 48 << 10, .l3_bytes = 32 << 20, .l2_rate = 64};
+  if (amd) return {.name = "zen5", .clock = 4.1, .l1_bytes = 48 << 10, .l3_bytes = 32 << 20, .l2_rate = 64};
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx);
   if (const bool amx = edx >> 24 & 1; amx)

@@ -30,9 +30,9 @@ class JoinRules {
   Refusal may_fuse(uint32_t node) const { return facts_[node].refusal; }
   bool folds(uint32_t node) const { return facts_[node].folds; }
   /// It is no part of what makes its operand, but of each node that reads it: a cast of 16-bit floats that the target
-  /// multiplies as they stand, to f32, which nothing reads but folds that could not join what makes them, or, of what was
-  /// rounded to be stored so, any node that is a kernel's; or what
-  /// dequantises 8 bits that stand in memory for others too, read by nodes without a fold.
+  /// multiplies as they stand, to f32, which nothing reads but folds that could not join what makes them, or, of what
+  /// was rounded to be stored so, any node that is a kernel's; or what dequantises 8 bits that stand in memory for
+  /// others too, read by nodes without a fold.
   bool widens(uint32_t node) const { return facts_[node].widens; }
   const std::vector<uint32_t>& readers(ValueId v) const { return readers_[v.index]; }
   bool is_output(ValueId v) const { return is_output_[v.index]; }

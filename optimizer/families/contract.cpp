@@ -2,8 +2,9 @@
 // layout whose innermost axis is summed, with a halo of zeros as wide as the window reaches out, so that no guard is
 // left; a constant `b` is packed in panels, its k running over the folds in the order in which they walk `a`. Integers
 // of 8 bits are summed in i32, four terms at a time, with weights in quads: on processors alone. Of floats, a
-// processor widens `a` where it is made, unless it multiplies bf16 two terms at a time, by weights in pairs; a GPU reads 16-bit floats as they stand, and has tensor cores for products of
-// two alike. Its tile is one that both operands are brought to, through shared memory, where that is large both ways.
+// processor widens `a` where it is made, unless it multiplies bf16 two terms at a time, by weights in pairs; a GPU
+// reads 16-bit floats as they stand, and has tensor cores for products of two alike. Its tile is one that both operands
+// are brought to, through shared memory, where that is large both ways.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -34,8 +34,8 @@ bool take_sum(Kernel& k, Expr term = {});
 /// Where only a run knows how many rows there are, they become the axis without `b` that likely has most points: a tile
 /// of one row, as a batch of one leaves it, takes B's panels anew for each.
 void take_most_rows(Kernel& k);
-/// What a family's choice says of `b` as `packed`: how many terms of a column stand side by side in its panels, of which
-/// it has none as it was made.
+/// What a family's choice says of `b` as `packed`: how many terms of a column stand side by side in its panels, of
+/// which it has none as it was made.
 inline constexpr int64_t kInPanelsOfPairs = rt::kPair;
 /// Until then a packed `b` is a matrix of rows of terms, one after another for each group: its panels are put in its
 /// place.
@@ -60,7 +60,7 @@ struct Product {
   Expr k;                      // the innermost one
   Expr a_offset, b_offset;
   bool in_pairs = false;  // `b` stands so, and both are bf16
-  Expr zero;  // of 8-bit elements of `a`; null where they are floats
+  Expr zero;              // of 8-bit elements of `a`; null where they are floats
   std::span<const Expr> outer;
   Expr row, column;  // row is null where the output has no axis beside the column's
 };

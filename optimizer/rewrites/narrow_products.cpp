@@ -18,7 +18,8 @@ namespace {
 constexpr int64_t kWorthNarrowing = 256;  // elements of weights: fewer cost no time
 
 bool moves_elements(const Node& n) {
-  constexpr std::string_view kMoves[] = {"Flatten", "Gather", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze"};
+  constexpr std::string_view kMoves[] = {"Flatten", "Gather",    "Identity", "Reshape",
+                                         "Squeeze", "Transpose", "Unsqueeze"};
   return std::ranges::find(kMoves, n.op->name) != std::end(kMoves);
 }
 
@@ -42,8 +43,8 @@ class NarrowProducts {
     if (is_kept(n)) context_.remark(n.provenance, "its products stay f32: --keep-fp32 names it");
     const bool is_ours = &n >= g_.nodes().data() && &n < g_.nodes().data() + g_.nodes().size();
     if (is_ours && narrows(n) && context_.apply("narrow_product", into, n.provenance)) narrow(into, n, inputs);
-    std::vector<ValueId> outs = into.add(*n.op, std::move(inputs), n.attrs, n.provenance, n.version,
-                                         static_cast<int>(n.outputs.size()));
+    std::vector<ValueId> outs =
+        into.add(*n.op, std::move(inputs), n.attrs, n.provenance, n.version, static_cast<int>(n.outputs.size()));
     if (is_ours)
       for (size_t i = 0; i < outs.size(); ++i)
         if (n.outputs[i] && narrow_where_made_[n.outputs[i].index])
@@ -133,7 +134,8 @@ class NarrowProducts {
   void narrow(Graph& into, const Node& n, std::vector<ValueId>& inputs) {
     if (constant(into, inputs[1])) inputs[1] = cast(into, narrow_of(into, inputs[1]), DType::f32, n.provenance);
     const NodeId made = into[inputs[0]].producer;
-    const bool is_narrow = made && into[made].op->name == "Cast" && into.type(into[made].inputs[0]).dtype == DType::bf16;
+    const bool is_narrow =
+        made && into[made].op->name == "Cast" && into.type(into[made].inputs[0]).dtype == DType::bf16;
     if (context_.target.has_products_of_pairs() && !is_narrow)
       inputs[0] = cast(into, cast(into, inputs[0], DType::bf16, n.provenance), DType::f32, n.provenance);
     context_.remark(n.provenance, context_.target.has_products_of_pairs()

@@ -47,11 +47,9 @@ struct PairFactors {
   Words32<V> pairs;
   RT_FN explicit PairFactors(Words32<V> x) : pairs(x) {}
   RT_FN V add_products(V sum, const PairFactors& y) const {
-    return by_parts<PairSum>(
-        [](PairSum s, PairSum u, PairSum v) RT_INLINE {
-          return add_pair_products(s, (PairOperand)u, (PairOperand)v);
-        },
-        sum, (V)pairs, (V)y.pairs);
+    return by_parts<PairSum>([](PairSum s, PairSum u, PairSum v)
+                                 RT_INLINE { return add_pair_products(s, (PairOperand)u, (PairOperand)v); },
+                             sum, (V)pairs, (V)y.pairs);
   }
 #else
   V even, odd;
@@ -76,8 +74,8 @@ struct PairSums : TileSums<f32, MR, NV, kChains> {
 
   template <int C, int... I, int... J, class Pair>
   RT_FN void step(Indices<int, I...>, Indices<int, J...> columns, const u16* b, i64 panel_step, Pair pair_of_row) {
-    const PairFactors<V> w[kAcross] = {PairFactors<V>(
-        (Words32<V>)load_next<u16, 2 * kPart>(b + J / kParts * panel_step + J % kParts * 2 * kPart))...};
+    const PairFactors<V> w[kAcross] = {
+        PairFactors<V>((Words32<V>)load_next<u16, 2 * kPart>(b + J / kParts * panel_step + J % kParts * 2 * kPart))...};
     (..., add_row<C>(columns, I, PairFactors<V>(splat<Words32<V>>(pair_of_row(I))), w));
   }
   template <int C, int... J>

@@ -407,8 +407,8 @@ std::string pairs_one(const Shape& shape) {
   for (i64 row = 0; row < shape.m; ++row)
     for (i64 t = 0; t < terms; ++t)
       for (i64 col = 0; col < shape.n; ++col)
-        want[row * pitch + col] += x[row * shape.row_stride + t / shape.k * shape.segment_stride + t % shape.k] *
-                                   w[t * shape.n + col];
+        want[row * pitch + col] +=
+            x[row * shape.row_stride + t / shape.k * shape.segment_stride + t % shape.k] * w[t * shape.n + col];
   const auto run = [&](bool naive, auto in_registers, const auto& b, int chunks) {
     Floats got(want.size(), -5.f);
     const auto keep = [&](auto acc, i64 row, auto col) __attribute__((always_inline)) {
@@ -430,8 +430,9 @@ std::string pairs_one(const Shape& shape) {
   const auto b = rt::pairs_b(packed.data(), rt::strides(), shape.k);
   if (auto d = difference(want, run(true, rt::c<0>, b, 2), what + " naive"); !d.empty()) return d;
   for (int chunks : {1, 3})
-    for (const Floats& got : {run(false, rt::c<1>, b, chunks), run(false, rt::c<0>, b, chunks),
-                              run(false, rt::c<0>, rt::streamed_pairs_b(packed.data(), rt::strides(), shape.k), chunks)})
+    for (const Floats& got :
+         {run(false, rt::c<1>, b, chunks), run(false, rt::c<0>, b, chunks),
+          run(false, rt::c<0>, rt::streamed_pairs_b(packed.data(), rt::strides(), shape.k), chunks)})
       if (auto d = difference(want, got, what + " chunks=" + std::to_string(chunks)); !d.empty()) return d;
   return "";
 }
