@@ -1,6 +1,7 @@
 // See precision.h.
 #include "cli/precision.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -65,6 +66,13 @@ FileDescriptor artifact_of(const Model& model, CompileOptions options, DType pre
   return built;
 }
 
+/// What was built just now, if it can be loaded.
+FileDescriptor narrow_artifact(const Model& model, const CompileOptions& options, Console& console) {
+  if (options.kind == OutputKind::SharedLibrary)
+    return FileDescriptor(::open(std::filesystem::absolute(options.output).c_str(), O_RDONLY | O_CLOEXEC));
+  return artifact_of(model, options, options.precision, console);
+}
+
 /// In a child, so that a fault there costs the line and not the build. Negative: it gave no answer.
 double share_of_artifacts(const Trial& t, const FileDescriptor& narrow, const FileDescriptor& wide) {
   int ends[2];
@@ -101,7 +109,7 @@ PrecisionError measure_precision(const Model& model, const CompileOptions& optio
                          interpret(t.graph, t.inputs).unrounded),
            "by the interpreter, from exact values"};
     } else {
-      const FileDescriptor narrow = artifact_of(model, options, options.precision, console);
+      const FileDescriptor narrow = narrow_artifact(model, options, console);
       const FileDescriptor wide = artifact_of(model, options, DType::f32, console);
       e = {share_of_artifacts(t, narrow, wide), "from the build of f32"};
     }
