@@ -298,8 +298,7 @@ void Graph::require(const Requirement& r) {
 
 bool Graph::folds_at_once(const Node& node) const {
   if (!node.op->foldable || !node.bodies.empty() || !all_constant(*this, node)) return false;
-  const bool widens = node.op->name == "Cast" && type(node.inputs[0]).dtype == DType::bf16;  // kernels read 16 bits
-  if ((node.op->folds_late || widens) && type(node.outputs[0]).rank() > 1) return false;
+  if (node.op->folds_late && type(node.outputs[0]).rank() > 1) return false;
   int64_t elements = 0;
   for (ValueId v : node.outputs)
     elements +=

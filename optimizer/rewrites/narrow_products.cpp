@@ -1,6 +1,6 @@
 // narrow_products, of builds that ask for it (--precision=bf16): operands of products of f32 are rounded to bf16, and
-// their sums stay f32. What ONNX has no operator for stands between casts: a product of f32 by what Cast widens, of
-// which kernels read the 16 bits (clusters/join_rules.cpp). Weights, which must be known, are rounded when compiling,
+// their sums stay f32. What ONNX has no operator for is a product of f32 by what Widen makes of bf16, of which
+// kernels read the 16 bits (clusters/join_rules.cpp). Weights, which must be known, are rounded when compiling,
 // for their other readers too. Where the target multiplies bf16 two by two, so is what they are multiplied with: where
 // it is made, so that it is stored in 16 bits for all who read it, through reshapes and transposes. Elsewhere that
 // would gain nothing, and it stays f32.
@@ -39,7 +39,7 @@ class NarrowProducts {
     if (moves_elements(n)) return moved(into, n, inputs);
     for (ValueId& v : inputs)
       if (const ValueId narrow = constant(into, v) ? ValueId{} : narrow_of(into, v))
-        v = cast(into, narrow, DType::f32, n.provenance);
+        v = widen(into, narrow, n.provenance);
     if (is_kept(n)) context_.remark(n.provenance, "its products stay f32: --keep-fp32 names it");
     const bool is_ours = &n >= g_.nodes().data() && &n < g_.nodes().data() + g_.nodes().size();
     if (is_ours && narrows(n) && context_.apply("narrow_product", into, n.provenance)) narrow(into, n, inputs);
@@ -48,13 +48,16 @@ class NarrowProducts {
     if (is_ours)
       for (size_t i = 0; i < outs.size(); ++i)
         if (n.outputs[i] && narrow_where_made_[n.outputs[i].index])
-          outs[i] = widened(into, cast(into, outs[i], DType::bf16, n.provenance), n.provenance);
+          outs[i] = widened(into, narrowed(into, outs[i], n.provenance), n.provenance);
     return outs;
   }
 
  private:
-  static ValueId cast(Graph& g, ValueId v, DType to, const Provenance& o) {
-    return g.add(get_operator("Cast"), {v}, {{"to", static_cast<int64_t>(to)}}, o)[0];
+  static ValueId narrowed(Graph& g, ValueId v, const Provenance& o) {
+    return g.add(get_operator("Cast"), {v}, {{"to", static_cast<int64_t>(DType::bf16)}}, o)[0];
+  }
+  static ValueId widen(Graph& g, ValueId v, const Provenance& o) {
+    return g.add(get_operator("Widen", "cameo"), {v}, {}, o)[0];
   }
 
   // ---- of the graph that is replayed
@@ -118,7 +121,7 @@ class NarrowProducts {
     return made = into.constant(to, into[v].name);
   }
   ValueId widened(Graph& into, ValueId narrow, const Provenance& o) {
-    const ValueId wide = cast(into, narrow, DType::f32, o);
+    const ValueId wide = widen(into, narrow, o);
     narrow_[{into.serial(), wide}] = narrow;
     return wide;
   }
@@ -130,14 +133,14 @@ class NarrowProducts {
     const ValueId v = into.add(*n.op, std::move(inputs), n.attrs, n.provenance, n.version)[0];
     return std::vector<ValueId>{widened(into, v, n.provenance)};
   }
-  /// Its operands are casts of what is narrow.
+  /// Its operands are what is narrow, widened.
   void narrow(Graph& into, const Node& n, std::vector<ValueId>& inputs) {
-    if (constant(into, inputs[1])) inputs[1] = cast(into, narrow_of(into, inputs[1]), DType::f32, n.provenance);
+    if (constant(into, inputs[1])) inputs[1] = widen(into, narrow_of(into, inputs[1]), n.provenance);
     const NodeId made = into[inputs[0]].producer;
     const bool is_narrow =
-        made && into[made].op->name == "Cast" && into.type(into[made].inputs[0]).dtype == DType::bf16;
+        made && into[made].op->name == "Widen";
     if (context_.target.has_products_of_pairs() && !is_narrow)
-      inputs[0] = cast(into, cast(into, inputs[0], DType::bf16, n.provenance), DType::f32, n.provenance);
+      inputs[0] = widen(into, narrowed(into, inputs[0], n.provenance), n.provenance);
     context_.remark(n.provenance, context_.target.has_products_of_pairs()
                                       ? "its operands are bf16, two products an instruction; the sum is f32"
                                       : "its weights are bf16, widened as they are read; the sum is f32");
