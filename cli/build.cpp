@@ -45,7 +45,8 @@ std::string runs_on(const CompileOptions& options) {
       {"x86-64-v2", "SSE4.2: Intel and AMD since 2011"},
       {"x86-64-v3", "AVX2 and FMA: Intel Haswell, AMD Zen and newer"},
       {"x86-64-v4", "AVX-512: Intel Skylake-SP, AMD Zen 4 and newer"},
-      {"x86-64-v4-vnni", "AVX-512 with VNNI: Intel Cascade Lake, AMD Zen 4 and newer"}};
+      {"x86-64-v4-vnni", "AVX-512 with VNNI: Intel Cascade Lake, AMD Zen 4 and newer"},
+      {"x86-64-v4-bf16", "AVX-512 with VNNI and bf16: Intel Sapphire Rapids, AMD Zen 4 and newer"}};
   const Target& narrowest = options.targets.back();
   std::string text;
   for (const std::string& a : narrowest.architectures)
@@ -72,6 +73,12 @@ std::string note_on_loading(const CompileOptions& options) {
       return "  the driver compiles this PTX when it is first loaded, which takes it seconds, and keeps the result in "
              "its own cache; cuda:sm_80 and newer need ptxas and cost nothing then\n";
   return "";
+}
+
+std::string precision_line(const PrecisionError& e) {
+  if (e.share < 0) return fmt::format("  precision bf16: error not measured: {}\n", e.how);
+  return fmt::format("  precision bf16: largest error {:.2g} of the output's largest magnitude (random inputs, {})\n",
+                     e.share, e.how);
 }
 
 }  // namespace
@@ -102,8 +109,13 @@ int build_verb(Console& console, const ModelFlags& given, const BuildFlags& buil
       console.print(fmt::format("{}: {}, --target={}{}, {:.1f} s\n", options.output.string(), human_bytes(bytes),
                                 target_names(options), flags.targets.empty() ? " (this machine's)" : "", seconds) +
                     interface_line(options) + fmt::format("  runs on {}\n", runs_on(options)) +
-                    note_on_loading(options) + tuned.text);
+                    note_on_loading(options) + (compiled.precision ? precision_line(*compiled.precision) : "") +
+                    tuned.text);
     if (tuning) body["tuning"] = tuned.json;
+    if (compiled.precision) {
+      const auto& [share, how] = *compiled.precision;
+      body["precision"] = {{"type", "bf16"}, {"largest_error", share < 0 ? Json(nullptr) : Json(share)}, {"how", how}};
+    }
     if (compiled.weights) {
       const uint64_t weights = bytes_of(options.weights);
       if (!console.quiet)

@@ -199,7 +199,8 @@ class CommandLine {
     add_list(sub, "--on-host", model_.on_host, "NODE,..", "for GPUs: the kernels of these nodes run on the processor");
     add_list(
         sub, "--target", model_.targets, "cpu:NAME,cuda:ARCH,..",
-        "x86-64-v2, x86-64-v3, x86-64-v4, x86-64-v4-vnni or native (default); ptx, sm_80 and newer; several at once");
+        "x86-64-v2, x86-64-v3, x86-64-v4, x86-64-v4-vnni, x86-64-v4-bf16 or native (default); ptx, sm_80 and newer; "
+        "several at once");
     sub->add_option("--tune-lock", model_.tune_lock,
                     "choices of kernels, as `build --emit=choices` writes them; they win over the prices")
         ->type_name("FILE");
@@ -210,6 +211,12 @@ class CommandLine {
            "CUDA "
            "graphs, built once a context")
         ->type_name("MODE");
+    sub->add_option("--precision", model_.precision,
+                    "fp32 (default); bf16: products of f32 by known weights are those of bf16, summed in f32, and what "
+                    "they read is stored in 16 bits")
+        ->type_name("TYPE");
+    add_list(sub, "--keep-fp32", model_.keep_fp32, "NODE,..",
+             "with --precision=bf16: the products of these nodes stay f32");
     sub->add_option("-j", model_.jobs, "compile in N processes")->check(CLI::Range(1, 1024))->type_name("N");
     sub->add_option("--name", model_.name, "C identifier: the artifact exports IDENT_api")->type_name("IDENT");
   }

@@ -10,6 +10,7 @@
 #include "cli/describe.h"
 #include "cli/golden_cases.h"
 #include "cli/interrupt.h"
+#include "cli/precision.h"
 #include "codegen/build/files.h"
 #include "codegen/print_program.h"
 #include "optimizer/choose/lock.h"
@@ -137,6 +138,8 @@ std::string rewrites_of(const PassContext& context, std::string_view pass) {
 
 PassContext pass_context(const CompileOptions& options) {
   PassContext context(options.targets.at(0));
+  context.precision = options.precision;
+  context.keep_fp32 = options.keep_fp32;
   context.skip = options.skip;
   context.rewrite_limit = options.rewrite_limit;
   context.verify_each = options.verify_each;
@@ -156,11 +159,12 @@ void watch_passes(PassContext& context, const CompileOptions& options, Console& 
   };
 }
 
-void check_on_host(const CompileOptions& options, const Sources& sources, Diagnostics& diagnostics) {
-  for (const std::string& name : options.on_host)
+void check_nodes(std::string_view flag, const std::vector<std::string>& names, const Sources& sources,
+                 Diagnostics& diagnostics) {
+  for (const std::string& name : names)
     if (std::ranges::none_of(sources, [&](const SourceNode& n) { return is_called(n, name); }))
       diagnostics.add({Code::E0502,
-                       fmt::format("`--on-host {}` names no node of the model", printable(name)),
+                       fmt::format("`{} {}` names no node of the model", flag, printable(name)),
                        {},
                        {},
                        {},
@@ -177,6 +181,12 @@ std::string name_of(const CompileOptions& options) {
   const bool library = options.kind == OutputKind::SharedLibrary || options.kind == OutputKind::Archive;
   return identifier_of(library && file.starts_with("lib") && file.find('.') > 3 ? file.substr(3)
                                                                                 : options.output.string());
+}
+
+std::optional<Graph> narrowed(const Graph& g, const CompileOptions& options) {
+  if (options.precision == DType::f32) return std::nullopt;
+  PassContext context = pass_context(options);
+  return optimize(g, context);
 }
 
 namespace {
@@ -217,7 +227,8 @@ Planned plan_model(const Model& model, const CompileOptions& options, Console& c
   m.sources = model.graph.shared_sources();
   m.made_up_seed = options.made_up_seed;
   m.reduce_overhead = options.reduce_overhead;
-  check_on_host(options, *m.sources, diagnostics);
+  check_nodes("--on-host", options.on_host, *m.sources, diagnostics);
+  check_nodes("--keep-fp32", options.keep_fp32, *m.sources, diagnostics);
   for (const DimBinding& sizes : options.buckets) require_bucket(model, sizes);
   PassContext shared = pass_context(options);
   watch_passes(shared, options, console);
@@ -343,7 +354,9 @@ Compiled compile(const CompileOptions& given, Console& console, Diagnostics& dia
   }
   if (options.stop == Stop::Sources && options.output.empty())
     return print_sources(planned.module, console), Compiled{true};
-  return {true, write_module(planned.module, golden_cases(*model, options, console), options, console)};
+  Compiled compiled{true, write_module(planned.module, golden_cases(*model, options, console), options, console)};
+  if (options.precision != DType::f32) compiled.precision = measure_precision(*model, options, console);
+  return compiled;
 }
 
 }  // namespace cameo

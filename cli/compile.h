@@ -27,6 +27,8 @@ struct CompileOptions {
   std::vector<Target> targets{native_target()};
   bool reduce_overhead = false;          // --mode
   std::vector<std::string> on_host;      // nodes
+  DType precision = DType::f32;          // of products of f32: --precision
+  std::vector<std::string> keep_fp32;    // but for those of these nodes
   std::string name;                      // of the artifact's symbols; empty: from the output's file name
   std::optional<uint64_t> made_up_seed;  // --weights=random:SEED
   std::filesystem::path weights;         // --weights=file: where they go; empty: into the artifact
@@ -73,6 +75,13 @@ struct Planned {
 };
 Planned plan_model(const Model& model, const CompileOptions& options, Console& console, Diagnostics& diagnostics);
 
+/// The graph of the first target's passes, where --precision narrows products: it rounds as the artifact does. Else
+/// nothing.
+std::optional<Graph> narrowed(const Graph& g, const CompileOptions& options);
+/// How far narrow results may be from golden values where nothing knows the exact ones, as a share of the largest
+/// magnitude: 16 times the rounding of bf16.
+inline constexpr double kNarrowShare = 16.0 / 256;
+
 /// Objects and link; throws CompileError. What became of the file of weights, where there is one.
 std::optional<WeightsFate> write_module(const Module& module, const std::vector<GoldenCase>& goldens,
                                         const CompileOptions& options, Console& console);
@@ -83,11 +92,18 @@ std::string name_of(const CompileOptions& options);
 /// A library that is a program, without golden cases.
 FileDescriptor build_in_memory(const Module& module, const CompileOptions& options, Console& console);
 
+/// How far the results of --precision=bf16 are from those of f32.
+struct PrecisionError {
+  double share = -1;  // the largest error, of its output's largest magnitude; negative: not measured
+  std::string how;    // it was measured, or why not
+};
+
 /// The whole road; not ok with diagnostics when something was wrong. `choose` sees the model before it is planned, and
 /// may give its targets locks.
 struct Compiled {
   bool ok = false;
   std::optional<WeightsFate> weights = std::nullopt;
+  std::optional<PrecisionError> precision = std::nullopt;  // of --precision
 };
 using Chooser = std::function<void(const Model&, CompileOptions&)>;
 Compiled compile(const CompileOptions& options, Console& console, Diagnostics& diagnostics, const Chooser& choose = {});

@@ -21,8 +21,8 @@ bool wants_reference(const Graph& g, const CompileOptions& options, Console& con
   if (operations <= kMostOperations) return true;
   if (!std::exchange(noted, true))
     console.note(fmt::format(
-        "note: {:.1f} GFLOP a run; golden cases get the default tolerance of 1e-3 (--reference computes better ones)",
-        operations / 1e9));
+        "note: {:.1f} GFLOP a run; golden cases get the default tolerance of {:g} (--reference computes better ones)",
+        operations / 1e9, options.precision == DType::f32 ? rt::kDefaultShare : kNarrowShare));
   return false;
 }
 
@@ -48,27 +48,33 @@ void set_share(GoldenCase& c, double share) {
 }
 
 /// Data that the interpreter contradicts are no fault of the command line.
-GoldenCase measured(const Graph& g, std::string name, std::vector<Tensor> inputs, const std::vector<Tensor>* expected) {
+GoldenCase measured(const Graph& g, std::string name, std::vector<Tensor> inputs, const std::vector<Tensor>* expected,
+                    const CompileOptions& options) {
   try {
-    return golden_case(g, std::move(name), std::move(inputs), expected);
+    const std::optional<Graph> narrow = narrowed(g, options);
+    return golden_case(g, std::move(name), std::move(inputs), expected, narrow ? &*narrow : nullptr);
   } catch (const CompileError& e) { throw Failure(kAccuracy, e.what()); }
 }
 
-GoldenCase random_case(const Graph& g, uint64_t number, std::string name, const DimBinding& sizes) {
+GoldenCase random_case(const Graph& g, uint64_t number, std::string name, const DimBinding& sizes,
+                       const CompileOptions& options) {
   const Graph bound = at_sizes(g, sizes, name);
-  GoldenCase c = measured(bound, std::move(name), random_inputs(interface_of(bound), number), nullptr);
+  GoldenCase c = measured(bound, std::move(name), random_inputs(interface_of(bound), number), nullptr, options);
   c.sizes = sizes;
   return c;
 }
 
-GoldenCase case_of_data(const Graph& g, DataSet data, bool reference, bool has_tolerance) {
+GoldenCase case_of_data(const Graph& g, DataSet data, bool reference, const CompileOptions& options) {
   const auto missing = std::ranges::find(data.outputs, DType::undefined, &Tensor::dtype);
   const bool complete = missing == data.outputs.end();
-  if (reference && !(has_tolerance && complete)) return measured(g, data.name, std::move(data.inputs), &data.outputs);
+  if (reference && !(options.tolerance >= 0 && complete))
+    return measured(g, data.name, std::move(data.inputs), &data.outputs, options);
   if (!complete)
     throw Failure(kBadData, fmt::format("`{}` has no output_{}.pb", data.name, missing - data.outputs.begin()));
   std::vector<double> tolerances(data.outputs.size(), -1.0);
-  return with_held({data.name, std::move(data.inputs), std::move(data.outputs), std::move(tolerances)});
+  GoldenCase c = with_held({data.name, std::move(data.inputs), std::move(data.outputs), std::move(tolerances)});
+  if (options.precision != DType::f32) set_share(c, kNarrowShare);
+  return c;
 }
 
 }  // namespace
@@ -81,12 +87,13 @@ std::vector<GoldenCase> golden_cases(const Model& model, const CompileOptions& o
   if (options.golden.starts_with("random:")) {
     const auto [count, seed] = parse_random(options.golden);
     for (uint64_t i = seed; i < seed + count; ++i)
-      cases.push_back(random_case(g, i, fmt::format("random:{}", i), sizes_of_case(g, i)));
+      cases.push_back(random_case(g, i, fmt::format("random:{}", i), sizes_of_case(g, i), options));
     for (const DimBinding& bucket : options.buckets) {
       DimBinding sizes = sizes_of_case(g, cases.size());
       for (const auto& [name, size] : bucket) sizes[name] = size;
       const uint64_t number = seed + cases.size();
-      cases.push_back(random_case(g, number, fmt::format("random:{} at {}", number, to_string(bucket)), sizes));
+      cases.push_back(
+          random_case(g, number, fmt::format("random:{} at {}", number, to_string(bucket)), sizes, options));
     }
   } else {
     bool noted = false;
@@ -95,7 +102,7 @@ std::vector<GoldenCase> golden_cases(const Model& model, const CompileOptions& o
       const DimBinding sizes = data.sizes;
       const Graph bound = at_sizes(g, sizes, fmt::format("`{}`", printable(set.string())));
       const bool reference = wants_reference(bound, options, console, noted);
-      cases.push_back(case_of_data(bound, std::move(data), reference, options.tolerance >= 0));
+      cases.push_back(case_of_data(bound, std::move(data), reference, options));
       cases.back().sizes = sizes;
     }
   }

@@ -222,7 +222,8 @@ std::vector<Target> read_targets(const std::vector<std::string>& flags) {
   }
   if (targets.empty() && architectures.empty()) targets.push_back(native_target());
   // the best first: the artifact takes the first one that this machine can run
-  std::ranges::sort(targets, std::greater(), [](const Target& t) { return t.vector_bytes; });
+  std::ranges::sort(targets, std::greater(),
+                    [](const Target& t) { return std::pair(t.vector_bytes, t.extensions.size()); });
   if (!architectures.empty()) targets.insert(targets.begin(), gpu_target(std::move(architectures)));
   return targets;
 }
@@ -239,6 +240,24 @@ std::shared_ptr<const ChoiceLock> read_lock(const std::string& file) {
   } catch (const CompileError& e) {
     throw Failure(kUsage, fmt::format("`{}`: {}", printable(file), e.diagnostic.message));
   }
+}
+
+}  // namespace
+
+namespace {
+
+void read_precision(const ModelFlags& flags, CompileOptions& options) {
+  const bool narrow = flags.precision == "bf16";
+  if (!narrow && !flags.precision.empty() && flags.precision != "fp32")
+    throw Failure(kUsage, fmt::format("there is no `--precision={}`", printable(flags.precision)),
+                  "--precision=fp32 (the default) or bf16");
+  options.keep_fp32 = split_list(flags.keep_fp32);
+  if (!narrow && !options.keep_fp32.empty())
+    throw Failure(kUsage, "`--keep-fp32` needs `--precision=bf16`: all products are f32 without it");
+  if (!narrow) return;
+  if (std::ranges::any_of(options.targets, &Target::is_gpu))
+    throw Failure(kUsage, "`--precision=bf16` is for processors, not for GPUs");
+  options.precision = DType::bf16;
 }
 
 }  // namespace
@@ -265,6 +284,7 @@ CompileOptions read_model_flags(const ModelFlags& flags) {
   read_mode(flags.mode, options);
   options.on_host = split_list(flags.on_host);
   if (!options.on_host.empty()) require_gpu("--on-host", options.targets);
+  read_precision(flags, options);
   options.skip = split_list(flags.skip);
   for (const std::string& pass : options.skip) check_pass("--skip", pass, false);
   options.rewrite_limit = flags.rewrite_limit;

@@ -14,8 +14,8 @@ namespace cameo {
 struct ModelFlags {
   std::vector<std::string> words;  // the whole command as it was typed, without the program
   std::string model;
-  std::vector<std::string> dims, shapes, constants, open, outputs, targets, on_host, skip, custom;
-  std::string name, verify, mode, tune_lock;
+  std::vector<std::string> dims, shapes, constants, open, outputs, targets, on_host, keep_fp32, skip, custom;
+  std::string name, verify, mode, precision, tune_lock;
   bool lenient = false;
   int64_t rewrite_limit = INT64_MAX;
   int jobs = 0;  // 0: as many as there are processors

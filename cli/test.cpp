@@ -150,7 +150,7 @@ class Tester {
     console_.note(fmt::format(
         "note: {:.1f} GFLOP a run; the golden data alone say what is right, to {:g} of each output's largest magnitude "
         "(--reference asks the interpreter, which takes longer)",
-        operations / 1e9, rt::kDefaultShare));
+        operations / 1e9, default_share()));
     return false;
   }
 
@@ -159,9 +159,12 @@ class Tester {
     LoadedModel model(fmt::format("/proc/self/fd/{}", c.built->artifact.get()), run_.threads);
     const std::vector<Tensor> got = model.run(c.data.inputs, c.io);
     std::optional<Interpretation> reference;
+    const std::optional<Graph> narrow_graph = narrowed(*c.graph, c.built->options);
+    std::vector<Tensor> narrow;  // what its rounding makes
     if (wants_reference(c)) {
       console_.begin("reference");
       reference = interpret(*c.graph, c.data.inputs);
+      if (narrow_graph) narrow = interpret(*narrow_graph, c.data.inputs).rounded;
     }
     console_.end();
     console_.print(printable(c.data.name) + "\n");
@@ -172,17 +175,20 @@ class Tester {
       const bool given = wanted.dtype() != DType::undefined;
       if (!given && !reference) continue;
       const Check check =
-          reference ? check_by_rule(got[i], reference->rounded[i], reference->unrounded[i], given ? &wanted : nullptr)
+          reference ? check_by_rule(got[i], reference->rounded[i], narrow.empty() ? reference->rounded[i] : narrow[i],
+                                    reference->unrounded[i], given ? &wanted : nullptr)
                     : check_by_share(got[i], wanted);
       outputs.push_back(record(c.io.outputs[i], got[i], check));
     }
     Json j{{"name", c.data.name}, {"outputs", outputs}};
-    if (run_.per_node) j["first_divergence"] = blame(c, model, counts_[kFail] > before);
+    if (run_.per_node)
+      j["first_divergence"] = blame(c, narrow_graph ? *narrow_graph : *c.graph, model, counts_[kFail] > before);
     return j;
   }
 
-  Json blame(const Case& c, LoadedModel& model, bool failed) {
-    const Blame b = find_divergence(*c.graph, c.io, model, c.data.inputs);
+  /// `graph`: what rounds as the artifact does.
+  Json blame(const Case& c, const Graph& graph, LoadedModel& model, bool failed) {
+    const Blame b = find_divergence(graph, c.io, model, c.data.inputs);
     console_.print("  " + b.sentence + "\n");
     if (!b.found && failed)
       console_.print(
@@ -206,11 +212,13 @@ class Tester {
     return error == 0 ? 0 : magnitude > 0 ? error / magnitude * 1.001 : HUGE_VAL;
   }
 
-  static Check check_by_rule(const Tensor& got, const Tensor& rounded, const Tensor& exact, const Tensor* golden) {
+  /// `rounded` is what the model's rounding makes, `narrow` what the artifact's does.
+  static Check check_by_rule(const Tensor& got, const Tensor& rounded, const Tensor& narrow, const Tensor& exact,
+                             const Tensor* golden) {
     Check c{{}, {}, "exact", 0};
     if (golden) c.golden = compare_golden(*golden, rounded, exact);
     const bool is_right = golden && c.golden->pass;
-    c.result = compare(got, rounded, exact, is_right ? &*c.golden : nullptr);
+    c.result = compare(got, narrow, exact, is_right ? &*c.golden : nullptr);
     if (got.is_list()) return c;  // each element by the rule of its type
     const bool is_discrete = !is_float(got.dtype());
     if (is_discrete && is_right) c.result = compare_within(got, *golden, 0);  // more than either run of the interpreter
@@ -226,10 +234,11 @@ class Tester {
     return c;
   }
 
+  double default_share() const { return options_.precision == DType::f32 ? rt::kDefaultShare : kNarrowShare; }
   Check check_by_share(const Tensor& got, const Tensor& wanted) const {
-    const double magnitude = magnitude_of(wanted), share = run_.tolerance >= 0 ? run_.tolerance : rt::kDefaultShare;
+    const double magnitude = magnitude_of(wanted), share = run_.tolerance >= 0 ? run_.tolerance : default_share();
     if (got.is_list()) return {compare_within(got, wanted, share * magnitude), {}, "exact", 0};
-    const rt::Tolerance tolerance{-1, run_.tolerance};
+    const rt::Tolerance tolerance{-1, share == rt::kDefaultShare ? run_.tolerance : share};
     Check c{compare_within(got, wanted, rt::tolerance_of(tolerance, static_cast<uint32_t>(got.dtype()), magnitude)),
             {},
             "exact",

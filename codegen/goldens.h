@@ -23,8 +23,9 @@ GoldenCase with_held(GoldenCase c);
 
 /// A case that carries its tolerances: an artifact's output passes within the rule's tolerance of the unrounded run,
 /// and so within that plus the expected values' own error of those. Without `expected` the rounded run is what is
-/// expected. Throws CompileError where the graph cannot run on the inputs, or the expected values are no result of it.
+/// expected. `narrow`: the graph as it was narrowed, if it was, whose rounding is that of the artifact. Throws
+/// CompileError where the graph cannot run on the inputs, or the expected values are no result of it.
 GoldenCase golden_case(const Graph& g, std::string name, std::vector<Tensor> inputs,
-                       const std::vector<Tensor>* expected = nullptr);
+                       const std::vector<Tensor>* expected = nullptr, const Graph* narrow = nullptr);
 
 }  // namespace cameo

@@ -19,6 +19,7 @@ constexpr Pass kPasses[] = {
     {"fold_expanded", fold_constants, Exactness::Exact},
     {"pack_constants", pack_constants, Exactness::Exact},
     {"merge_equal_nodes", merge_equal_nodes, Exactness::Exact},
+    {"narrow_products", narrow_products, Exactness::Narrow, Waypoint::Replayed, true},
     {"widen_products", widen_products, Exactness::Algebraic, Waypoint::Replayed, true},
 };
 const std::span<const Pass> kForAll(std::begin(kPasses), std::ranges::find(kPasses, true, &Pass::asks_target));

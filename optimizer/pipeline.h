@@ -32,6 +32,8 @@ struct PassContext {
   explicit PassContext(Target t) : target(std::move(t)) {}
 
   Target target;                                                  // that the graph is made for
+  DType precision = DType::f32;                                   // --precision: of products of f32
+  std::vector<std::string> keep_fp32;                             // --keep-fp32: nodes of which it does not hold
   std::vector<std::string> skip;                                  // --skip=PASS
   int64_t rewrite_limit = INT64_MAX;                              // --rewrite-limit=N: which one breaks a model?
   bool verify_each = false;                                       // --verify=each; else the last graph only
@@ -53,7 +55,8 @@ struct PassContext {
   void remark(const Provenance& provenance, std::string text) { remarks.push_back({provenance, std::move(text)}); }
 };
 
-enum class Exactness { Exact, Algebraic };  // bitwise equal, or within tolerance of the unrounded run
+/// Bitwise equal; within tolerance of the unrounded run; or as far from it as the precision that was asked for.
+enum class Exactness { Exact, Algebraic, Narrow };
 struct Pass {
   std::string_view name;
   Graph (*run)(const Graph&, PassContext&);
@@ -83,6 +86,7 @@ Graph claim_attention(const Graph& g, PassContext& context);       // written ou
 Graph claim_composites(const Graph& g, PassContext& context);   // what a family computes whole for less stays one node
 Graph expand_composites(const Graph& g, PassContext& context);  // what no family has claimed becomes its definition
 Graph pack_constants(const Graph& g, PassContext& context);     // of 4- and 2-bit elements, which then share bytes
+Graph narrow_products(const Graph& g, PassContext& context);    // to the precision that was asked for
 Graph widen_products(const Graph& g, PassContext& context);     // of narrow types, where the target has none
 Graph merge_equal_nodes(const Graph& g, PassContext& context);  // common sub-expressions
 

@@ -38,6 +38,14 @@ const std::vector<Target>& named_targets() {
        {.name = "x86-64-v4-vnni", .dot8 = true},
        {},
        {"avx512vnni"}},
+      {"x86-64-v4-bf16",
+       "x86-64-v4",
+       "rt::kX86V4 | rt::kAvx512vnni | rt::kAvx512bf16",
+       64,
+       32,
+       {.name = "x86-64-v4-bf16", .dot8 = true, .dot16 = true},
+       {},
+       {"avx512vnni", "avx512bf16"}},
   };
   return table;
 }
@@ -94,9 +102,8 @@ MachineModel this_machine(const Target& t) {
   const bool intel = __builtin_cpu_is("intel"), amd = __builtin_cpu_is("amd");
   if (t.vector_bytes < 64 || (!intel && !amd)) return t.machine;
   if (amd && __builtin_cpu_is("amdfam19h"))
-    return {.name = "zen4", .clock = 3.7, .fmas = 1, .loads = 1, .l3_bytes = 32 << 20, .dot16 = true};
-  if (amd)
-    return {.name = "zen5", .clock = 4.1, .l1_bytes = 48 << 10, .l3_bytes = 32 << 20, .l2_rate = 64, .dot16 = true};
+    return {.name = "zen4", .clock = 3.7, .fmas = 1, .loads = 1, .l3_bytes = 32 << 20};
+  if (amd) return {.name = "zen5", .clock = 4.1, .l1_bytes = 48 << 10, .l3_bytes = 32 << 20, .l2_rate = 64};
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx);
   if (const bool amx = edx >> 24 & 1; amx)
@@ -107,7 +114,6 @@ MachineModel this_machine(const Target& t) {
             .l3_bytes = 64 << 20,
             .l2_rate = 48,
             .l3_rate = 10,
-            .dot16 = true,
             .amx = true};
   return {.name = "cascade-lake", .clock = 2.8, .l3_bytes = 24 << 20, .l2_rate = 40};
 }
@@ -122,9 +128,15 @@ const Target& native_target() {
                     __builtin_cpu_supports("avx512cd");
     const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
     const bool vnni = v4 && __builtin_cpu_supports("avx512vnni");
-    Target t = *find_target(vnni ? "x86-64-v4-vnni" : v4 ? "x86-64-v4" : v3 ? "x86-64-v3" : "x86-64-v2");
+    const bool bf16 = vnni && __builtin_cpu_supports("avx512bf16");
+    Target t = *find_target(bf16   ? "x86-64-v4-bf16"
+                            : vnni ? "x86-64-v4-vnni"
+                            : v4   ? "x86-64-v4"
+                            : v3   ? "x86-64-v3"
+                                   : "x86-64-v2");
     t.machine = this_machine(t);
     t.machine.dot8 = vnni;
+    t.machine.dot16 = bf16;
     return t;
   }();
   return target;

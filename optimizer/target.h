@@ -70,6 +70,8 @@ struct Target {
   double seconds_to_move(double bytes) const;
   /// Whether it multiplies 16-bit floats as they stand and sums in f32; elsewhere they are widened first.
   bool has_products_of(DType t) const { return tensor_cores && (t == DType::f16 || t == DType::bf16); }
+  /// Whether a lane of a processor takes two products of bf16 at once, and sums them in f32.
+  bool has_products_of_pairs() const { return !is_gpu() && machine.dot16; }
   /// Whether it multiplies 8-bit integers as they stand and sums in i32; elsewhere too they are widened first.
   bool has_integer_products() const { return !is_gpu(); }
   /// Its code is compiled by a card's driver, when it is first loaded.
@@ -77,7 +79,7 @@ struct Target {
   bool operator==(const Target&) const = default;
 };
 
-/// The named targets, widest last: x86-64-v2, x86-64-v3, x86-64-v4, x86-64-v4-vnni.
+/// The named targets, widest last: x86-64-v2, x86-64-v3, x86-64-v4, x86-64-v4-vnni, x86-64-v4-bf16.
 const std::vector<Target>& named_targets();
 const Target* find_target(std::string_view name);
 /// A GPU, with code for these architectures: `ptx`, which any card's driver compiles when it is first loaded; `sm_80`

@@ -90,6 +90,9 @@ std::string b_of(KernelPrinter& printer, const Product& p, int64_t pack_from) {
     printer.append(printer.scope(0, {}, [&] { zero = printer.name(p.zero); }));
     return fmt::format("rt::quads_b(x{}, {}, {}, {})", Product::kB, outer, printer.name(p.k.extent()), zero);
   }
+  if (pack_from == kInPairs || pack_from == kInPairsAhead)
+    return fmt::format("rt::{}pairs_b(x{}, {}, {})", pack_from == kInPairs ? "" : "streamed_", Product::kB, outer,
+                       printer.name(p.k.extent()));
   if (pack_from == kInPanels || pack_from == kInPanelsAhead)
     return fmt::format("rt::{}_b(x{}, {})", pack_from == kInPanels ? "packed" : "streamed", Product::kB, outer);
   const auto stride = [&](Expr v) { return printer.name(b.stride_of(v).extent()); };

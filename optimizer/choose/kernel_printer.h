@@ -56,8 +56,8 @@ void print_epilogue(KernelPrinter& printer, const Kernel& k, std::string_view pa
 void print_sum_epilogue(KernelPrinter& printer, const Product& p);
 /// What a call that sums products multiplies by. `pack_from`: rows from which on its b is brought into panels, where it
 /// does not stand in them; the next of those that do may be brought from memory while others are multiplied. Integers
-/// stand in quads.
-inline constexpr int64_t kInPanels = -1, kInPanelsAhead = -2, kInQuads = -3;
+/// stand in quads, bf16 may in pairs.
+inline constexpr int64_t kInPanels = -1, kInPanelsAhead = -2, kInQuads = -3, kInPairs = -4, kInPairsAhead = -5;
 std::string b_of(KernelPrinter& printer, const Product& p, int64_t pack_from);
 /// The whole call: `function` is its name and template arguments, `b` as above, `first` what it takes before the
 /// extents.

@@ -17,10 +17,12 @@ bool calls_function(Expr value) {
 
 int64_t rows_of(const Product& p) { return p.has_any_rows() ? rt::rows_of_any_number(p.m()) : p.m(); }
 
-/// Steps of the sum: a term each, or a quad of one.
+/// Steps of the sum: a term each, or a quad of one, or a pair.
 double steps_of(const Product& p) {
   const int64_t terms = p.terms(), run = Dim(p.k.extent()).estimate();
-  return static_cast<double>(p.zero ? rt::quads_of(terms / run, run) : terms);
+  return static_cast<double>(p.zero       ? rt::quads_of(terms / run, run)
+                             : p.in_pairs ? rt::pairs_of(terms / run, run)
+                                          : terms);
 }
 
 /// Whether four products of 8 bits are one instruction; else they are two by two of 16 bits, which weights and elements
@@ -73,7 +75,7 @@ int splits_of(rt::Tile tile, const Target& target) {
 }
 
 bool sums_stay_in_registers(const Kernel& k, const Product& p) {
-  return (p.zero || p.terms() <= rt::kSumBlock) && !calls_function(k.stores[0].value);
+  return (!p.takes_blocks() || p.terms() <= rt::kSumBlock) && !calls_function(k.stores[0].value);
 }
 
 double cycles_of_tiles(const Product& p, rt::Tile tile, bool in_registers, const Target& target) {
@@ -90,7 +92,7 @@ double cycles_of_tiles(const Product& p, rt::Tile tile, bool in_registers, const
     const double term = std::max({products / machine.fmas, (v * parts + r) / machine.loads,
                                   machine.fma_latency / splits, reads_l2 ? v * kBytes / machine.l2_rate : 0});
     const double flushes =
-        in_registers || p.zero ? 0 : 2 * sums * std::ceil(terms / static_cast<double>(rt::kSumBlock));
+        in_registers || !p.takes_blocks() ? 0 : 2 * sums * std::ceil(terms / static_cast<double>(rt::kSumBlock));
     return terms * term + flushes + (1 + splits) * sums + kStart;
   };
   const rt::TileSplit down = rt::split_tiles(rows_of(p), tile.rows),

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "optimizer/clusters/blocks.h"
-#include "optimizer/layout/sum_of_products.h"
 #include "optimizer/work.h"
 
 namespace cameo {
@@ -148,10 +147,33 @@ bool JoinRules::widens_for_products(uint32_t node, const Target& target) const {
   if (!facts_[node].out) return false;
   const Expr value = facts_[node].out->value;
   if (value.op() != Op::Cast || value.type() != DType::f32 || value.arg(0).op() != Op::Load) return false;
+  const Node& n = g_.nodes()[node];
   const DType narrow = value.arg(0).type();
-  const ValueId v = g_.nodes()[node].outputs[0];
-  if (!target.has_products_of(narrow) || is_output(v)) return false;
-  return std::ranges::all_of(readers(v), [&](uint32_t r) { return folds(r) && !reduces_rows(r); });
+  const ValueId v = n.outputs[0];
+  if (is_output(v) || readers(v).empty()) return false;
+  if (target.has_products_of(narrow))
+    return std::ranges::all_of(readers(v), [&](uint32_t r) { return folds(r) && !reduces_rows(r); });
+  if (!target.has_products_of_pairs() || narrow != DType::bf16 || g_[n.inputs[0]].constant) return false;
+  return std::ranges::all_of(readers(v), [&](uint32_t r) {
+    const auto product = product_of(r);
+    return product ? multiplies_pairs(*product, v) : is_narrowed(n.inputs[0]) && may_fuse(r).empty();
+  });
+}
+std::optional<ContractMatch> JoinRules::product_of(uint32_t node) const {
+  if (!folds(node) || reduces_rows(node)) return std::nullopt;
+  return match_contract(g_, {facts_[node].out->index, on_values(g_.nodes()[node], facts_[node].out->value)});
+}
+/// Whether it has been rounded to be stored in 16 bits.
+bool JoinRules::is_narrowed(ValueId v) const {
+  const NodeId made = g_[v].producer;
+  return made && g_[made].op->name == "Cast" && g_.type(g_[made].inputs[0]).dtype == DType::f32;
+}
+/// Whether it sums products of `a`, which was bf16, and constants of bf16.
+bool JoinRules::multiplies_pairs(const ContractMatch& product, ValueId a) const {
+  const ValueId first{product.a.operand()}, second{product.b.operand()};  // not told apart: neither is a constant
+  if (product.is_integer() || (a != first && a != second)) return false;
+  const NodeId b = g_[a == first ? second : first].producer;
+  return b && moves_constant(std::span(&b, 1)) && g_.type(g_[b].inputs[0]).dtype == DType::bf16;
 }
 
 bool JoinRules::dequantizes_for_readers(uint32_t node) const {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "optimizer/clusters/clusters.h"
+#include "optimizer/layout/sum_of_products.h"
 
 namespace cameo {
 
@@ -29,8 +30,9 @@ class JoinRules {
   Refusal may_fuse(uint32_t node) const { return facts_[node].refusal; }
   bool folds(uint32_t node) const { return facts_[node].folds; }
   /// It is no part of what makes its operand, but of each node that reads it: a cast of 16-bit floats that the target
-  /// multiplies as they stand, to f32, which nothing reads but folds that could not join what makes them; or what
-  /// dequantises 8 bits that stand in memory for others too, read by nodes without a fold.
+  /// multiplies as they stand, to f32, which nothing reads but folds that could not join what makes them, or, of what
+  /// was rounded to be stored so, any node that is a kernel's; or what dequantises 8 bits that stand in memory for
+  /// others too, read by nodes without a fold.
   bool widens(uint32_t node) const { return facts_[node].widens; }
   const std::vector<uint32_t>& readers(ValueId v) const { return readers_[v.index]; }
   bool is_output(ValueId v) const { return is_output_[v.index]; }
@@ -54,6 +56,9 @@ class JoinRules {
   int innermost_axis(uint32_t node) const;
   int axis_of_view(ValueId from, ValueId to) const;
   bool widens_for_products(uint32_t node, const Target& target) const;
+  std::optional<ContractMatch> product_of(uint32_t node) const;
+  bool is_narrowed(ValueId v) const;
+  bool multiplies_pairs(const ContractMatch& product, ValueId a) const;
   bool dequantizes_for_readers(uint32_t node) const;
   Refusal loads_fit(uint32_t node, const std::set<ValueId>* inside, bool rows,
                     const std::vector<Expr>& fold_vars) const;

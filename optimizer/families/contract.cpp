@@ -2,8 +2,9 @@
 // layout whose innermost axis is summed, with a halo of zeros as wide as the window reaches out, so that no guard is
 // left; a constant `b` is packed in panels, its k running over the folds in the order in which they walk `a`. Integers
 // of 8 bits are summed in i32, four terms at a time, with weights in quads: on processors alone. Of floats, a
-// processor widens `a` where it is made; a GPU reads 16-bit floats as they stand, and has tensor cores for products of
-// two alike. Its tile is one that both operands are brought to, through shared memory, where that is large both ways.
+// processor widens `a` where it is made, unless it multiplies bf16 two terms at a time, by weights in pairs; a GPU
+// reads 16-bit floats as they stand, and has tensor cores for products of two alike. Its tile is one that both operands
+// are brought to, through shared memory, where that is large both ways.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +25,12 @@ bool worth_tiles(int64_t n, int64_t k_total, int64_t run, bool packed) {
   return k_total >= 4 && (n >= (packed ? 2 : 8) || (packed && run <= kShortRun));
 }
 
-bool is_packed(const Kernel& k) { return k.choice["packed"]; }  // b is [n/16][terms][16]
+bool is_packed(const Kernel& k) { return k.choice["packed"]; }  // b is [n/16][terms][16], or so in quads or pairs
+
+/// Whether terms are multiplied two by two as they stand.
+bool is_of_pairs(const ContractMatch& m, const Target& target) {
+  return target.has_products_of_pairs() && m.a.type() == DType::bf16 && m.b.type() == DType::bf16;
+}
 
 /// Few rows are a matter of reading `b` once, which many threads do better. Tensor cores are worth a tile that is
 /// partly empty.
@@ -147,7 +153,7 @@ bool comes_ahead(const Kernel& k, const Product& p, const rt::Tile& tile, const 
   if (!is_packed(k) || p.zero || !std::ranges::all_of(p.outer, [&](Expr v) { return b.stride_of(v).is_static(0); }))
     return false;
   const int64_t tiles = p.batches() * rt::round_up_div(p.m(), tile.rows);
-  const int64_t panel = p.terms() * rt::kPanel * static_cast<int64_t>(sizeof(float));
+  const int64_t panel = p.terms() * rt::kPanel * static_cast<int64_t>(p.in_pairs ? sizeof(uint16_t) : sizeof(float));
   return tiles >= kFewTiles && tiles <= kManyTiles && rt::panels_of(p.n()) * panel > target.machine.l2_bytes / 2 &&
          2 * tile.vectors * panel <= target.machine.l2_bytes;
 }
@@ -175,7 +181,7 @@ std::vector<Choice> choices_of_processor(const Kernel& k, const Product& p, cons
   std::vector<Choice> all;
   for (const rt::Tile& tile : tiles_of_sums(p, target))
     for (const int64_t pack_from : all.empty() ? ways : std::vector{ways[0]})
-      all.push_back({{"packed", is_packed(k)},
+      all.push_back({{"packed", k.choice["packed"]},
                      {"ahead", comes_ahead(k, p, tile, target)},
                      {"band", band_of(k, p, tile, target)},
                      {"pack_from", pack_from},
@@ -210,15 +216,19 @@ class Contract final : public Family {
     const ValueId b{m.b.operand()};
     if (!guard_of(g.type(b).shape, m.b.index()).is_const(1)) return "an operand is read outside of itself";
     roles->column = p.part.out.index[static_cast<size_t>(m.n_axis)];
-    const auto packing = packing_of(g, p.layouts, m, {}, roles->column);
+    auto packing = packing_of(g, p.layouts, m, {}, roles->column);
     if (m.is_integer() && (!packing || !p.target.has_integer_products()))
       return "its integers are for processors, with known weights";
     const auto widens = [&](Expr load) { return load.type() == DType::f32 || p.target.has_products_of(load.type()); };
-    if (!m.is_integer() && (!widens(m.a) || (!packing && !widens(m.b)))) return "its operands have 16 bits";
+    const bool in_pairs = packing && is_of_pairs(m, p.target);
+    if (!m.is_integer() && !in_pairs && (!widens(m.a) || (!packing && !widens(m.b))))
+      return "its operands have 16 bits";
     const int64_t run = Dim(m.folds.back().extent()).estimate(), columns = Dim(roles->column.extent()).estimate();
     if (!worth_tiles(columns, points_of(m.folds), run, packing.has_value()))
       return "it has too few columns or terms for a tile";
     roles->wishes = {*a};
+    if (packing && in_pairs && packing->k.size() == 1)
+      packing->form = PanelForm::Pairs, packing->run = packing->k[0].extent;
     if (packing) roles->wishes.push_back(in_panels(p.layouts, b, *packing));
     return roles;
   }
@@ -234,13 +244,17 @@ class Contract final : public Family {
         p.graph, p.layouts, p.output, p.part, roles.product, granted(p.graph, p.layouts, roles.wishes[0]),
         packed ? roles.wishes[1] : as_made(p.layouts, ValueId{roles.product.b.operand()}), std::move(axes));
     l.kernel.family = this;
-    l.kernel.choice = {{"packed", packed}};
+    const bool in_pairs = packed && is_of_pairs(roles.product, p.target);
+    l.kernel.choice = {{"packed", in_pairs ? kInPanelsOfPairs : packed}};
     if (!take_sum(l.kernel) || (!packed && !Product(l.kernel).segments.empty()))
       return "an operand's offsets are not affine";
     take_most_rows(l.kernel);
     if (packed) put_panels(l.kernel);
-    if (roles.product.is_integer())
-      l.operands[Product::kB].packing->quads_of = Product(l.kernel).k.extent().int_value();
+    if (in_pairs || roles.product.is_integer()) {
+      Packing& panels = *l.operands[Product::kB].packing;
+      panels.form = in_pairs ? PanelForm::Pairs : PanelForm::Quads;
+      panels.run = Product(l.kernel).k.extent().int_value();
+    }
     return l;
   }
 
@@ -286,6 +300,7 @@ class Contract final : public Family {
     const Choice& c = k.choice;
     return fmt::format(" sum [{}{}]{}{} tile {}x{}{}{}{}{}", sum, to_string(p.k.extent()),
                        p.zero         ? " in quads"
+                       : p.in_pairs   ? " in pairs"
                        : is_packed(k) ? " packed"
                                       : "",
                        c.get("ahead", 0) ? " ahead" : "", c["rows"], c["vectors"],
@@ -301,10 +316,12 @@ class Contract final : public Family {
 
   void print(KernelPrinter& printer, const Kernel& k) const override {
     const Product p(k);
-    const int64_t pack_from = p.zero                     ? kInQuads
-                              : !is_packed(k)            ? k.choice.get("pack_from", 0)
-                              : k.choice.get("ahead", 0) ? kInPanelsAhead
-                                                         : kInPanels;
+    const bool ahead = k.choice.get("ahead", 0);
+    const int64_t pack_from = p.zero          ? kInQuads
+                              : p.in_pairs    ? (ahead ? kInPairsAhead : kInPairs)
+                              : !is_packed(k) ? k.choice.get("pack_from", 0)
+                              : ahead         ? kInPanelsAhead
+                                              : kInPanels;
     print_product(printer, p, function_of(k.choice), b_of(printer, p, pack_from));
   }
 

@@ -121,7 +121,8 @@ class Depthwise final : public Family {
         rewrite(k.stores[0].value, [&](Expr e) { return e == sum ? make(Op::Acc, sum.type(), {}) : e; });
     const Taps taps = taps_of(product);
     const int64_t shifts = rt::tap_shifts(taps.row_step);
-    l.operands[Product::kB].packing->shifts = shifts;
+    l.operands[Product::kB].packing->form = PanelForm::Taps;
+    l.operands[Product::kB].packing->run = shifts;
     const Expr at =
         tap_offset(product.column, segment_of(product), product.k, points_of(product.segments), taps.count, shifts);
     k.accumulated = rewrite(k.accumulated, [&](Expr e) {

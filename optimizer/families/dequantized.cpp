@@ -137,13 +137,14 @@ class Dequantized final : public Family {
     if (!add(m.b, m.folds) || !add(m.scale, {block}) || (has_zeros && !add(m.zero_of_b.arg(0), {block})))
       return "its weights fit no panels";
     const bool pairs = m.folds[1].extent().int_value() % 2 == 0;
-    if (pairs && bits_of_codes(*g[ValueId{m.b.operand()}].constant) == 4) roles->wishes[1].packing->nibbles = true;
+    if (pairs && bits_of_codes(*g[ValueId{m.b.operand()}].constant) == 4)
+      roles->wishes[1].packing->form = PanelForm::Nibbles;
     return roles;
   }
 
   Lowered lower(const Problem& p, const Match& match) const override {
     const auto& roles = static_cast<const CodeRoles&>(match);
-    const Packing& codes = *roles.wishes[1].packing;
+    const bool in_nibbles = roles.wishes[1].packing->form == PanelForm::Nibbles;
     std::vector<Expr> axes = axes_in_memory(p.part.out, p.layouts[p.output.index]);
     std::erase(axes, roles.column);
     axes.push_back(roles.column);
@@ -153,13 +154,13 @@ class Dequantized final : public Family {
     Kernel& k = l.kernel;
     collapse_axes(k, 1);
     k.family = this;
-    k.choice = {{"bits", codes.nibbles ? 4 : 8}};
+    k.choice = {{"bits", in_nibbles ? 4 : 8}};
     if (!take_sum(k)) return "an operand's offsets are not affine";
     for (size_t i = 2; i < roles.wishes.size(); ++i) {
       k.operands.push_back(p.graph.type(roles.wishes[i].value).dtype);
       l.operands.push_back(roles.wishes[i]);
     }
-    put_codes(k, roles.product, codes.nibbles);
+    put_codes(k, roles.product, in_nibbles);
     return l;
   }
 

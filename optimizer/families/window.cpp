@@ -62,7 +62,8 @@ class Window final : public Family {
 
   Matched match(const Problem& p) const override {
     constexpr int64_t kFewest = 4;  // columns, and taps
-    if (p.graph.type(p.output).dtype != DType::f32) return "its elements are not f32";
+    const DType stored = p.graph.type(p.output).dtype;
+    if (stored != DType::f32 && (stored != DType::bf16 || p.target.is_gpu())) return "its elements are not f32";
     const Expr fold = only_fold(p.part.out.value);
     if (!fold) return "it has no fold, or several";
     auto halos = halos_of(p, unfold(fold).body);

@@ -212,7 +212,8 @@ class Winograd final : public Family {
     if (p.target.keeps_size) return "its weights would take four times the memory";
     const Graph& g = p.graph;
     auto found = match_contract(g, p.part.out);
-    if (!found || found->is_integer() || found->a.type() != DType::f32) return "it is no sum of products of f32";
+    if (!found || found->is_integer() || (found->a.type() != DType::f32 && found->a.type() != DType::bf16))
+      return "it is no sum of products of f32";
     const auto taps = taps_of(*found, p.part.out);
     if (!taps) return "it is no convolution of 3 x 3 taps and stride 1 of known extents";
     auto roles = std::make_shared<WinogradRoles>();
@@ -227,13 +228,13 @@ class Winograd final : public Family {
     if (!a || !make_room(*a, g, m, taps->row_axis, taps->row.extent()) ||
         !make_room(*a, g, m, taps->column_axis, taps->column.extent()))
       return "an operand has no channels that are summed as they stand, or no border of zeros";
-    if (has_halo(*a) && !a->border_value) a->border_value = zero(DType::f32);
+    if (has_halo(*a) && !a->border_value) a->border_value = zero(m.a.type());
     a->layout = with_halo(g.type(a->value).shape, a->order, a->before, a->after);
     m.folds = {taps->down, taps->across, taps->channel};
     auto packing = packing_of(g, p.layouts, m, {}, roles->column);
     if (!packing || !guard_of(g.type(ValueId{m.b.operand()}).shape, m.b.index()).is_const(1))
       return "its weights are not known";
-    packing->winograd = true;
+    packing->form = PanelForm::Winograd;
     if (packing->elements() > kMostWeights) return "its weights at the points would take too much memory";
     if (error_of(*g[ValueId{m.b.operand()}].constant, *packing) > kMostError) return "its errors would be too large";
     roles->wishes = {*a, in_panels(p.layouts, ValueId{m.b.operand()}, *packing)};

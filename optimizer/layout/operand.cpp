@@ -64,15 +64,16 @@ int64_t indices_of(const std::vector<Packing::Axis>& axes) {
 
 int64_t Packing::k_total() const { return indices_of(k); }
 int64_t Packing::elements() const {
-  if (winograd) return rt::winograd_weight_elements(column.extent, k.back().extent);
-  if (shifts) {
-    const int64_t taps = k.back().extent;
-    return rt::panels_of(column.extent) * rt::tap_panel_bytes(k_total() / taps, taps, shifts);
+  const int64_t terms = k_total(), panels = indices_of(groups) * rt::panels_of(column.extent);
+  switch (form) {
+    case PanelForm::Winograd: return rt::winograd_weight_elements(column.extent, k.back().extent);
+    case PanelForm::Taps: return panels * rt::tap_panel_bytes(terms / k.back().extent, k.back().extent, run);
+    case PanelForm::Quads: return panels * rt::quad_panel_bytes(rt::quads_of(terms / run, run));
+    case PanelForm::Pairs: return panels * rt::pairs_of(terms / run, run) * rt::kPairRow;
+    case PanelForm::Nibbles: return panels * terms / 2 * rt::kPanel;
+    case PanelForm::Terms: break;
   }
-  const int64_t terms = nibbles ? k_total() / 2 : k_total();
-  if (!quads_of) return indices_of(groups) * rt::packed_b_elements(column.extent, terms);
-  const int64_t quads = rt::quads_of(k_total() / quads_of, quads_of);
-  return indices_of(groups) * rt::panels_of(column.extent) * rt::quad_panel_bytes(quads);
+  return panels * terms * rt::kPanel;
 }
 
 Expr panel_offset(Expr column, Expr term, int64_t terms) {
@@ -94,12 +95,22 @@ Expr tap_offset(Expr column, Expr segment, Expr tap, int64_t segments, int64_t t
                         row * integer(rt::kQuadRow) + mod(column, panel) * quad + mod(tap, quad));
 }
 
+Expr pair_offset(Expr column, Expr segment, Expr term, int64_t segments, int64_t terms) {
+  const Expr panel = integer(rt::kPanel), pair = integer(rt::kPair);
+  const Expr row = segment * integer(rt::pairs_of(1, terms)) + floor_div(term, pair);
+  return simplify_index((floor_div(column, panel) * integer(rt::pairs_of(segments, terms)) + row) *
+                            integer(rt::kPairRow) +
+                        mod(column, panel) * pair + mod(term, pair));
+}
+
 std::optional<Expr> packed_offset(const Packing& p, const std::vector<int64_t>& dims, std::span<const Expr> index) {
   if (dims.size() != 2 || !p.groups.empty() || p.k.size() != 1 || p.base_offset != 0) return std::nullopt;
   const Packing::Axis down{dims[0], dims[1]}, along{dims[1], 1};
   const bool transposed = p.column == down && p.k[0] == along;
   if (!transposed && !(p.column == along && p.k[0] == down)) return std::nullopt;
-  return panel_offset(index[transposed ? 0 : 1], index[transposed ? 1 : 0], p.k_total());
+  const Expr column = index[transposed ? 0 : 1], term = index[transposed ? 1 : 0];
+  if (p.form == PanelForm::Pairs) return pair_offset(column, integer(0), term, 1, p.k_total());
+  return panel_offset(column, term, p.k_total());
 }
 
 // ---- room around values ---------------------------------------------------------------------------------------------

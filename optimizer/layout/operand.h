@@ -9,8 +9,13 @@
 
 namespace cameo {
 
+/// How a panel has the terms of its columns: one after another; four or two side by side (contract_shape.h); the taps
+/// that the last axis of `k` counts in quads (depthwise_shape.h); two in a byte, of numbers below 16; 3 x 3 taps and
+/// channels at the points of winograd_shape.h.
+enum class PanelForm : uint8_t { Terms, Quads, Pairs, Taps, Nibbles, Winograd };
+
 /// How the panels of a product are cut out of a constant: [groups..][columns/16][k..][16], k running over several axes
-/// of it. Weights of 8 bits stand in quads of terms, as contract_shape.h says.
+/// of it.
 struct Packing {
   struct Axis {
     int64_t extent, stride;  // elements of the constant
@@ -20,18 +25,17 @@ struct Packing {
   Axis column{0, 0};
   std::vector<Axis> k;
   int64_t base_offset = 0;
-  int64_t quads_of = 0;   // terms of a segment, if they stand in quads
-  int64_t shifts = 0;     // of taps, which the last of k counts, if they stand as depthwise_shape.h says
-  bool nibbles = false;   // of bytes below 16: two terms, one after the other, share one
-  bool winograd = false;  // k are 3 x 3 taps and channels, which stand at the points that winograd_shape.h says
+  PanelForm form = PanelForm::Terms;
+  int64_t run = 0;  // of quads and pairs: the terms of a segment; of taps: their shifts
   int64_t k_total() const;
   int64_t elements() const;  // of all panels
   bool operator==(const Packing&) const = default;
 };
 /// Where the panels of a constant have an element: `term` counts the terms of the sum, of which there are `terms`.
 Expr panel_offset(Expr column, Expr term, int64_t terms);
-/// The same of quads: `term` counts those of a segment, of which each panel has `segments` of `terms`.
+/// The same of quads and of pairs: `term` counts those of a segment, of which each panel has `segments` of `terms`.
 Expr quad_offset(Expr column, Expr segment, Expr term, int64_t segments, int64_t terms);
+Expr pair_offset(Expr column, Expr segment, Expr term, int64_t segments, int64_t terms);
 /// The same of taps, of which each segment has so many.
 Expr tap_offset(Expr column, Expr segment, Expr tap, int64_t segments, int64_t taps, int64_t shifts);
 /// Where the panels of a matrix have an element; nullopt where they are not those of all of a matrix of these dims.

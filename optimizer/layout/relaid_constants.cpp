@@ -13,10 +13,14 @@ std::string describe(const Packing& p) {
   std::string s = fmt::format("{}x{} from {}", p.column.extent, p.column.stride, p.base_offset);
   for (auto& k : p.k) s += fmt::format(", {}x{}", k.extent, k.stride);
   for (auto& g : p.groups) s += fmt::format("; {}x{}", g.extent, g.stride);
-  if (p.quads_of) s += fmt::format(" in quads of {}", p.quads_of);
-  if (p.shifts) s += fmt::format(" in {} shifts", p.shifts);
-  if (p.nibbles) s += " in nibbles";
-  if (p.winograd) s += " by Winograd";
+  switch (p.form) {
+    case PanelForm::Terms: return s;
+    case PanelForm::Quads: return s + fmt::format(" in quads of {}", p.run);
+    case PanelForm::Pairs: return s + fmt::format(" in pairs of {}", p.run);
+    case PanelForm::Taps: return s + fmt::format(" in {} shifts", p.run);
+    case PanelForm::Nibbles: return s + " in nibbles";
+    case PanelForm::Winograd: return s + " by Winograd";
+  }
   return s;
 }
 
@@ -33,26 +37,42 @@ std::vector<int64_t> offsets_of(const std::vector<Packing::Axis>& axes, int64_t 
 }
 
 /// `rows`: where the terms of a column stand.
-void pack_quads(const Tensor& t, const Packing& p, const std::vector<int64_t>& rows, Tensor& out) {
+Tensor pack_quads(const Tensor& t, const Packing& p, const std::vector<int64_t>& rows) {
+  Tensor out(t.dtype(), {p.elements()});
   const auto* from = reinterpret_cast<const int8_t*>(t.bytes().data());
   auto* to = reinterpret_cast<int8_t*>(out.mutable_bytes().data());
-  const int64_t segments = p.k_total() / p.quads_of;
+  const int64_t segments = p.k_total() / p.run;
   for (int64_t group : offsets_of(p.groups, p.base_offset)) {
-    rt::pack_quads(to, p.column.extent, segments, p.quads_of, [&](int64_t term, int64_t column) {
+    rt::pack_quads(to, p.column.extent, segments, p.run, [&](int64_t term, int64_t column) {
       return from[group + rows[static_cast<size_t>(term)] + column * p.column.stride];
     });
-    to += rt::panels_of(p.column.extent) * rt::quad_panel_bytes(rt::quads_of(segments, p.quads_of));
+    to += rt::panels_of(p.column.extent) * rt::quad_panel_bytes(rt::quads_of(segments, p.run));
   }
+  return out;
 }
 
 Tensor pack_taps(const Tensor& t, const Packing& p, const std::vector<int64_t>& rows) {
   Tensor out(DType::i8, {p.elements()});
   const auto* from = reinterpret_cast<const int8_t*>(t.bytes().data()) + p.base_offset;
   const int64_t taps = p.k.back().extent;
-  rt::pack_taps(reinterpret_cast<int8_t*>(out.mutable_bytes().data()), p.column.extent, p.k_total() / taps, taps,
-                p.shifts, [&](int64_t segment, int64_t tap, int64_t column) {
+  rt::pack_taps(reinterpret_cast<int8_t*>(out.mutable_bytes().data()), p.column.extent, p.k_total() / taps, taps, p.run,
+                [&](int64_t segment, int64_t tap, int64_t column) {
                   return from[rows[static_cast<size_t>(segment * taps + tap)] + column * p.column.stride];
                 });
+  return out;
+}
+
+Tensor pack_pairs(const Tensor& t, const Packing& p, const std::vector<int64_t>& rows) {
+  Tensor out(t.dtype(), {p.elements()});
+  const auto* from = reinterpret_cast<const uint16_t*>(t.bytes().data());
+  auto* to = reinterpret_cast<uint16_t*>(out.mutable_bytes().data());
+  const int64_t segments = p.k_total() / p.run;
+  for (int64_t group : offsets_of(p.groups, p.base_offset)) {
+    rt::pack_pairs(to, p.column.extent, segments, p.run, [&](int64_t term, int64_t column) {
+      return from[group + rows[static_cast<size_t>(term)] + column * p.column.stride];
+    });
+    to += rt::panels_of(p.column.extent) * rt::pairs_of(segments, p.run) * rt::kPairRow;
+  }
   return out;
 }
 
@@ -80,11 +100,7 @@ Tensor at_points(const Tensor& t, const Packing& p) {
   return out;
 }
 
-Tensor pack_panels(const Tensor& t, const Packing& p) {
-  if (p.winograd) return at_points(t, p);
-  const std::vector<int64_t> rows = offsets_of(p.k, 0);
-  if (p.shifts) return pack_taps(t, p, rows);
-  if (p.nibbles) return pack_nibbles(t, p, rows);
+Tensor pack_terms(const Tensor& t, const Packing& p, const std::vector<int64_t>& rows) {
   Tensor out(t.dtype(), {p.elements()});
   auto pack = [&]<class T>(T) {
     const T* from = reinterpret_cast<const T*>(t.bytes().data());
@@ -96,16 +112,25 @@ Tensor pack_panels(const Tensor& t, const Packing& p) {
       to += rt::packed_b_elements(p.column.extent, p.k_total());
     }
   };
-  if (p.quads_of) {
-    pack_quads(t, p, rows, out);
-    return out;
-  }
   switch (byte_size(t.dtype())) {
     case 4: pack(uint32_t{}); break;
     case 2: pack(uint16_t{}); break;
     default: pack(uint8_t{});
   }
   return out;
+}
+
+Tensor pack_panels(const Tensor& t, const Packing& p) {
+  const std::vector<int64_t> rows = p.form == PanelForm::Winograd ? std::vector<int64_t>{} : offsets_of(p.k, 0);
+  switch (p.form) {
+    case PanelForm::Terms: break;
+    case PanelForm::Quads: return pack_quads(t, p, rows);
+    case PanelForm::Pairs: return pack_pairs(t, p, rows);
+    case PanelForm::Taps: return pack_taps(t, p, rows);
+    case PanelForm::Nibbles: return pack_nibbles(t, p, rows);
+    case PanelForm::Winograd: return at_points(t, p);
+  }
+  return pack_terms(t, p, rows);
 }
 
 }  // namespace

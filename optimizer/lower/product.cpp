@@ -126,7 +126,7 @@ LoweredKernel lower_product(const Graph& g, const Layouts& layouts, ValueId outp
   LoweredKernel l;
   Kernel& k = l.kernel;
   const auto add = [&](Operand o) {
-    k.operands.push_back(o.packing && o.packing->winograd ? DType::f32 : g.type(o.value).dtype);
+    k.operands.push_back(o.packing && o.packing->form == PanelForm::Winograd ? DType::f32 : g.type(o.value).dtype);
     l.operands.push_back(std::move(o));
     return static_cast<uint32_t>(l.operands.size() - 1);
   };
@@ -199,11 +199,16 @@ void put_panels(Kernel& k) {
   const Affine rows = affine(p.b_offset);
   std::vector<Expr> folds = p.segments;
   folds.push_back(p.k);
-  const int64_t run = p.zero ? p.k.extent().int_value() : 0;
-  const int64_t matrix = p.zero ? rt::panels_of(columns) * rt::quad_panel_bytes(rt::quads_of(terms / run, run))
-                                : rt::packed_b_elements(columns, terms);
-  Expr at = p.zero ? quad_offset(p.column, linear(p.segments), p.k, terms / run, run)
-                   : panel_offset(p.column, linear(folds), terms);
+  const int64_t run = p.k.extent().int_value(), segments = terms / run;
+  int64_t matrix = rt::packed_b_elements(columns, terms);
+  Expr at = panel_offset(p.column, linear(folds), terms);
+  if (p.zero) {
+    matrix = rt::panels_of(columns) * rt::quad_panel_bytes(rt::quads_of(segments, run));
+    at = quad_offset(p.column, linear(p.segments), p.k, segments, run);
+  } else if (p.in_pairs) {
+    matrix = rt::panels_of(columns) * rt::pairs_of(segments, run) * rt::kPairRow;
+    at = pair_offset(p.column, linear(p.segments), p.k, segments, run);
+  }
   for (Expr axis : p.outer) at = at + axis * integer(rows.stride_of(axis).value() / (columns * terms) * matrix);
   k.accumulated = rewrite(k.accumulated, [&](Expr e) {
     const bool is_b = e.op() == Op::Read && e.operand() == Product::kB;
@@ -223,6 +228,7 @@ Product::Product(const Kernel& kernel) {
   });
   a_offset = a.offset();
   b_offset = b.offset();
+  in_pairs = kernel.choice.get("packed", 0) == kInPanelsOfPairs;
   if (sum.body.type() == DType::i32) {
     zero = integer(0, DType::i32);
     for (int i : {0, 1})

@@ -3,6 +3,7 @@
 #pragma once
 #include "optimizer/layout/sum_of_products.h"
 #include "optimizer/lower/lower_kernel.h"
+#include "runtime/kernels/contract_shape.h"
 
 namespace cameo {
 
@@ -35,6 +36,9 @@ bool take_sum(Kernel& k, Expr term = {});
 /// Where only a run knows how many rows there are, they become the axis without `b` that likely has most points: a tile
 /// of one row, as a batch of one leaves it, takes B's panels anew for each.
 void take_most_rows(Kernel& k);
+/// What a family's choice says of `b` as `packed`: how many terms of a column stand side by side in its panels, of
+/// which it has none as it was made.
+inline constexpr int64_t kInPanelsOfPairs = rt::kPair;
 /// Until then a packed `b` is a matrix of rows of terms, one after another for each group: its panels are put in its
 /// place.
 void put_panels(Kernel& k);
@@ -49,13 +53,16 @@ struct Product {
   int64_t n() const { return Dim(column.extent()).estimate(); }
   int64_t terms() const { return points_of(segments) * Dim(k.extent()).estimate(); }
   int64_t batches() const { return points_of(outer); }
+  /// Whether more than a block of terms is summed block by block. Integers are exact, and bf16 has lost more already.
+  bool takes_blocks() const { return !zero && !in_pairs; }
   /// Whether tiles of known columns have every height.
   bool has_any_rows() const { return row && !row.extent().is_const() && column.extent().is_const(); }
 
   std::vector<Expr> segments;  // variables of the sum, outermost first
   Expr k;                      // the innermost one
   Expr a_offset, b_offset;
-  Expr zero;  // of 8-bit elements of `a`; null where they are floats
+  bool in_pairs = false;  // `b` stands so, and both are bf16
+  Expr zero;              // of 8-bit elements of `a`; null where they are floats
   std::span<const Expr> outer;
   Expr row, column;  // row is null where the output has no axis beside the column's
 };

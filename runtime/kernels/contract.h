@@ -7,6 +7,7 @@
 #include "runtime/kernels/contract_block.h"
 #include "runtime/kernels/contract_codes.h"
 #include "runtime/kernels/contract_operands.h"
+#include "runtime/kernels/contract_pairs.h"
 #include "runtime/kernels/contract_quads.h"
 #include "runtime/kernels/contract_ranged.h"
 #include "runtime/kernels/contract_shape.h"

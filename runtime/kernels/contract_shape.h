@@ -42,6 +42,22 @@ constexpr void pack_quads(i8* to, i64 n, i64 segments, i64 k, At at) {
     }
 }
 
+// Weights of bf16 by rows of bf16: panels [n / 16 rounded up][pairs][16][2]; a pair is two neighbouring terms of a
+// column, the last one of a segment with an odd number of them filled up with a zero.
+inline constexpr i64 kPair = 2, kPairRow = kPanel * kPair;  // elements of one pair of a panel's columns
+constexpr i64 pairs_of(i64 segments, i64 k) { return segments * round_up_div(k, kPair); }
+/// Where a panel has lane l of term t, terms of a segment one after another.
+constexpr i64 pair_offset(i64 t, i64 l, i64 k) {
+  return (pairs_of(t / k, k) + t % k / kPair) * kPairRow + l * kPair + t % k % kPair;
+}
+/// Writes panels_of(n) * pairs * kPairRow elements, which are 0; at(t, column) is the logical matrix.
+template <class T, class At>
+constexpr void pack_pairs(T* to, i64 n, i64 segments, i64 k, At at) {
+  for (i64 p = 0; p < panels_of(n); ++p, to += pairs_of(segments, k) * kPairRow)
+    for (i64 l = 0; l < kPanel && p * kPanel + l < n; ++l)
+      for (i64 t = 0; t < segments * k; ++t) to[pair_offset(t, l, k)] = at(t, p * kPanel + l);
+}
+
 // The smallest part when `total` is divided into as few parts as `limit` allows, as even as they can be.
 constexpr i64 even_part(i64 total, i64 limit) { return round_up_div(total, round_up_div(total, limit)); }
 

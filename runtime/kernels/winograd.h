@@ -12,21 +12,21 @@
 
 namespace rt {
 
-template <int R>
-struct Image {  // (i.., y, x, c) at base + i * outer + y * row_stride + x * pixel_stride + c
-  const f32* base;
+template <class T, int R>
+struct Image {  // (i.., y, x, c) at base + i * outer + y * row_stride + x * pixel_stride + c; f32, or 16 bits of it
+  const T* base;
   Strides<R> outer;
   i64 row_stride, pixel_stride;
 };
-template <int R>
-RT_FN Image<R> image(const f32* base, Strides<R> outer, i64 row_stride, i64 pixel_stride) {
+template <class T, int R>
+RT_FN Image<T, R> image(const T* base, Strides<R> outer, i64 row_stride, i64 pixel_stride) {
   return {base, outer, row_stride, pixel_stride};
 }
 
 // ---- specification: the plain sum, of taps taken from the weights
 // ----------------------------------------------------
-template <int R, class Epilogue>
-RT_FN void winograd_naive(const Call& call, Extents<R> outer, i64 height, i64 width, i64 n, i64 k, Image<R> a,
+template <class T, int R, class Epilogue>
+RT_FN void winograd_naive(const Call& call, Extents<R> outer, i64 height, i64 width, i64 n, i64 k, Image<T, R> a,
                           const f32* weights, Epilogue epilogue) {
   const auto tap = [&](i64 y, i64 x, i64 channel, i64 col) {
     const WinogradTap v = kWinogradTapOf[y], h = kWinogradTapOf[x];
@@ -47,7 +47,7 @@ RT_FN void winograd_naive(const Call& call, Extents<R> outer, i64 height, i64 wi
       for (i64 j = 0; j < kWinogradTaps; ++j)
         for (i64 c = 0; c < k; ++c)
           sum += tap(i, j, c, col) *
-                 double(a.base[a.outer.at(index) + (index[R] + i) * a.row_stride + (x + j) * a.pixel_stride + c]);
+                 double(load(a.base, a.outer.at(index) + (index[R] + i) * a.row_stride + (x + j) * a.pixel_stride + c));
     detail::store_element<R + 1>(epilogue, index, f32(sum), x, col);
   }
 }
@@ -62,13 +62,13 @@ struct AddTimes {
 
 // The transforms of one vector are functions that kernels share, those of all files of an instruction set.
 // Of a tile's input, rows `row_stride` and neighbours `pixel_stride` apart: at all points, `pitch` apart.
-template <class V, int = kInstructionSet>
-__attribute__((noinline)) void transform_source(const f32* from, i64 row_stride, i64 pixel_stride, f32* to, i64 pitch) {
+template <class V, class T, int = kInstructionSet>
+__attribute__((noinline)) void transform_source(const T* from, i64 row_stride, i64 pixel_stride, f32* to, i64 pitch) {
   constexpr i64 kReach = kWinogradReach;
   V rows[kReach][kReach];  // by column, then row of points
   for (i64 x = 0; x < kReach; ++x) {
     V d[kReach];
-    for (i64 y = 0; y < kReach; ++y) d[y] = load_next<f32, kLanes<V>>(from + y * row_stride + x * pixel_stride);
+    for (i64 y = 0; y < kReach; ++y) d[y] = load_next<T, kLanes<V>>(from + y * row_stride + x * pixel_stride);
     winograd_source_points(d, rows[x], AddTimes<V>{});
   }
   for (i64 y = 0; y < kReach; ++y) {
@@ -95,7 +95,7 @@ __attribute__((noinline)) void transform_product(const f32* from, i64 pitch, V* 
   }
 }
 
-template <int MR, int NV, int Tiles, int R, class H, class W, class N, class K, class Epilogue>
+template <int MR, int NV, int Tiles, class T, int R, class H, class W, class N, class K, class Epilogue>
 struct Winograd {
   using V = vec<f32, kPart>;
   static constexpr i64 kReach = kWinogradReach, kTile = kWinogradTile;
@@ -107,7 +107,7 @@ struct Winograd {
   W width;
   N n;
   K k;
-  Image<R> a;
+  Image<T, R> a;
   const f32* weights;
   Epilogue& epilogue;
 
@@ -127,7 +127,7 @@ struct Winograd {
     for (i64 t = 0; t < count; ++t) {
       i64 index[R + 1];
       const i64 x = place(first + t, index);
-      const f32* from = a.base + a.outer.at(index) + index[R] * a.row_stride + x * a.pixel_stride;
+      const T* from = a.base + a.outer.at(index) + index[R] * a.row_stride + x * a.pixel_stride;
       RT_ROLLED
       for (i64 c = 0; c < k; c += kPart) {
         const i64 at = c + kPart <= k ? c : k - kPart;
@@ -204,10 +204,10 @@ struct Winograd {
 // MR rows, which are tiles, by NV vectors of columns are summed in registers; a block has `Tiles` tiles. A stands with
 // zeros, or any finite numbers, where a tile reaches beyond the outputs. n, k (a vector at least) and the image's
 // extents are numbers or constants. Chunks share the blocks.
-template <int MR, int NV, int Tiles, int R, class H, class W, class N, class K, class Epilogue>
-RT_FN void winograd(const Call& call, Extents<R> outer, H height, W width, N n, K k, Image<R> a, const f32* weights,
+template <int MR, int NV, int Tiles, class T, int R, class H, class W, class N, class K, class Epilogue>
+RT_FN void winograd(const Call& call, Extents<R> outer, H height, W width, N n, K k, Image<T, R> a, const f32* weights,
                     Epilogue epilogue) {
-  detail::Winograd<MR, NV, Tiles, R, H, W, N, K, Epilogue>{call, outer, height, width, n, k, a, weights, epilogue}
+  detail::Winograd<MR, NV, Tiles, T, R, H, W, N, K, Epilogue>{call, outer, height, width, n, k, a, weights, epilogue}
       .run();
 }
 #endif

@@ -414,6 +414,64 @@ std::string quads() {
   return "";
 }
 
+// Rows and weights of bf16, weights in pairs: rows and segments of odd numbers of terms.
+template <int MR, int NV>
+std::string pairs_one(const Shape& shape) {
+  const i64 terms = shape.segments * shape.k;
+  const Floats x = small_integers((shape.m - 1) * shape.row_stride + terms, 13),
+               w = small_integers(terms * shape.n, 14);
+  std::vector<rt::bfloat> narrow(x.size()),
+      panels(rt::panels_of(shape.n) * rt::pairs_of(shape.segments, shape.k) * rt::kPairRow);
+  for (size_t i = 0; i < x.size(); ++i) narrow[i] = rt::to_bfloat(x[i]);
+  rt::pack_pairs(panels.data(), shape.n, shape.segments, shape.k,
+                 [&](i64 t, i64 col) { return rt::to_bfloat(w[t * shape.n + col]); });
+  const Guarded<rt::bfloat> a(narrow), packed(panels);
+  const i64 pitch = shape.n + kGap;
+  Floats want(shape.m * pitch + rt::kPanel, -5.f);
+  for (i64 row = 0; row < shape.m; ++row)
+    for (i64 t = 0; t < terms; ++t)
+      for (i64 col = 0; col < shape.n; ++col)
+        want[row * pitch + col] +=
+            x[row * shape.row_stride + t / shape.k * shape.segment_stride + t % shape.k] * w[t * shape.n + col];
+  const auto run = [&](bool naive, auto in_registers, const auto& b, int chunks) {
+    Floats got(want.size(), -5.f);
+    const auto keep = [&](auto acc, i64 row, auto col) __attribute__((always_inline)) {
+      const auto at = rt::add(row * pitch, col);
+      rt::store(got.data(), at, rt::add(acc, rt::load(got.data(), at)));
+    };
+    const auto rows = rt::matrix_a(a.data(), rt::strides(), shape.row_stride, rt::strides(shape.segment_stride));
+    in_chunks(chunks, nullptr, [&](const rt::Call& call) {
+      const auto segments = rt::extents(shape.segments);
+      if (naive)
+        rt::contract_naive(call, rt::extents(), segments, shape.m, shape.n, shape.k, rows, b, keep);
+      else
+        rt::contract<MR, NV, in_registers.value, kSplits<MR, NV>>(call, rt::extents(), segments, shape.m, shape.n,
+                                                                  shape.k, rows, b, keep);
+    });
+    return got;
+  };
+  const std::string what = "pairs " + shape.text() + " tile=" + std::to_string(MR) + "x" + std::to_string(NV);
+  const auto b = rt::pairs_b(packed.data(), rt::strides(), shape.k);
+  if (auto d = difference(want, run(true, rt::c<0>, b, 2), what + " naive"); !d.empty()) return d;
+  for (int chunks : {1, 3})
+    for (const Floats& got :
+         {run(false, rt::c<1>, b, chunks), run(false, rt::c<0>, b, chunks),
+          run(false, rt::c<0>, rt::streamed_pairs_b(packed.data(), rt::strides(), shape.k), chunks)})
+      if (auto d = difference(want, got, what + " chunks=" + std::to_string(chunks)); !d.empty()) return d;
+  return "";
+}
+std::string pairs() {
+  for (i64 m : {1, 2, 5, 13})
+    for (i64 n : {1, 15, 16, 33, 64})
+      for (i64 k : {1, 2, 3, 4, 7, 16, 21, 600})
+        for (i64 segments : {1, 3}) {
+          const Shape s{m, n, k, segments, segments * k, k};
+          for (std::string d : {pairs_one<4, 1>(s), pairs_one<3, 2>(s)})
+            if (!d.empty()) return d;
+        }
+  return "";
+}
+
 // Codes of 4 or 8 bits in blocks, with zero points of blocks or one for all. Scales are powers of two, so sums are
 // exact.
 template <int Bits, int MR, int NV>
@@ -477,5 +535,7 @@ std::string codes() {
 
 extern const Cases CASES_NAME{CASES_TARGET, runs_here,    tile_edges, segments, literal_shapes, bands, outer_axes,
                               strided,      real_numbers, halves,     windows,  quads,          codes};
+extern const Cases CASES_NAME{CASES_TARGET, runs_here, tile_edges, segments, literal_shapes, outer_axes, strided,
+                              real_numbers, halves,    windows,    quads,    pairs,          codes};
 
 }  // namespace contract_cases

@@ -18,9 +18,10 @@ struct Cases {
   std::string (*halves)();
   std::string (*windows)();
   std::string (*quads)();
+  std::string (*pairs)();
   std::string (*codes)();
 };
 
-extern const Cases kV2, kV3, kV4, kV3ByGcc;
+extern const Cases kV2, kV3, kV4, kV4Bf16, kV3ByGcc, kV4Bf16ByGcc;
 
 }  // namespace contract_cases
