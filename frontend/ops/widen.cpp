@@ -1,5 +1,5 @@
-// Widen, of cameo's own: the Cast of bf16 to f32 in front of a product that was narrowed. Of constants it stays where it
-// is, so that its reader reads 16 bits; what Graph::add makes of a small Cast is what narrowing saved.
+// Widen, of cameo's own: the Cast of bf16 to f32 in front of a product that was narrowed. Of constants it stays where
+// it is, so that its reader reads 16 bits; what Graph::add makes of a small Cast is what narrowing saved.
 #include "frontend/ir/operator.h"
 
 namespace cameo::ops {
