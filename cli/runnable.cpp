@@ -16,11 +16,12 @@ namespace {
 void refuse_model_flags(const ModelFlags& f, const std::string& verb) {
   const bool given = (!f.dims.empty() && verb == "test") || !f.shapes.empty() || !f.constants.empty() ||
                      !f.outputs.empty() || !f.targets.empty() || f.lenient || !f.custom.empty() || !f.skip.empty() ||
-                     !f.name.empty() || !f.verify.empty() || f.rewrite_limit != INT64_MAX;
+                     !f.name.empty() || !f.verify.empty() || !f.precision.empty() || !f.keep_fp32.empty() ||
+                     f.rewrite_limit != INT64_MAX;
   if (given)
     throw Failure(kUsage,
                   fmt::format("`{}` is built already: {}--shape, --const, --outputs, --custom, --lenient, --target, "
-                              "--name, --skip, --verify and "
+                              "--name, --precision, --keep-fp32, --skip, --verify and "
                               "--rewrite-limit are for models",
                               printable(f.model), verb == "test" ? "--dim, " : ""));
 }

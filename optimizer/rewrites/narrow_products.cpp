@@ -1,9 +1,9 @@
 // narrow_products, of builds that ask for it (--precision=bf16): operands of products of f32 are rounded to bf16, and
-// their sums stay f32. What ONNX has no operator for is a product of f32 by what Widen makes of bf16, of which
-// kernels read the 16 bits (clusters/join_rules.cpp). Weights, which must be known, are rounded when compiling,
-// for their other readers too. Where the target multiplies bf16 two by two, so is what they are multiplied with: where
-// it is made, so that it is stored in 16 bits for all who read it, through reshapes and transposes. Elsewhere that
-// would gain nothing, and it stays f32.
+// their sums stay f32. What ONNX has no operator for is a product of f32 by what Widen makes of bf16, of which kernels
+// read the 16 bits (clusters/join_rules.cpp). Weights, which must be known, are rounded when compiling, for who moves
+// or gathers them too. Where the target multiplies bf16 two by two, so is what they are multiplied with: where it is
+// made, so that it is stored in 16 bits for all who read it, through reshapes and transposes. Elsewhere that would gain
+// nothing, and it stays f32.
 #include <algorithm>
 #include <map>
 #include <set>
