@@ -162,7 +162,7 @@ class ModelWorkshop final : public Workshop {
 
 /// What was measured of a problem, behind its row.
 std::string comment_of(const std::string& problem, const Tuned& tuned, const std::string& machine) {
-  const bool kept = tuned.verdict && tuned.verdict->is_kept;
+  const bool kept = tuned.interrupted || (tuned.verdict && tuned.verdict->is_kept);
   for (const Finding& f : tuned.findings) {
     if (!f.tried || std::ranges::find(f.rivalry.problems, problem) == f.rivalry.problems.end()) continue;
     if (!f.better || !kept) return fmt::format("  # {}: {}", machine, time_text(f.ns));
