@@ -93,9 +93,9 @@ std::vector<std::string> split_list(const std::vector<std::string>& flags) {
   return items;
 }
 
-Target read_target(const std::string& word) {
+Target read_target(const std::string& word, DType precision) {
   const std::string name = word.starts_with("cpu:") ? word.substr(4) : word;
-  if (name == "native" || name == "cpu") return native_target();
+  if (name == "native" || name == "cpu") return native_target(precision);
   if (const Target* t = find_target(name)) return *t;
   std::vector<std::string> known{"native", "cuda:ptx", "cuda:host", "cuda:sm_80"};
   for (const Target& t : named_targets()) known.push_back(t.name);
@@ -210,17 +210,17 @@ void read_emit(const BuildFlags& flags, CompileOptions& options) {
 
 }  // namespace
 
-std::vector<Target> read_targets(const std::vector<std::string>& flags) {
+std::vector<Target> read_targets(const std::vector<std::string>& flags, DType precision) {
   std::vector<Target> targets;
   std::vector<std::string> architectures;
   for (const std::string& word : split_list(flags)) {
     if (const auto architecture = read_architecture(word)) {
       architectures.push_back(*architecture);
-    } else if (Target t = read_target(word); std::ranges::find(targets, t) == targets.end()) {
+    } else if (Target t = read_target(word, precision); std::ranges::find(targets, t) == targets.end()) {
       targets.push_back(std::move(t));
     }
   }
-  if (targets.empty() && architectures.empty()) targets.push_back(native_target());
+  if (targets.empty() && architectures.empty()) targets.push_back(native_target(precision));
   // the best first: the artifact takes the first one that this machine can run
   std::ranges::sort(targets, std::greater(),
                     [](const Target& t) { return std::pair(t.vector_bytes, t.extensions.size()); });
@@ -246,6 +246,7 @@ std::shared_ptr<const ChoiceLock> read_lock(const std::string& file) {
 
 namespace {
 
+/// And the targets, of which this machine's depends on it.
 void read_precision(const ModelFlags& flags, CompileOptions& options) {
   const bool narrow = flags.precision == "bf16";
   if (!narrow && !flags.precision.empty() && flags.precision != "fp32")
@@ -254,10 +255,10 @@ void read_precision(const ModelFlags& flags, CompileOptions& options) {
   options.keep_fp32 = split_list(flags.keep_fp32);
   if (!narrow && !options.keep_fp32.empty())
     throw Failure(kUsage, "`--keep-fp32` needs `--precision=bf16`: all products are f32 without it");
-  if (!narrow) return;
-  if (std::ranges::any_of(options.targets, &Target::is_gpu))
+  options.precision = narrow ? DType::bf16 : DType::f32;
+  options.targets = read_targets(flags.targets, options.precision);
+  if (narrow && std::ranges::any_of(options.targets, &Target::is_gpu))
     throw Failure(kUsage, "`--precision=bf16` is for processors, not for GPUs");
-  options.precision = DType::bf16;
 }
 
 }  // namespace
@@ -276,7 +277,7 @@ CompileOptions read_model_flags(const ModelFlags& flags) {
   options.import.lenient = flags.lenient;
   for (const std::string& file : flags.custom) load_custom_file(file, options.import.custom);
   options.import.outputs = split_list(flags.outputs);
-  options.targets = read_targets(flags.targets);
+  read_precision(flags, options);
   if (!flags.tune_lock.empty()) {
     const auto lock = read_lock(flags.tune_lock);
     for (Target& t : options.targets) t.lock = lock;
@@ -284,7 +285,6 @@ CompileOptions read_model_flags(const ModelFlags& flags) {
   read_mode(flags.mode, options);
   options.on_host = split_list(flags.on_host);
   if (!options.on_host.empty()) require_gpu("--on-host", options.targets);
-  read_precision(flags, options);
   options.skip = split_list(flags.skip);
   for (const std::string& pass : options.skip) check_pass("--skip", pass, false);
   options.rewrite_limit = flags.rewrite_limit;

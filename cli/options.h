@@ -45,6 +45,6 @@ struct RunFlags {
 /// All throw Failure.
 CompileOptions read_model_flags(const ModelFlags& flags);
 void read_build_flags(const BuildFlags& flags, CompileOptions& options);
-std::vector<Target> read_targets(const std::vector<std::string>& flags);
+std::vector<Target> read_targets(const std::vector<std::string>& flags, DType precision);
 
 }  // namespace cameo

@@ -40,10 +40,10 @@ void require_measurable(const CompileOptions& options) {
                   "`--mode=max-autotune` builds an artifact: `--emit` prints stages of a build that obeys its "
                   "lock");
   const bool runs_here = options.targets.size() == 1 && !options.targets[0].is_gpu() &&
-                         rank_of_processor(options.targets[0]) <= rank_of_processor(native_target());
+                         rank_of_processor(options.targets[0]) <= rank_of_processor(native_target(DType::bf16));
   if (!runs_here)
     throw Failure(kUsage, "`--mode=max-autotune` measures one target, a processor's that this machine can run",
-                  fmt::format("--target=cpu:{}", native_target().name));
+                  fmt::format("--target=cpu:{}", native_target(options.precision).name));
 }
 
 void require_one_size(const Model& model) {

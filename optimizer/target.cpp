@@ -120,26 +120,32 @@ MachineModel this_machine(const Target& t) {
 
 }  // namespace
 
-const Target& native_target() {
-  static const Target target = [] {
-    __builtin_cpu_init();
-    const bool v4 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-                    __builtin_cpu_supports("avx512cd");
-    const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
-    const bool vnni = v4 && __builtin_cpu_supports("avx512vnni");
-    const bool bf16 = vnni && __builtin_cpu_supports("avx512bf16");
-    Target t = *find_target(bf16   ? "x86-64-v4-bf16"
-                            : vnni ? "x86-64-v4-vnni"
-                            : v4   ? "x86-64-v4"
-                            : v3   ? "x86-64-v3"
-                                   : "x86-64-v2");
-    t.machine = this_machine(t);
-    t.machine.dot8 = vnni;
-    t.machine.dot16 = bf16;
-    return t;
-  }();
-  return target;
+namespace {
+
+Target find_native(bool for_bf16) {
+  __builtin_cpu_init();
+  const bool v4 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+                  __builtin_cpu_supports("avx512cd");
+  const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+  const bool vnni = v4 && __builtin_cpu_supports("avx512vnni");
+  const bool bf16 = for_bf16 && vnni && __builtin_cpu_supports("avx512bf16");
+  Target t = *find_target(bf16   ? "x86-64-v4-bf16"
+                          : vnni ? "x86-64-v4-vnni"
+                          : v4   ? "x86-64-v4"
+                          : v3   ? "x86-64-v3"
+                                 : "x86-64-v2");
+  t.machine = this_machine(t);
+  t.machine.dot8 = vnni;
+  t.machine.dot16 = bf16;
+  return t;
+}
+
+}  // namespace
+
+const Target& native_target(DType precision) {
+  static const Target wide = find_native(false), narrow = find_native(true);
+  return precision == DType::bf16 ? narrow : wide;
 }
 
 }  // namespace cameo
