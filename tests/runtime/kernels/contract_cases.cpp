@@ -534,8 +534,6 @@ std::string codes() {
 }  // namespace
 
 extern const Cases CASES_NAME{CASES_TARGET, runs_here,    tile_edges, segments, literal_shapes, bands, outer_axes,
-                              strided,      real_numbers, halves,     windows,  quads,          codes};
-extern const Cases CASES_NAME{CASES_TARGET, runs_here, tile_edges, segments, literal_shapes, outer_axes, strided,
-                              real_numbers, halves,    windows,    quads,    pairs,          codes};
+                              strided,      real_numbers, halves,     windows,  quads,          pairs, codes};
 
 }  // namespace contract_cases
