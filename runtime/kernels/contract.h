@@ -119,7 +119,8 @@ struct Contraction {
     Stretch next;
     RT_ROLLED
     for (i64 at = tiles * call.chunk / call.chunks; at < end; at += next.count) {
-      next = stretch_of<Band>(at, end, points, rows.parts, columns.parts, b.shared());
+      next = Band == 0 ? stretch_of(at, end, points, rows.parts, columns.parts, b.shared(), 0)
+                       : stretch_of_run(at, end, points, rows.parts, columns.parts, b.shared(), Band);
       const i64 panel = columns.begin(next.column), width = columns.begin(next.column + 1) - panel;
       i64 index[R == 0 ? 1 : R];
       index_of<R>(next.point, outer, index);

@@ -177,7 +177,7 @@ struct RangedContraction {
     Stretch next;
     RT_ROLLED
     for (i64 at = share.begin; at < share.end; at += next.count) {
-      next = stretch_of_run<Band>(at, share.end, points, rows.parts, columns.parts, b.shared());
+      next = stretch_of_run(at, share.end, points, rows.parts, columns.parts, b.shared(), Band);
       run_stretch(totals, next);
     }
   }

@@ -105,5 +105,22 @@ TEST_F(SymbolicShapes, AComputedShapeIsAnErrorThatNamesIt) {
   }
 }
 
+TEST(DecidingSymbols, OfABodyAndOfWhatHasItAreDifferent) {
+  const auto decided = [](Build& b, ValueId v) {
+    b.graph().decide(v);
+    return to_string(b.graph()[v].content[0]);
+  };
+  Build b, standing;
+  const ValueId count = b.input("", Type(DType::i64, {}));
+  b.loop(count, {}, [&](Build& body, ValueId i, std::span<const ValueId>) {
+    const ValueId v = body.unsqueeze(i, {0});
+    EXPECT_EQ(decided(body, v), "size:0");
+    return Build::Step{{}, {v}};
+  });
+  EXPECT_EQ(decided(b, count), "size':0");
+  standing.graph().set_outside(&b.graph());
+  EXPECT_EQ(decided(standing, standing.input("", Type(DType::i64, {}))), "size'':0");
+}
+
 }  // namespace
 }  // namespace cameo
