@@ -112,15 +112,39 @@ struct Contraction {
     }
   }
 
-  // Chunks share the tiles in the order of their stretches.
-  RT_FN void run() const {
+  // B is the same for all points: one column of tiles after another, so that its panels stay in the cache; else point
+  // by point. Chunks share the tiles in this order.
+  RT_FN void run_all() const {
+    const i64 points = points_of<R>(outer), length = b.shared() ? points * rows.parts : rows.parts;
+    const i64 tiles = points * rows.parts * columns.parts;
+    i64 u = tiles * call.chunk / call.chunks;
+    const i64 end = tiles * (call.chunk + 1) / call.chunks;
+    RT_ROLLED
+    while (u < end) {
+      const i64 part = u / length % columns.parts, panel = columns.begin(part), width = columns.begin(part + 1) - panel;
+      const i64 first = u % length + (b.shared() ? 0 : u / length / columns.parts * rows.parts);
+      const i64 count = length - u % length < end - u ? length - u % length : end - u;
+      i64 index[R == 0 ? 1 : R];
+      index_of<R>(first / rows.parts, outer, index);
+      if (kDots && b.dots(m)) {
+        dot_rows(*this, index, first % rows.parts, count, panel, width);
+      } else {
+        const auto panels = b.panels(call, index, panel, width, m, n, points_of<S>(segments) * k);
+        each_size<NV, Constant<panels_of(N::value)>>(columns, part, [&](auto size) __attribute__((always_inline)) {
+          column<size.value>(panels, index, first, count, panel);
+        });
+      }
+      u += count;
+    }
+  }
+  // The same in bands.
+  RT_FN void run_bands() const {
     const i64 points = points_of<R>(outer), tiles = points * rows.parts * columns.parts;
     const i64 end = tiles * (call.chunk + 1) / call.chunks;
     Stretch next;
     RT_ROLLED
     for (i64 at = tiles * call.chunk / call.chunks; at < end; at += next.count) {
-      next = Band == 0 ? stretch_of(at, end, points, rows.parts, columns.parts, b.shared(), 0)
-                       : stretch_of_run(at, end, points, rows.parts, columns.parts, b.shared(), Band);
+      next = stretch_of_run(at, end, points, rows.parts, columns.parts, b.shared(), Band);
       const i64 panel = columns.begin(next.column), width = columns.begin(next.column + 1) - panel;
       i64 index[R == 0 ? 1 : R];
       index_of<R>(next.point, outer, index);
@@ -135,6 +159,12 @@ struct Contraction {
                                                      });
       }
     }
+  }
+  RT_FN void run() const {
+    if constexpr (Band == 0)
+      run_all();
+    else
+      run_bands();
   }
 };
 
