@@ -14,6 +14,7 @@
 #include "codegen/build/files.h"
 #include "codegen/print_program.h"
 #include "optimizer/choose/lock.h"
+#include "runtime/compare.h"
 
 namespace cameo {
 
@@ -181,6 +182,10 @@ std::string name_of(const CompileOptions& options) {
   const bool library = options.kind == OutputKind::SharedLibrary || options.kind == OutputKind::Archive;
   return identifier_of(library && file.starts_with("lib") && file.find('.') > 3 ? file.substr(3)
                                                                                 : options.output.string());
+}
+
+double default_share(const CompileOptions& options) {
+  return options.precision == DType::f32 ? rt::kDefaultShare : 16.0 / 256;
 }
 
 std::optional<Graph> narrowed(const Graph& g, const CompileOptions& options) {

@@ -78,9 +78,9 @@ Planned plan_model(const Model& model, const CompileOptions& options, Console& c
 /// The graph of the first target's passes, where --precision narrows products: it rounds as the artifact does. Else
 /// nothing.
 std::optional<Graph> narrowed(const Graph& g, const CompileOptions& options);
-/// How far narrow results may be from golden values where nothing knows the exact ones, as a share of the largest
-/// magnitude: 16 times the rounding of bf16.
-inline constexpr double kNarrowShare = 16.0 / 256;
+/// How far results may be from golden values where nothing knows the exact ones, as a share of the largest magnitude:
+/// of narrow products 16 times the rounding of bf16.
+double default_share(const CompileOptions& options);
 
 /// Objects and link; throws CompileError. What became of the file of weights, where there is one.
 std::optional<WeightsFate> write_module(const Module& module, const std::vector<GoldenCase>& goldens,

@@ -22,7 +22,7 @@ bool wants_reference(const Graph& g, const CompileOptions& options, Console& con
   if (!std::exchange(noted, true))
     console.note(fmt::format(
         "note: {:.1f} GFLOP a run; golden cases get the default tolerance of {:g} (--reference computes better ones)",
-        operations / 1e9, options.precision == DType::f32 ? rt::kDefaultShare : kNarrowShare));
+        operations / 1e9, default_share(options)));
   return false;
 }
 
@@ -73,7 +73,7 @@ GoldenCase case_of_data(const Graph& g, DataSet data, bool reference, const Comp
     throw Failure(kBadData, fmt::format("`{}` has no output_{}.pb", data.name, missing - data.outputs.begin()));
   std::vector<double> tolerances(data.outputs.size(), -1.0);
   GoldenCase c = with_held({data.name, std::move(data.inputs), std::move(data.outputs), std::move(tolerances)});
-  if (options.precision != DType::f32) set_share(c, kNarrowShare);
+  if (options.precision != DType::f32) set_share(c, default_share(options));
   return c;
 }
 

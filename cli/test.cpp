@@ -150,7 +150,7 @@ class Tester {
     console_.note(fmt::format(
         "note: {:.1f} GFLOP a run; the golden data alone say what is right, to {:g} of each output's largest magnitude "
         "(--reference asks the interpreter, which takes longer)",
-        operations / 1e9, default_share()));
+        operations / 1e9, default_share(options_)));
     return false;
   }
 
@@ -234,11 +234,12 @@ class Tester {
     return c;
   }
 
-  double default_share() const { return options_.precision == DType::f32 ? rt::kDefaultShare : kNarrowShare; }
   Check check_by_share(const Tensor& got, const Tensor& wanted) const {
-    const double magnitude = magnitude_of(wanted), share = run_.tolerance >= 0 ? run_.tolerance : default_share();
+    const double magnitude = magnitude_of(wanted),
+                 share = run_.tolerance >= 0 ? run_.tolerance : default_share(options_);
     if (got.is_list()) return {compare_within(got, wanted, share * magnitude), {}, "exact", 0};
-    const rt::Tolerance tolerance{-1, share == rt::kDefaultShare ? run_.tolerance : share};
+    const bool by_the_rule = run_.tolerance < 0 && options_.precision == DType::f32;
+    const rt::Tolerance tolerance{-1, by_the_rule ? -1 : share};
     Check c{compare_within(got, wanted, rt::tolerance_of(tolerance, static_cast<uint32_t>(got.dtype()), magnitude)),
             {},
             "exact",

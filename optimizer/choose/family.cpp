@@ -71,6 +71,17 @@ int64_t chunks_by_work(const Kernel& k, double operations, const Target& target)
   return chunks <= 2 ? chunks : (chunks + 3) / 4 * 4;  // as many for each of two or four threads
 }
 
+int64_t chunks_by_products(const Kernel& k, int lanes, const Target& target) {
+  const double products = static_cast<double>(points_of(k.axes)) * static_cast<double>(Product(k).terms());
+  return chunks_by_work(k, products / lanes, target);
+}
+
+std::string text_of_sum(const Product& p) {
+  std::string text;
+  for (Expr v : p.segments) text += to_string(v.extent()) + " x ";
+  return text + to_string(p.k.extent());
+}
+
 Expr chunks_of_run(const Kernel& k, int64_t chunks, int64_t most) {
   Dim points = 1;
   for (Expr axis : k.axes) points = points * Dim(axis.extent());

@@ -123,6 +123,10 @@ std::string_view name(FoldKind kind);  // as rt:: has it
 /// A processor's chunks: each computes, or moves, about as long as threads need to meet. `operations`: those of the
 /// whole kernel that its cost does not show.
 int64_t chunks_by_work(const Kernel& k, double operations, const Target& target);
+/// The same of a sum of products, `lanes` of which are one operation.
+int64_t chunks_by_products(const Kernel& k, int lanes, const Target& target);
+/// "3 x 64": the extents that it sums over, in order.
+std::string text_of_sum(const Product& p);
 /// In proportion to the points of a run, where `chunks` are those of the likely ones; null where one number is right.
 Expr chunks_of_run(const Kernel& k, int64_t chunks, int64_t most);
 

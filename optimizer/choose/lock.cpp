@@ -133,6 +133,11 @@ std::string choices_text(const Plan& plan) {
   return s;
 }
 
+std::string problem_of_row(const std::string& row) {
+  const std::optional<Line> line = read_line(row);
+  return line ? line->problem : "";
+}
+
 std::string with_rows(std::string_view text, std::span<const std::string> rows) {
   std::map<std::pair<std::string, std::string>, std::string> left;
   for (const std::string& row : rows)

@@ -38,6 +38,8 @@ std::string problem_of(const Kernel& nest);
 std::string problem_of(const Graph& alone);
 /// The rows of a plan that was made with a lock, an empty one or not.
 std::string choices_text(const Plan& plan);
+/// The problem of a row, as `find` takes it; empty where the line is none.
+std::string problem_of_row(const std::string& row);
 /// A lock's text with these lines, a row each, in place of those that it had for their problems, and new ones behind.
 std::string with_rows(std::string_view text, std::span<const std::string> rows);
 /// How many rows of its target's lock name none of its problems.

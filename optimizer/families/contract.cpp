@@ -284,10 +284,8 @@ class Contract final : public Family {
   }
 
   int64_t chunks(const Kernel& k, const Target& target) const override {
-    const Product p(k);
-    if (!target.is_gpu())
-      return chunks_by_work(k, static_cast<double>(points_of(k.axes)) * static_cast<double>(p.terms()) / 16, target);
-    const BlockProduct b = block_product_of(k, p, k.choice["stages"]);
+    if (!target.is_gpu()) return chunks_by_products(k, rt::kPanel, target);
+    const BlockProduct b = block_product_of(k, Product(k), k.choice["stages"]);
     const int64_t tiles = k.choice["stages"] ? rt::staged_tiles(staged_tile_of(k.choice), b.m, b.n)
                                              : rt::block_tiles(block_tile_of(k.choice), target.block_threads, b.m, b.n);
     return b.batches * tiles;
@@ -295,10 +293,8 @@ class Contract final : public Family {
 
   std::string details(const Kernel& k) const override {
     const Product p(k);
-    std::string sum;
-    for (Expr v : p.segments) sum += to_string(v.extent()) + " x ";
     const Choice& c = k.choice;
-    return fmt::format(" sum [{}{}]{}{} tile {}x{}{}{}{}{}", sum, to_string(p.k.extent()),
+    return fmt::format(" sum [{}]{}{} tile {}x{}{}{}{}{}", text_of_sum(p),
                        p.zero         ? " in quads"
                        : p.in_pairs   ? " in pairs"
                        : is_packed(k) ? " packed"

@@ -161,15 +161,12 @@ class Depthwise final : public Family {
   }
 
   int64_t chunks(const Kernel& k, const Target& target) const override {
-    return chunks_by_work(k, static_cast<double>(points_of(k.axes)) * static_cast<double>(Product(k).terms()) / 16,
-                          target);
+    return chunks_by_products(k, rt::kPanel, target);
   }
 
   std::string details(const Kernel& k) const override {
     const Product p(k);
-    std::string sum;
-    for (Expr v : p.segments) sum += to_string(v.extent()) + " x ";
-    return fmt::format(" sum [{}{}] in quads tile {}", sum, to_string(p.k.extent()), k.choice["rows"]);
+    return fmt::format(" sum [{}] in quads tile {}", text_of_sum(p), k.choice["rows"]);
   }
   std::string_view legend() const override { return "depthwise<R>: a tile of R rows by a register of bytes"; }
 

@@ -192,10 +192,7 @@ class Dequantized final : public Family {
     return cycles / (target.machine.clock * 1e9) + target.seconds_to_move(cost.bytes);
   }
 
-  int64_t chunks(const Kernel& k, const Target& target) const override {
-    return chunks_by_work(k, static_cast<double>(points_of(k.axes)) * static_cast<double>(Product(k).terms()) / 8,
-                          target);
-  }
+  int64_t chunks(const Kernel& k, const Target& target) const override { return chunks_by_products(k, 8, target); }
 
   std::string details(const Kernel& k) const override {
     const Product p(k);

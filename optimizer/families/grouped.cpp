@@ -200,17 +200,14 @@ class Grouped final : public Family {
   }
 
   int64_t chunks(const Kernel& k, const Target& target) const override {
-    return chunks_by_work(k, static_cast<double>(points_of(k.axes)) * static_cast<double>(Product(k).terms()) / 16,
-                          target);
+    return chunks_by_products(k, rt::kPanel, target);
   }
 
   std::string details(const Kernel& k) const override {
     const Product p(k);
-    std::string sum;
-    for (Expr v : p.segments) sum += to_string(v.extent()) + " x ";
     const Window w = window_of(p);
-    return fmt::format(" sum [{}{}] tile {}x{}{}{}", sum, to_string(p.k.extent()), k.choice["rows"],
-                       k.choice["vectors"], w.groups > 1 ? fmt::format(" of {} groups", w.groups) : "",
+    return fmt::format(" sum [{}] tile {}x{}{}{}", text_of_sum(p), k.choice["rows"], k.choice["vectors"],
+                       w.groups > 1 ? fmt::format(" of {} groups", w.groups) : "",
                        k.choice["in_registers"] ? " in registers" : "");
   }
 

@@ -63,17 +63,16 @@ int64_t indices_of(const std::vector<Packing::Axis>& axes) {
 }  // namespace
 
 int64_t Packing::k_total() const { return indices_of(k); }
+int64_t elements_of_panels(PanelForm form, int64_t columns, int64_t terms, int64_t run) {
+  if (form == PanelForm::Quads) return rt::panels_of(columns) * rt::quad_panel_bytes(rt::quads_of(terms / run, run));
+  if (form == PanelForm::Pairs) return rt::panels_of(columns) * rt::pairs_of(terms / run, run) * rt::kPairRow;
+  return rt::packed_b_elements(columns, form == PanelForm::Nibbles ? terms / 2 : terms);
+}
 int64_t Packing::elements() const {
-  const int64_t terms = k_total(), panels = indices_of(groups) * rt::panels_of(column.extent);
-  switch (form) {
-    case PanelForm::Winograd: return rt::winograd_weight_elements(column.extent, k.back().extent);
-    case PanelForm::Taps: return panels * rt::tap_panel_bytes(terms / k.back().extent, k.back().extent, run);
-    case PanelForm::Quads: return panels * rt::quad_panel_bytes(rt::quads_of(terms / run, run));
-    case PanelForm::Pairs: return panels * rt::pairs_of(terms / run, run) * rt::kPairRow;
-    case PanelForm::Nibbles: return panels * terms / 2 * rt::kPanel;
-    case PanelForm::Terms: break;
-  }
-  return panels * terms * rt::kPanel;
+  const int64_t last = k.back().extent;
+  if (form == PanelForm::Winograd) return rt::winograd_weight_elements(column.extent, last);
+  if (form == PanelForm::Taps) return rt::panels_of(column.extent) * rt::tap_panel_bytes(k_total() / last, last, run);
+  return indices_of(groups) * elements_of_panels(form, column.extent, k_total(), run);
 }
 
 Expr panel_offset(Expr column, Expr term, int64_t terms) {

@@ -14,6 +14,9 @@ namespace cameo {
 /// channels at the points of winograd_shape.h.
 enum class PanelForm : uint8_t { Terms, Quads, Pairs, Taps, Nibbles, Winograd };
 
+/// Elements of a matrix of so many columns and terms in panels. `run`: as Packing has it; not of taps and Winograd's.
+int64_t elements_of_panels(PanelForm form, int64_t columns, int64_t terms, int64_t run);
+
 /// How the panels of a product are cut out of a constant: [groups..][columns/16][k..][16], k running over several axes
 /// of it.
 struct Packing {

@@ -46,7 +46,7 @@ Tensor pack_quads(const Tensor& t, const Packing& p, const std::vector<int64_t>&
     rt::pack_quads(to, p.column.extent, segments, p.run, [&](int64_t term, int64_t column) {
       return from[group + rows[static_cast<size_t>(term)] + column * p.column.stride];
     });
-    to += rt::panels_of(p.column.extent) * rt::quad_panel_bytes(rt::quads_of(segments, p.run));
+    to += elements_of_panels(p.form, p.column.extent, p.k_total(), p.run);
   }
   return out;
 }
@@ -71,7 +71,7 @@ Tensor pack_pairs(const Tensor& t, const Packing& p, const std::vector<int64_t>&
     rt::pack_pairs(to, p.column.extent, segments, p.run, [&](int64_t term, int64_t column) {
       return from[group + rows[static_cast<size_t>(term)] + column * p.column.stride];
     });
-    to += rt::panels_of(p.column.extent) * rt::pairs_of(segments, p.run) * rt::kPairRow;
+    to += elements_of_panels(p.form, p.column.extent, p.k_total(), p.run);
   }
   return out;
 }

@@ -199,16 +199,12 @@ void put_panels(Kernel& k) {
   const Affine rows = affine(p.b_offset);
   std::vector<Expr> folds = p.segments;
   folds.push_back(p.k);
+  const PanelForm form = p.zero ? PanelForm::Quads : p.in_pairs ? PanelForm::Pairs : PanelForm::Terms;
   const int64_t run = p.k.extent().int_value(), segments = terms / run;
-  int64_t matrix = rt::packed_b_elements(columns, terms);
-  Expr at = panel_offset(p.column, linear(folds), terms);
-  if (p.zero) {
-    matrix = rt::panels_of(columns) * rt::quad_panel_bytes(rt::quads_of(segments, run));
-    at = quad_offset(p.column, linear(p.segments), p.k, segments, run);
-  } else if (p.in_pairs) {
-    matrix = rt::panels_of(columns) * rt::pairs_of(segments, run) * rt::kPairRow;
-    at = pair_offset(p.column, linear(p.segments), p.k, segments, run);
-  }
+  const int64_t matrix = elements_of_panels(form, columns, terms, run);
+  Expr at = form == PanelForm::Quads   ? quad_offset(p.column, linear(p.segments), p.k, segments, run)
+            : form == PanelForm::Pairs ? pair_offset(p.column, linear(p.segments), p.k, segments, run)
+                                       : panel_offset(p.column, linear(folds), terms);
   for (Expr axis : p.outer) at = at + axis * integer(rows.stride_of(axis).value() / (columns * terms) * matrix);
   k.accumulated = rewrite(k.accumulated, [&](Expr e) {
     const bool is_b = e.op() == Op::Read && e.operand() == Product::kB;

@@ -19,6 +19,13 @@ bool has_composite_loops(const Graph& g, bool (*stays)(const Node&)) {
   });
 }
 
+int depth_of_bodies(const Graph& g) {
+  int depth = 0;
+  for (const Node& n : g.nodes())
+    for (const auto& body : n.bodies) depth = std::max(depth, 1 + depth_of_bodies(*body));
+  return depth;
+}
+
 Graph expand(const Graph& g, PassContext& context, bool (*stays)(const Node&)) {
   Rule rule = [&](Graph& into, const Node& n, std::span<const ValueId> inputs) -> std::optional<std::vector<ValueId>> {
     if (stays(n)) return std::nullopt;
@@ -40,7 +47,8 @@ Graph expand(const Graph& g, PassContext& context, bool (*stays)(const Node&)) {
     return values;
   };
   Graph expanded = replay(g, rule);
-  while (has_composite_loops(expanded, stays)) expanded = replay(expanded, rule);  // each is one loop further outside
+  for (int left = depth_of_bodies(expanded); left > 0 && has_composite_loops(expanded, stays); --left)
+    expanded = replay(expanded, rule);  // each time it is loops further outside
   return expanded;
 }
 

@@ -112,17 +112,13 @@ struct Contraction {
     }
   }
 
-  // B is the same for all points: one column of tiles after another, so that its panels stay in the cache; else point
-  // by point. Chunks share the tiles in this order.
-  RT_FN void run_all() const {
-    const i64 points = points_of<R>(outer), length = b.shared() ? points * rows.parts : rows.parts;
-    const i64 tiles = points * rows.parts * columns.parts;
-    i64 u = tiles * call.chunk / call.chunks;
-    const i64 end = tiles * (call.chunk + 1) / call.chunks;
+  // The tiles of `length` rows of tiles from number `before` on, or of each point's: those numbered u to `end`, one
+  // column after another, so that its panels stay in the cache.
+  RT_FN void run_band(i64 u, i64 end, i64 before, i64 length) const {
     RT_ROLLED
     while (u < end) {
       const i64 part = u / length % columns.parts, panel = columns.begin(part), width = columns.begin(part + 1) - panel;
-      const i64 first = u % length + (b.shared() ? 0 : u / length / columns.parts * rows.parts);
+      const i64 first = before + u % length + (b.shared() ? 0 : u / length / columns.parts * rows.parts);
       const i64 count = length - u % length < end - u ? length - u % length : end - u;
       i64 index[R == 0 ? 1 : R];
       index_of<R>(first / rows.parts, outer, index);
@@ -137,34 +133,21 @@ struct Contraction {
       u += count;
     }
   }
-  // The same in bands.
-  RT_FN void run_bands() const {
-    const i64 points = points_of<R>(outer), tiles = points * rows.parts * columns.parts;
-    const i64 end = tiles * (call.chunk + 1) / call.chunks;
-    Stretch next;
-    RT_ROLLED
-    for (i64 at = tiles * call.chunk / call.chunks; at < end; at += next.count) {
-      next = stretch_of_run(at, end, points, rows.parts, columns.parts, b.shared(), Band);
-      const i64 panel = columns.begin(next.column), width = columns.begin(next.column + 1) - panel;
-      i64 index[R == 0 ? 1 : R];
-      index_of<R>(next.point, outer, index);
-      if (kDots && b.dots(m)) {
-        dot_rows(*this, index, next.part, next.count, panel, width);
-      } else {
-        const auto panels = b.panels(call, index, panel, width, m, n, points_of<S>(segments) * k);
-        const i64 number = next.point * rows.parts + next.part;
-        each_size<NV, Constant<panels_of(N::value)>>(columns, next.column,
-                                                     [&](auto size) __attribute__((always_inline)) {
-                                                       column<size.value>(panels, index, number, next.count, panel);
-                                                     });
-      }
-    }
-  }
+  // B is the same for all points, whose rows are one band or several; else point by point. Chunks share the tiles in
+  // this order.
   RT_FN void run() const {
-    if constexpr (Band == 0)
-      run_all();
-    else
-      run_bands();
+    const i64 points = points_of<R>(outer), length = b.shared() ? points * rows.parts : rows.parts;
+    const i64 tiles = points * rows.parts * columns.parts;
+    const i64 begin = tiles * call.chunk / call.chunks, end = tiles * (call.chunk + 1) / call.chunks;
+    if (Band == 0 || !b.shared()) return run_band(begin, end, 0, length);
+    constexpr i64 kBand = Band == 0 ? 1 : Band;
+    RT_ROLLED
+    for (i64 at = begin, next; at < end; at = next) {
+      const i64 before = at / (kBand * columns.parts) * kBand, first = before * columns.parts;
+      const i64 height = length - before < kBand ? length - before : kBand, last = first + height * columns.parts;
+      next = last < end ? last : end;
+      run_band(at - first, next - first, before, height);
+    }
   }
 };
 

@@ -225,29 +225,6 @@ RT_FN void dot_rows(const C& c, const i64* index, i64 part, i64 count, i64 panel
     }
   }
 }
-// Tiles that have the same panels of B, one after another: the outer point and the part of the rows of the first.
-struct Stretch {
-  i64 column, point, part, count;
-};
-// That of the tiles from number `at` on. B is the same for all points (`shared`): one column of tiles after another, so
-// that its panels stay in the cache, and where there are bands, of one band of so many tiles after another, so that the
-// rows of A do; else point by point.
-RT_FN Stretch stretch_of(i64 at, i64 end, i64 points, i64 row_parts, i64 column_parts, bool shared, i64 band) {
-  const i64 all = shared ? points * row_parts : row_parts;
-  const i64 before = band == 0 || !shared ? 0 : at / (band * column_parts) * band;  // tiles of a column
-  const i64 length = band == 0 || !shared || all - before < band ? all - before : band;
-  const i64 column = (at - before * column_parts) / length, first = (at - before * column_parts) % length;
-  const i64 count = length - first < end - at ? length - first : end - at;
-  if (shared) return {column, (before + first) / row_parts, (before + first) % row_parts, count};
-  return {column % column_parts, column / column_parts, first, count};
-}
-// The same as one function of all kernels.
-RT_CALLED Stretch stretch_of_run(i64 at, i64 end, i64 points, i64 row_parts, i64 column_parts, bool shared, i64 band) {
-  if (at > 0) return stretch_of(at, end, points, row_parts, column_parts, shared, band);
-  const i64 all = shared ? points * row_parts : row_parts, length = band == 0 || !shared || all < band ? all : band;
-  return {0, 0, 0, length < end ? length : end};  // without a division
-}
-
 // The part of the next panels, `width` of them, that tile number `at` of `tiles` in a column brings.
 template <class B, class P>
 RT_FN auto ahead_of(P panels, i64 width, i64 at, i64 tiles) {

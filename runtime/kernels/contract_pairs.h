@@ -65,41 +65,28 @@ RT_FN u32 load_pair(const bfloat* p) {
   return reinterpret_cast<const Pair*>(p)->value;
 }
 
-template <int MR, int NV, int kChains>
-struct PairSums : TileSums<f32, MR, NV, kChains> {
-  using Base = TileSums<f32, MR, NV, kChains>;
-  using Base::kAcross, Base::kSums, Base::sum;
-  using typename Base::V;
-  static constexpr bool kExact = true;  // as far as blocks of a sum would tell
+struct Pairs {
+  using Weight = u16;
+  template <class V>
+  using Weights = PairFactors<V>;
+  template <class V>
+  using Elements = PairFactors<V>;
+  static constexpr int kTerms = kPair;
+  static constexpr i64 kRow = kPairRow;
+  template <class V>
+  RT_FN static PairFactors<V> weights(vec<u16, kTerms * kLanes<V>> w) {
+    return PairFactors<V>((Words32<V>)w);
+  }
+  template <class V>
+  RT_FN static PairFactors<V> elements(u32 pair) {
+    return PairFactors<V>(splat<Words32<V>>(pair));
+  }
+  RT_FN static u32 load(const bfloat* p) { return load_pair(p); }
+  RT_FN static u32 load(const bfloat* p, i64) { return p->bits; }  // the last element that can be read
+};
 
-  template <int C, int... I, int... J, class Pair>
-  RT_FN void step(Indices<int, I...>, Indices<int, J...> columns, const u16* b, i64 panel_step, Pair pair_of_row) {
-    const PairFactors<V> w[kAcross] = {
-        PairFactors<V>((Words32<V>)load_next<u16, 2 * kPart>(b + J / kParts * panel_step + J % kParts * 2 * kPart))...};
-    (..., add_row<C>(columns, I, PairFactors<V>(splat<Words32<V>>(pair_of_row(I))), w));
-  }
-  template <int C, int... J>
-  RT_FN void add_row(Indices<int, J...>, int row, PairFactors<V> x, const PairFactors<V>* w) {
-    (..., (sum[C * kSums + row * kAcross + J] = x.add_products(sum[C * kSums + row * kAcross + J], w[J])));
-  }
-  template <class Next, int... C>
-  RT_FN void steps(Indices<int, C...>, const bfloat* a, i64 row_stride, const u16* b, i64 panel_step, Next& ahead) {
-    (..., (ahead.step(), step<C>(indices<MR>{}, indices<kAcross>{}, b + C * kPairRow, panel_step,
-                                 [&](int row) RT_INLINE { return load_pair(a + C * kPair + row * row_stride); })));
-  }
-  template <bool Unrolled = true, class Next>
-  RT_FN void add_products(const bfloat* a, i64 row_stride, PairPanels b, i64 k, Next& ahead) {
-    i64 at = 0;
-    if constexpr (kChains > 1)
-      each_step<Unrolled, kChains * kPair>(at, k, [&]() RT_INLINE {
-        steps(indices<kChains>{}, a + at, row_stride, b.at + at * kPanel, b.panel_step, ahead);
-      });
-    each_step<Unrolled, kPair>(
-        at, k, [&]() RT_INLINE { steps(indices<1>{}, a + at, row_stride, b.at + at * kPanel, b.panel_step, ahead); });
-    if (at < k)  // the last element that can be read
-      step<0>(indices<MR>{}, indices<kAcross>{}, b.at + at * kPanel, b.panel_step,
-              [&](int row) RT_INLINE { return u32(a[at + row * row_stride].bits); });
-  }
+template <int MR, int NV, int kChains>
+struct PairSums : SeveralSums<Pairs, f32, MR, NV, kChains> {
   RT_FN void finish(NoBias, PairPanels) {}
 };
 

@@ -139,41 +139,37 @@ RT_FN u32 load_quad(const T* p, i64 count) {  // fewer than four, which may be t
   return biased_quad<T>(x);
 }
 
+struct Quads {
+  using Weight = i8;
+  template <class V>
+  using Weights = QuadWeights<V>;
+  template <class V>
+  using Elements = QuadElements<V>;
+  static constexpr int kTerms = kQuad;
+  static constexpr i64 kRow = kQuadRow;
+  template <class V>
+  RT_FN static QuadWeights<V> weights(vec<i8, kTerms * kLanes<V>> w) {
+    return QuadWeights<V>((V)w);
+  }
+  template <class V>
+  RT_FN static QuadElements<V> elements(u32 quad) {
+    return QuadElements<V>(splat<V>(i32(quad)));
+  }
+  template <class T>
+  RT_FN static u32 load(const T* p) {
+    return load_quad(p);
+  }
+  template <class T>
+  RT_FN static u32 load(const T* p, i64 count) {
+    return load_quad(p, count);
+  }
+};
+
 template <int MR, int NV, int kChains>
-struct QuadSums : TileSums<i32, MR, NV, kChains> {
-  using Base = TileSums<i32, MR, NV, kChains>;
+struct QuadSums : SeveralSums<Quads, i32, MR, NV, kChains> {
+  using Base = SeveralSums<Quads, i32, MR, NV, kChains>;
   using Base::kAcross, Base::kSums, Base::sum;
   using typename Base::V;
-  static constexpr bool kExact = true;
-
-  template <int C, int... I, int... J, class Quad>
-  RT_FN void step(Indices<int, I...>, Indices<int, J...> columns, const i8* b, i64 panel_step, Quad quad_of_row) {
-    const QuadWeights<V> w[kAcross] = {
-        QuadWeights<V>((V)load_next<i8, 4 * kPart>(b + J / kParts * panel_step + J % kParts * 4 * kPart))...};
-    (..., add_row<C>(columns, I, QuadElements<V>(splat<V>(i32(quad_of_row(I)))), w));
-  }
-  template <int C, int... J>
-  RT_FN void add_row(Indices<int, J...>, int row, QuadElements<V> x, const QuadWeights<V>* w) {
-    (..., (sum[C * kSums + row * kAcross + J] = x.add_products(sum[C * kSums + row * kAcross + J], w[J])));
-  }
-  template <class T, class Next, int... C>
-  RT_FN void steps(Indices<int, C...>, const T* a, i64 row_stride, const i8* b, i64 panel_step, Next& ahead) {
-    (..., (ahead.step(), step<C>(indices<MR>{}, indices<kAcross>{}, b + C * kQuadRow, panel_step,
-                                 [&](int row) RT_INLINE { return load_quad(a + C * kQuad + row * row_stride); })));
-  }
-  template <bool Unrolled = true, class T, class Next>
-  RT_FN void add_products(const T* a, i64 row_stride, QuadPanels b, i64 k, Next& ahead) {
-    i64 at = 0;
-    if constexpr (kChains > 1)
-      each_step<Unrolled, kChains * kQuad>(at, k, [&]() RT_INLINE {
-        steps(indices<kChains>{}, a + at, row_stride, b.at + at * kPanel, b.panel_step, ahead);
-      });
-    each_step<Unrolled, kQuad>(
-        at, k, [&]() RT_INLINE { steps(indices<1>{}, a + at, row_stride, b.at + at * kPanel, b.panel_step, ahead); });
-    if (at < k)
-      step<0>(indices<MR>{}, indices<kAcross>{}, b.at + at * kPanel, b.panel_step,
-              [&](int row) RT_INLINE { return load_quad(a + at + row * row_stride, k - at); });
-  }
 
   // Takes off what the bias of each element has added. `behind`: the panels' ends.
   RT_FN void finish(i32 bias, QuadPanels behind) {

@@ -20,6 +20,26 @@ constexpr int row_panels() {
   return kMost;
 }
 
+// Tiles that have the same panels of B, one after another: the outer point and the part of the rows of the first.
+struct Stretch {
+  i64 column, point, part, count;
+};
+// That of the tiles from number `at` on. B is the same for all points (`shared`): one column of tiles after another, so
+// that its panels stay in the cache, or, where `band` is not 0, of so many tiles before those below them; else point by
+// point.
+RT_CALLED Stretch stretch_of(i64 at, i64 end, i64 points, i64 row_parts, i64 column_parts, bool shared, i64 band) {
+  const i64 all = shared ? points * row_parts : row_parts;
+  const bool in_bands = shared && band > 0;
+  const i64 height = in_bands && band < all ? band : all;
+  if (at == 0) return {0, 0, 0, height < end ? height : end};           // without a division
+  const i64 before = in_bands ? at / (band * column_parts) * band : 0;  // tiles of a column
+  const i64 length = all - before < height ? all - before : height, here = at - before * column_parts;
+  const i64 column = here / length, first = before + here % length;
+  const i64 rest = length - here % length, count = rest < end - at ? rest : end - at;
+  if (shared) return {column, first / row_parts, first % row_parts, count};
+  return {column % column_parts, column / column_parts, first, count};
+}
+
 // What a tile sums up: `k` terms of each segment, from the first of its rows on.
 template <class T, int S, class P, class Next, class Bias>
 struct Terms {
@@ -177,7 +197,7 @@ struct RangedContraction {
     Stretch next;
     RT_ROLLED
     for (i64 at = share.begin; at < share.end; at += next.count) {
-      next = stretch_of_run(at, share.end, points, rows.parts, columns.parts, b.shared(), Band);
+      next = stretch_of(at, share.end, points, rows.parts, columns.parts, b.shared(), Band);
       run_stretch(totals, next);
     }
   }

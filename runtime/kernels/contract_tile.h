@@ -215,6 +215,21 @@ RT_FN void each_rows(M m, const TileSplit& split, i64 part, F f) {
   }
 }
 
+// The tiles of the rows of all outer points, MR rows at most each, which chunks share in this order: f(height, index of
+// the point, row, known) as above.
+template <int MR, int Second = kSecondRows, int R, class M, class F>
+RT_FN void each_tile_of_rows(const Call& call, Extents<R> outer, M m, const TileSplit& rows, F f) {
+  const i64 units = points_of<R>(outer) * rows.parts, end = units * (call.chunk + 1) / call.chunks;
+  i64 index[R == 0 ? 1 : R];
+  RT_ROLLED
+  for (i64 u = units * call.chunk / call.chunks; u < end; ++u) {
+    index_of<R>(u / rows.parts, outer, index);
+    each_rows<MR, Second>(m, rows, u % rows.parts, [&](auto height, i64 row, i64 known) __attribute__((always_inline)) {
+      f(height, index, row, known);
+    });
+  }
+}
+
 // 0, 1, .. N - 1 as a type: the tile is written out by folds over it, since loops that the optimizer has to unroll take
 // most of a kernel's compile time.
 template <class, int... I>
@@ -381,6 +396,49 @@ struct Accumulators : TileSums<f32, MR, NV, kChains> {
   }
   template <class P>
   RT_FN void finish(NoBias, P) {}
+};
+
+// Sums of products of which a lane takes several in one step: Form::kTerms neighbouring terms, weights of Form::kRow
+// elements for a panel's columns, and what is made of a row's terms and of weights, which serves a whole row or column.
+template <class Form, class Sum, int MR, int NV, int kChains>
+struct SeveralSums : TileSums<Sum, MR, NV, kChains> {
+  using Base = TileSums<Sum, MR, NV, kChains>;
+  using Base::kAcross, Base::kSums, Base::sum;
+  using typename Base::V;
+  using W = typename Form::Weight;
+  using Weights = typename Form::template Weights<V>;
+  using Elements = typename Form::template Elements<V>;
+  static constexpr bool kExact = true;  // in any order, or as far as blocks of a sum would tell
+  static constexpr int kTerms = Form::kTerms, kLoaded = kTerms * kPart;
+
+  template <int C, int... I, int... J, class Group>
+  RT_FN void step(Indices<int, I...>, Indices<int, J...> columns, const W* b, i64 panel_step, Group group_of_row) {
+    const Weights w[kAcross] = {
+        Form::template weights<V>(load_next<W, kLoaded>(b + J / kParts * panel_step + J % kParts * kLoaded))...};
+    (..., add_row<C>(columns, I, Form::template elements<V>(group_of_row(I)), w));
+  }
+  template <int C, int... J>
+  RT_FN void add_row(Indices<int, J...>, int row, Elements x, const Weights* w) {
+    (..., (sum[C * kSums + row * kAcross + J] = x.add_products(sum[C * kSums + row * kAcross + J], w[J])));
+  }
+  template <class T, class Next, int... C>
+  RT_FN void steps(Indices<int, C...>, const T* a, i64 row_stride, const W* b, i64 panel_step, Next& ahead) {
+    (..., (ahead.step(), step<C>(indices<MR>{}, indices<kAcross>{}, b + C * Form::kRow, panel_step,
+                                 [&](int row) RT_INLINE { return Form::load(a + C * kTerms + row * row_stride); })));
+  }
+  template <bool Unrolled = true, class T, class P, class Next>
+  RT_FN void add_products(const T* a, i64 row_stride, P b, i64 k, Next& ahead) {
+    i64 at = 0;
+    if constexpr (kChains > 1)
+      each_step<Unrolled, kChains * kTerms>(at, k, [&]() RT_INLINE {
+        steps(indices<kChains>{}, a + at, row_stride, b.at + at * kPanel, b.panel_step, ahead);
+      });
+    each_step<Unrolled, kTerms>(
+        at, k, [&]() RT_INLINE { steps(indices<1>{}, a + at, row_stride, b.at + at * kPanel, b.panel_step, ahead); });
+    if (at < k)
+      step<0>(indices<MR>{}, indices<kAcross>{}, b.at + at * kPanel, b.panel_step,
+              [&](int row) RT_INLINE { return Form::load(a + at + row * row_stride, k - at); });
+  }
 };
 
 // All segments' products: what `acc` holds then. `panels` end behind what was summed. k: a constant's loop is unrolled.

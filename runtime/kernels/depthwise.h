@@ -209,22 +209,16 @@ struct Depthwise {
     }
   }
   RT_FN void run() const {
-    const i64 units = points_of<R>(outer) * rows.parts, end = units * (call.chunk + 1) / call.chunks;
-    i64 index[R == 0 ? 1 : R];
-    RT_ROLLED
-    for (i64 u = units * call.chunk / call.chunks; u < end; ++u) {
-      index_of<R>(u / rows.parts, outer, index);
-      each_rows<MR, 1>(m, rows, u % rows.parts, [&](auto height, i64 row, i64 known) __attribute__((always_inline)) {
-        constexpr int H = decltype(height)::value;
-        i64 col = 0;
-        if constexpr (N::value >= kVectorBytes) {
-          RT_ROLLED
-          for (; col + kVectorBytes <= N::value; col += kVectorBytes)
-            tile<H, kVectorBytes, kVectorBytes>(index, row, known, col);
-        }
-        rest<H, kVectorBytes / 2>(index, row, known, col);
-      });
-    }
+    each_tile_of_rows<MR, 1>(call, outer, m, rows, [&](auto height, const i64* index, i64 row, i64 known) RT_INLINE {
+      constexpr int H = decltype(height)::value;
+      i64 col = 0;
+      if constexpr (N::value >= kVectorBytes) {
+        RT_ROLLED
+        for (; col + kVectorBytes <= N::value; col += kVectorBytes)
+          tile<H, kVectorBytes, kVectorBytes>(index, row, known, col);
+      }
+      rest<H, kVectorBytes / 2>(index, row, known, col);
+    });
   }
 };
 

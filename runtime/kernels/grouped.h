@@ -171,15 +171,9 @@ struct Groups {
     (..., tile<J, H>(indices<H>{}, index, row, known));
   }
   RT_FN void run() const {
-    const i64 units = points_of<R>(outer) * rows.parts, end = units * (call.chunk + 1) / call.chunks;
-    i64 index[R == 0 ? 1 : R];
-    RT_ROLLED
-    for (i64 u = units * call.chunk / call.chunks; u < end; ++u) {
-      index_of<R>(u / rows.parts, outer, index);
-      each_rows<MR>(m, rows, u % rows.parts, [&](auto height, i64 row, i64 known) __attribute__((always_inline)) {
-        tiles<height.value>(indices<kVectors>{}, index, row, known);
-      });
-    }
+    each_tile_of_rows<MR>(call, outer, m, rows, [&](auto height, const i64* index, i64 row, i64 known) RT_INLINE {
+      tiles<height.value>(indices<kVectors>{}, index, row, known);
+    });
   }
 };
 

@@ -351,6 +351,26 @@ std::string windows() {
   return "";
 }
 
+// `got` and the sums, rows kGap apart.
+template <int MR, int NV, class T, class A, class B>
+std::vector<T> added(const Shape& shape, std::vector<T> got, bool naive, auto in_registers, const A* a, const B& b,
+                     int chunks) {
+  const auto keep = [&, pitch = shape.n + kGap](auto acc, i64 row, auto col) __attribute__((always_inline)) {
+    const auto at = rt::add(row * pitch, col);
+    rt::store(got.data(), at, rt::add(acc, rt::load(got.data(), at)));
+  };
+  const auto rows = rt::matrix_a(a, rt::strides(), shape.row_stride, rt::strides(shape.segment_stride));
+  in_chunks(chunks, nullptr, [&](const rt::Call& call) {
+    const auto segments = rt::extents(shape.segments);
+    if (naive)
+      rt::contract_naive(call, rt::extents(), segments, shape.m, shape.n, shape.k, rows, b, keep);
+    else
+      rt::contract<MR, NV, in_registers.value, kSplits<MR, NV>>(call, rt::extents(), segments, shape.m, shape.n,
+                                                                shape.k, rows, b, keep);
+  });
+  return got;
+}
+
 // 8-bit rows less a zero point, weights in quads: rows and segments that are no whole quads, u8 and i8, extreme values.
 template <class T, int MR, int NV>
 std::string quads_one(const Shape& shape, int zero) {
@@ -376,23 +396,9 @@ std::string quads_one(const Shape& shape, int zero) {
             (static_cast<int>(a_values[row * shape.row_stride + t / shape.k * shape.segment_stride + t % shape.k]) -
              zero) *
             weight(t, col);
+  const auto b = rt::quads_b(packed.data(), rt::strides(), shape.k, zero);
   const auto run = [&](bool naive, auto in_registers, int chunks) {
-    std::vector<int> got(want.size(), -5);
-    const auto keep = [&](auto acc, i64 row, auto col) __attribute__((always_inline)) {
-      const auto at = rt::add(row * pitch, col);
-      rt::store(got.data(), at, rt::add(acc, rt::load(got.data(), at)));
-    };
-    const auto rows = rt::matrix_a(a.data(), rt::strides(), shape.row_stride, rt::strides(shape.segment_stride));
-    const auto b = rt::quads_b(packed.data(), rt::strides(), shape.k, zero);
-    in_chunks(chunks, nullptr, [&](const rt::Call& call) {
-      const auto segments = rt::extents(shape.segments);
-      if (naive)
-        rt::contract_naive(call, rt::extents(), segments, shape.m, shape.n, shape.k, rows, b, keep);
-      else
-        rt::contract<MR, NV, in_registers.value, kSplits<MR, NV>>(call, rt::extents(), segments, shape.m, shape.n,
-                                                                  shape.k, rows, b, keep);
-    });
-    return got;
+    return added<MR, NV>(shape, std::vector<int>(want.size(), -5), naive, in_registers, a.data(), b, chunks);
   };
   const std::string what = "quads " + shape.text() + " zero=" + std::to_string(zero);
   if (run(true, rt::c<0>, 2) != want) return what + " naive";
@@ -433,22 +439,8 @@ std::string pairs_one(const Shape& shape) {
       for (i64 col = 0; col < shape.n; ++col)
         want[row * pitch + col] +=
             x[row * shape.row_stride + t / shape.k * shape.segment_stride + t % shape.k] * w[t * shape.n + col];
-  const auto run = [&](bool naive, auto in_registers, const auto& b, int chunks) {
-    Floats got(want.size(), -5.f);
-    const auto keep = [&](auto acc, i64 row, auto col) __attribute__((always_inline)) {
-      const auto at = rt::add(row * pitch, col);
-      rt::store(got.data(), at, rt::add(acc, rt::load(got.data(), at)));
-    };
-    const auto rows = rt::matrix_a(a.data(), rt::strides(), shape.row_stride, rt::strides(shape.segment_stride));
-    in_chunks(chunks, nullptr, [&](const rt::Call& call) {
-      const auto segments = rt::extents(shape.segments);
-      if (naive)
-        rt::contract_naive(call, rt::extents(), segments, shape.m, shape.n, shape.k, rows, b, keep);
-      else
-        rt::contract<MR, NV, in_registers.value, kSplits<MR, NV>>(call, rt::extents(), segments, shape.m, shape.n,
-                                                                  shape.k, rows, b, keep);
-    });
-    return got;
+  const auto run = [&](bool naive, auto in_registers, const auto& panels_b, int chunks) {
+    return added<MR, NV>(shape, Floats(want.size(), -5.f), naive, in_registers, a.data(), panels_b, chunks);
   };
   const std::string what = "pairs " + shape.text() + " tile=" + std::to_string(MR) + "x" + std::to_string(NV);
   const auto b = rt::pairs_b(packed.data(), rt::strides(), shape.k);
