@@ -37,19 +37,31 @@ struct Bodies {
   std::vector<uint32_t> functions;  // kernels that have one of their own
 };
 
-/// Of `files` for all kernels: as many as have work, where kernels share functions.
-size_t files_for(const Bodies& bodies, int files) {
-  const size_t functions = bodies.functions.size(), kernels = bodies.all.size();
-  return functions == 0 ? 1 : std::clamp<size_t>(static_cast<size_t>(files) * functions / kernels, 1, functions);
+/// By file, the kernels whose functions it has.
+using Shares = std::vector<std::vector<uint32_t>>;
+
+/// About as many in each file; `files` is for all kernels, and where kernels share functions there are fewer. Those of
+/// one family and choice stand together, for they instantiate the same templates.
+Shares shares_of(const Plan& p, const Bodies& bodies, int files) {
+  std::vector<uint32_t> sorted = bodies.functions;
+  std::ranges::stable_sort(sorted, {}, [&](uint32_t k) {
+    const Kernel& kernel = p.kernels[k];
+    return kernel.family->header(kernel) + " " + kernel.choice.text();
+  });
+  const size_t functions = sorted.size(), kernels = bodies.all.size();
+  const size_t used =
+      functions == 0 ? 1 : std::clamp<size_t>(static_cast<size_t>(files) * functions / kernels, 1, functions);
+  Shares shares(used);
+  for (size_t i = 0; i < functions; ++i) shares[i * used / functions].push_back(sorted[i]);
+  return shares;
 }
 
 /// A GPU's kernels are what the driver finds by name, a processor's what the image's table points to.
-SourceFile print_gpu_kernels(const Module& m, const Plan& p, size_t file, size_t files, const Bodies& bodies) {
+SourceFile print_gpu_kernels(const Module& m, const Plan& p, size_t file, const Shares& shares, const Bodies& bodies) {
   Writer w;
-  w.line(fmt::format("// Kernels of {}, part {} of {}, for GPUs.", comment_safe(m.name), file + 1, files));
+  w.line(fmt::format("// Kernels of {}, part {} of {}, for GPUs.", comment_safe(m.name), file + 1, shares.size()));
   w.append(kernel_includes(p.kernels));
-  for (size_t i = file; i < bodies.functions.size(); i += files) {
-    const uint32_t k = bodies.functions[i];
+  for (uint32_t k : shares[file]) {
     if (p.kernels[k].on_host) continue;
     w.blank();
     print_kernel(w, p.kernels[k], bodies.all[k], *m.sources, Frame::Gpu);
@@ -69,13 +81,14 @@ void print_cpu_kernel(Writer& w, const Module& m, const Plan& p, uint32_t number
                      external_name(kernel, p), kernel.symbol));
 }
 
-SourceFile print_kernels(const Module& m, const Plan& p, size_t file, size_t files, const Bodies& bodies) {
-  if (p.target.is_gpu()) return print_gpu_kernels(m, p, file, files, bodies);
+SourceFile print_kernels(const Module& m, const Plan& p, size_t file, const Shares& shares, const Bodies& bodies) {
+  if (p.target.is_gpu()) return print_gpu_kernels(m, p, file, shares, bodies);
   Writer w;
-  w.line(fmt::format("// Kernels of {}, part {} of {}, for {}.", comment_safe(m.name), file + 1, files, p.target.name));
+  w.line(fmt::format("// Kernels of {}, part {} of {}, for {}.", comment_safe(m.name), file + 1, shares.size(),
+                     p.target.name));
   w.append(kernel_includes(p.kernels));
   print_custom_tables(w, p);
-  for (size_t i = file; i < bodies.functions.size(); i += files) print_cpu_kernel(w, m, p, bodies.functions[i], bodies);
+  for (uint32_t k : shares[file]) print_cpu_kernel(w, m, p, k, bodies);
   return {fmt::format("kernels_{}_{}.cpp", image_name(p), file), w.take()};
 }
 
@@ -167,9 +180,9 @@ EmittedModule print_module(const Module& m, int files, const std::vector<GoldenC
     code.push_back(bodies.code);
     for (auto& of_plan = parameters.emplace_back(); const KernelBody& body : bodies.all)
       of_plan.push_back(body.parameters);
-    const size_t n = files_for(bodies, files);
+    const Shares shares = shares_of(p, bodies, files);
     std::vector<SourceFile>& sources = out.kernels.emplace_back();
-    for (size_t f = 0; f < n; ++f) sources.push_back(print_kernels(m, p, f, n, bodies));
+    for (size_t file = 0; file < shares.size(); ++file) sources.push_back(print_kernels(m, p, file, shares, bodies));
     add_custom_files(p, out);
     if (std::ranges::any_of(p.kernels, &Kernel::on_host)) out.host.push_back(print_host_kernels(m, p, bodies));
   }

@@ -8,14 +8,17 @@
 #include <iterator>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <ranges>
+#include <unordered_map>
 
 namespace cameo {
 namespace {
 
 using Term = Affine::Term;
 
-constexpr size_t kMaxTerms = 64;  // of a product that is multiplied out; a longer one stands as it is
+// Of a product that is multiplied out; a longer one stands as it is.
+constexpr size_t kMaxTerms = 64, kMaxFactors = 16;
 
 /// Sums of terms by id.
 class Sum {
@@ -66,6 +69,27 @@ class Sum {
 
 bool is_product_by_size(Expr e) {
   return e.op() == Op::Mul && is_symbolic(e) && (is_size(e.arg(0)) || is_size(e.arg(1)));
+}
+
+size_t most_factors(const Affine& a) {
+  size_t most = 0;
+  for (const Term& t : a.terms) most = std::max(most, factors_of(t.term).size());
+  return most;
+}
+
+/// A product as a sum; null where that would have too many terms, or terms of too many factors. Kept: in a chain of
+/// products each would multiply out all before it.
+const std::optional<Affine>& multiplied_out(Expr product) {
+  static std::unordered_map<Expr, std::optional<Affine>, ExprHash> known;
+  if (const auto at = known.find(product); at != known.end()) return at->second;
+  const Affine x = affine(product.arg(0)), y = affine(product.arg(1));
+  std::optional<Affine> sum;
+  if ((x.terms.size() + 1) * (y.terms.size() + 1) <= kMaxTerms && most_factors(x) + most_factors(y) <= kMaxFactors) {
+    Sum of_products;
+    of_products.add_product(x, y);
+    sum = of_products.affine();
+  }
+  return known.emplace(product, std::move(sum)).first->second;
 }
 
 }  // namespace
@@ -125,14 +149,11 @@ Affine affine(Expr root) {
     sum = algebra::wrapping(Wide(sum) + coefficient);
   };
   auto add = [&](Expr e, int64_t coefficient) { add_to(open, e, coefficient); };
-  auto multiply_out = [&](Expr e, int64_t coefficient) {
-    const Affine x = affine(e.arg(0)), y = affine(e.arg(1));
-    if ((x.terms.size() + 1) * (y.terms.size() + 1) > kMaxTerms) return add_to(products, e, coefficient);
-    Sum sum;
-    sum.add_product(x, y);
-    const Affine product = sum.affine();
-    for (const Term& t : product.terms) add_to(products, t.term, algebra::wrapping(Wide(t.coefficient) * coefficient));
-    a.constant = algebra::wrapping(a.constant + Wide(product.constant) * coefficient);
+  auto add_product = [&](Expr e, int64_t coefficient) {
+    const std::optional<Affine>& product = multiplied_out(e);
+    if (!product) return add_to(products, e, coefficient);
+    for (const Term& t : product->terms) add_to(products, t.term, algebra::wrapping(Wide(t.coefficient) * coefficient));
+    a.constant = algebra::wrapping(a.constant + Wide(product->constant) * coefficient);
   };
   while (!open.empty()) {
     const auto [e, coefficient] = open.extract(open.begin()).mapped();
@@ -146,7 +167,7 @@ Affine affine(Expr root) {
     } else if (e.op() == Op::Mul && e.arg(1).is_const()) {
       add(e.arg(0), algebra::wrapping(Wide(coefficient) * e.arg(1).int_value()));
     } else if (is_product_by_size(e)) {
-      multiply_out(e, coefficient);
+      add_product(e, coefficient);
     } else if (coefficient) {
       a.terms.push_back({e, coefficient});
     }
