@@ -145,8 +145,16 @@ double cycles_of_processor(const Product& p, const Choice& c, const Target& targ
   return tiles + (p.n() % rt::kPanel ? cycles_of_packing(p, last, target) : 0);
 }
 
+/// Tiles of a column at the smallest sizes.
+double fewest_tiles(const Product& p, const rt::Tile& tile) {
+  const auto least = [](Expr variable) { return static_cast<double>(range_of(variable.extent()).low); };
+  double tiles = p.row ? std::ceil(least(p.row) / static_cast<double>(tile.rows)) : 1;
+  for (Expr v : p.outer) tiles *= least(v);
+  return tiles;
+}
+
 /// Whether a tile's panels come from memory while those before them are multiplied. Of few tiles a column the first one
-/// would wait for memory; of many it takes no share of the time.
+/// would wait for memory; of many, at any size, it takes no share of the time.
 bool comes_ahead(const Kernel& k, const Product& p, const rt::Tile& tile, const Target& target) {
   constexpr int64_t kFewTiles = 2, kManyTiles = 100;
   const Affine b = affine(p.b_offset);
@@ -154,7 +162,8 @@ bool comes_ahead(const Kernel& k, const Product& p, const rt::Tile& tile, const 
     return false;
   const int64_t tiles = p.batches() * rt::round_up_div(p.m(), tile.rows);
   const int64_t panel = p.terms() * rt::kPanel * static_cast<int64_t>(p.in_pairs ? sizeof(uint16_t) : sizeof(float));
-  return tiles >= kFewTiles && tiles <= kManyTiles && rt::panels_of(p.n()) * panel > target.machine.l2_bytes / 2 &&
+  return tiles >= kFewTiles && fewest_tiles(p, tile) <= kManyTiles &&
+         rt::panels_of(p.n()) * panel > target.machine.l2_bytes / 2 &&
          2 * tile.vectors * panel <= target.machine.l2_bytes;
 }
 

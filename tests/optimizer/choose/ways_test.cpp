@@ -10,6 +10,7 @@
 #include "optimizer/choose/family.h"
 #include "tests/support/graph_text.h"
 #include "tests/support/road.h"
+#include "tests/support/sizes.h"
 
 namespace cameo::test {
 namespace {
@@ -69,6 +70,20 @@ TEST(Ways, AnOperandThatIsReadByFewRowsStands) {
   EXPECT_EQ(pack_from(256, false), 16);  // it is brought into panels
   EXPECT_EQ(pack_from(2, true), 5);
   EXPECT_EQ(pack_from(64, true), 5);
+}
+
+TEST(Ways, WeightsComeAheadWhereAnySizeHasFewTiles) {
+  const Graph g =
+      parse_model({"input A f32[8x512]", "const B f32[512x1024] = rand:1", "C = MatMul(A, B)", "output C"}).graph;
+  const auto ahead = [&](int64_t fewest, int64_t most) {
+    const Graph ranged = over_sizes(g, [&](size_t, size_t axis, int64_t extent) {
+      return axis == 0 ? Dim(symbol("rows", {fewest, most})) : Dim(extent);
+    });
+    return plan_graph(ranged, "model", wide()).plans[0].kernels.back().choice["ahead"];
+  };
+  EXPECT_EQ(ahead(1, 4096), 1);
+  EXPECT_EQ(ahead(4000, 4096), 0);
+  EXPECT_EQ(ahead(1, 2), 0);
 }
 
 TEST(Ways, ALastTapOfFewIsWrittenOut) {
