@@ -49,7 +49,7 @@ class Bytes {
 
 struct PictureSize {
   i64 height = 0, width = 0;
-  i64 room = 0;  // bytes that decoding works in
+  i64 room = 16;  // bytes that decoding works in
 
   template <class T>
   void add_room(i64 count) {
@@ -60,7 +60,10 @@ struct PictureSize {
 /// Memory of a known size, taken piece by piece.
 class Room {
  public:
-  Room(u8* memory, i64 bytes) : at_(memory), left_(bytes) {}
+  Room(u8* memory, i64 bytes) {
+    const i64 skipped = static_cast<i64>(-reinterpret_cast<u64>(memory) & 15);
+    at_ = memory + skipped, left_ = bytes - skipped;
+  }
   /// Zeros; null where there is no room.
   template <class T>
   T* take(i64 count) {
