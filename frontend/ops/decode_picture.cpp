@@ -27,8 +27,7 @@ std::vector<Tensor> decode_picture_reference(const MeaningView& n, std::span<con
   const auto format = static_cast<rt::PixelFormat>(n.attr_int("format"));
   Tensor y(DType::u8, {size.height, size.width, format == rt::PixelFormat::kGrayscale ? 1 : 3});
   std::vector<uint8_t> room(static_cast<size_t>(size.room));
-  require_picture(rt::decode_picture(file_of(in[0]),
-                                     {y.mutable_as<uint8_t>().data(), size.height, size.width, format},
+  require_picture(rt::decode_picture(file_of(in[0]), {y.mutable_as<uint8_t>().data(), size.height, size.width, format},
                                      {room.data(), size.room}));
   return {y, Tensor(DType::u8, {size.room})};
 }

@@ -1,20 +1,17 @@
 // Squeeze: a View without the given axes of extent 1, or without all such axes: then the rank depends on which they
-// are, and what only a run knows must be known not to be 1.
+// are, and what only a run knows must not be 1.
 #include "frontend/ops/named_axes.h"
 
 namespace cameo::ops {
 namespace {
 
 void infer_squeeze(Infer& n) {
-  bool all = !n.has(1) && !n.has_attr("axes");
-  const auto may_be_one = [](const Dim& d) { return !d.is_static() && range_of(d.extent()).low < 2; };
-  if (all && std::ranges::any_of(n.shape(), may_be_one))
-    n.fail(Code::E0404, "data is " + to_string(n.type(0)) + ": without axes, all extents must be known when compiling",
-           "or known to be 2 at least");
+  const bool all = !n.has(1) && !n.has_attr("axes");
   std::vector<Expr> gone = named_axes(n, 1, n.rank(), false);
   for (int d = 0; d < n.rank(); ++d) {
     const Dim& dim = n.shape()[d];
     if (all) gone[d] = boolean(dim.is_static(1));
+    if (all && !dim.is_static()) n.require(logical_not(eq(dim.extent(), integer(1))));
     if (!n.may_hold(logical_or(logical_not(gone[d]), eq(dim.extent(), integer(1)))))
       n.fail(Code::E0302, "axis " + std::to_string(d) + " of " + to_string(n.type(0)) + " is not 1");
   }

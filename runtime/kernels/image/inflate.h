@@ -99,8 +99,9 @@ class Inflater {
         continue;
       }
       const int step = sign - 257, more = sign == 285 || step < 8 ? 0 : step / 4 - 1;
-      const i64 length =
-          sign == 285 ? 258 : step < 8 ? 3 + step : 3 + ((4 + step % 4) << more) + static_cast<i64>(bits(more));
+      const i64 length = sign == 285 ? 258
+                         : step < 8  ? 3 + step
+                                     : 3 + ((4 + step % 4) << more) + static_cast<i64>(bits(more));
       const int far = symbol(distances_);
       if (far < 0 || far > 29) return kDamaged;
       const int far_more = far < 4 ? 0 : far / 2 - 1;

@@ -59,7 +59,7 @@ class Jpeg {
     u8 counts[17] = {}, symbols[256] = {};
     bool is_known = false;
   };
-  struct Part {  // a component
+  struct Part {                                     // a component
     int name = 0, across = 1, down = 1, table = 0;  // samples of it where the picture has a block of most samples
     i64 width = 0, height = 0;                      // in samples
     i64 columns = 0, rows = 0;                      // in blocks, whole units of all components

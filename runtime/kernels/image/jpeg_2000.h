@@ -50,7 +50,8 @@ class TagTree {
   /// Whether a leaf's number is below the limit, which as many bits as are needed say.
   bool is_below(HeaderBits& bits, i64 y, i64 x, int limit) {
     int levels = 0;
-    for (i64 across = across_, down = down_; across * down > 1; ++levels) across = (across + 1) / 2, down = (down + 1) / 2;
+    for (i64 across = across_, down = down_; across * down > 1; ++levels)
+      across = (across + 1) / 2, down = (down + 1) / 2;
     const TagNode* node = nullptr;
     for (int level = levels; level >= 0; --level) {
       TagNode& here = at(level, y >> level, x >> level);
@@ -151,8 +152,8 @@ class Jpeg2000 {
     i64 height() const { return bottom > top ? bottom - top : 0; }
     i64 width() const { return right > left ? right - left : 0; }
     Rect and_in(const Rect& other) const {
-      return {top > other.top ? top : other.top, left > other.left ? left : other.left,
-              at_most(bottom, other.bottom), at_most(right, other.right)};
+      return {top > other.top ? top : other.top, left > other.left ? left : other.left, at_most(bottom, other.bottom),
+              at_most(right, other.right)};
     }
   };
   struct TilePart {
@@ -164,7 +165,7 @@ class Jpeg2000 {
     i64 down, across;
   };
   struct Block {
-    Rect in;  // its band
+    Rect in;                // its band
     i32 piece, last_piece;  // plus one
     i32 bytes, passes;
     i32 new_bytes;  // of the packet that is read
@@ -264,7 +265,8 @@ class Jpeg2000 {
     constexpr int kKnownStyles = CodeBlock::kResets | CodeBlock::kCausal | 16 | CodeBlock::kMarks;
     if (!held.has(0, 10)) return kTruncatedPicture;
     if (held[9] != 1) return "the data is an irreversible JPEG 2000, which is not decoded";
-    if (style_ & ~kKnownStyles) return "the data is a JPEG 2000 with raw or many ends of code-blocks, which is not decoded";
+    if (style_ & ~kKnownStyles)
+      return "the data is a JPEG 2000 with raw or many ends of code-blocks, which is not decoded";
     if (order_ > 4 || layers_ < 1 || levels_ > kMostLevels || block_width_ > 10 || block_height_ > 10 ||
         block_width_ + block_height_ > 12 || mixes_ > 1 || (mixes_ && count_ < 3))
       return kDamaged;
@@ -318,7 +320,9 @@ class Jpeg2000 {
     }
     return nullptr;
   }
-  Wrong count_parts() { return for_tile_parts([&](i64, i64, i64) { ++part_count_; }); }
+  Wrong count_parts() {
+    return for_tile_parts([&](i64, i64, i64) { ++part_count_; });
+  }
   void list_parts() {
     i32 number = 0;
     for_tile_parts([&](i64 tile, i64 at, i64 bytes) {
@@ -358,7 +362,8 @@ class Jpeg2000 {
   int height_of_blocks(int r) const { return at_most(block_height_, precinct_height_[r] - (r ? 1 : 0)); }
   Rect group_rect(const Rect& tile, int r, int b, i64 precinct) const {
     const Rect precincts = precincts_of(tile, r);
-    const i64 row = precincts.top + precinct / precincts.width(), column = precincts.left + precinct % precincts.width();
+    const i64 row = precincts.top + precinct / precincts.width(),
+              column = precincts.left + precinct % precincts.width();
     const int down = precinct_height_[r] - (r ? 1 : 0), across = precinct_width_[r] - (r ? 1 : 0);
     return Rect{row << down, column << across, (row + 1) << down, (column + 1) << across}.and_in(band_rect(tile, r, b));
   }
@@ -627,9 +632,7 @@ class Jpeg2000 {
     }
     for (i64 i = 0; i < means; ++i) line_[2 * i + is_odd] = at[i * stride];
     for (i64 i = means; i < count; ++i) line_[2 * (i - means) + 1 - is_odd] = at[i * stride];
-    const auto beside = [&](i64 i) {
-      return i64{line_[i ? i - 1 : 1]} + line_[i + 1 < count ? i + 1 : count - 2];
-    };
+    const auto beside = [&](i64 i) { return i64{line_[i ? i - 1 : 1]} + line_[i + 1 < count ? i + 1 : count - 2]; };
     for (i64 i = is_odd; i < count; i += 2) line_[i] = static_cast<i32>(line_[i] - ((beside(i) + 2) >> 2));
     for (i64 i = 1 - is_odd; i < count; i += 2) line_[i] = static_cast<i32>(line_[i] + (beside(i) >> 1));
     for (i64 i = 0; i < count; ++i) at[i * stride] = line_[i];

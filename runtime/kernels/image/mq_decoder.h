@@ -125,8 +125,7 @@ class CodeBlock {
   };
   Around around(i64 y, i64 x) {
     return {significant(y, x, 0, -1) + significant(y, x, 0, 1), significant(y, x, -1, 0) + significant(y, x, 1, 0),
-            significant(y, x, -1, -1) + significant(y, x, -1, 1) + significant(y, x, 1, -1) +
-                significant(y, x, 1, 1)};
+            significant(y, x, -1, -1) + significant(y, x, -1, 1) + significant(y, x, 1, -1) + significant(y, x, 1, 1)};
   }
   int zero_context(const Around& of) const {
     if (band_ == kHighHigh) {
@@ -184,7 +183,8 @@ class CodeBlock {
           begin(bits, y++, x, plane);
         }
         for (; y < height_ && y < top + 4; ++y)
-          if (!(flag(y, x) & (kSignificant | kVisited)) && bits.next(MqDecoder::kZeroCoding + zero_context(around(y, x))))
+          if (!(flag(y, x) & (kSignificant | kVisited)) &&
+              bits.next(MqDecoder::kZeroCoding + zero_context(around(y, x))))
             begin(bits, y, x, plane);
       }
     for (i64 i = 0; i < (width_ + 2) * (height_ + 2); ++i) flags_[i] &= static_cast<u8>(~kVisited);

@@ -64,7 +64,8 @@ class Tiff {
     if (compression_ != kPlain && compression_ != kLzw && compression_ != kPackBits && compression_ != kDeflated &&
         compression_ != kDeflatedOfOld)
       return "the data is a TIFF that is compressed neither by LZW, nor PackBits, nor deflate, which is not decoded";
-    if (predictor_ > 2 || (predictor_ == 2 && bits_ < 8)) return "the data is a TIFF of differences, which is not decoded";
+    if (predictor_ > 2 || (predictor_ == 2 && bits_ < 8))
+      return "the data is a TIFF of differences, which is not decoded";
     if (is_planar_ && samples_ > 1) return "the data is a TIFF whose colors stand apart, which is not decoded";
     if (rows_ < 1 || columns_ < 1 || rows_ > 1 << 24 || columns_ > 1 << 24)
       return "the data is a TIFF with strips or tiles of no size, or of too large a one";

@@ -180,9 +180,9 @@ class Vp8 {
 
   // ---- a macroblock: 16 x 16 pixels ----
   void read_block(i64 y, i64 x, Decisions& tokens) {
-    const int segment = !changes_segments_                ? 0
+    const int segment = !changes_segments_              ? 0
                         : modes_.next(segment_odds_[0]) ? 2 + modes_.next(segment_odds_[2])
-                                                          : int{modes_.next(segment_odds_[1])};
+                                                        : int{modes_.next(segment_odds_[1])};
     const bool skips = has_skips_ && modes_.next(skip_odds_);
     Above& above = above_[x];
     Mode luma = kDC, modes[16];
@@ -196,8 +196,7 @@ class Vp8 {
       luma = modes_.next(156) ? (modes_.next(128) ? kTM : kHE) : (modes_.next(163) ? kVE : kDC);
       for (int i = 0; i < 4; ++i) above.modes[i] = left_.modes[i] = luma;
     }
-    const Mode color =
-        !modes_.next(142) ? kDC : !modes_.next(114) ? kVE : modes_.next(183) ? kTM : kHE;
+    const Mode color = !modes_.next(142) ? kDC : !modes_.next(114) ? kVE : modes_.next(183) ? kTM : kHE;
 
     i16 coefficients[25][16] = {};
     const bool has_tokens = !skips && read_tokens(tokens, above, steps_[segment], !has_subblocks, coefficients);
@@ -206,7 +205,8 @@ class Vp8 {
 
     if (!has_subblocks) predict(planes_[0], y, x, 16, luma);
     u8 right_above[4];  // of the four subblocks at the right
-    for (int i = 0; i < 4; ++i) right_above[i] = *planes_[0].at(16 * y - 1, 16 * x + (y && x + 1 == columns_ ? 15 : 16 + i));
+    for (int i = 0; i < 4; ++i)
+      right_above[i] = *planes_[0].at(16 * y - 1, 16 * x + (y && x + 1 == columns_ ? 15 : 16 + i));
     for (int i = 0; i < 16; ++i) {
       u8* const to = planes_[0].at(16 * y + i / 4 * 4, 16 * x + i % 4 * 4);
       if (has_subblocks) predict_subblock(to, planes_[0].stride, modes[i], i % 4 == 3 ? right_above : nullptr);
@@ -277,11 +277,15 @@ class Vp8 {
     return 16;
   }
   static int large_value(Decisions& tokens, const u8* odds) {
-    constexpr u8 kOdds[6][12] = {{159}, {165, 145}, {173, 148, 140}, {176, 155, 140, 135}, {180, 157, 141, 134, 130},
+    constexpr u8 kOdds[6][12] = {{159},
+                                 {165, 145},
+                                 {173, 148, 140},
+                                 {176, 155, 140, 135},
+                                 {180, 157, 141, 134, 130},
                                  {254, 254, 243, 230, 196, 177, 153, 140, 133, 130, 129}};
     constexpr int kLeast[6] = {5, 7, 11, 19, 35, 67};
     if (!tokens.next(odds[3])) return !tokens.next(odds[4]) ? 2 : 3 + tokens.next(odds[5]);
-    const int size = !tokens.next(odds[6])  ? int{tokens.next(odds[7])}
+    const int size = !tokens.next(odds[6])   ? int{tokens.next(odds[7])}
                      : !tokens.next(odds[8]) ? 2 + tokens.next(odds[9])
                                              : 4 + tokens.next(odds[10]);
     int more = 0;
@@ -304,7 +308,9 @@ class Vp8 {
     for (int i = 0; i < 16; ++i) to[i][0] = static_cast<i16>((all[i] + 3) >> 3);
   }
   static void turn(int* at, int stride) {
-    const auto more = [](int value) { return value + static_cast<int>(i64{value} * 20091 >> 16); };  // by sqrt(2) cos(pi / 8)
+    const auto more = [](int value) {
+      return value + static_cast<int>(i64{value} * 20091 >> 16);
+    };                                                                                       // by sqrt(2) cos(pi / 8)
     const auto less = [](int value) { return static_cast<int>(i64{value} * 35468 >> 16); };  // by sqrt(2) sin(pi / 8)
     const int sum = at[0] + at[2 * stride], difference = at[0] - at[2 * stride];
     const int low = less(at[stride]) - more(at[3 * stride]), high = more(at[stride]) + less(at[3 * stride]);
@@ -336,10 +342,10 @@ class Vp8 {
     }
     for (int y = 0; y < size; ++y)
       for (int x = 0; x < size; ++x)
-        to[y * plane.stride + x] = static_cast<u8>(mode == kDC    ? mean
-                                                   : mode == kVE  ? above[x]
+        to[y * plane.stride + x] = static_cast<u8>(mode == kDC   ? mean
+                                                   : mode == kVE ? above[x]
                                                    : mode == kHE ? left(y)
-                                                                    : to_byte(left(y) + above[x] - above[-1]));
+                                                                 : to_byte(left(y) + above[x] - above[-1]));
   }
   /// By what stands around: from the lowest at the left, over the corner, to the right above, `right` if it is given.
   static void predict_subblock(u8* to, i64 stride, Mode mode, const u8* right) {
