@@ -23,13 +23,13 @@ Meaning decode_picture(const MeaningView& n) {
 }
 
 std::vector<Tensor> decode_picture_reference(const MeaningView& n, std::span<const Tensor> in) {
-  const rt::PictureSize size = size_of_picture(in[0]);
+  const int64_t height = in[1].get_int(0), width = in[1].get_int(1), bytes = in[2].get_int(0);
   const auto format = static_cast<rt::PixelFormat>(n.attr_int("format"));
-  Tensor y(DType::u8, {size.height, size.width, format == rt::PixelFormat::kGrayscale ? 1 : 3});
-  std::vector<uint8_t> room(static_cast<size_t>(size.room));
-  require_picture(rt::decode_picture(file_of(in[0]), {y.mutable_as<uint8_t>().data(), size.height, size.width, format},
-                                     {room.data(), size.room}));
-  return {y, Tensor(DType::u8, {size.room})};
+  Tensor y(DType::u8, {height, width, format == rt::PixelFormat::kGrayscale ? 1 : 3});
+  std::vector<uint8_t> room(static_cast<size_t>(bytes));
+  require_picture(rt::decode_picture(file_of(in[0]), {y.mutable_as<uint8_t>().data(), height, width, format},
+                                     {room.data(), bytes}));
+  return {y, Tensor(DType::u8, {bytes})};
 }
 
 }  // namespace

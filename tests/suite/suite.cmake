@@ -25,8 +25,8 @@ function(suite_test engine least report)
            --report ${CMAKE_BINARY_DIR}/${report})
   set_tests_properties(suite.${engine} PROPERTIES LABELS suite PROCESSORS 2 SKIP_RETURN_CODE 77)
 endfunction()
-suite_test(artifact 2015 backend_suite.json)
-suite_test(interpreter 2015 backend_suite_interpreter.json)
+suite_test(artifact 2026 backend_suite.json)
+suite_test(interpreter 2026 backend_suite_interpreter.json)
 suite_test(cuda 2015 backend_suite_cuda.json)
 set_tests_properties(suite.interpreter suite.cuda PROPERTIES DEPENDS suite.artifact)  # which unpacks the archive
 
