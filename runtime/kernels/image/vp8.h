@@ -310,7 +310,7 @@ class Vp8 {
   static void turn(int* at, int stride) {
     const auto more = [](int value) {
       return value + static_cast<int>(i64{value} * 20091 >> 16);
-    };                                                                                       // by sqrt(2) cos(pi / 8)
+    };  // by sqrt(2) cos(pi / 8)
     const auto less = [](int value) { return static_cast<int>(i64{value} * 35468 >> 16); };  // by sqrt(2) sin(pi / 8)
     const int sum = at[0] + at[2 * stride], difference = at[0] - at[2 * stride];
     const int low = less(at[stride]) - more(at[3 * stride]), high = more(at[stride]) + less(at[3 * stride]);
