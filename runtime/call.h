@@ -34,7 +34,8 @@ enum : int32_t {
   kValueFault = 2,
   kSizeFault = 3, /* symbols from place `index` up to `limit` that the model does not run at */
   kMemoryFault = 4 /* `index` bytes, for what a list holds, are more than there are */,
-  kRefusedFault = 5 /* a custom operator does not take its inputs */
+  kRefusedFault = 5, /* a custom operator does not take its inputs */
+  kSentenceFault = 6 /* `index` is the address of what is to be said; on the host */
 };
 
 struct Fault {
@@ -106,6 +107,10 @@ RT_FN void raise_fault(Fault* fault, int32_t code, int64_t index, int64_t limit)
   if (!__atomic_compare_exchange_n(&fault->code, &none, code, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return;
   fault->index = index;
   fault->limit = limit;
+}
+
+RT_FN void raise_sentence(Fault* fault, const char* sentence) {
+  raise_fault(fault, kSentenceFault, reinterpret_cast<int64_t>(sentence), 0);
 }
 
 #if defined(RT_KERNEL)

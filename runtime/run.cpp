@@ -201,6 +201,9 @@ cameo_status check_run_options(const cameo_context* context, const cameo_run_opt
   if (fault.code == kMemoryFault)
     return fail(error, CAMEO_OUT_OF_MEMORY, -1, static_cast<int32_t>(node),
                 "node %s: cannot allocate %ld bytes for a list", name.text, fault.index);
+  if (fault.code == kSentenceFault)
+    return fail(error, CAMEO_OUT_OF_RANGE, -1, static_cast<int32_t>(node), "node %s: %s", name.text,
+                reinterpret_cast<const char*>(fault.index));
   const char* what = "node %s: index %ld is outside a dim of %ld";
   if (fault.code == kIndexFault && fault.limit == 0) what = "node %s: index %ld is outside a dim, or a list, of none";
   if (fault.code == kIndexFault && fault.index == kNoIndex)

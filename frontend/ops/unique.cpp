@@ -1,6 +1,7 @@
 // Unique: the elements, or the slices along an axis, without repetition, in their order or in that of their first
 // occurrences; the place of each one's first occurrence; which of them each element is; how often each occurs. A NaN is
-// equal to a NaN. `Distinct` finds the groups of equals, whose number decides the outputs' extent.
+// equal to a NaN; strings are compared by their ranks. `Distinct` finds the groups of equals, whose number decides the
+// outputs' extent.
 #include "frontend/ir/build.h"
 
 namespace cameo::ops {
@@ -24,11 +25,13 @@ void infer_unique(Infer& n) {
 
 /// What is compared, as the rows of a matrix.
 ValueId rows_of(const MeaningView& n, Build& b, int axis) {
-  if (!n.has_attr("axis")) return b.op("Flatten", {b.in(0)}, {{"axis", int64_t{n.rank()}}});
+  const bool is_text = n.dtype() == DType::str;
+  const ValueId x = is_text ? b.graph().add(get_operator("RankTexts", "cameo"), {b.in(0)})[0] : b.in(0);
+  if (!n.has_attr("axis")) return b.op("Flatten", {x}, {{"axis", int64_t{n.rank()}}});
   std::vector<int64_t> perm{axis};
   for (int d = 0; d < n.rank(); ++d)
     if (d != axis) perm.push_back(d);
-  return b.op("Flatten", {b.transpose(b.in(0), perm)}, {{"axis", int64_t{1}}});
+  return b.op("Flatten", {b.transpose(x, perm)}, {{"axis", int64_t{1}}});
 }
 
 Meaning unique(const MeaningView& n) {
@@ -49,7 +52,7 @@ Meaning unique(const MeaningView& n) {
 Operator declare_unique() {
   return {.name = "Unique",
           .since = {11},
-          .inputs = {{"X", kNumbers | kBool}},
+          .inputs = {{"X", kNumbers | kBool | kStrings}},
           .outputs = {{"Y"},
                       {"indices", OutputSpec::Optional},
                       {"inverse_indices", OutputSpec::Optional},

@@ -1,4 +1,4 @@
-# libFuzzer targets over what an artifact reads and over the importer, built by clang with address and undefined-behaviour
+# libFuzzer targets over what an artifact reads, over the decoders of pictures and over the importer, built by clang with address and undefined-behaviour
 # sanitizers (stb copies nothing from null, which is let be). Half a minute each in `make check`; by hand
 # `build/fuzz/readers --format=npz -max_total_time=3600 build/fuzz/npz tests/fuzz/corpus/npz` and
 # `build/fuzz/importer -max_total_time=3600 -max_len=65536 build/fuzz/onnx tests/fuzz/corpus/onnx`.
@@ -76,6 +76,9 @@ else()
   foreach(format npy npz pb png raw text)
     fuzz_test(${format} readers --format=${format} -malloc_limit_mb=64 -rss_limit_mb=512 -max_len=65536)
   endforeach()
+
+  fuzz_target(pictures SOURCES ${fuzz_source}/pictures.cpp)
+  fuzz_test(pictures pictures -malloc_limit_mb=256 -rss_limit_mb=512 -max_len=65536)
 
   # The whole frontend, of which shape rules and the interpreter that folds constants are a part.
   file(GLOB frontend_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/frontend/ir/*.cpp ${CMAKE_SOURCE_DIR}/frontend/import/*.cpp

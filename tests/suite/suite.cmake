@@ -25,9 +25,9 @@ function(suite_test engine least report)
            --report ${CMAKE_BINARY_DIR}/${report})
   set_tests_properties(suite.${engine} PROPERTIES LABELS suite PROCESSORS 2 SKIP_RETURN_CODE 77)
 endfunction()
-suite_test(artifact 2015 backend_suite.json)
-suite_test(interpreter 2015 backend_suite_interpreter.json)
-suite_test(cuda 2015 backend_suite_cuda.json)
+suite_test(artifact 2026 backend_suite.json)
+suite_test(interpreter 2026 backend_suite_interpreter.json)
+suite_test(cuda 2026 backend_suite_cuda.json)
 set_tests_properties(suite.interpreter suite.cuda PROPERTIES DEPENDS suite.artifact)  # which unpacks the archive
 
 # Plans over sizes in place of the inputs' extents, bound to the data's; and models that declare no shapes but their inputs'. Both
@@ -38,10 +38,10 @@ function(suite_count name least)
   set_tests_properties(suite.${name} PROPERTIES LABELS suite PROCESSORS 2 SKIP_RETURN_CODE 77 DEPENDS suite.artifact
                        RESOURCE_LOCK backend_suite.json)
 endfunction()
-suite_count(sizes 1983 --engine=sizes)
-suite_count(blanked 2015 --engine=plan --blanked)
+suite_count(sizes 1994 --engine=sizes)
+suite_count(blanked 2026 --engine=plan --blanked)
 # The cases whose inputs decide shapes: one artifact at several values of these, some of which do not fit the model.
-suite_count(second_values 214 --engine=artifact --second-values)
+suite_count(second_values 216 --engine=artifact --second-values)
 
 # ONNX's own runner over its Python interface, where python3 has onnx: each 20th test, as all of them take ten minutes.
 if(TARGET cameo)
@@ -53,7 +53,7 @@ endif()
 # Integer inputs at the edges of their types: kernels as fused, and plans, do what the interpreter does, which looks at every index
 # that was proven to be within its axis.
 foreach(engine fused plan)
-  add_test(NAME suite.extreme_${engine} COMMAND backend_suite --extreme --engine=${engine} -j 2 --least 2011
+  add_test(NAME suite.extreme_${engine} COMMAND backend_suite --extreme --engine=${engine} -j 2 --least 2022
            --report ${CMAKE_BINARY_DIR}/backend_suite_extreme_${engine}.json)
   set_tests_properties(suite.extreme_${engine} PROPERTIES LABELS suite PROCESSORS 2 SKIP_RETURN_CODE 77 DEPENDS suite.artifact)
 endforeach()

@@ -105,6 +105,15 @@ TEST_F(SymbolicShapes, AComputedShapeIsAnErrorThatNamesIt) {
   }
 }
 
+TEST_F(SymbolicShapes, WithoutAxesSqueezeTakesExtentsOfDataThatAreRequiredNotToBeOne) {
+  const ValueId size = in({1}, DType::i64);
+  b.graph().decide(size, Interval{0, 9});
+  const ValueId filled = b.op("ConstantOfShape", {b.concat({size, b.ints({1, 3})}, 0)});
+  EXPECT_EQ(b.type(b.op("Squeeze", {filled})).rank(), 2);
+  EXPECT_FALSE(b.graph().requirements().empty());
+  EXPECT_THROW(b.op("Squeeze", {x}), CompileError);
+}
+
 TEST(DecidingSymbols, OfABodyAndOfWhatHasItAreDifferent) {
   const auto decided = [](Build& b, ValueId v) {
     b.graph().decide(v);
