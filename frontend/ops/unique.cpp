@@ -1,7 +1,7 @@
 // Unique: the elements, or the slices along an axis, without repetition, in their order or in that of their first
 // occurrences; the place of each one's first occurrence; which of them each element is; how often each occurs. A NaN is
 // equal to a NaN. `Distinct` finds the groups of equals, whose number decides the outputs' extent.
-#include "frontend/ir/build.h"
+#include "frontend/ir/by_parts.h"
 
 namespace cameo::ops {
 namespace {
@@ -22,13 +22,15 @@ void infer_unique(Infer& n) {
     if (n.wants(i)) n.output(i, DType::i64, {i == 2 ? from : kept});
 }
 
-/// What is compared, as the rows of a matrix.
+/// What is compared, as the rows of a matrix; of complex numbers the parts, the real one first.
 ValueId rows_of(const MeaningView& n, Build& b, int axis) {
-  if (!n.has_attr("axis")) return b.op("Flatten", {b.in(0)}, {{"axis", int64_t{n.rank()}}});
+  const bool has_axis = n.has_attr("axis");
   std::vector<int64_t> perm{axis};
   for (int d = 0; d < n.rank(); ++d)
     if (d != axis) perm.push_back(d);
-  return b.op("Flatten", {b.transpose(b.in(0), perm)}, {{"axis", int64_t{1}}});
+  ValueId x = has_axis ? b.transpose(b.in(0), perm) : b.in(0);
+  if (is_complex(n.dtype())) x = parts_of(b, x);
+  return b.op("Flatten", {x}, {{"axis", int64_t{has_axis ? 1 : n.rank()}}});
 }
 
 Meaning unique(const MeaningView& n) {
@@ -49,7 +51,7 @@ Meaning unique(const MeaningView& n) {
 Operator declare_unique() {
   return {.name = "Unique",
           .since = {11},
-          .inputs = {{"X", kNumbers | kBool}},
+          .inputs = {{"X", kNumbers | kBool | kComplex}},
           .outputs = {{"Y"},
                       {"indices", OutputSpec::Optional},
                       {"inverse_indices", OutputSpec::Optional},

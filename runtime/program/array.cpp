@@ -5,10 +5,10 @@ namespace rt::program {
 
 bool parse_dtype(Slice name, uint32_t* dtype) {
   static constexpr char kLong[][15] = {
-      "",      "float32", "uint8",      "int8",         "uint16",         "int16",      "int32",
-      "int64", "string",  "bool",       "float16",      "float64",        "uint32",     "uint64",
-      "",      "",        "bfloat16",   "float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz",
-      "uint4", "int4",    "float4e2m1", "float8e8m0",   "uint2",          "int2"};
+      "",          "float32",    "uint8",      "int8",         "uint16",         "int16",      "int32",
+      "int64",     "string",     "bool",       "float16",      "float64",        "uint32",     "uint64",
+      "complex64", "complex128", "bfloat16",   "float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz",
+      "uint4",     "int4",       "float4e2m1", "float8e8m0",   "uint2",          "int2"};
   for (uint32_t i = 1; i < kTypeCount; ++i) {
     if (!(is_number(i) || i == kString) || !(name == kTypes[i].name || (kLong[i][0] && name == kLong[i]))) continue;
     *dtype = i;

@@ -1,4 +1,4 @@
-// Values written on the command line: `2x2xf32=[[1,2],[3,4]]`, `[1,2]`, `0.5`, `true`, `["a","b"]`.
+// Values written on the command line: `2x2xf32=[[1,2],[3,4]]`, `[1,2]`, `0.5`, `true`, `["a","b"]`, `[1+2j,3]`.
 #include "runtime/numbers.h"
 #include "runtime/program/dims.h"
 #include "runtime/program/input.h"
@@ -27,6 +27,7 @@ struct Literal {
   }
   bool element();
   bool string();
+  bool complex(Slice word);
   bool list(int32_t depth);
   bool any(int32_t depth);
 };
@@ -45,6 +46,19 @@ bool Literal::string() {
   return !quoted || at++ < text.size;
 }
 
+// `1+2j`, `2j` or `1`; the sign of an exponent parts nothing.
+bool Literal::complex(Slice word) {
+  size_t sign = 0;
+  double part[2] = {};
+  const bool is_whole = word.ends_with("j");
+  for (size_t i = 1; is_whole && i < word.size; ++i)
+    if ((word[i] == '+' || word[i] == '-') && (word[i - 1] | 32) != 'e') sign = i;
+  if (is_whole && !parse_number(word.part(sign, word.size - 1), &part[1])) return false;
+  if ((!is_whole || sign) && !parse_number(is_whole ? word.upto(sign) : word, &part[0])) return false;
+  for (int64_t i = 0; i < 2; ++i) set_number(dtype, data, 2 * count + i, part[i]);
+  return ++count, true;
+}
+
 bool Literal::element() {
   skip();
   if (dtype == kString) return string();
@@ -54,6 +68,7 @@ bool Literal::element() {
   int64_t integer = 0;
   double number = 0;
   at = end;
+  if (is_complex(dtype)) return complex(word);
   if (word == "true" || word == "false")
     set_number(dtype, data, count++, word == "true");
   else if (!is_float(dtype) && parse_integer(word, &integer)) {

@@ -53,9 +53,9 @@ bool parse_descr(Slice descr, uint32_t* dtype, bool* swapped, int64_t* width = n
     Slice name;
     uint32_t dtype;
   };
-  const Row rows[] = {{"f4", kF32}, {"f8", kF64}, {"f2", kF16},  {"b1", kBool},   {"i1", kI8},
-                      {"u1", kU8},  {"i2", kI16}, {"u2", kU16},  {"i4", kI32},    {"u4", kU32},
-                      {"i8", kI64}, {"u8", kU64}, {"V2", kBf16}, {"f1", kF8E5M2}, {"V1", kOpaqueByte}};
+  const Row rows[] = {{"f4", kF32}, {"f8", kF64},   {"f2", kF16},  {"b1", kBool},   {"i1", kI8},        {"u1", kU8},
+                      {"i2", kI16}, {"u2", kU16},   {"i4", kI32},  {"u4", kU32},    {"i8", kI64},       {"u8", kU64},
+                      {"c8", kC64}, {"c16", kC128}, {"V2", kBf16}, {"f1", kF8E5M2}, {"V1", kOpaqueByte}};
   for (const Row& row : rows)
     if (type.from(1) == row.name) return *dtype = row.dtype, true;
   return false;
@@ -196,6 +196,8 @@ const char* descr_of(uint32_t dtype) {
     case kU32: return "<u4";
     case kI64: return "<i8";
     case kU64: return "<u8";
+    case kC64: return "<c8";
+    case kC128: return "<c16";
     default: return nullptr;
   }
 }
@@ -241,7 +243,7 @@ bool read_npy(Tool& tool, Slice file, Slice what, Array* array) {
     copy_fortran(*array, 0, 0, header.data.data, &to);
   else
     libc::memcpy(to, header.data.data, bytes);
-  if (swapped) swap_bytes(array->data, bytes, static_cast<uint64_t>(element_bytes(array->dtype)));
+  if (swapped) swap_bytes(array->data, bytes, static_cast<uint64_t>(element_bytes(type_of_parts(array->dtype))));
   if (!is_packed(array->dtype) || pack(array)) return true;
   return tool.fail(kBadData, "%.*s holds numbers that %s does not", width(what), what.data,
                    type_info(array->dtype).name);

@@ -72,8 +72,9 @@ void print_row_top(Tool& tool, const Array& array, int64_t begin, int64_t size, 
 
 bool print_top(Tool& tool, const Array& array, int64_t count, Slice labels_path) {
   Slice labels;
-  if (array.is_strings())
-    return tool.fail(kUsage, "`%.*s` is of strings, which `top` does not compare", width(array.name), array.name.data);
+  if (array.is_strings() || is_complex(array.dtype))
+    return tool.fail(kUsage, "`%.*s` is of %s, which `top` does not compare", width(array.name), array.name.data,
+                     array.is_strings() ? "strings" : "complex numbers");
   if (!labels_path.empty() && !read_file(tool, labels_path, &labels)) return false;
   int64_t row = 1;  // the last axis that has more than one element
   for (int32_t i = array.rank; i-- > 0 && row == 1;) row = array.dims[i];
@@ -109,7 +110,7 @@ bool find_picture(const Array& array, Picture* picture, bool* is_planar) {  // d
   }
   const auto is_colour = [](int64_t n) { return n == 3 || n == 4; };
   *is_planar = rank == 3 && is_colour(dims[0]);
-  if (rank < 2 || (rank == 3 && !*is_planar && !is_colour(dims[2]))) return false;
+  if (is_complex(array.dtype) || rank < 2 || (rank == 3 && !*is_planar && !is_colour(dims[2]))) return false;
   const int64_t height = dims[*is_planar ? 1 : 0], width = dims[*is_planar ? 2 : 1];
   if (height < 1 || width < 1 || height > 32768 || width > 32768) return false;
   picture->height = static_cast<int32_t>(height);
@@ -176,7 +177,7 @@ Statistics statistics_of(const Array& array) {
   Statistics s;
   double sum = 0;
   int64_t finite = 0;
-  const int64_t count = array.count();
+  const int64_t count = array.numbers();
   for (int64_t i = 0; i < count; ++i) {
     const double value = number_at(array.dtype, array.data, i);
     if (value != value)
@@ -194,8 +195,8 @@ Statistics statistics_of(const Array& array) {
   return s;
 }
 
-void print_element(Text* to, const Array& array, int64_t index) {
-  if (array.is_strings()) return to->json(array.texts()[index]);
+namespace {
+void print_number(Text* to, const Array& array, int64_t index) {
   const double value = number_at(array.dtype, array.data, index);
   if (array.dtype == kU64)
     to->format("%lu", static_cast<uint64_t>(integer_at(array.dtype, array.data, index)));
@@ -204,7 +205,21 @@ void print_element(Text* to, const Array& array, int64_t index) {
   else if (value != value)
     to->add("nan");
   else
-    to->format(array.dtype == kF64 ? "%.17g" : array.dtype == kF32 ? "%.9g" : "%.5g", value);
+    to->format(type_of_parts(array.dtype) == kF64   ? "%.17g"
+               : type_of_parts(array.dtype) == kF32 ? "%.9g"
+                                                    : "%.5g",
+               value);
+}
+}  // namespace
+
+void print_element(Text* to, const Array& array, int64_t index) {
+  if (array.is_strings()) return to->json(array.texts()[index]);
+  if (!is_complex(array.dtype)) return print_number(to, array, index);
+  const double imaginary = number_at(array.dtype, array.data, 2 * index + 1);
+  print_number(to, array, 2 * index);
+  if (imaginary != imaginary || !__builtin_signbit(imaginary)) to->add('+');
+  print_number(to, array, 2 * index + 1);
+  to->add('j');
 }
 
 void print_summary(Tool& tool, const Array& array) {
@@ -246,13 +261,18 @@ void print_json(Tool& tool, const Array& array) {
   tool.out.add(",\"max\":"), tool.out.json(s.high);
   tool.out.add(",\"mean\":"), tool.out.json(s.mean);
   tool.out.format(",\"nans\":%ld,\"infinities\":%ld,\"values_shown\":%ld,\"values\":[", s.nans, s.infinities, shown);
-  for (int64_t i = 0; i < shown; ++i) {
+  const int64_t each = parts_of_one(array.dtype);
+  for (int64_t i = 0; i < shown * each; ++i) {
     if (i) tool.out.add(',');
+    if (each > 1 && i % each == 0) tool.out.add('[');
     const double value = array.is_strings() ? 0 : number_at(array.dtype, array.data, i);
     if (is_float(array.dtype) && value - value != 0)
       tool.out.add("null");
+    else if (array.is_strings())
+      tool.out.json(array.texts()[i]);
     else
-      print_element(&tool.out, array, i);
+      print_number(&tool.out, array, i);
+    if (each > 1 && i % each) tool.out.add(']');
   }
   tool.out.add("]}");
 }

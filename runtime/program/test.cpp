@@ -55,8 +55,8 @@ void print_worst(Text& out, const char* of, const Io& io, const Comparison& c) {
   if (c.passed) return;
   if (io.dtype == kString)
     return out.format("  %s%lu of %ld differ, the first is %lu", of, c.mismatches, elements(io), c.worst_index);
-  out.format("  %s%lu of %ld differ, most at %lu: got %.9g, expected %.9g", of, c.mismatches, elements(io),
-             c.worst_index, c.got, c.expected);
+  out.format("  %s%lu of %ld differ, most at %lu: got %.9g, expected %.9g", of, c.mismatches,
+             elements(io) * parts_of_one(io.dtype), c.worst_index, c.got, c.expected);
 }
 
 void print_check(Tester& t, const Io& io, const Check& check) {
