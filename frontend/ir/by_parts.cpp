@@ -56,7 +56,7 @@ std::optional<Composite> by_parts(const MeaningView& n) {
 
 ValueId parts_of(Build& b, ValueId x) { return b.graph().add(get_operator("ComplexParts", "cameo"), {x})[0]; }
 ValueId part_of(Build& b, ValueId x, int64_t part) {
-  return b.gather(parts_of(b, x), b.scalar(DType::i64, static_cast<double>(part)), -1);
+  return b.squeeze(b.slice(parts_of(b, x), -1, part, part + 1), {-1});
 }
 
 }  // namespace cameo

@@ -5,7 +5,7 @@ namespace cameo::ops {
 namespace {
 
 void infer_complex_of_parts(Infer& n) {
-  if (n.rank() == 0 || !n.shape().back().is_static(2))
+  if (n.rank() == 0 || !n.agree(n.shape().back(), 2))
     n.fail(Code::E0302, "x is " + to_string(n.type(0)) + ", without a last axis of 2");
   n.output(0, n.dtype() == DType::f32 ? DType::c64 : DType::c128, {n.shape().begin(), n.shape().end() - 1});
 }

@@ -3,6 +3,8 @@
 
 namespace rt::program {
 
+int64_t Array::numbers() const { return count() * parts_of_one(dtype); }
+
 bool parse_dtype(Slice name, uint32_t* dtype) {
   static constexpr char kLong[][15] = {
       "",          "float32",    "uint8",      "int8",         "uint16",         "int16",      "int32",

@@ -23,7 +23,7 @@ struct Array {
     for (int32_t i = 0; i < rank; ++i) n *= dims[i];
     return n;
   }
-  int64_t numbers() const { return count() * parts_of_one(dtype); }  // of complex elements their parts
+  int64_t numbers() const;  // of complex elements their parts
   bool is_strings() const { return dtype == kString; }
   Slice* texts() const { return reinterpret_cast<Slice*>(data); }  // the elements of strings
   uint64_t bytes() const {

@@ -47,7 +47,7 @@ bool Literal::string() {
 }
 
 // `1+2j`, `2j` or `1`; the sign of an exponent parts nothing.
-bool Literal::complex(Slice word) {
+[[gnu::cold, gnu::noinline]] bool Literal::complex(Slice word) {
   size_t sign = 0;
   double part[2] = {};
   const bool is_whole = word.ends_with("j");

@@ -50,13 +50,14 @@ bool parse_descr(Slice descr, uint32_t* dtype, bool* swapped, int64_t* width = n
     return *dtype = kString, true;
   }
   struct Row {
-    Slice name;
+    char name[4];
     uint32_t dtype;
   };
-  const Row rows[] = {{"f4", kF32}, {"f8", kF64},   {"f2", kF16},  {"b1", kBool},   {"i1", kI8},        {"u1", kU8},
-                      {"i2", kI16}, {"u2", kU16},   {"i4", kI32},  {"u4", kU32},    {"i8", kI64},       {"u8", kU64},
-                      {"c8", kC64}, {"c16", kC128}, {"V2", kBf16}, {"f1", kF8E5M2}, {"V1", kOpaqueByte}};
-  for (const Row& row : rows)
+  static constexpr Row kRows[] = {{"f4", kF32},    {"f8", kF64},       {"f2", kF16}, {"b1", kBool},  {"i1", kI8},
+                                  {"u1", kU8},     {"i2", kI16},       {"u2", kU16}, {"i4", kI32},   {"u4", kU32},
+                                  {"i8", kI64},    {"u8", kU64},       {"c8", kC64}, {"c16", kC128}, {"V2", kBf16},
+                                  {"f1", kF8E5M2}, {"V1", kOpaqueByte}};
+  for (const Row& row : kRows)
     if (type.from(1) == row.name) return *dtype = row.dtype, true;
   return false;
 }
