@@ -109,6 +109,7 @@ class ProgramPrinter {
   std::string print() {
     w_.line(fmt::format("// Program tables of {}.", comment_safe(module_.name)));
     w_.line("#include \"runtime/program.h\"");
+    if (hold_lists(goldens_)) w_.line("#include \"runtime/cameo.h\"");
     if (has_gpu(module_)) w_.line(fmt::format("#include \"{}\"", kDeviceHeader));
     w_.blank();
     print_declarations();
@@ -127,7 +128,7 @@ class ProgramPrinter {
       w_.line(fmt::format("const WeightsFile weights_file = {{{}, {:#018x}ul, &weights_reader}};",
                           string_literal(file->name), file->hash));
     if (has_strings(module_)) print_strings();
-    print_goldens(w_, goldens_, parts_.table);
+    print_goldens(w_, goldens_, module_.io, parts_.table);
     node_names_.print(w_, "char* const", "node_names");
     nodes_.print(w_, "Node", "nodes");
     text_.print(w_);

@@ -2,6 +2,7 @@
 // what a run made of them becomes values again.
 #pragma once
 
+#include "runtime/compare.h"
 #include "runtime/model.h"
 
 namespace rt {
@@ -16,6 +17,9 @@ struct Listing {
   cameo_status (*bind)(cameo_context* context, int32_t index, const cameo_value& value, cameo_error* error);
   /// An output of such a kind: its values, until the next run.
   cameo_status (*give)(cameo_context* context, int32_t index, cameo_value& value, cameo_error* error);
+  /// The worst of the tensors of a value; false where it holds others than are expected. `tolerances` has one for each
+  /// of them, and moves on behind them.
+  bool (*compare)(const cameo_value& got, const cameo_value& expected, const double*& tolerances, Comparison& worst);
 };
 
 inline bool is_list(const Io& io) { return io.kind > CAMEO_KIND_STRINGS; }

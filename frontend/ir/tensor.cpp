@@ -233,6 +233,14 @@ Tensor spelled(const Tensor& strings) {
   return out;
 }
 
+std::vector<Tensor> tensors_of(const Tensor& value) {
+  if (!value.is_list()) return {value};
+  std::vector<Tensor> all;
+  for (const Tensor& item : value.items())
+    for (Tensor& t : tensors_of(item)) all.push_back(std::move(t));
+  return all;
+}
+
 bool operator==(const Tensor& a, const Tensor& b) {
   if (a.is_list() || b.is_list()) return a.is_list() && b.is_list() && a.items() == b.items();
   return a.dtype() == b.dtype() && a.dims() == b.dims() && std::ranges::equal(a.bytes(), b.bytes());

@@ -92,6 +92,8 @@ Tensor unpacked(DType t, std::vector<int64_t> dims, std::span<const std::byte> b
 Tensor packed(const Tensor& t);
 /// Strings as bytes that say all: where each text ends, as i64, and then the texts.
 Tensor spelled(const Tensor& strings);
+/// The tensors that a value is made of: of a list those of its items, in order.
+std::vector<Tensor> tensors_of(const Tensor& value);
 bool operator==(const Tensor& a, const Tensor& b);  // type, dims and bytes, or items
 /// `1+2j`, `2j` or `1`, as Python writes complex numbers.
 std::optional<std::complex<double>> parse_complex(std::string_view text);
