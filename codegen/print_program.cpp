@@ -95,6 +95,10 @@ bool has_strings(const Module& m) {
   return has_kernel(m, on_strings) || has_io(m, holds_strings);
 }
 
+bool has_complex_inputs(const Module& m) {
+  return std::ranges::any_of(m.io.inputs, [](const Interface::Io& io) { return is_complex(io.type.dtype); });
+}
+
 class ProgramPrinter {
  public:
   ProgramPrinter(const Module& m, const ProgramParts& parts)
@@ -466,6 +470,7 @@ class ProgramPrinter {
       field("list_files", "&rt::program::list_files");
     }
     if (has_strings(module_)) field("strings", "&rt::strings");
+    if (has_complex_inputs(module_)) field("complex", "&rt::program::complex_texts");
     w_.close("};");
   }
 

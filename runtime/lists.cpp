@@ -268,14 +268,17 @@ bool compare_values(const cameo_value& got, const cameo_value& expected, const d
   return true;
 }
 
-bool compare_list(const cameo_value& got, const cameo_value& expected, const double*& tolerances, Comparison& worst) {
-  worst = {};
+cameo_status compare_output(const Io& io, const Golden& golden, uint32_t output, const cameo_value& got,
+                            const double*& tolerances, Comparison& worst, cameo_error* error) {
   worst.passed = true;
-  return compare_values(got, expected, tolerances, worst);
+  const cameo_value& expected = *static_cast<const cameo_value*>(golden.outputs[output]);
+  if (compare_values(got, expected, tolerances, worst)) return CAMEO_OK;
+  return fail(error, CAMEO_MISMATCH, static_cast<int32_t>(output), -1, "case %s: output %u %s has other items: %s",
+              Quoted(golden.name).text, output, Quoted(io.name).text, TypeText(io).text);
 }
 
 }  // namespace
 
-const Listing listing = {open, close, begin, bind, give, compare_list};
+const Listing listing = {open, close, begin, bind, give, compare_output};
 
 }  // namespace rt

@@ -256,6 +256,8 @@ extern __attribute__((visibility("hidden"))) const Listing listing;
 namespace program {
 struct ListFiles;  // array.h; linked where a table names it, with the program: null in a library that is none
 extern __attribute__((visibility("hidden"), weak)) const ListFiles list_files;
+struct ComplexTexts;  // complex.cpp; likewise
+extern __attribute__((visibility("hidden"), weak)) const ComplexTexts complex_texts;
 struct StringFiles;  // npy.cpp; likewise
 extern __attribute__((visibility("hidden"), weak)) const StringFiles string_files;
 }  // namespace program
@@ -305,7 +307,8 @@ struct Program {
   const WeightsFile* weights_file = nullptr;
   const Listing* lists = nullptr;  // null: no value is a sequence, an optional or a map
   const program::ListFiles* list_files = nullptr;
-  const StringTable* strings = nullptr;  // null: no value is of strings
+  const StringTable* strings = nullptr;            // null: no value is of strings
+  const program::ComplexTexts* complex = nullptr;  // null: no input is complex
 };
 
 }  // namespace rt

@@ -116,20 +116,18 @@ cameo_status run_case(cameo_context* context, const Golden& golden, cameo_value*
   const int64_t* dims = golden.dims;
   const double* tolerances = golden.tolerances;
   for (uint32_t i = 0; i < program.output_count && (!status || status == CAMEO_MISMATCH); ++i) {
-    Comparison c;
-    const void* expected = golden.outputs[i];
-    const bool is_items = program.outputs[i].of;
-    bool same = has_dims(context->outputs[i], dims);
-    if (is_items)
-      same = program.lists->compare(out[i], *static_cast<const cameo_value*>(expected), tolerances, c);
-    else if (same)
-      c = compare_output(context->outputs[i], expected, tolerances, out[i]);
-    if (!same)
-      return fail(error, CAMEO_MISMATCH, static_cast<int32_t>(i), -1, "case %s: output %u %s has other %s: %s",
-                  Quoted(golden.name).text, i, Quoted(program.outputs[i].name).text, is_items ? "items" : "dims",
-                  is_items
-                      ? TypeText(program.outputs[i]).text
-                      : TypeText(program.outputs[i].dtype, context->outputs[i].rank, context->outputs[i].dims).text);
+    const Io& io = context->outputs[i];
+    Comparison c = {};
+    if (io.of) {
+      const cameo_status other = program.lists->compare(io, golden, i, out[i], tolerances, c, error);
+      if (other) return other;
+    } else if (has_dims(io, dims)) {
+      c = compare_output(io, golden.outputs[i], tolerances, out[i]);
+    } else {
+      return fail(error, CAMEO_MISMATCH, static_cast<int32_t>(i), -1, "case %s: output %u %s has other dims: %s",
+                  Quoted(golden.name).text, i, Quoted(program.outputs[i].name).text,
+                  TypeText(io.dtype, io.rank, io.dims).text);
+    }
     const cameo_check check = check_of(c, golden.name, i);
     if (report.call) report.call(report.user, &check);
     if (check.passed || status) continue;

@@ -12,6 +12,7 @@ struct Literal {
   size_t at = 0;
   uint32_t dtype = kUndefined;
   char* data = nullptr;
+  const ComplexTexts* complex = nullptr;
   int64_t count = 0;
   int32_t rank = 0;
   int32_t leaf = -1;  // the depth of the elements, once one was seen
@@ -27,7 +28,6 @@ struct Literal {
   }
   bool element();
   bool string();
-  bool complex(Slice word);
   bool list(int32_t depth);
   bool any(int32_t depth);
 };
@@ -46,19 +46,6 @@ bool Literal::string() {
   return !quoted || at++ < text.size;
 }
 
-// `1+2j`, `2j` or `1`; the sign of an exponent parts nothing.
-[[gnu::cold, gnu::noinline]] bool Literal::complex(Slice word) {
-  size_t sign = 0;
-  double part[2] = {};
-  const bool is_whole = word.ends_with("j");
-  for (size_t i = 1; is_whole && i < word.size; ++i)
-    if ((word[i] == '+' || word[i] == '-') && (word[i - 1] | 32) != 'e') sign = i;
-  if (is_whole && !parse_number(word.part(sign, word.size - 1), &part[1])) return false;
-  if ((!is_whole || sign) && !parse_number(is_whole ? word.upto(sign) : word, &part[0])) return false;
-  for (int64_t i = 0; i < 2; ++i) set_number(dtype, data, 2 * count + i, part[i]);
-  return ++count, true;
-}
-
 bool Literal::element() {
   skip();
   if (dtype == kString) return string();
@@ -68,7 +55,7 @@ bool Literal::element() {
   int64_t integer = 0;
   double number = 0;
   at = end;
-  if (is_complex(dtype)) return complex(word);
+  if (is_complex(dtype)) return complex->read(word, dtype, data, count++);
   if (word == "true" || word == "false")
     set_number(dtype, data, count++, word == "true");
   else if (!is_float(dtype) && parse_integer(word, &integer)) {
@@ -159,6 +146,7 @@ bool read_literal(Tool& tool, const Io& io, Slice whole, Array* array) {
   }
   literal.text = text;
   literal.dtype = io.dtype;
+  literal.complex = tool.program->complex;
   const uint64_t most = static_cast<uint64_t>(most_elements(text));
   literal.data = static_cast<char*>(tool.arena.take(
       io.dtype == kString ? most * sizeof(Slice) : static_cast<uint64_t>(bytes_of(io.dtype, most_elements(text)))));

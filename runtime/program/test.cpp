@@ -59,22 +59,18 @@ void print_worst(Text& out, const char* of, const Io& io, const Comparison& c) {
              elements(io) * parts_of_one(io.dtype), c.worst_index, c.got, c.expected);
 }
 
-// Of a list what it holds in the end.
-const Io& tensor_of(const Io& io) { return io.of ? tensor_of(*io.of) : io; }
-
-void print_check(Tester& t, const Io& whole, const Check& check) {
+void print_check(Tester& t, const Io& io, const Check& check) {
   const Comparison& c = check.result;
-  const Io& io = tensor_of(whole);
   Text& out = t.tool.out;
   out.format("  %s  ", check.word());
-  out.plain(whole.name);
-  out.format(" %s", whole.of ? TypeText(whole).text : TypeText(io.dtype, io.rank, io.dims).text);
+  out.plain(io.name);
+  out.format(" %s", io.of ? TypeText(io).text : TypeText(io.dtype, io.rank, io.dims).text);
   if (is_float(io.dtype)) {
     out.format("  max error %.3g  tolerance %.3g", c.max_error, c.tolerance);
     if (check.has_data) out.format("  golden data %.3g of %.3g", check.data.max_error, check.data.tolerance);
     out.format("  the tolerance that would pass %.3g", would_pass(c));
   }
-  if (!whole.of) print_worst(out, "", io, c);
+  if (!io.of) print_worst(out, "", io, c);
   if (check.has_data) print_worst(out, "the golden data are wrong: ", io, check.data);
   if (c.passed && !is_float(io.dtype) && !check.is_wrong_data()) out.add("  equal");
   out.add('\n');
@@ -86,7 +82,7 @@ void print_check_json(Tester& t, const Io& io, const Check& check) {
   if (!t.is_first_output) out.add(',');
   t.is_first_output = false;
   out.add("{\"name\":"), out.json(Slice(io.name));
-  out.format(",\"dtype\":\"%s\",\"passed\":%s,\"verdict\":\"%s\",\"max_error\":", type_info(tensor_of(io).dtype).name,
+  out.format(",\"dtype\":\"%s\",\"passed\":%s,\"verdict\":\"%s\",\"max_error\":", type_info(io.dtype).name,
              c.passed && !check.is_wrong_data() ? "true" : "false", check.verdict());
   out.json(c.max_error), out.add(",\"magnitude\":"), out.json(c.magnitude);
   out.add(",\"tolerance\":"), out.json(c.tolerance);
@@ -241,7 +237,9 @@ void report_golden(void* user, const cameo_check* check) {
     if (golden.dims) set_output_dims(t.tool, golden.dims);
     begin_case(t, check->case_name);
   }
-  add_check(t, t.tool.program->outputs[check->output],
+  Io io = t.tool.program->outputs[check->output];
+  for (const Io* of = io.of; of; of = of->of) io.dtype = of->dtype;  // the type of the numbers in the end
+  add_check(t, io,
             {{check->passed != 0, check->max_error, check->magnitude, check->tolerance, check->mismatches,
               check->worst_index, check->expected, check->got},
              {},
