@@ -256,7 +256,7 @@ extern __attribute__((visibility("hidden"))) const Listing listing;
 namespace program {
 struct ListFiles;  // array.h; linked where a table names it, with the program: null in a library that is none
 extern __attribute__((visibility("hidden"), weak)) const ListFiles list_files;
-struct ComplexTexts;  // complex.cpp; likewise
+struct ComplexTexts;  // literal.cpp; likewise
 extern __attribute__((visibility("hidden"), weak)) const ComplexTexts complex_texts;
 struct StringFiles;  // npy.cpp; likewise
 extern __attribute__((visibility("hidden"), weak)) const StringFiles string_files;

@@ -186,7 +186,7 @@ void add_descr(uint32_t dtype, Text* to) {
   if (is_minifloat(dtype) && dtype != kF8E5M2) stored = kOpaqueByte;
   const Row* row = kRows;
   while (row->dtype != stored) ++row;
-  to->format("%c%s", row->name[1] == '1' && !is_minifloat(dtype) ? '|' : '<', row->name);
+  to->format("%c%s", element_bytes(dtype) == 1 && !is_minifloat(dtype) ? '|' : '<', row->name);
 }
 
 }  // namespace
