@@ -44,7 +44,9 @@ std::pair<uint64_t, uint64_t> parse_random(const std::string& text) {
 
 /// Absolute tolerances of --tolerance.
 void set_share(GoldenCase& c, double share) {
-  for (size_t i = 0; i < c.outputs.size(); ++i) c.tolerances[i] = share * magnitude_of(c.outputs[i]);
+  c.tolerances.clear();
+  for (const Tensor& output : c.outputs)
+    for (const Tensor& t : tensors_of(output)) c.tolerances.push_back(share * magnitude_of(t));
 }
 
 /// Data that the interpreter contradicts are no fault of the command line.
@@ -71,8 +73,8 @@ GoldenCase case_of_data(const Graph& g, DataSet data, bool reference, const Comp
     return measured(g, data.name, std::move(data.inputs), &data.outputs, options);
   if (!complete)
     throw Failure(kBadData, fmt::format("`{}` has no output_{}.pb", data.name, missing - data.outputs.begin()));
-  std::vector<double> tolerances(data.outputs.size(), -1.0);
-  GoldenCase c = with_held({data.name, std::move(data.inputs), std::move(data.outputs), std::move(tolerances)});
+  GoldenCase c = with_held({data.name, std::move(data.inputs), std::move(data.outputs), {}});
+  for (const Tensor& output : c.outputs) c.tolerances.resize(c.tolerances.size() + tensors_of(output).size(), -1.0);
   if (options.precision != DType::f32) set_share(c, default_share(options));
   return c;
 }

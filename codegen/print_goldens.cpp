@@ -1,9 +1,13 @@
-// See print_goldens.h. Tensors stand one after the other, inputs before outputs, each at a multiple of 64 bytes.
+// See print_goldens.h. Tensors, those of lists too, stand one after the other, inputs before outputs, each at a
+// multiple of 64 bytes.
 #include "codegen/print_goldens.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "frontend/ir/check.h"
+#include "runtime/dtype.h"
 
 namespace cameo {
 namespace {
@@ -12,12 +16,73 @@ constexpr size_t kAlign = 64;
 
 size_t padded(const Tensor& t) { return (t.bytes().size() + kAlign - 1) / kAlign * kAlign; }
 
-/// `name[] = {symbol + 0, symbol + 64}`; an array cannot be empty.
-void print_pointers(Writer& w, std::string_view name, std::span<const Tensor> tensors, size_t& at) {
+/// The initialiser of a cameo_value of the C ABI, behind the arrays that it points to, whose names begin with `name`.
+class ValuePrinter {
+ public:
+  ValuePrinter(Writer& w, size_t& at) : w_(w), at_(at) {}
+
+  std::string list(const std::string& name, const Type& type, const Tensor& list) {
+    constexpr uint32_t kKinds[] = {CAMEO_KIND_TENSOR, CAMEO_KIND_SEQUENCE, CAMEO_KIND_OPTIONAL, CAMEO_KIND_MAP};
+    std::string items;
+    for (size_t i = 0; i < list.items().size(); ++i) {
+      const Tensor& item = list.items()[i];
+      const std::string of_item = fmt::format("{}_{}", name, i);
+      items += (item.is_list() ? this->list(of_item, *type.of, item) : tensor(of_item, item)) + ", ";
+    }
+    if (!items.empty()) w_.line(fmt::format("const cameo_value {}_items[] = {{{}}};", name, items));
+    return fmt::format("{{sizeof(cameo_value), {}, {{}}, {}, {}, nullptr, nullptr}}",
+                       kKinds[static_cast<int>(type.kind)], items.empty() ? "nullptr" : name + "_items",
+                       list.items().size());
+  }
+
+ private:
+  std::string tensor(const std::string& name, const Tensor& t) {
+    const bool is_strings = t.dtype() == DType::str;
+    const cameo_dtype type = rt::to_dlpack(static_cast<uint32_t>(t.dtype()));
+    w_.line(fmt::format("const int64_t {}_dims[] = {{{}{}0}};", name, fmt::join(t.dims(), ", "), t.rank() ? ", " : ""));
+    if (is_strings) print_texts(name, t);
+    const std::string text = fmt::format(
+        "{{sizeof(cameo_value), {}, {{{}, {{CAMEO_CPU, 0}}, {}, {{{}, {}, 1}}, const_cast<int64_t*>({}_dims), nullptr, "
+        "0}}, nullptr, 0, {}, {}}}",
+        is_strings ? "CAMEO_KIND_STRINGS" : "CAMEO_KIND_TENSOR",
+        is_strings ? "nullptr" : fmt::format("const_cast<unsigned char*>({} + {}ul)", kGoldenSymbol, at_), t.rank(),
+        type.code, type.bits, name, is_strings ? name + "_texts" : "nullptr",
+        is_strings ? name + "_lengths" : "nullptr");
+    at_ += padded(is_strings ? spelled(t) : packed(t));
+    return text;
+  }
+  /// In what `spelled` says, the texts stand behind their ends.
+  void print_texts(const std::string& name, const Tensor& t) {
+    std::string texts, lengths;
+    size_t begin = at_ + static_cast<size_t>(t.size()) * sizeof(int64_t);
+    for (int64_t i = 0; i < t.size(); ++i) {
+      texts += fmt::format("reinterpret_cast<const char*>({} + {}ul), ", kGoldenSymbol, begin);
+      lengths += fmt::format("{}, ", t.text(i).size());
+      begin += t.text(i).size();
+    }
+    w_.line(fmt::format("const char* const {}_texts[] = {{{}nullptr}};", name, texts));
+    w_.line(fmt::format("const int64_t {}_lengths[] = {{{}0}};", name, lengths));
+  }
+
+  Writer& w_;
+  size_t& at_;
+};
+
+/// `name[] = {symbol + 0, symbol + 64, &name_2}`, of lists the address of a value; an array cannot be empty.
+void print_pointers(Writer& w, const std::string& name, const std::vector<Interface::Io>& ios,
+                    const std::vector<Tensor>& values, std::span<const Tensor> held, size_t& at) {
   std::string list;
-  for (const Tensor& t : tensors) {
-    list += fmt::format("{} + {}ul, ", kGoldenSymbol, at);
-    at += padded(t);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const size_t count = tensors_of(values[i]).size();
+    if (values[i].is_list()) {
+      const std::string text = ValuePrinter(w, at).list(fmt::format("{}_{}", name, i), ios[i].type, values[i]);
+      w.line(fmt::format("const cameo_value {}_{} = {};", name, i, text));
+      list += fmt::format("&{}_{}, ", name, i);
+    } else {
+      list += fmt::format("{} + {}ul, ", kGoldenSymbol, at);
+      at += padded(held[0]);
+    }
+    held = held.subspan(count);
   }
   w.line(fmt::format("const void* const {}[] = {{{}nullptr}};", name, list));
 }
@@ -45,14 +110,23 @@ void print_golden_symbol(Writer& w, const std::vector<GoldenCase>& goldens) {
     w.line(fmt::format("extern __attribute__((visibility(\"hidden\"))) const unsigned char {}[];", kGoldenSymbol));
 }
 
-void print_goldens(Writer& w, const std::vector<GoldenCase>& goldens, const SizeTable& table) {
+bool hold_lists(const std::vector<GoldenCase>& goldens) {
+  return std::ranges::any_of(goldens, [](const GoldenCase& c) {
+    return std::ranges::any_of(c.inputs, &Tensor::is_list) || std::ranges::any_of(c.outputs, &Tensor::is_list);
+  });
+}
+
+void print_goldens(Writer& w, const std::vector<GoldenCase>& goldens, const Interface& io, const SizeTable& table) {
   if (goldens.empty()) return;
   size_t at = 0;
   for (size_t i = 0; i < goldens.size(); ++i) {
     const std::span<const Tensor> held(goldens[i].held);
-    CAMEO_CHECK(held.size() == goldens[i].inputs.size() + goldens[i].outputs.size(), "a golden case that is held");
-    print_pointers(w, fmt::format("golden{}_inputs", i), held.first(goldens[i].inputs.size()), at);
-    print_pointers(w, fmt::format("golden{}_outputs", i), held.last(goldens[i].outputs.size()), at);
+    size_t of_inputs = 0, of_outputs = 0;
+    for (const Tensor& value : goldens[i].inputs) of_inputs += tensors_of(value).size();
+    for (const Tensor& value : goldens[i].outputs) of_outputs += tensors_of(value).size();
+    CAMEO_CHECK(held.size() == of_inputs + of_outputs, "a golden case that is held");
+    print_pointers(w, fmt::format("golden{}_inputs", i), io.inputs, goldens[i].inputs, held.first(of_inputs), at);
+    print_pointers(w, fmt::format("golden{}_outputs", i), io.outputs, goldens[i].outputs, held.last(of_outputs), at);
     std::string list;
     for (double t : goldens[i].tolerances) list += fmt::format("{:.17g}, ", t);
     w.line(fmt::format("const double golden{}_tolerances[] = {{{}-1}};", i, list));

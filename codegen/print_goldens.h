@@ -14,7 +14,9 @@ inline constexpr std::string_view kGoldenSymbol = "cameo_goldens";
 
 /// Inside of `namespace rt`: defines `goldens`. Before it, `print_golden_symbol` at the top level.
 void print_golden_symbol(Writer& w, const std::vector<GoldenCase>& goldens);
-void print_goldens(Writer& w, const std::vector<GoldenCase>& goldens, const SizeTable& table);
+void print_goldens(Writer& w, const std::vector<GoldenCase>& goldens, const Interface& io, const SizeTable& table);
+/// Then the program's text has values of the C ABI.
+bool hold_lists(const std::vector<GoldenCase>& goldens);
 
 /// The bytes behind kGoldenSymbol, each tensor where the table says.
 std::vector<std::span<const std::byte>> golden_pieces(const std::vector<GoldenCase>& goldens);

@@ -25,6 +25,8 @@ std::string_view storage_type(DType t) {
     case DType::bf16: return "rt::bfloat";
     case DType::f32: return "float";
     case DType::f64: return "double";
+    case DType::c64: return "rt::c64";
+    case DType::c128: return "rt::c128";
     case DType::i8:
     case DType::i4:
     case DType::i2: return "rt::i8";
@@ -44,7 +46,7 @@ std::string_view storage_type(DType t) {
     case DType::i64:
     case DType::str: return "rt::i64";
     case DType::u64: return "rt::u64";
-    default: CAMEO_CHECK(false, "an element type that runs"); return "";
+    default: CAMEO_CHECK(false, "an element type"); return "";
   }
 }
 

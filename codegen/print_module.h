@@ -11,9 +11,10 @@ namespace cameo {
 struct GoldenCase {
   std::string name;
   std::vector<Tensor> inputs, outputs;
-  std::vector<double> tolerances;  // absolute, one an output; negative: the default rule
+  std::vector<double> tolerances;  // absolute, one for each tensor of the outputs; negative: the default rule
   DimBinding sizes = {};           // of the dims that only a run knows
-  std::vector<Tensor> held = {};   // inputs, then outputs, as an artifact has them: elements of 4 and 2 bits packed
+  std::vector<Tensor> held = {};   // the tensors of inputs, then outputs, as an artifact has them: elements of 4 and 2
+                                   // bits packed
 };
 
 struct EmittedModule {

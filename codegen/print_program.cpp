@@ -95,6 +95,10 @@ bool has_strings(const Module& m) {
   return has_kernel(m, on_strings) || has_io(m, holds_strings);
 }
 
+bool has_complex_inputs(const Module& m) {
+  return std::ranges::any_of(m.io.inputs, [](const Interface::Io& io) { return is_complex(io.type.dtype); });
+}
+
 class ProgramPrinter {
  public:
   ProgramPrinter(const Module& m, const ProgramParts& parts)
@@ -109,6 +113,7 @@ class ProgramPrinter {
   std::string print() {
     w_.line(fmt::format("// Program tables of {}.", comment_safe(module_.name)));
     w_.line("#include \"runtime/program.h\"");
+    if (hold_lists(goldens_)) w_.line("#include \"runtime/cameo.h\"");
     if (has_gpu(module_)) w_.line(fmt::format("#include \"{}\"", kDeviceHeader));
     w_.blank();
     print_declarations();
@@ -127,7 +132,7 @@ class ProgramPrinter {
       w_.line(fmt::format("const WeightsFile weights_file = {{{}, {:#018x}ul, &weights_reader}};",
                           string_literal(file->name), file->hash));
     if (has_strings(module_)) print_strings();
-    print_goldens(w_, goldens_, parts_.table);
+    print_goldens(w_, goldens_, module_.io, parts_.table);
     node_names_.print(w_, "char* const", "node_names");
     nodes_.print(w_, "Node", "nodes");
     text_.print(w_);
@@ -465,6 +470,7 @@ class ProgramPrinter {
       field("list_files", "&rt::program::list_files");
     }
     if (has_strings(module_)) field("strings", "&rt::strings");
+    if (has_complex_inputs(module_)) field("complex", "&rt::program::complex_texts");
     w_.close("};");
   }
 

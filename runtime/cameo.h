@@ -43,8 +43,8 @@ typedef struct cameo_device {
 } cameo_device;
 
 typedef struct cameo_dtype {
-  /* 0 signed, 1 unsigned, 2 float, 3 strings (64 bits; only said of inputs and outputs), 4 bfloat, 6 bool; 10 float8
-   * e4m3fn, 11 e4m3fnuz, 12 e5m2, 13 e5m2fnuz, 14 e8m0, 17 float4 e2m1 */
+  /* 0 signed, 1 unsigned, 2 float, 3 strings (64 bits; only said of inputs and outputs), 4 bfloat, 5 complex (two
+   * floats of half the bits), 6 bool; 10 float8 e4m3fn, 11 e4m3fnuz, 12 e5m2, 13 e5m2fnuz, 14 e8m0, 17 float4 e2m1 */
   uint8_t code;
   uint8_t
       bits; /* 4 and 2: elements share bytes, the first one in the lowest bits, and rows begin in the middle of one */

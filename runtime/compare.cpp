@@ -32,7 +32,8 @@ double difference(uint32_t dtype, int64_t i, const void* a, const void* b) {
 
 }  // namespace
 
-double ulp_of(uint32_t dtype, double magnitude) {
+double ulp_of(uint32_t of, double magnitude) {
+  const uint32_t dtype = type_of_parts(of);
   const double epsilon = dtype == kF64 ? 0x1p-52 : dtype == kF32 ? 0x1p-23 : dtype == kF16 ? 0x1p-10 : 0x1p-7;
   const double least = dtype == kF64 ? 0x1p-1022 : dtype == kF16 ? 0x1p-14 : 0x1p-126;
   double power = 1;  // the largest power of two not above the magnitude
@@ -55,7 +56,8 @@ double tolerance_of(const Tolerance& tolerance, uint32_t dtype, double magnitude
   return larger(larger(kDefaultShare * magnitude, ulps), kUlpsOfOne);
 }
 
-Comparison compare(uint32_t dtype, int64_t count, const void* got, const void* expected, Tolerance tolerance) {
+Comparison compare(uint32_t dtype, int64_t elements, const void* got, const void* expected, Tolerance tolerance) {
+  const int64_t count = elements * parts_of_one(dtype);
   Comparison result = {};
   result.magnitude = magnitude_of(dtype, count, expected);
   result.tolerance = tolerance_of(tolerance, dtype, result.magnitude);

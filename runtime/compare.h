@@ -1,6 +1,7 @@
 // How values are judged, said once for the artifact's `test` and for the compiler's, which has the reference
 // interpreter (frontend/reference/compare.h). Integers, bools and floats of 8 bits and less are equal, NaN equals NaN,
-// an infinity itself. Other floats have a tolerance:
+// an infinity itself. Other floats have a tolerance, and so have the parts of complex numbers, which are compared one
+// by one:
 //   golden data, from the exact values: 16 times the error that rounding alone makes; at least 256 ULP of the output's
 //     largest magnitude (32 of f16 and bf16); at least 4 ULP of 1 of an f32, for whoever computes 1 - x where it comes
 //     close to 0 keeps the error that it had at 1. Beyond that they are wrong;
@@ -43,6 +44,6 @@ struct Comparison {
   double expected, got;  // at the worst index
 };
 
-Comparison compare(uint32_t dtype, int64_t count, const void* got, const void* expected, Tolerance tolerance);
+Comparison compare(uint32_t dtype, int64_t elements, const void* got, const void* expected, Tolerance tolerance);
 
 }  // namespace rt

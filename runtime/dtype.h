@@ -67,8 +67,13 @@ inline int64_t bytes_of(uint32_t dtype, int64_t count) {
 }
 /// Floats of 8 bits and less, whose values are compared like those of integers.
 inline bool is_minifloat(uint32_t dtype) { return type_info(dtype).code >= 10; }
+inline bool is_complex(uint32_t dtype) { return dtype == kC64 || dtype == kC128; }
+/// Of the real and the imaginary part of a complex number, which stand in this order; else the type itself.
+inline uint32_t type_of_parts(uint32_t dtype) { return dtype == kC64 ? kF32 : dtype == kC128 ? kF64 : dtype; }
+inline int64_t parts_of_one(uint32_t dtype) { return is_complex(dtype) ? 2 : 1; }
+/// Or a complex number, which is two.
 inline bool is_float(uint32_t dtype) {
-  return dtype == kF32 || dtype == kF64 || dtype == kF16 || dtype == kBf16 || is_minifloat(dtype);
+  return dtype == kF32 || dtype == kF64 || dtype == kF16 || dtype == kBf16 || is_complex(dtype) || is_minifloat(dtype);
 }
 inline bool is_number(uint32_t dtype) {
   return is_float(dtype) || dtype == kBool || (type_info(dtype).bits && type_info(dtype).code <= 1);

@@ -231,8 +231,54 @@ cameo_status give(cameo_context* context, int32_t index, cameo_value& value, cam
   return give_list(border, io, **static_cast<const List* const*>(written), value);
 }
 
+bool have_same_dims(const cameo_tensor& a, const cameo_tensor& b) {
+  const bool same = a.ndim == b.ndim && from_dlpack(a.dtype) == from_dlpack(b.dtype);
+  return same && !libc::memcmp(a.shape, b.shape, static_cast<uint64_t>(a.ndim) * sizeof(int64_t));
+}
+
+Comparison compare_texts(const cameo_value& got, const cameo_value& expected, int64_t count) {
+  Comparison c = {};
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t bytes = expected.lengths[i];
+    const bool same =
+        got.lengths[i] == bytes && !libc::memcmp(got.strings[i], expected.strings[i], static_cast<uint64_t>(bytes));
+    if (!same && !c.mismatches++) c.worst_index = static_cast<uint64_t>(i);
+  }
+  c.passed = !c.mismatches;
+  return c;
+}
+
+bool compare_values(const cameo_value& got, const cameo_value& expected, const double*& tolerances, Comparison& worst) {
+  if (got.kind != expected.kind) return false;
+  if (got.kind > CAMEO_KIND_STRINGS) {
+    bool same = got.count == expected.count;
+    for (int64_t i = 0; same && i < got.count; ++i)
+      same = compare_values(got.items[i], expected.items[i], tolerances, worst);
+    return same;
+  }
+  if (!have_same_dims(got.tensor, expected.tensor)) return false;
+  const int64_t count = elements(Io{.name = "", .rank = got.tensor.ndim, .dims = got.tensor.shape});
+  Tolerance tolerance;
+  if (tolerances) tolerance.absolute = *tolerances++;
+  const Comparison c =
+      got.kind == CAMEO_KIND_STRINGS
+          ? compare_texts(got, expected, count)
+          : rt::compare(from_dlpack(got.tensor.dtype), count, data_of(got.tensor), data_of(expected.tensor), tolerance);
+  if (worst.passed && (!c.passed || c.max_error >= worst.max_error)) worst = c;
+  return true;
+}
+
+cameo_status compare_output(const Io& io, const Golden& golden, uint32_t output, const cameo_value& got,
+                            const double*& tolerances, Comparison& worst, cameo_error* error) {
+  worst.passed = true;
+  const cameo_value& expected = *static_cast<const cameo_value*>(golden.outputs[output]);
+  if (compare_values(got, expected, tolerances, worst)) return CAMEO_OK;
+  return fail(error, CAMEO_MISMATCH, static_cast<int32_t>(output), -1, "case %s: output %u %s has other items: %s",
+              Quoted(golden.name).text, output, Quoted(io.name).text, TypeText(io).text);
+}
+
 }  // namespace
 
-const Listing listing = {open, close, begin, bind, give};
+const Listing listing = {open, close, begin, bind, give, compare_output};
 
 }  // namespace rt

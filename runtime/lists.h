@@ -2,6 +2,7 @@
 // what a run made of them becomes values again.
 #pragma once
 
+#include "runtime/compare.h"
 #include "runtime/model.h"
 
 namespace rt {
@@ -16,6 +17,10 @@ struct Listing {
   cameo_status (*bind)(cameo_context* context, int32_t index, const cameo_value& value, cameo_error* error);
   /// An output of such a kind: its values, until the next run.
   cameo_status (*give)(cameo_context* context, int32_t index, cameo_value& value, cameo_error* error);
+  /// The worst of the tensors of an output; a mismatch where it holds others than the golden case. `tolerances` has one
+  /// for each of them, and moves on behind them.
+  cameo_status (*compare)(const Io& io, const Golden& golden, uint32_t output, const cameo_value& got,
+                          const double*& tolerances, Comparison& worst, cameo_error* error);
 };
 
 inline bool is_list(const Io& io) { return io.kind > CAMEO_KIND_STRINGS; }

@@ -151,7 +151,9 @@ int64_t to_integer(double value) { return clamp<int64_t>(value); }
 
 double number_at(uint32_t dtype, const void* data, int64_t index) {
   switch (dtype) {
+    case kC64:
     case kF32: return read<float>(data, index);
+    case kC128:
     case kF64: return read<double>(data, index);
     case kF16: return half_to_float(read<uint16_t>(data, index));
     case kBf16: return bfloat_to_float(read<uint16_t>(data, index));
@@ -187,7 +189,9 @@ int64_t element_in_byte(uint32_t dtype, const void* data, int64_t index) {
 
 void set_number(uint32_t dtype, void* data, int64_t index, double value) {
   switch (dtype) {
+    case kC64:
     case kF32: return put(data, index, static_cast<float>(value));
+    case kC128:
     case kF64: return put(data, index, value);
     case kF16: return put(data, index, float_to_half(value));
     case kBf16: return put(data, index, float_to_bfloat(value));

@@ -1,4 +1,5 @@
-// One element of any type as a number, and back: for readers, writers and comparisons, not for kernels.
+// One element of any type as a number, and back: for readers, writers and comparisons, not for kernels. Of complex
+// numbers `index` counts the parts: 2n is the real one of the n-th.
 #pragma once
 
 #include "runtime/dtype.h"

@@ -217,11 +217,12 @@ struct Image {  // a plan for one machine, and its code; a program lists the bes
 // Compact tensors of the program's own types and dims; of strings where each one ends, as i64, and then their bytes.
 struct Golden {
   const char* name = nullptr;
-  const void* const* inputs = nullptr;
+  const void* const* inputs = nullptr;  // bytes; of a list a cameo_value
   const void* const* outputs = nullptr;
-  const double* tolerances = nullptr;  // absolute, one an output; null or negative: the default rule
-  const int64_t* symbols = nullptr;    // the size of each of the program's symbols; null where it has none
-  const int64_t* dims = nullptr;       // of all outputs; null where they follow from the symbols that inputs give
+  const double* tolerances =
+      nullptr;                       // absolute, one for each tensor of the outputs; null or negative: the default rule
+  const int64_t* symbols = nullptr;  // the size of each of the program's symbols; null where it has none
+  const int64_t* dims = nullptr;     // of all outputs; null where they follow from the symbols that inputs give
 };
 
 struct MadeUp {                    // weights that the file does not hold
@@ -255,6 +256,8 @@ extern __attribute__((visibility("hidden"))) const Listing listing;
 namespace program {
 struct ListFiles;  // array.h; linked where a table names it, with the program: null in a library that is none
 extern __attribute__((visibility("hidden"), weak)) const ListFiles list_files;
+struct ComplexTexts;  // literal.cpp; likewise
+extern __attribute__((visibility("hidden"), weak)) const ComplexTexts complex_texts;
 struct StringFiles;  // npy.cpp; likewise
 extern __attribute__((visibility("hidden"), weak)) const StringFiles string_files;
 }  // namespace program
@@ -304,7 +307,8 @@ struct Program {
   const WeightsFile* weights_file = nullptr;
   const Listing* lists = nullptr;  // null: no value is a sequence, an optional or a map
   const program::ListFiles* list_files = nullptr;
-  const StringTable* strings = nullptr;  // null: no value is of strings
+  const StringTable* strings = nullptr;            // null: no value is of strings
+  const program::ComplexTexts* complex = nullptr;  // null: no input is complex
 };
 
 }  // namespace rt

@@ -3,6 +3,7 @@
 #include "runtime/dtype.h"
 #include "runtime/errors.h"
 #include "runtime/libc.h"
+#include "runtime/lists.h"
 #include "runtime/sizes.h"
 #include "runtime/string_heap.h"
 #include "runtime/values.h"
@@ -58,14 +59,26 @@ bool has_dims(const Io& io, const int64_t*& dims) {
   return same;
 }
 
-cameo_check check_output(const Io& io, const Golden& golden, uint32_t i, const cameo_value& got) {
+Comparison compare_output(const Io& io, const void* expected, const double*& tolerances, const cameo_value& got) {
   Tolerance tolerance;
-  if (golden.tolerances) tolerance.absolute = golden.tolerances[i];
-  const Comparison c = io.kind == CAMEO_KIND_STRINGS
-                           ? compare_strings(elements(io), got, golden.outputs[i])
-                           : compare(io.dtype, elements(io), got.tensor.data, golden.outputs[i], tolerance);
-  return {sizeof(cameo_check), c.passed,    golden.name,  static_cast<int32_t>(i), 0,          c.max_error,
-          c.magnitude,         c.tolerance, c.mismatches, c.worst_index,           c.expected, c.got};
+  if (tolerances) tolerance.absolute = *tolerances++;
+  return io.kind == CAMEO_KIND_STRINGS ? compare_strings(elements(io), got, expected)
+                                       : compare(io.dtype, elements(io), got.tensor.data, expected, tolerance);
+}
+
+cameo_check check_of(const Comparison& c, const char* name, uint32_t output) {
+  return {sizeof(cameo_check),
+          c.passed,
+          name,
+          static_cast<int32_t>(output),
+          0,
+          c.max_error,
+          c.magnitude,
+          c.tolerance,
+          c.mismatches,
+          c.worst_index,
+          c.expected,
+          c.got};
 }
 
 // The inputs of a case; `strings` grows by what those of strings need.
@@ -81,6 +94,10 @@ cameo_status set_inputs(cameo_context* context, const Golden& golden, cameo_valu
   for (uint32_t i = 0; i < count; ++i) {
     const Io& io = context->inputs[i];
     const bool is_strings = io.kind == CAMEO_KIND_STRINGS;
+    if (io.of) {
+      in[i] = *static_cast<const cameo_value*>(golden.inputs[i]);
+      continue;
+    }
     in[i] = is_strings ? golden_strings(io, golden.inputs[i], room) : golden_value(io, golden.inputs[i]);
     if (is_strings) room += bytes_of_strings(elements(io));
   }
@@ -97,12 +114,21 @@ cameo_status run_case(cameo_context* context, const Golden& golden, cameo_value*
     status = run(context, in, static_cast<int32_t>(program.input_count), out,
                  static_cast<int32_t>(program.output_count), nullptr, error);
   const int64_t* dims = golden.dims;
+  const double* tolerances = golden.tolerances;
   for (uint32_t i = 0; i < program.output_count && (!status || status == CAMEO_MISMATCH); ++i) {
-    if (!has_dims(context->outputs[i], dims))
+    const Io& io = context->outputs[i];
+    Comparison c = {};
+    if (io.of) {
+      const cameo_status other = program.lists->compare(io, golden, i, out[i], tolerances, c, error);
+      if (other) return other;
+    } else if (has_dims(io, dims)) {
+      c = compare_output(io, golden.outputs[i], tolerances, out[i]);
+    } else {
       return fail(error, CAMEO_MISMATCH, static_cast<int32_t>(i), -1, "case %s: output %u %s has other dims: %s",
                   Quoted(golden.name).text, i, Quoted(program.outputs[i].name).text,
-                  TypeText(program.outputs[i].dtype, context->outputs[i].rank, context->outputs[i].dims).text);
-    const cameo_check check = check_output(context->outputs[i], golden, i, out[i]);
+                  TypeText(io.dtype, io.rank, io.dims).text);
+    }
+    const cameo_check check = check_of(c, golden.name, i);
     if (report.call) report.call(report.user, &check);
     if (check.passed || status) continue;
     status = fail(error, CAMEO_MISMATCH, static_cast<int32_t>(i), -1,

@@ -108,9 +108,10 @@ cameo_status check_type(const Io& io, const cameo_tensor& tensor, const char* wh
 cameo_status check_address(const Io& io, const cameo_tensor& tensor, const char* what, int32_t index,
                            cameo_error* error) {
   const auto address = reinterpret_cast<uint64_t>(data_of(tensor));
-  if (address & static_cast<uint64_t>(element_bytes(io.dtype) - 1))  // 2^n bytes
+  const uint32_t moved = type_of_parts(io.dtype);
+  if (address & static_cast<uint64_t>(element_bytes(moved) - 1))  // 2^n bytes
     return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "%s %d %s: data is not aligned to its %u-bit elements", what,
-                index, Quoted(io.name).text, type_info(io.dtype).bits);
+                index, Quoted(io.name).text, type_info(moved).bits);
   if (tensor.device.device_type != CAMEO_CPU && address % kAlignment)
     return fail(error, CAMEO_INVALID_ARGUMENT, index, -1,
                 "%s %d %s: data on a GPU is not aligned to %d bytes, as its kernels need it", what, index,

@@ -321,7 +321,6 @@ class Importer {
   onnx::ModelProto& proto_;
   const ImportOptions& options_;
   std::set<std::string> deciding_;
-  const std::set<std::string_view>* wanted_ = nullptr;  // of the graph's own values, where its outputs are chosen
   DataFolder folder_;
   TensorReader reader_;
   Model model_;

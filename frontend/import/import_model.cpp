@@ -267,7 +267,6 @@ void Importer::import_main() {
   Scope scope{model_.graph, region, nodes_left_};
   std::optional<Needed> needed;
   if (!options_.outputs.empty()) needed = needed_by_outputs(g.node());
-  wanted_ = needed ? &needed->names : nullptr;
   import_inputs(g, scope, needed ? &*needed : nullptr);
   import_initializers(g, scope);
   std::set<std::string_view> given;
@@ -276,7 +275,6 @@ void Importer::import_main() {
   unwrap_outputs(g, scope);
   check_declared(g, scope);
   import_outputs(g, scope);
-  wanted_ = nullptr;
 }
 
 /// Outputs that are optional, though the model declares what they hold: they hold it.

@@ -278,27 +278,14 @@ void Importer::import_operator(onnx::NodeProto& n, const Operator& op, int versi
     import_control(n, std::move(facts), graphs, scope);
 }
 
-namespace {
-void check_runs(const Operator& op, const Type& t, std::string_view verb) {
-  if (t.kind == Kind::Tensor && !runs(t.dtype))
-    throw CompileError(Code::E0403,
-                       fmt::format("`{}` {} {}, which is not computed with yet", op.name, verb, to_string(t)));
-}
-}  // namespace
-
 /// Adds the node; what its bodies capture are trailing inputs.
 void Importer::add_node(const onnx::NodeProto& n, NodeFacts f, std::span<const std::string_view> captures,
                         Scope& scope) {
   for (std::string_view name : captures) f.inputs.push_back(*scope.find(name));
-  for (ValueId v : f.inputs)
-    if (v) check_runs(*f.op, scope.graph.type(v), "takes");
   int outputs = n.output_size();  // each of a list counts; of others, trailing ones without a name are not there
   while (!is_list(*f.op) && n.output(outputs - 1).empty()) --outputs;
   std::vector<ValueId> made =
       scope.graph.add(*f.op, std::move(f.inputs), std::move(f.attrs), {f.row}, f.version, outputs, std::move(f.bodies));
-  for (size_t i = 0; i < made.size(); ++i)
-    if (scope.outer || !wanted_ || wanted_->contains(n.output(static_cast<int>(i))))
-      check_runs(*f.op, scope.graph.type(made[i]), "gives");
   define_outputs(n, scope, made);
 }
 

@@ -132,7 +132,7 @@ Type type_of_element(const onnx::TypeProto& t) {
     return Type::list(Kind::Map, values, key);
   }
   const DType dtype = dtype_of(t.tensor_type().elem_type());
-  if (!t.has_tensor_type() || !runs(dtype) || is_packed(dtype))
+  if (!t.has_tensor_type() || dtype == DType::undefined || is_packed(dtype))
     throw CompileError(Code::E0403, t.has_tensor_type()
                                         ? fmt::format("a list of {} is not computed with yet", name(dtype))
                                         : fmt::format("a list of {}", describe(t)));
@@ -213,6 +213,11 @@ struct ListParser {
 bool set_item(Tensor& t, int64_t i, std::string_view item) {
   if (t.dtype() == DType::str) return t.set_int(i, code_of(item)), true;
   if (t.dtype() == DType::b1 && (item == "true" || item == "false")) return t.set_int(i, item == "true"), true;
+  if (is_complex(t.dtype())) {
+    const auto v = parse_complex(item);
+    if (v) t.parts().set(2 * i, v->real()), t.parts().set(2 * i + 1, v->imag());
+    return v.has_value();
+  }
   if (is_float(t.dtype())) {
     std::string text(item);
     char* end;
@@ -228,8 +233,7 @@ bool set_item(Tensor& t, int64_t i, std::string_view item) {
 }  // namespace
 
 Tensor parse_constant(std::string_view text, const std::string& input, const Type& type) {
-  if (type.kind != Kind::Tensor || !runs(type.dtype))
-    bad_constant(input, text, fmt::format("the input is {}", to_string(type)));
+  if (type.kind != Kind::Tensor) bad_constant(input, text, fmt::format("the input is {}", to_string(type)));
   ListParser list{trim(text), {}, {}};
   if (!list.parse()) bad_constant(input, text, "neither a number nor a list of equally long lists");
   bool fill = list.dims.empty() && is_static(type.shape);

@@ -314,7 +314,7 @@ bool Graph::folds_at_once(const Node& node) const {
     elements +=
         type(v).kind == Kind::Tensor && is_static(type(v).shape) ? product(type(v).shape).value() : kFoldAtOnce + 1;
   // outputs of no elements are known without what a composite makes on the way to them
-  return elements > 0 && elements <= kFoldAtOnce && runs(type(node.outputs[0]).dtype) && folded_bytes_ < kFoldBytes &&
+  return elements > 0 && elements <= kFoldAtOnce && folded_bytes_ < kFoldBytes &&
          short_work(meaning_of(*this, node), elements);
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "frontend/ir/by_parts.h"
 #include "frontend/ir/check.h"
 
 namespace cameo {
@@ -211,7 +212,10 @@ int version_at(const Operator& op, int opset) {
 }
 
 const Meaning& meaning_of(const Graph& g, const Node& n) {
-  if (!n.meaning) n.meaning = std::make_shared<const Meaning>(n.op->meaning(MeaningView(g, n)));
+  if (n.meaning) return *n.meaning;
+  const MeaningView view(g, n);
+  const auto of_complex = by_parts(view);
+  n.meaning = std::make_shared<const Meaning>(of_complex ? *of_complex : n.op->meaning(view));
   return *n.meaning;
 }
 

@@ -129,6 +129,15 @@ Tensor Tensor::reshaped(std::vector<int64_t> dims) const {
   return t;
 }
 
+Tensor Tensor::parts() const {
+  Tensor t = *this;
+  if (!is_complex(dtype_)) return t;
+  t.dtype_ = type_of_parts(dtype_);
+  t.dims_.push_back(2);
+  t.size_ *= 2;
+  return t;
+}
+
 int64_t Tensor::get_int(int64_t i) const {
   switch (dtype_) {
     case DType::i64:
@@ -194,6 +203,25 @@ void Tensor::set_int(int64_t i, int64_t v) {
   }
 }
 
+std::optional<std::complex<double>> parse_complex(std::string_view text) {
+  const auto number = [](std::string_view part) -> std::optional<double> {
+    const std::string s(part);
+    char* end;
+    const double v = std::strtod(s.c_str(), &end);
+    return !s.empty() && *end == 0 ? std::optional(v) : std::nullopt;
+  };
+  if (!text.ends_with('j')) {
+    const auto real = number(text);
+    return real ? std::optional<std::complex<double>>(*real) : std::nullopt;
+  }
+  text.remove_suffix(1);
+  size_t sign = 0;  // of the imaginary part, not of an exponent
+  for (size_t i = 1; i < text.size(); ++i)
+    if ((text[i] == '+' || text[i] == '-') && (text[i - 1] | 32) != 'e') sign = i;
+  const auto real = sign ? number(text.substr(0, sign)) : 0., imaginary = number(text.substr(sign));
+  return real && imaginary ? std::optional<std::complex<double>>({*real, *imaginary}) : std::nullopt;
+}
+
 Tensor spelled(const Tensor& strings) {
   std::string texts;
   std::vector<int64_t> ends;
@@ -203,6 +231,14 @@ Tensor spelled(const Tensor& strings) {
   std::ranges::copy(std::as_bytes(std::span(ends)), out.mutable_bytes().begin());
   std::ranges::copy(std::as_bytes(std::span(texts)), out.mutable_bytes().begin() + std::ssize(ends) * 8);
   return out;
+}
+
+std::vector<Tensor> tensors_of(const Tensor& value) {
+  if (!value.is_list()) return {value};
+  std::vector<Tensor> all;
+  for (const Tensor& item : value.items())
+    for (Tensor& t : tensors_of(item)) all.push_back(std::move(t));
+  return all;
 }
 
 bool operator==(const Tensor& a, const Tensor& b) {

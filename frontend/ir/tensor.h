@@ -1,6 +1,7 @@
 // Tensor: an immutable, shared, compact row-major array of one element type; its bytes are owned or mapped from the
 // model. What a run computes may also be a list of such: a sequence, an optional or a map.
 #pragma once
+#include <complex>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -61,6 +62,8 @@ class Tensor {
   void set(int64_t i, double v);     // rounds floats to the type, saturates nothing: the caller has
   void set_int(int64_t i, int64_t v);
   Tensor reshaped(std::vector<int64_t> dims) const;  // shares the bytes
+  /// Of complex numbers, the real and the imaginary parts along a last axis of 2; else itself. Shares the bytes.
+  Tensor parts() const;
   /// Of strings, whose elements are codes.
   std::string_view text(int64_t i) const;
   std::vector<std::string> strings() const;
@@ -89,7 +92,11 @@ Tensor unpacked(DType t, std::vector<int64_t> dims, std::span<const std::byte> b
 Tensor packed(const Tensor& t);
 /// Strings as bytes that say all: where each text ends, as i64, and then the texts.
 Tensor spelled(const Tensor& strings);
+/// The tensors that a value is made of: of a list those of its items, in order.
+std::vector<Tensor> tensors_of(const Tensor& value);
 bool operator==(const Tensor& a, const Tensor& b);  // type, dims and bytes, or items
+/// `1+2j`, `2j` or `1`, as Python writes complex numbers.
+std::optional<std::complex<double>> parse_complex(std::string_view text);
 /// The product of dims; nullopt when one is negative or the product overflows.
 std::optional<int64_t> element_count(std::span<const int64_t> dims);
 

@@ -1,9 +1,8 @@
 // BitCast: the same bits read as another type of the same width.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "frontend/ops/conversion.h"
+#include "frontend/ops/same_bytes.h"
 
 namespace cameo::ops {
 namespace {
@@ -16,19 +15,6 @@ void infer_bit_cast(Infer& n) {
   n.output(0, to, n.shape());
 }
 
-Meaning bit_cast_meaning(const MeaningView& n) {
-  Opaque kernel{"bit_cast"};
-  kernel.numbers.push_back(product(n.shape()).extent());
-  kernel.units = product(n.shape()).estimate();
-  return kernel;
-}
-
-std::vector<Tensor> bit_cast_reference(const MeaningView& n, std::span<const Tensor> in) {
-  Tensor y(n.out_dtype(), in[0].dims());
-  std::ranges::copy(in[0].bytes(), y.mutable_bytes().begin());
-  return {y};
-}
-
 }  // namespace
 
 Operator declare_bit_cast() {
@@ -37,8 +23,8 @@ Operator declare_bit_cast() {
           .inputs = {{"input"}},
           .attributes = {{"to", AttrKind::Int}},
           .infer = infer_bit_cast,
-          .meaning = bit_cast_meaning,
-          .reference = bit_cast_reference};
+          .meaning = same_bytes,
+          .reference = same_bytes_reference};
 }
 
 }  // namespace cameo::ops

@@ -4,7 +4,7 @@
 namespace cameo::ops {
 namespace {
 void infer_cast(Infer& n) {
-  check_conversion(n, n.dtype(), target_type(n));
+  check_conversion(n, target_type(n));
   check_round_mode(n);
   n.output(0, target_type(n), n.shape());
 }
@@ -17,7 +17,7 @@ Meaning cast_meaning(const MeaningView& n) {
 Operator declare_cast() {
   return {.name = "Cast",
           .since = {1, 6, 9, 13, 19, 21, 23, 24, 25, 28},
-          .inputs = {{"input", kTensors}},
+          .inputs = {{"input", kAllButComplex}},
           .attributes = {{"to", AttrKind::Int}, {"saturate", 1, 19}, {"round_mode", "up", 24}},
           .infer = infer_cast,
           .meaning = cast_meaning};

@@ -4,7 +4,6 @@
 namespace cameo::ops {
 namespace {
 void infer_cast_like(Infer& n) {
-  check_conversion(n, n.dtype(0), n.dtype(1));
   check_round_mode(n);
   n.output(0, n.dtype(1), n.shape(0));
 }
@@ -19,7 +18,7 @@ Meaning cast_like_meaning(const MeaningView& n) {
 Operator declare_cast_like() {
   return {.name = "CastLike",
           .since = {15, 19, 21, 23, 24, 25},
-          .inputs = {{"input", kTensors}, {"target_type", kTensors}},
+          .inputs = {{"input", kAllButComplex}, {"target_type", kAllButComplex}},
           .attributes = {{"saturate", 1, 19}, {"round_mode", "up", 24}},
           .infer = infer_cast_like,
           .meaning = cast_like_meaning};

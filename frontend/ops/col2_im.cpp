@@ -87,7 +87,7 @@ Meaning col2_im(const MeaningView& n) {
 Operator declare_col2_im() {
   return {.name = "Col2Im",
           .since = {18},
-          .inputs = {{"input", kNumbers}, {"image_shape", kInt64}, {"block_shape", kInt64}},
+          .inputs = {{"input", kNumbers | kComplex}, {"image_shape", kInt64}, {"block_shape", kInt64}},
           .outputs = {{"output"}},
           .attributes = {{"dilations", AttrKind::Ints}, {"pads", AttrKind::Ints}, {"strides", AttrKind::Ints}},
           .infer = infer_col2_im,

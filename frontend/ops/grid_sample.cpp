@@ -96,7 +96,7 @@ Meaning grid_sample(const MeaningView& n) { return Sampler(n).meaning(); }
 Operator declare_grid_sample() {
   return {.name = "GridSample",
           .since = {16, 20, 22},
-          .inputs = {{"X", kNumbers | kBool}, {"grid", kFloats}},
+          .inputs = {{"X", kNumbers | kBool | kComplex}, {"grid", kFloats}},
           .attributes = {{"align_corners", 0}, {"mode", "linear"}, {"padding_mode", "zeros"}},
           .infer = infer_grid_sample,
           .meaning = grid_sample};

@@ -1,16 +1,21 @@
 // NonZero: the indices of the elements that are not zero, in row-major order, one column an element. Each such element
 // goes to the place that the number of those before it says; all others go to one place more, which is cut off.
-#include "frontend/ir/build.h"
+#include "frontend/ir/by_parts.h"
 
 namespace cameo::ops {
 namespace {
 
 void infer_non_zero(Infer& n) { n.output(0, DType::i64, {Dim(n.rank()), n.fresh(product(n.shape()).upper())}); }
 
+ValueId is_zero(Build& b, ValueId x) {
+  const DType t = b.type(x).dtype;
+  if (is_complex(t)) return b.op("And", {is_zero(b, part_of(b, x, 0)), is_zero(b, part_of(b, x, 1))});
+  return b.op("Equal", {x, b.cast(b.scalar(DType::i64, 0), t)});
+}
+
 /// The row-major indices of the elements that are not zero, in order.
 ValueId kept_places(Build& b, ValueId x) {
-  const ValueId flat = b.reshape(x, {-1}), zero = b.cast(b.scalar(DType::i64, 0), b.type(x).dtype);
-  const ValueId keeps = b.op("Not", {b.op("Equal", {flat, zero})}), ones = b.cast(keeps, DType::i64);
+  const ValueId flat = b.reshape(x, {-1}), keeps = b.op("Not", {is_zero(b, flat)}), ones = b.cast(keeps, DType::i64);
   const ValueId before = b.op("CumSum", {ones, b.scalar(DType::i64, 0)}, {{"exclusive", int64_t{1}}});
   const ValueId count = b.reduce("ReduceSum", ones, {0});
   b.graph().decide(count, Interval{0, product(b.type(x).shape).upper()});
@@ -44,7 +49,7 @@ Meaning non_zero_meaning(const MeaningView& n) {
 Operator declare_non_zero() {
   return {.name = "NonZero",
           .since = {9, 13},
-          .inputs = {{"X", kNumbers | kBool}},
+          .inputs = {{"X", kNumbers | kBool | kComplex}},
           .infer = infer_non_zero,
           .meaning = non_zero_meaning};
 }

@@ -51,7 +51,7 @@ inline void check_broadcasts(const NodeView& n, int input) {
 /// The type of the first stage, by the attribute `stash_type`.
 inline DType stash_type(const NodeView& n) {
   int64_t t = n.attr_int("stash_type");
-  if (t < 0 || t >= kDTypeCount || !is_float(static_cast<DType>(t)) || !runs(static_cast<DType>(t)))
+  if (t < 0 || t >= kDTypeCount || !is_float(static_cast<DType>(t)))
     n.fail(Code::E0204, fmt::format("`stash_type` is {}", t));
   return static_cast<DType>(t);
 }

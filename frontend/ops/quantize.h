@@ -100,9 +100,4 @@ inline Expr quantized_to_float(Expr x, Expr zero, DType to, bool saturate) {
   return convert(none ? x : x + zero, to, saturate);
 }
 
-/// Types that are known but cannot be computed with.
-inline void check_runs(const NodeView& n, DType t) {
-  if (!runs(t)) n.fail(Code::E0403, fmt::format("`{}` with elements of {}", n.node().op->name, name(t)));
-}
-
 }  // namespace cameo::ops

@@ -14,8 +14,6 @@ DType result_type(const NodeView& n) {
 
 void infer_quantize_linear(Infer& n) {
   DType t = result_type(n);
-  check_runs(n, t);
-  check_runs(n, n.dtype(1));
   if (!is_integer(t) && !kNarrow.contains(t)) n.fail(Code::E0301, fmt::format("`QuantizeLinear` to {}", name(t)));
   check_parameter(n, 1);
   check_scale(n, 1);

@@ -134,7 +134,7 @@ Meaning resize(const MeaningView& n) {
 Operator declare_resize() {
   return {.name = "Resize",
           .since = {10, 11, 13, 18, 19},
-          .inputs = {{"X", kNumbers | kBool},
+          .inputs = {{"X", kNumbers | kBool | kComplex},
                      {"roi", kFloats, InputSpec::Optional},
                      {"scales", DTypes(DType::f32), InputSpec::Optional},
                      {"sizes", kInt64, InputSpec::Optional}},

@@ -1,6 +1,7 @@
 // Scan: a Loop over the scanned axis of its inputs. Inputs are states, scanned tensors, then the `captures` outer
 // values that the body reads; version 8 puts sequence lengths first, a batch axis before everything, and is a Loop over
-// the batch outside.
+// the batch outside. Behind its length a sequence is scanned on, at its last element: states stay as they are then,
+// and zeros are stacked.
 #include "frontend/ir/build.h"
 #include "frontend/ops/control.h"
 #include "frontend/ops/operands.h"
@@ -39,7 +40,6 @@ ScanShape scan_shape(const NodeView& n) {
       static_cast<int>(body.inputs().size()) != n.input_count() - s.first)
     n.fail(Code::E0203, fmt::format("`Scan` has {} inputs of which {} are scanned, its body has {} and gives {}",
                                     n.input_count(), s.scans, body.inputs().size(), body.outputs().size()));
-  if (s.batched && n.has(0)) n.fail(Code::E0402, "`Scan` of version 8 with `sequence_lens`");
   s.in_backward = list(n, s.batched ? "directions" : "scan_input_directions", s.scans);
   s.out_backward = list(n, "scan_output_directions", s.outputs);
   auto in_axes = list(n, "scan_input_axes", s.scans), out_axes = list(n, "scan_output_axes", s.outputs);
@@ -48,6 +48,7 @@ ScanShape scan_shape(const NodeView& n) {
     s.out_axes.push_back(NodeView::axis(out_axes[i], body.type(body.outputs()[s.states + i].value).rank() + 1));
   s.steps = n.shape(s.scan(0))[s.in_axes[0] + s.batched];
   if (s.batched) s.batch = n.shape(s.scan(0))[0];
+  if (s.batched && n.has(0)) check_shape(n, 0, {s.batch}, "one a sequence");
   for (int i = 1; i < s.scans; ++i)
     s.steps = same_dim(n, s.steps, n.shape(s.scan(i))[s.in_axes[i] + s.batched], "lengths of scanned inputs");
   return s;
@@ -81,21 +82,33 @@ std::vector<ValueId> no_steps(const ScanShape& s, const Graph& body, Build& b, c
 }
 
 /// The scan over values of `b`: states, scanned tensors, captured values; gives final states, then the stacked outputs.
-std::vector<ValueId> scan_steps(const ScanShape& s, const Graph& body, Build& b, const std::vector<ValueId>& in) {
+/// `length`, if there is one: how many of the steps count.
+std::vector<ValueId> scan_steps(const ScanShape& s, const Graph& body, Build& b, const std::vector<ValueId>& in,
+                                ValueId length = {}) {
   bool shapes_known =
       std::ranges::all_of(body.outputs(), [&](const Port& p) { return is_static(body.type(p.value).shape); });
   if (s.steps.is_static(0) && shapes_known) return no_steps(s, body, b, in);
   std::vector<ValueId> states(in.begin(), in.begin() + s.states);
   ValueId count = trips(b, in[s.states], s.in_axes[0], s.steps);
-  ValueId last = b.sub(count, b.scalar(DType::i64, 1));
+  const ValueId zero = b.scalar(DType::i64, 0), one = b.scalar(DType::i64, 1);
+  ValueId last = b.sub(count, one);
+  if (length) last = b.op("Max", {zero, b.op("Min", {last, b.sub(length, one)})});
   auto out = b.loop(count, states, [&](Build& step, ValueId i, std::span<const ValueId> state) {
     std::vector<ValueId> inputs(state.begin(), state.end());
     for (int k = 0; k < s.scans; ++k) {
       ValueId at = s.in_backward[k] ? step.sub(step.capture(last), i) : i;
+      if (length)
+        at = s.in_backward[k] ? step.op("Max", {step.capture(zero), at}) : step.op("Min", {at, step.capture(last)});
       inputs.push_back(step.gather(step.capture(in[s.states + k]), at, s.in_axes[k]));
     }
     for (int k = 0; k < s.captures; ++k) inputs.push_back(step.capture(in[s.states + s.scans + k]));
     auto results = inline_graph(step.graph(), body, inputs, {});
+    for (size_t k = 0; length && k < results.size(); ++k) {
+      const ValueId counts = step.op("Less", {i, step.capture(length)});
+      const ValueId otherwise =
+          k < state.size() ? state[k] : step.graph().constant(Tensor(step.type(results[k]).dtype, {}));
+      results[k] = step.op("Where", {counts, results[k], otherwise});
+    }
     return Build::Step{{results.begin(), results.begin() + s.states}, {results.begin() + s.states, results.end()}};
   });
   for (int k = 0; k < s.outputs; ++k) {
@@ -122,7 +135,8 @@ Meaning scan(const MeaningView& n) {
       ValueId v = one.capture(in[k]);
       of_batch.push_back(k < s.states + s.scans ? one.gather(v, i) : v);
     }
-    return Build::Step{{}, scan_steps(s, n.body(0), one, of_batch)};
+    const ValueId length = n.has(0) ? one.gather(one.capture(b.in(0)), i) : ValueId{};
+    return Build::Step{{}, scan_steps(s, n.body(0), one, of_batch, length)};
   }));
 }
 

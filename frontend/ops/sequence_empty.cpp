@@ -6,7 +6,7 @@ namespace {
 
 void infer_sequence_empty(Infer& n) {
   const auto dtype = static_cast<DType>(n.attr_int("dtype"));
-  if (n.attr_int("dtype") <= 0 || n.attr_int("dtype") >= kDTypeCount || !runs(dtype) || is_packed(dtype))
+  if (n.attr_int("dtype") <= 0 || n.attr_int("dtype") >= kDTypeCount || is_packed(dtype))
     n.fail(Code::E0403, fmt::format("a sequence of elements of type {} is not computed with yet", n.attr_int("dtype")));
   Type element(dtype, {});
   element.ranked = false;

@@ -2,7 +2,7 @@
 // occurrences; the place of each one's first occurrence; which of them each element is; how often each occurs. A NaN is
 // equal to a NaN; strings are compared by their ranks. `Distinct` finds the groups of equals, whose number decides the
 // outputs' extent.
-#include "frontend/ir/build.h"
+#include "frontend/ir/by_parts.h"
 
 namespace cameo::ops {
 namespace {
@@ -23,15 +23,16 @@ void infer_unique(Infer& n) {
     if (n.wants(i)) n.output(i, DType::i64, {i == 2 ? from : kept});
 }
 
-/// What is compared, as the rows of a matrix.
+/// What is compared, as the rows of a matrix; of complex numbers the parts, the real one first.
 ValueId rows_of(const MeaningView& n, Build& b, int axis) {
-  const bool is_text = n.dtype() == DType::str;
-  const ValueId x = is_text ? b.graph().add(get_operator("RankTexts", "cameo"), {b.in(0)})[0] : b.in(0);
-  if (!n.has_attr("axis")) return b.op("Flatten", {x}, {{"axis", int64_t{n.rank()}}});
+  const bool has_axis = n.has_attr("axis"), is_text = n.dtype() == DType::str;
   std::vector<int64_t> perm{axis};
   for (int d = 0; d < n.rank(); ++d)
     if (d != axis) perm.push_back(d);
-  return b.op("Flatten", {b.transpose(x, perm)}, {{"axis", int64_t{1}}});
+  ValueId x = is_text ? b.graph().add(get_operator("RankTexts", "cameo"), {b.in(0)})[0] : b.in(0);
+  if (has_axis) x = b.transpose(x, perm);
+  if (is_complex(n.dtype())) x = parts_of(b, x);
+  return b.op("Flatten", {x}, {{"axis", int64_t{has_axis ? 1 : n.rank()}}});
 }
 
 Meaning unique(const MeaningView& n) {
@@ -52,7 +53,7 @@ Meaning unique(const MeaningView& n) {
 Operator declare_unique() {
   return {.name = "Unique",
           .since = {11},
-          .inputs = {{"X", kNumbers | kBool | kStrings}},
+          .inputs = {{"X", kNumbers | kBool | kComplex | kStrings}},
           .outputs = {{"Y"},
                       {"indices", OutputSpec::Optional},
                       {"inverse_indices", OutputSpec::Optional},

@@ -66,7 +66,7 @@ Meaning upsample(const MeaningView& n) {
 Operator declare_upsample() {
   return {.name = "Upsample",
           .since = {1, 7, 9},
-          .inputs = {{"X", kNumbers | kBool}, {"scales", DTypes(DType::f32), InputSpec::Optional}},
+          .inputs = {{"X", kNumbers | kBool | kComplex}, {"scales", DTypes(DType::f32), InputSpec::Optional}},
           .attributes = {{"height_scale", AttrKind::Float},
                          {"mode", "nearest"},
                          {"scales", AttrKind::Floats, 7},

@@ -101,6 +101,7 @@ Comparison compare_by(const rt::ErrorRule& rule, const Tensor& values, const Ten
     });
   Comparison c;
   if (!are_alike(values, rounded, c)) return c;
+  if (is_complex(values.dtype())) return compare_by(rule, values.parts(), rounded.parts(), exact.parts(), golden_error);
   if (!is_float(values.dtype()) || is_minifloat(values.dtype())) return compare_exact(values, rounded, exact);
   double error = 0, largest = 0;
   for (int64_t i = 0; i < values.size(); ++i) {
@@ -123,6 +124,7 @@ double magnitude_of(const Tensor& t) {
   double largest = 0;
   if (t.is_list())
     for (const Tensor& item : t.items()) largest = std::max(largest, magnitude_of(item));
+  if (is_complex(t.dtype())) return magnitude_of(t.parts());
   for (int64_t i = 0; is_float(t.dtype()) && i < t.size(); ++i)
     if (const double v = std::fabs(t.get(i)); std::isfinite(v)) largest = std::max(largest, v);
   return largest;
@@ -142,6 +144,7 @@ Comparison compare_within(const Tensor& values, const Tensor& want, double toler
                          [&](size_t i) { return compare_within(values.items()[i], want.items()[i], tolerance); });
   Comparison c;
   if (!are_alike(values, want, c)) return c;
+  if (is_complex(values.dtype())) return compare_within(values.parts(), want.parts(), tolerance);
   if (!is_float(values.dtype()) || is_minifloat(values.dtype())) return compare_exact(values, want, want);
   for (int64_t i = 0; i < values.size(); ++i) add_error(c, difference(values.get(i), want.get(i)), i);
   judge(c, values, want, tolerance);

@@ -65,7 +65,7 @@ bool is_known(const Shape& shape, const std::set<Expr, ById>& sizes) {
 }
 
 void check_type(const Type& t, const Node& n, std::string_view verb) {
-  if (t.kind == Kind::Error || !runs(t.dtype))
+  if (t.kind == Kind::Error)
     throw CompileError(Code::E0403, fmt::format("`{}` {} {}, a type that cannot be computed with yet", n.op->name, verb,
                                                 to_string(t)));
 }

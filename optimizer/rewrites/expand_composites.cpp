@@ -26,9 +26,18 @@ int depth_of_bodies(const Graph& g) {
   return depth;
 }
 
+/// Of a ComplexParts what its operand was made of; else nothing.
+ValueId put_together(const Graph& into, const Node& n, std::span<const ValueId> inputs) {
+  if (n.op->name != "ComplexParts") return {};
+  const NodeId maker = into[inputs[0]].producer;
+  return maker && into[maker].op->name == "ComplexOfParts" ? into[maker].inputs[0] : ValueId{};
+}
+
 Graph expand(const Graph& g, PassContext& context, bool (*stays)(const Node&)) {
   Rule rule = [&](Graph& into, const Node& n, std::span<const ValueId> inputs) -> std::optional<std::vector<ValueId>> {
     if (stays(n)) return std::nullopt;
+    if (const auto parts = put_together(into, n, inputs); parts && context.apply("put_together", into, n.provenance))
+      return std::vector{parts};
     auto count = static_cast<int>(n.outputs.size());
     std::vector<ValueId> outs =
         into.add(*n.op, {inputs.begin(), inputs.end()}, n.attrs, n.provenance, n.version, count, n.bodies);

@@ -127,7 +127,7 @@ Graph fold_constants(const Graph& g, PassContext& context) {
     NodeId made = into.maker_of(outs);
     if (!made) return outs;  // small: folded when it was added
     for (ValueId v : outs)
-      if (!is_static(into.type(v).shape) || !runs(into.type(v).dtype)) return outs;
+      if (!is_static(into.type(v).shape)) return outs;
     if (!afford(context.fold_budget, into, into[made])) return outs;
     if (!context.apply("fold_constant", into, n.provenance)) return outs;
     std::vector<Tensor> in;

@@ -24,6 +24,7 @@
 #include <dlfcn.h>
 
 #include <array>
+#include <complex>
 #include <cstring>
 #include <deque>
 #include <initializer_list>
@@ -74,6 +75,8 @@ template <class T>
 constexpr uint8_t float8_code = 0;
 template <uint8_t Code>
 constexpr uint8_t float8_code<Float8<Code>> = Code;
+template <class T>
+constexpr bool is_complex = std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
 }  // namespace detail
 
 /// The ABI's element type of a C++ type.
@@ -86,10 +89,12 @@ constexpr cameo_dtype dtype_of() {
   if constexpr (std::is_same_v<U, Half>) return {2, bits, 1};
   if constexpr (std::is_same_v<U, BFloat16>) return {4, bits, 1};
   if constexpr (std::is_same_v<U, float> || std::is_same_v<U, double>) return {2, bits, 1};
+  if constexpr (detail::is_complex<U>) return {5, bits, 1};
   static_assert(std::is_same_v<U, bool> || std::is_same_v<U, Half> || std::is_same_v<U, BFloat16> ||
                     std::is_same_v<U, float> || std::is_same_v<U, double> || std::is_integral_v<U> ||
-                    detail::float8_code<U> != 0,
-                "a tensor's elements are numbers, bool, cameo::Half, cameo::BFloat16 or a cameo::Float8");
+                    detail::is_complex<U> || detail::float8_code<U> != 0,
+                "a tensor's elements are numbers, bool, std::complex of float or double, cameo::Half, cameo::BFloat16 "
+                "or a cameo::Float8");
   return {static_cast<uint8_t>(std::is_signed_v<U> ? 0 : 1), bits, 1};
 }
 inline bool operator==(cameo_dtype a, cameo_dtype b) {
@@ -103,7 +108,12 @@ inline std::string to_string(cameo_dtype type) {
   if (type.code == 6) return "bool";
   if (type.code == 3) return "str";
   if (type.code >= 10 && type.code <= 17) return codes[type.code - 10];
-  const char* kind = type.code == 0 ? "i" : type.code == 1 ? "u" : type.code == 2 ? "f" : type.code == 4 ? "bf" : "?";
+  const char* kind = type.code == 0   ? "i"
+                     : type.code == 1 ? "u"
+                     : type.code == 2 ? "f"
+                     : type.code == 4 ? "bf"
+                     : type.code == 5 ? "c"
+                                      : "?";
   return kind + std::to_string(type.bits);
 }
 

@@ -34,7 +34,7 @@ _NOTHING = object()  # what an optional holds that is returned; None: an output 
 _LISTS = {_SEQUENCE: "sequence", _MAP: "map", _OPTIONAL: "optional"}
 _DEVICES = {"auto": 0, "cpu": _CPU, "cuda": _CUDA}
 _OK, _INVALID_ARGUMENT, _NOT_FOUND, _FAILED_PRECONDITION, _UNIMPLEMENTED, _MISMATCH, _TOO_SMALL = 0, 3, 5, 9, 12, 17, 18
-_KINDS = {0: "int", 1: "uint", 2: "float", 6: "bool"}  # DLPack's codes, of which 4 is bf16
+_KINDS = {0: "int", 1: "uint", 2: "float", 5: "complex", 6: "bool"}  # DLPack's codes, of which 4 is bf16
 _CODES = {10: "float8_e4m3fn", 11: "float8_e4m3fnuz", 12: "float8_e5m2", 13: "float8_e5m2fnuz", 14: "float8_e8m0fnu",
           17: "float4_e2m1fn"}  # and others of them, by their names in ml_dtypes
 
@@ -696,7 +696,7 @@ def _has_shape(array, io):
 
 def _from_numbers(array, io, dtype):
     """What a list or a scalar holds, in the declared type; floats are rounded, else no number changes."""
-    if array.dtype.kind not in "biuf":
+    if array.dtype.kind not in ("biufc" if io.dtype.kind == "c" else "biuf"):
         raise ValueError("what is given are no numbers in rows of one length")
     if dtype.code in _CODES:
         raise ValueError("give an array of ml_dtypes.%s, or of uint8 with its codes" % _CODES[dtype.code])
@@ -706,7 +706,7 @@ def _from_numbers(array, io, dtype):
         return np.where(np.isnan(array), 0x7fc0, rounded).astype(np.uint16)
     with np.errstate(all="ignore"):
         made = array.astype(io.dtype)
-    if io.dtype.kind != "f" and not np.array_equal(made, array):
+    if io.dtype.kind not in "fc" and not np.array_equal(made, array):
         raise ValueError("it holds numbers that %s has not" % io.dtype)
     return made
 

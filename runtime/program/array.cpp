@@ -3,16 +3,17 @@
 
 namespace rt::program {
 
+int64_t Array::numbers() const { return count() * parts_of_one(dtype); }
+
 bool parse_dtype(Slice name, uint32_t* dtype) {
-  static constexpr char kLong[][15] = {
-      "",      "float32", "uint8",      "int8",         "uint16",         "int16",      "int32",
-      "int64", "string",  "bool",       "float16",      "float64",        "uint32",     "uint64",
-      "",      "",        "bfloat16",   "float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz",
-      "uint4", "int4",    "float4e2m1", "float8e8m0",   "uint2",          "int2"};
+  const char* longer =  // one behind the other, by the type's number
+      "float32\0uint8\0int8\0uint16\0int16\0int32\0int64\0string\0bool\0float16\0float64\0uint32\0uint64\0complex64\0"
+      "complex128\0bfloat16\0float8e4m3fn\0float8e4m3fnuz\0float8e5m2\0float8e5m2fnuz\0uint4\0int4\0float4e2m1\0"
+      "float8e8m0\0uint2\0int2";
   for (uint32_t i = 1; i < kTypeCount; ++i) {
-    if (!(is_number(i) || i == kString) || !(name == kTypes[i].name || (kLong[i][0] && name == kLong[i]))) continue;
-    *dtype = i;
-    return true;
+    const Slice other = longer;
+    if (name == kTypes[i].name || name == other) return *dtype = i, true;
+    longer += other.size + 1;
   }
   return false;
 }

@@ -23,6 +23,7 @@ struct Array {
     for (int32_t i = 0; i < rank; ++i) n *= dims[i];
     return n;
   }
+  int64_t numbers() const;  // of complex elements their parts
   bool is_strings() const { return dtype == kString; }
   Slice* texts() const { return reinterpret_cast<Slice*>(data); }  // the elements of strings
   uint64_t bytes() const {
@@ -86,6 +87,9 @@ void write_pb(const Array& array, Text* to);
 // ONNX SequenceProto, OptionalProto or MapProto, of which the model says which it is
 bool read_list_pb(Tool& tool, const Io& io, Slice file, Slice what, Array* array);
 void write_list_pb(Tool& tool, const Array& array, Text* to);  // of a tensor a TensorProto
+struct ComplexTexts {  // what only programs with complex inputs hold (Program::complex)
+  bool (*read)(Slice word, uint32_t dtype, char* data, int64_t index);
+};
 struct ListFiles {  // what only programs with lists hold (Program::list_files)
   bool (*read)(Tool& tool, const Io& io, Slice file, Slice what, Array* array);
   void (*write)(Tool& tool, const Array& array, Text* to);

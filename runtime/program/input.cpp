@@ -172,7 +172,7 @@ bool parse_range(Slice text, Range* range) {  // rand[:seed[:lo:hi]]
 
 void fill_random(Array* array, Range range, int32_t index) {
   uint64_t state = static_cast<uint64_t>(range.seed) * 0x2545f4914f6cdd1du + static_cast<uint64_t>(index) + 1;
-  const int64_t count = array->count();
+  const int64_t count = array->numbers();
   for (int64_t i = 0; i < count; ++i) {
     const double unit = static_cast<double>(next_random(&state) >> 11) * 0x1p-53;
     const double span = range.high - range.low;
@@ -197,7 +197,7 @@ bool fill(Tool& tool, const Io& io, Slice spec, int32_t index, Array* array) {
   if (!is_known(io)) settle_sizes(tool);
   *array = array_of(io);
   if (!allocate(tool, array, io.name)) return false;
-  const int64_t count = array->count();
+  const int64_t count = array->numbers(), each = parts_of_one(array->dtype);
   Range range;
   if (array->is_strings()) return fill_texts(tool, io, spec, array);
   if (is_word(spec, "rand")) {
@@ -206,7 +206,10 @@ bool fill(Tool& tool, const Io& io, Slice spec, int32_t index, Array* array) {
     return fill_random(array, range, index), true;
   }
   for (int64_t i = 0; i < count; ++i)
-    set_number(array->dtype, array->data, i, spec == "iota" ? static_cast<double>(i) : spec == "ones");
+    set_number(array->dtype, array->data, i,
+               i % each         ? 0
+               : spec == "iota" ? static_cast<double>(i / each)
+                                : spec == "ones");
   return true;
 }
 

@@ -1,4 +1,4 @@
-// Values written on the command line: `2x2xf32=[[1,2],[3,4]]`, `[1,2]`, `0.5`, `true`, `["a","b"]`.
+// Values written on the command line: `2x2xf32=[[1,2],[3,4]]`, `[1,2]`, `0.5`, `true`, `["a","b"]`, `[1+2j,3]`.
 #include "runtime/numbers.h"
 #include "runtime/program/dims.h"
 #include "runtime/program/input.h"
@@ -12,6 +12,7 @@ struct Literal {
   size_t at = 0;
   uint32_t dtype = kUndefined;
   char* data = nullptr;
+  const ComplexTexts* complex = nullptr;
   int64_t count = 0;
   int32_t rank = 0;
   int32_t leaf = -1;  // the depth of the elements, once one was seen
@@ -45,6 +46,19 @@ bool Literal::string() {
   return !quoted || at++ < text.size;
 }
 
+// As Python writes it, without parentheses: `1+2j`, `2j` or `1`.
+bool read_complex(Slice word, uint32_t dtype, char* data, int64_t index) {
+  size_t sign = 0;  // of the imaginary part, not of an exponent
+  double part[2] = {};
+  const bool is_whole = word.ends_with("j");
+  for (size_t i = 1; is_whole && i < word.size; ++i)
+    if ((word[i] == '+' || word[i] == '-') && (word[i - 1] | 32) != 'e') sign = i;
+  if (is_whole && !parse_number(word.part(sign, word.size - 1), &part[1])) return false;
+  if ((!is_whole || sign) && !parse_number(is_whole ? word.upto(sign) : word, &part[0])) return false;
+  for (int64_t i = 0; i < 2; ++i) set_number(dtype, data, 2 * index + i, part[i]);
+  return true;
+}
+
 bool Literal::element() {
   skip();
   if (dtype == kString) return string();
@@ -54,6 +68,7 @@ bool Literal::element() {
   int64_t integer = 0;
   double number = 0;
   at = end;
+  if (is_complex(dtype)) return complex->read(word, dtype, data, count++);
   if (word == "true" || word == "false")
     set_number(dtype, data, count++, word == "true");
   else if (!is_float(dtype) && parse_integer(word, &integer)) {
@@ -131,6 +146,8 @@ bool complete(Tool& tool, const Io& io, const Literal& literal, Array* array) {
 
 }  // namespace
 
+const ComplexTexts complex_texts = {read_complex};
+
 bool read_literal(Tool& tool, const Io& io, Slice whole, Array* array) {
   const size_t equals = whole.find('=');
   Slice text = whole;
@@ -144,6 +161,7 @@ bool read_literal(Tool& tool, const Io& io, Slice whole, Array* array) {
   }
   literal.text = text;
   literal.dtype = io.dtype;
+  literal.complex = tool.program->complex;
   const uint64_t most = static_cast<uint64_t>(most_elements(text));
   literal.data = static_cast<char*>(tool.arena.take(
       io.dtype == kString ? most * sizeof(Slice) : static_cast<uint64_t>(bytes_of(io.dtype, most_elements(text)))));

@@ -37,6 +37,14 @@ Slice value_of(Slice text, Slice key) {
   return {};
 }
 
+struct Row {
+  char name[4];
+  uint32_t dtype;
+};
+constexpr Row kRows[] = {{"f4", kF32}, {"f8", kF64},   {"f2", kF16},  {"b1", kBool},   {"i1", kI8},        {"u1", kU8},
+                         {"i2", kI16}, {"u2", kU16},   {"i4", kI32},  {"u4", kU32},    {"i8", kI64},       {"u8", kU64},
+                         {"c8", kC64}, {"c16", kC128}, {"V2", kBf16}, {"f1", kF8E5M2}, {"V1", kOpaqueByte}};
+
 // `width`: of strings, code points (U) or bytes (S) of each.
 bool parse_descr(Slice descr, uint32_t* dtype, bool* swapped, int64_t* width = nullptr, bool* wide = nullptr) {
   if (descr.size < 4 || (descr[0] != '\'' && descr[0] != '"')) return false;
@@ -49,14 +57,7 @@ bool parse_descr(Slice descr, uint32_t* dtype, bool* swapped, int64_t* width = n
     if (width) *width = count, *wide = type[1] == 'U';
     return *dtype = kString, true;
   }
-  struct Row {
-    Slice name;
-    uint32_t dtype;
-  };
-  const Row rows[] = {{"f4", kF32}, {"f8", kF64}, {"f2", kF16},  {"b1", kBool},   {"i1", kI8},
-                      {"u1", kU8},  {"i2", kI16}, {"u2", kU16},  {"i4", kI32},    {"u4", kU32},
-                      {"i8", kI64}, {"u8", kU64}, {"V2", kBf16}, {"f1", kF8E5M2}, {"V1", kOpaqueByte}};
-  for (const Row& row : rows)
+  for (const Row& row : kRows)
     if (type.from(1) == row.name) return *dtype = row.dtype, true;
   return false;
 }
@@ -179,25 +180,13 @@ void write_texts(const Array& array, int64_t width, Text* to) {
   }
 }
 
-const char* descr_of(uint32_t dtype) {
-  if (is_packed(dtype) && !is_float(dtype)) return type_info(dtype).code ? "|u1" : "|i1";
-  if (is_minifloat(dtype)) return dtype == kF8E5M2 ? "<f1" : "<V1";
-  switch (dtype) {
-    case kF32: return "<f4";
-    case kF64: return "<f8";
-    case kF16: return "<f2";
-    case kBf16: return "<V2";
-    case kBool: return "|b1";
-    case kI8: return "|i1";
-    case kU8: return "|u1";
-    case kI16: return "<i2";
-    case kU16: return "<u2";
-    case kI32: return "<i4";
-    case kU32: return "<u4";
-    case kI64: return "<i8";
-    case kU64: return "<u8";
-    default: return nullptr;
-  }
+void add_descr(uint32_t dtype, Text* to) {
+  uint32_t stored = dtype;
+  if (is_packed(dtype)) stored = type_info(dtype).code ? kU8 : kI8;
+  if (is_minifloat(dtype) && dtype != kF8E5M2) stored = kOpaqueByte;
+  const Row* row = kRows;
+  while (row->dtype != stored) ++row;
+  to->format("%c%s", element_bytes(dtype) == 1 && !is_minifloat(dtype) ? '|' : '<', row->name);
 }
 
 }  // namespace
@@ -241,7 +230,7 @@ bool read_npy(Tool& tool, Slice file, Slice what, Array* array) {
     copy_fortran(*array, 0, 0, header.data.data, &to);
   else
     libc::memcpy(to, header.data.data, bytes);
-  if (swapped) swap_bytes(array->data, bytes, static_cast<uint64_t>(element_bytes(array->dtype)));
+  if (swapped) swap_bytes(array->data, bytes, static_cast<uint64_t>(element_bytes(type_of_parts(array->dtype))));
   if (!is_packed(array->dtype) || pack(array)) return true;
   return tool.fail(kBadData, "%.*s holds numbers that %s does not", width(what), what.data,
                    type_info(array->dtype).name);
@@ -250,12 +239,13 @@ bool read_npy(Tool& tool, Slice file, Slice what, Array* array) {
 bool write_npy(Tool& tool, const Array& array, Text* to) {
   const StringFiles* const strings = array.is_strings() ? tool.program->strings->files : nullptr;
   const int64_t width_of_one = strings ? strings->widest(array) : 0;
-  Text of_strings(tool.arena);
-  of_strings.format("<U%ld", width_of_one);
-  const char* descr = strings ? of_strings.c_str() : descr_of(array.dtype);
-  if (!descr) return tool.fail(kBug, "type %s has no npy form", array.type().text);
   Text header(tool.arena);
-  header.format("{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
+  header.add("{'descr': '");
+  if (strings)
+    header.format("<U%ld", width_of_one);
+  else
+    add_descr(array.dtype, &header);
+  header.add("', 'fortran_order': False, 'shape': (");
   for (int32_t i = 0; i < array.rank; ++i) header.format(array.rank == 1 ? "%ld," : i ? ", %ld" : "%ld", array.dims[i]);
   header.add("), }");
   while ((10 + header.slice().size + 1) % 64) header.add(' ');

@@ -72,8 +72,9 @@ void print_row_top(Tool& tool, const Array& array, int64_t begin, int64_t size, 
 
 bool print_top(Tool& tool, const Array& array, int64_t count, Slice labels_path) {
   Slice labels;
-  if (array.is_strings())
-    return tool.fail(kUsage, "`%.*s` is of strings, which `top` does not compare", width(array.name), array.name.data);
+  if (array.is_strings() || is_complex(array.dtype))
+    return tool.fail(kUsage, "`%.*s` is of strings or complex numbers, which `top` does not compare", width(array.name),
+                     array.name.data);
   if (!labels_path.empty() && !read_file(tool, labels_path, &labels)) return false;
   int64_t row = 1;  // the last axis that has more than one element
   for (int32_t i = array.rank; i-- > 0 && row == 1;) row = array.dims[i];
@@ -109,7 +110,7 @@ bool find_picture(const Array& array, Picture* picture, bool* is_planar) {  // d
   }
   const auto is_colour = [](int64_t n) { return n == 3 || n == 4; };
   *is_planar = rank == 3 && is_colour(dims[0]);
-  if (rank < 2 || (rank == 3 && !*is_planar && !is_colour(dims[2]))) return false;
+  if (is_complex(array.dtype) || rank < 2 || (rank == 3 && !*is_planar && !is_colour(dims[2]))) return false;
   const int64_t height = dims[*is_planar ? 1 : 0], width = dims[*is_planar ? 2 : 1];
   if (height < 1 || width < 1 || height > 32768 || width > 32768) return false;
   picture->height = static_cast<int32_t>(height);
@@ -176,7 +177,7 @@ Statistics statistics_of(const Array& array) {
   Statistics s;
   double sum = 0;
   int64_t finite = 0;
-  const int64_t count = array.count();
+  const int64_t count = array.numbers();
   for (int64_t i = 0; i < count; ++i) {
     const double value = number_at(array.dtype, array.data, i);
     if (value != value)
@@ -194,8 +195,22 @@ Statistics statistics_of(const Array& array) {
   return s;
 }
 
+namespace {
+// As Python writes it, without parentheses: 1-2j.
+[[gnu::cold, gnu::noinline]] void print_complex(Text* to, const Array& array, int64_t index) {
+  Array parts = array;
+  parts.dtype = type_of_parts(array.dtype);
+  print_element(to, parts, 2 * index);
+  const double imaginary = number_at(parts.dtype, parts.data, 2 * index + 1);
+  if (imaginary != imaginary || !__builtin_signbit(imaginary)) to->add('+');
+  print_element(to, parts, 2 * index + 1);
+  to->add('j');
+}
+}  // namespace
+
 void print_element(Text* to, const Array& array, int64_t index) {
   if (array.is_strings()) return to->json(array.texts()[index]);
+  if (is_complex(array.dtype)) return print_complex(to, array, index);
   const double value = number_at(array.dtype, array.data, index);
   if (array.dtype == kU64)
     to->format("%lu", static_cast<uint64_t>(integer_at(array.dtype, array.data, index)));
@@ -248,9 +263,12 @@ void print_json(Tool& tool, const Array& array) {
   tool.out.format(",\"nans\":%ld,\"infinities\":%ld,\"values_shown\":%ld,\"values\":[", s.nans, s.infinities, shown);
   for (int64_t i = 0; i < shown; ++i) {
     if (i) tool.out.add(',');
-    const double value = array.is_strings() ? 0 : number_at(array.dtype, array.data, i);
+    const bool is_number = !array.is_strings() && !is_complex(array.dtype);
+    const double value = is_number ? number_at(array.dtype, array.data, i) : 0;
     if (is_float(array.dtype) && value - value != 0)
       tool.out.add("null");
+    else if (is_complex(array.dtype))
+      tool.out.add('"'), print_element(&tool.out, array, i), tool.out.add('"');
     else
       print_element(&tool.out, array, i);
   }

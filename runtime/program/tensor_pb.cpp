@@ -58,11 +58,11 @@ struct Elements {  // of one of the repeated fields, packed or one by one
   int64_t filled = 0;
 
   // Packed ones come as the bytes that they share.
-  int64_t wanted() const { return is_packed(array.dtype) ? static_cast<int64_t>(array.bytes()) : array.count(); }
+  int64_t wanted() const { return is_packed(array.dtype) ? static_cast<int64_t>(array.bytes()) : array.numbers(); }
   bool add(uint64_t bits) {
     if (filled >= wanted()) return false;
-    char* to = array.data + filled++ * element_bytes(array.dtype);
-    libc::memcpy(to, &bits, static_cast<size_t>(element_bytes(array.dtype)));
+    const int64_t bytes = element_bytes(type_of_parts(array.dtype));
+    libc::memcpy(array.data + filled++ * bytes, &bits, static_cast<size_t>(bytes));
     return true;
   }
   bool add_all(const Field& field, uint64_t element_wire) {
@@ -134,7 +134,7 @@ bool read_elements(Slice file, Elements* elements) {
   while (!file.empty()) {
     Field field;
     if (!read_field(&file, &field)) return false;
-    const uint64_t wire = element_wire(field.number, elements->array.dtype);
+    const uint64_t wire = element_wire(field.number, type_of_parts(elements->array.dtype));
     if (wire != 9 && !elements->add_all(field, wire)) return false;
   }
   return elements->filled == elements->wanted();
@@ -142,11 +142,11 @@ bool read_elements(Slice file, Elements* elements) {
 
 }  // namespace
 
-// An element takes ten bytes at most, as a varint; names and what is unknown have room beside them.
+// A number takes ten bytes at most, as a varint; names and what is unknown have room beside them.
 uint64_t most_pb_bytes(const Io& io) {
   return is_open(io) || io.dtype == kString
              ? kAll
-             : (1 << 20) + 10 * most_bytes(io) / static_cast<uint64_t>(element_bytes(io.dtype));
+             : (1 << 20) + 10 * most_bytes(io) / static_cast<uint64_t>(element_bytes(type_of_parts(io.dtype)));
 }
 
 bool declare_pb(Tool& tool, Slice file, Slice what, Array* array) {

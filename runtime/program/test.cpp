@@ -55,8 +55,8 @@ void print_worst(Text& out, const char* of, const Io& io, const Comparison& c) {
   if (c.passed) return;
   if (io.dtype == kString)
     return out.format("  %s%lu of %ld differ, the first is %lu", of, c.mismatches, elements(io), c.worst_index);
-  out.format("  %s%lu of %ld differ, most at %lu: got %.9g, expected %.9g", of, c.mismatches, elements(io),
-             c.worst_index, c.got, c.expected);
+  out.format("  %s%lu of %ld differ, most at %lu: got %.9g, expected %.9g", of, c.mismatches,
+             elements(io) * parts_of_one(io.dtype), c.worst_index, c.got, c.expected);
 }
 
 void print_check(Tester& t, const Io& io, const Check& check) {
@@ -64,13 +64,13 @@ void print_check(Tester& t, const Io& io, const Check& check) {
   Text& out = t.tool.out;
   out.format("  %s  ", check.word());
   out.plain(io.name);
-  out.format(" %s", TypeText(io.dtype, io.rank, io.dims).text);
+  out.format(" %s", io.of ? TypeText(io).text : TypeText(io.dtype, io.rank, io.dims).text);
   if (is_float(io.dtype)) {
     out.format("  max error %.3g  tolerance %.3g", c.max_error, c.tolerance);
     if (check.has_data) out.format("  golden data %.3g of %.3g", check.data.max_error, check.data.tolerance);
     out.format("  the tolerance that would pass %.3g", would_pass(c));
   }
-  print_worst(out, "", io, c);
+  if (!io.of) print_worst(out, "", io, c);
   if (check.has_data) print_worst(out, "the golden data are wrong: ", io, check.data);
   if (c.passed && !is_float(io.dtype) && !check.is_wrong_data()) out.add("  equal");
   out.add('\n');
@@ -128,6 +128,7 @@ Comparison compare_texts(const Array& got, const Array& wanted) {
 // The embedded case whose inputs are these bytes: it knows better tolerances than the default, for its own outputs.
 const Golden* golden_of(const Tool& tool, const Values& inputs) {
   const Program& program = *tool.program;
+  if (program.lists) return nullptr;  // tolerances are those of all tensors
   for (uint32_t g = 0; g < program.golden_count; ++g) {
     bool same = true;
     for (uint32_t i = 0; same && i < program.symbol_count; ++i)
@@ -236,7 +237,9 @@ void report_golden(void* user, const cameo_check* check) {
     if (golden.dims) set_output_dims(t.tool, golden.dims);
     begin_case(t, check->case_name);
   }
-  add_check(t, t.tool.program->outputs[check->output],
+  Io io = t.tool.program->outputs[check->output];
+  for (const Io* of = io.of; of; of = of->of) io.dtype = of->dtype;  // the type of the numbers in the end
+  add_check(t, io,
             {{check->passed != 0, check->max_error, check->magnitude, check->tolerance, check->mismatches,
               check->worst_index, check->expected, check->got},
              {},

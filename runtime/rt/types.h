@@ -66,6 +66,12 @@ using u32 = __UINT32_TYPE__;
 using u64 = __UINT64_TYPE__;
 using f32 = float;
 using f64 = double;
+struct c64 {  // which is moved alone
+  f32 real, imaginary;
+};
+struct c128 {
+  f64 real, imaginary;
+};
 
 template <class A, class B>
 inline constexpr bool kSame = false;

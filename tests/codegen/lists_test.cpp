@@ -1,11 +1,15 @@
 // Sequences, optionals and maps at the C ABI: what a caller gets wrong is a sentence, what a run hands out stays until
 // the next one, runs of one size allocate once, and a list that another one shares its memory with stays as it is.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <deque>
+#include <filesystem>
 
 #include "codegen/abi_values.h"
+#include "codegen/goldens.h"
 #include "frontend/ir/build.h"
 #include "tests/support/artifact.h"
 #include "tests/support/tensor_text.h"
@@ -201,6 +205,47 @@ TEST(Lists, ThatAreWrongAreASentence) {
   none.kind = CAMEO_KIND_NONE;
   contains(runner.run(std::vector{none, tensors[0].get(), tensors[1].get()}), "expected a sequence");
   EXPECT_EQ(said(value("seq{f32[1] = 5; f32[2] = 6 7}"), [](cameo_value&, Items&) {}), "");
+}
+
+/// With an optional of nothing, a map, strings and a list in a list; what is not as expected is said.
+TEST(Lists, AreHeldByGoldenCases) {
+  Build b;
+  const ValueId s = b.input("s", sequence_of(Type(DType::f32, {any_extent()}))),
+                o = b.input("o", Type::list(Kind::Optional, sequence_of(Type(DType::u8, {2})))),
+                m = b.input("m", Type::list(Kind::Map, Type(DType::f32, {any_extent()}), DType::str)),
+                x = b.input("x", Type(DType::f32, {2}));
+  const Graph g = b.finish({{"more", b.op("SequenceInsert", {s, b.op("Exp", {x})})},
+                            {"same", b.op("Identity", {o})},
+                            {"map", b.op("Identity", {m})},
+                            {"y", b.add(x, x)}});
+  const Tensor map = value("map{str[2] = \"a\" \"\"; f32[2] = 1 2}"), pair = value("f32[2] = 1 2");
+  const std::vector<GoldenCase> goldens{
+      golden_case(g, "some", {value("seq{f32[1] = 5; f32[0] = }"), value("opt{seq{u8[2] = 1 2}}"), map, pair}),
+      golden_case(g, "none", {value("seq{f32}"), value("opt{seq{u8}}"), map, pair})};
+  EXPECT_EQ(goldens[0].tolerances.size(), 3u + 1 + 2 + 1);
+  const auto with = [&](size_t output, const Tensor& expected) {
+    std::vector<GoldenCase> wrong = goldens;
+    wrong[0].outputs[output] = expected;
+    wrong[0].tolerances.assign(tensors_of(expected).size() + 10, 0);
+    wrong[0] = with_held(wrong[0]);
+    return wrong;
+  };
+  const auto selftest = [&](const std::vector<GoldenCase>& cases) -> std::string {
+    const auto path = std::filesystem::path(testing::TempDir()) / fmt::format("cameo_lists_{}.so", getpid());
+    build_graph(g, path, {}, native_target(), cases);
+    const LoadedArtifact artifact(path);
+    std::filesystem::remove(path);
+    cameo_error error{sizeof error, CAMEO_OK, -1, -1, {}};
+    artifact.api().selftest(nullptr, nullptr, nullptr, &error);
+    return error.message;
+  };
+  EXPECT_EQ(selftest(goldens), "");
+  EXPECT_EQ(selftest(with(0, value("seq{f32[1] = 5; f32[0] = }"))),
+            "case `some`: output 0 `more` has other items: seq(f32[?])");
+  EXPECT_EQ(selftest(with(1, value("opt{seq{u8[2] = 1 3}}"))).find("case `some`: output 1 `same` differs"), 0u);
+  EXPECT_EQ(
+      selftest(with(2, value("map{str[2] = \"a\" \"b\"; f32[2] = 1 2}"))).find("case `some`: output 2 `map` differs"),
+      0u);
 }
 
 TEST(Lists, AreNoStates) {

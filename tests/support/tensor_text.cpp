@@ -101,6 +101,12 @@ struct Random {
 };
 
 void put(Tensor& t, int64_t i, const std::string& word) {
+  if (is_complex(t.dtype())) {
+    const auto v = parse_complex(word);
+    if (!v) throw std::runtime_error(fmt::format("`{}` is no complex number", word));
+    t.parts().set(2 * i, v->real()), t.parts().set(2 * i + 1, v->imag());
+    return;
+  }
   if (is_float(t.dtype()))
     t.set(i, to_float(word));
   else
@@ -183,8 +189,8 @@ Tensor parse_values(const TensorType& type, const std::string& text) {
       throw std::runtime_error("as many strings as the dims say");
     return Tensor::of_strings(type.dims, words);
   }
-  Tensor t(type.dtype, type.dims);
-  if (words.size() == 1 && generate(t, words[0])) return t;
+  Tensor t(type.dtype, type.dims), parts = t.parts();
+  if (words.size() == 1 && generate(parts, words[0])) return t;
   if (static_cast<int64_t>(words.size()) != t.size())
     throw std::runtime_error(fmt::format("{} values for a tensor of {} elements", words.size(), t.size()));
   for (size_t i = 0; i < words.size(); ++i) put(t, static_cast<int64_t>(i), words[i]);

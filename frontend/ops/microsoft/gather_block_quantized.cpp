@@ -27,7 +27,6 @@ struct GatheredBlocks {
 };
 
 void infer_gather_block_quantized(Infer& n) {
-  check_runs(n, n.dtype(OfGather::Data));
   const GatheredBlocks g(n);
   if (g.gather == g.blocks) n.fail(Code::E0204, fmt::format("`gather_axis` and `quantize_axis` are both {}", g.gather));
   if (g.each > 1 && g.gather == n.rank(OfGather::Data) - 1)

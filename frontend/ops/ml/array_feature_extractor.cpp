@@ -25,7 +25,7 @@ Operator declare_ml_array_feature_extractor() {
   return {.name = "ArrayFeatureExtractor",
           .domain = "ai.onnx.ml",
           .since = {1},
-          .inputs = {{"X"}, {"Y", kInt64}},
+          .inputs = {{"X", kAllButComplex}, {"Y", kInt64}},
           .outputs = {{"Z"}},
           .infer = infer_array_feature_extractor,
           .meaning = array_feature_extractor};

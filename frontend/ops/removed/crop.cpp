@@ -45,7 +45,7 @@ Operator declare_removed_crop() {
   return {.name = "Crop",
           .domain = "removed",
           .since = {1},
-          .inputs = {{"input"}},
+          .inputs = {{"input", kAllButComplex}},
           .outputs = {{"output"}},
           .attributes = {{"border", AttrKind::Ints}, {"scale", AttrKind::Ints}},
           .infer = infer_crop,

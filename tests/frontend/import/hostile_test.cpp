@@ -331,7 +331,7 @@ TEST(HostileTensor, InputsMustBePossible) {
   EXPECT_EQ(input(bytes(1, "x") + bytes(2, bytes(1, number(1, 1)))), "E0501");             // no shape
   EXPECT_EQ(input(bytes(1, "x") + bytes(2, bytes(4, bytes(1, type(1, {2}))))), "E0301");   // a sequence
   EXPECT_EQ(input(bytes(1, "x") + bytes(2, bytes(4, bytes(1, type(8, {2}))))), "E0301");   // of strings
-  EXPECT_EQ(input(bytes(1, "x") + bytes(2, bytes(4, bytes(1, type(14, {2}))))), "E0403");  // of complex numbers
+  EXPECT_EQ(input(bytes(1, "x") + bytes(2, bytes(4, bytes(1, type(14, {2}))))), "E0301");  // of complex numbers
   EXPECT_EQ(input(value("x", 1, {INT32_MAX, INT32_MAX})), "E0405");
 }
 

@@ -183,6 +183,26 @@ TEST(ImportConstants, SmallTypesAreUnpackedOneAByte) {
             (std::vector<double>{0, 1, 1}));  // any byte is true
 }
 
+TEST(ImportConstants, ComplexNumbersArePairs) {
+  const std::vector<double> parts{1, 2, 3, -4};
+  const Bytes in_floats =
+      tensor_head("", 14, {2}) + bytes(4, Bytes("\0\0\x80\x3f\0\0\0\x40\0\0\x40\x40\0\0\x80\xc0", 16));
+  EXPECT_EQ(constant_of(in_floats).dtype(), DType::c64);
+  EXPECT_EQ(values(constant_of(in_floats).parts()), parts);
+  EXPECT_EQ(values(constant_of(tensor<float>("", 14, {2}, {1, 2, 3, -4})).parts()), parts);
+  EXPECT_EQ(values(constant_of(tensor<double>("", 15, {2, 1}, {1, 2, 3, -4})).parts()), parts);
+  const GraphText g{{node("Concat", {"x", "z"}, {"y"}, {attr("axis", int64_t{0})})},
+                    {value("x", 14, {1}), value("z", 14, {2})},
+                    {value("y")}};
+  const Result r = import(model(g), {.constants = {{"z", "[1-2j, 3]"}}});
+  ASSERT_EQ(r.text(), "");
+  const Tensor x(DType::c64, {1});
+  EXPECT_EQ(values(interpret(r.model.graph, std::vector<Tensor>{x}).rounded[0].parts()),
+            (std::vector<double>{0, 0, 1, -2, 3, 0}));
+  for (const char* bad : {"[1+j, 3]", "[1+2, 3]", "[j, 3]"})
+    EXPECT_EQ(import(model(g), {.constants = {{"z", bad}}}).codes(), "E0503") << bad;
+}
+
 TEST(ImportConstants, ConstantNodesHaveEveryForm) {
   auto one = [](const Bytes& a) {
     Result r = import(model(GraphText{{node("Constant", {}, {"y"}, {a})}, {}, {value("y")}}));

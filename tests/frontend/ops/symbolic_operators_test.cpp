@@ -208,5 +208,32 @@ TEST(Bodies, ScanWalksAxesBothWays) {
   }
 }
 
+/// Running sums of two sequences, one forwards and one backwards, which end at their lengths: behind them the state
+/// stays and zeros are stacked. As ONNX Runtime has it.
+TEST(Bodies, AScanOfVersion8EndsEachSequenceAtItsLength) {
+  const Type element(DType::f32, {});
+  Graph body = body_of({element, element}, [](Build& b, std::span<const ValueId> in) -> std::vector<ValueId> {
+    ValueId sum = b.add(in[0], in[1]);
+    return {sum, sum};
+  });
+  for (const int64_t backward : {0, 1}) {
+    const Attrs attrs{{"num_scan_inputs", int64_t{1}}, {"directions", std::vector<int64_t>{backward}}};
+    Build b;
+    const ValueId lengths = b.input("", Type(DType::i64, {3})), start = b.input("", Type(DType::f32, {3})),
+                  x = b.input("", Type(DType::f32, {3, kT}));
+    auto out = b.graph().add(get_operator("Scan"), {lengths, start, x}, attrs, {}, 8, 2,
+                             {std::make_shared<const Graph>(body)});
+    const std::vector<Tensor> data{
+        Tensor::i64({3}, std::vector<int64_t>{2, 3, 0}),
+        Tensor::of<float>(DType::f32, {3}, std::vector<float>{0, 100, 7}),
+        Tensor::of<float>(DType::f32, {3, 3}, std::vector<float>{1, 2, 3, 10, 20, 30, 4, 5, 6})};
+    auto r = interpret(b.finish({{"", out[0]}, {"", out[1]}}), data).rounded;
+    EXPECT_EQ(r[0], Tensor::of<float>(DType::f32, {3}, std::vector<float>{3, 160, 7}));
+    const std::vector<float> sums = backward ? std::vector<float>{2, 3, 0, 130, 150, 160, 0, 0, 0}
+                                             : std::vector<float>{1, 3, 0, 110, 130, 160, 0, 0, 0};
+    EXPECT_EQ(r[1], Tensor::of<float>(DType::f32, {3, 3}, sums));
+  }
+}
+
 }  // namespace
 }  // namespace cameo

@@ -42,7 +42,8 @@ inline const Program kTypes = {.name = "types",
                                .input_count = 8,
                                .images = kTypesImages,
                                .image_count = 1,
-                               .strings = &kTypesStrings};
+                               .strings = &kTypesStrings,
+                               .complex = &rt::program::complex_texts};
 
 }  // namespace programs
 

@@ -88,6 +88,52 @@ TEST_F(Formats, NpyWritesWhatItReads) {
   }
 }
 
+TEST_F(Formats, ComplexNumbersAreTwo) {
+  for (const auto& [dtype, descr] : std::vector<std::pair<uint32_t, std::string>>{{kC64, "<c8"}, {kC128, "<c16"}}) {
+    Array array;
+    array.dtype = dtype;
+    array.rank = 1;
+    array.dims[0] = 2;
+    ASSERT_TRUE(allocate(tool, &array, "x"));
+    const double parts[] = {1, -2.5, -0.0, __builtin_nan("")};
+    for (int64_t i = 0; i < array.numbers(); ++i) set_number(dtype, array.data, i, parts[i]);
+    const auto is_same = [&](const Array& again) {
+      return again.dtype == dtype && again.bytes() == array.bytes() &&
+             !std::memcmp(again.data, array.data, array.bytes());
+    };
+    Array of_npy, of_pb, of_swapped;
+    Text npy(tool.arena), pb(tool.arena), shown(tool.arena);
+    ASSERT_TRUE(write_npy(tool, array, &npy));
+    std::string file = string_of(npy.slice());
+    EXPECT_NE(file.find("'descr': '" + descr + "'"), std::string::npos);
+    ASSERT_TRUE(load_npy(tool, npy.slice(), "x", &of_npy)) << tool.message;
+    EXPECT_TRUE(is_same(of_npy));
+    file.replace(file.find(descr), 1, ">");
+    const size_t bytes = static_cast<size_t>(element_bytes(dtype)) / 2, begin = file.size() - 4 * bytes;
+    for (size_t at = begin; at < file.size(); at += bytes) std::reverse(&file[at], &file[at] + bytes);
+    ASSERT_TRUE(load_npy(tool, slice_of(file), "x", &of_swapped)) << tool.message;
+    EXPECT_TRUE(is_same(of_swapped));
+    write_pb(array, &pb);
+    ASSERT_TRUE(declare_pb(tool, pb.slice(), "x", &of_pb) && read_pb(tool, pb.slice(), "x", &of_pb)) << tool.message;
+    EXPECT_TRUE(is_same(of_pb));
+    print_element(&shown, array, 0), shown.add(' '), print_element(&shown, array, 1);
+    EXPECT_EQ(string_of(shown.slice()), "1-2.5j -0+nanj");
+  }
+}
+
+TEST_F(Formats, ComplexNumbersInProtobufFieldsArePairs) {
+  Array array;
+  const float parts[] = {1, 2, 3, -4};
+  std::string file{0x08, 0x02, 0x10, 14, 0x22, 16};  // dims 2, complex64, float_data
+  file.append(reinterpret_cast<const char*>(parts), sizeof parts);
+  ASSERT_TRUE(declare_pb(tool, slice_of(file), "x", &array) && read_pb(tool, slice_of(file), "x", &array))
+      << tool.message;
+  EXPECT_EQ(std::memcmp(array.data, parts, sizeof parts), 0);
+  file[5] = 12, file.resize(file.size() - 4);
+  ASSERT_TRUE(declare_pb(tool, slice_of(file), "x", &array));
+  EXPECT_FALSE(read_pb(tool, slice_of(file), "x", &array));
+}
+
 TEST_F(Formats, NpyHasAByteForEachElementOfSmallTypes) {
   for (const auto& [dtype, values] : std::vector<std::pair<uint32_t, std::vector<double>>>{{kI4, {-8, 7, -1}},
                                                                                            {kU4, {0, 15, 3}},

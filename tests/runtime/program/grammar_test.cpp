@@ -17,6 +17,34 @@ TEST_F(Grammar, NamesMayHoldEqualsAndColons) {
   EXPECT_NE(refusal("imgae=zeros").find("there is no input `imgae`; did you mean `image`?"), std::string::npos);
 }
 
+std::string fmt_of(const std::vector<double>& numbers) {
+  std::string text;
+  for (double number : numbers) {
+    char word[32];
+    std::snprintf(word, sizeof word, "%s%g", text.empty() ? "" : " ", number);
+    text += word;
+  }
+  return text;
+}
+
+TEST_F(Grammar, ComplexNumbersAreWrittenAsPythonDoes) {
+  const int64_t dims[] = {2};
+  const Io io = {.name = "z", .dtype = kC128, .rank = 1, .dims = dims};
+  const auto parts = [&](const char* text) {
+    Array array;
+    std::vector<double> numbers;
+    if (!read_literal(tool, io, text, &array)) return std::string(tool.message);
+    for (int64_t i = 0; i < array.numbers(); ++i) numbers.push_back(number_at(kC128, array.data, i));
+    return fmt_of(numbers);
+  };
+  EXPECT_EQ(parts("[1+2j, -3]"), "1 2 -3 0");
+  EXPECT_EQ(parts("[2.5j,-4j]"), "0 2.5 0 -4");
+  EXPECT_EQ(parts("[1e-3-2E+2j,1e5j]"), "0.001 -200 0 100000");
+  EXPECT_EQ(parts("[inf+nanj,-0-infj]"), "inf nan -0 -inf");
+  for (const char* bad : {"[1+j,1]", "[j,1]", "[1+2,1]", "[1j+2,1]", "[1+2i,1]", "[1 + 2j,1]", "[,1]"})
+    EXPECT_NE(parts(bad).find("is not a list of c128 values"), std::string::npos) << bad;
+}
+
 TEST_F(Grammar, Literals) {
   EXPECT_EQ(numbers(input("halfs=3xf16=[1, -2.5, 1e4]", 2)), v({1, -2.5, 1e4}));
   EXPECT_EQ(numbers(input("flags=[true,false]", 3)), v({1, 0}));
