@@ -231,7 +231,7 @@ std::optional<std::vector<Local>> Draft::node(std::string_view op, const std::ve
   std::vector<Local> out;
   for (ValueId v : made) {
     const Type& t = graph_.type(v);
-    if (t.kind != Kind::Tensor || !is_static(t.shape) || !runs(t.dtype)) return std::nullopt;
+    if (t.kind != Kind::Tensor || !is_static(t.shape)) return std::nullopt;
     Local l{fresh(), v, t.dtype, extents(t.shape)};
     if (l.size() > 2 * kElements || l.rank() > 8) return std::nullopt;
     out.push_back(l);

@@ -164,7 +164,7 @@ class Mutations {
   void mutate_values(size_t i) {
     const Operand& o = base_.operands[i];
     const int64_t size = element_count(o.dims).value_or(0);
-    if (!runs(o.dtype) || size > 16 || size == 0) return;
+    if (is_complex(o.dtype) || size > 16 || size == 0) return;
     auto put = [&](std::string what, auto change) {
       Tensor t(o.dtype, o.dims);
       for (int64_t k = 0; k < size; ++k) o.constant ? t.set_int(k, o.constant->get_int(k)) : t.set_int(k, 1);
