@@ -36,6 +36,8 @@ std::vector<Cluster> form_clusters(const Graph& g, const Target& target, Refusal
 /// value of the graph; constants of one element have become Consts.
 std::vector<OutputExpr> fuse(const Graph& g, const Cluster& c);
 
+/// Whether every element of a value that is indexed so exists, for all values of the index's variables.
+bool stays_within(std::span<const Expr> index, const Shape& shape);
 /// A meaning without the terms of its sums that are zero for every element.
 Expr trim_folds(const Graph& g, Expr root);
 /// A meaning in which what is rounded to u8 and read as a float again is no integer between.

@@ -118,9 +118,11 @@ class Clusterer {
   void absorb_into_reader(size_t c) {
     Cluster& from = clusters_[c];
     for (ValueId v : from.outputs) {
-      Refusal why = from.outputs.size() == 1 ? rules_.may_substitute(from.nodes, v) : "it is made beside other tensors";
       if (rules_.readers(v).empty()) continue;
       const int owner = owner_[rules_.readers(v)[0]];
+      Refusal why = from.outputs.size() == 1
+                        ? rules_.may_substitute(from.nodes, v, clusters_[static_cast<size_t>(owner)].nodes)
+                        : "it is made beside other tensors";
       if (why.empty()) why = fit_together(sizes_[c], sizes_[static_cast<size_t>(owner)]);
       if (why.empty()) return join(from, clusters_[static_cast<size_t>(owner)], owner);
       if (refusals_)

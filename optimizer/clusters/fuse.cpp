@@ -10,6 +10,10 @@
 namespace cameo {
 namespace {
 
+Expr bounds(Expr i, Expr extent) {
+  return logical_and(simplify_index(le(integer(0), i)), simplify_index(lt(i, extent)));
+}
+
 /// The input index that a View reads for an output index: through the row-major element number.
 std::vector<Expr> view_index(const Shape& in, const Shape& out, std::span<const Expr> at) {
   Expr linear = integer(0);
@@ -74,7 +78,7 @@ class Fuser {
   Expr read(ValueId v, std::span<const Expr> index, Expr outside, bool checked) {
     const Value& value = g_[v];
     const bool is_text = value.type.dtype == DType::str;  // its number is the artifact's: weights alone know it
-    if (value.constant && value.constant->size() == 1 && !is_text && in_range(v, index)) {
+    if (value.constant && value.constant->size() == 1 && !is_text && stays_within(index, value.type.shape)) {
       const Tensor& t = *value.constant;
       return is_float(t.dtype()) ? constant(t.dtype(), t.get(0)) : integer(t.get_int(0), t.dtype());
     }
@@ -86,7 +90,7 @@ class Fuser {
       return select(guard, at(v, index), outside);
     }
     // what no index can reach is nothing to read: a sum is recognised by Loads that hold none
-    if (!outside.is_const() && !checked && in_range(v, index)) outside = zero(value.type.dtype);
+    if (!outside.is_const() && !checked && stays_within(index, value.type.shape)) outside = zero(value.type.dtype);
     return load(v.index, value.type.dtype, index, outside, checked);
   }
   /// Of a cast of 16-bit floats the zeros outside are those of what it reads: a Load of that says it all.
@@ -101,14 +105,6 @@ class Fuser {
       return std::nullopt;
     return cast(read(node.inputs[0], index, zero(cast_of.arg(0).type()), cast_of.arg(0).checked()), DType::f32);
   }
-  static Expr bounds(Expr i, Expr extent) {
-    return logical_and(simplify_index(le(integer(0), i)), simplify_index(lt(i, extent)));
-  }
-  bool in_range(ValueId v, std::span<const Expr> index) {
-    for (size_t d = 0; d < index.size(); ++d)
-      if (!bounds(index[d], g_.type(v).shape[d].extent()).is_const(1)) return false;
-    return true;
-  }
 
   const Graph& g_;
   std::map<NodeId, bool> inside_;
@@ -116,6 +112,12 @@ class Fuser {
 };
 
 }  // namespace
+
+bool stays_within(std::span<const Expr> index, const Shape& shape) {
+  for (size_t d = 0; d < index.size(); ++d)
+    if (!bounds(index[d], shape[d].extent()).is_const(1)) return false;
+  return true;
+}
 
 Expr on_values(const Node& n, Expr root) {
   return rewrite(root, [&](Expr e) {

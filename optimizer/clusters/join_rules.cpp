@@ -110,6 +110,12 @@ void JoinRules::read_meaning(uint32_t node) {
   if (!facts.refusal.empty()) return;
   facts.out = &std::get<Compute>(meaning).outputs[0];
   facts.folds = !folds_of(facts.out->value).vars.empty();
+  std::vector<Expr> roots{facts.out->value};
+  visit(roots, [&](Expr e) {
+    if (e.op() != Op::Load) return;
+    facts.checks |= e.checked();
+    facts.pads |= !e.checked() && !stays_within(e.index(), g_.type(n.inputs[e.operand()]).shape);
+  });
 }
 /// What has become of the innermost axis of `from`, in a view of it that keeps the axis whole; -1: it does not.
 int JoinRules::axis_of_view(ValueId from, ValueId to) const {
@@ -277,7 +283,7 @@ bool JoinRules::moves_blocks(uint32_t node) const {
   });
 }
 
-Refusal JoinRules::may_substitute(std::span<const NodeId> nodes, ValueId v) const {
+Refusal JoinRules::may_substitute(std::span<const NodeId> nodes, ValueId v, std::span<const NodeId> others) const {
   if (is_output(v)) return "it is an output";
   if (readers(v).size() != 1) return "several nodes read it";
   for (NodeId n : nodes) {
@@ -288,6 +294,10 @@ Refusal JoinRules::may_substitute(std::span<const NodeId> nodes, ValueId v) cons
   for (NodeId n : nodes)
     if (folds(n.index) && (reduces_rows(n.index) || divides(facts_[n.index].out->value) || !moves_blocks(reader)))
       return "a reduction makes it";
+  // what is outside is not computed, but it is looked up
+  if (std::ranges::any_of(nodes, [&](NodeId n) { return facts_[n.index].checks; }) &&
+      std::ranges::any_of(others, [&](NodeId n) { return facts_[n.index].pads; }))
+    return "its index has to be checked, and the reader's kernel has padding";
   const bool moved = moves_constant(nodes);
   if (widens(reader) && (!moved || readers(g_.nodes()[reader].outputs[0]).size() != 1))
     return "the reader widens it for products";

@@ -43,14 +43,17 @@ class JoinRules {
   /// Whether a node may join a cluster that made the values `inside`; of rows, if that holds reductions of the last
   /// axis and no other folds.
   Refusal may_join(uint32_t node, const std::set<ValueId>& inside, bool rows) const;
-  /// Whether what these nodes make, which is `v`, may be computed where its only reader wants an element of it.
-  Refusal may_substitute(std::span<const NodeId> nodes, ValueId v) const;
+  /// Whether what these nodes make, which is `v`, may be computed where its only reader, one of the `others`, wants an
+  /// element of it.
+  Refusal may_substitute(std::span<const NodeId> nodes, ValueId v, std::span<const NodeId> others) const;
 
  private:
   struct NodeFacts {
     Refusal refusal;
     const OutputExpr* out = nullptr;  // null if it is refused
     bool folds = false, widens = false;
+    bool checks = false;  // takes elements whose index it has to check
+    bool pads = false;    // takes what is not an element, where an index is outside
   };
   void read_meaning(uint32_t node);
   int innermost_axis(uint32_t node) const;

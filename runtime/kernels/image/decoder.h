@@ -33,8 +33,7 @@ RT_COLD Wrong declare_picture(Bytes file, PictureSize* size) {
   if (size->height < 1 || size->width < 1) return "the data is a picture without pixels";
   if (size->height > kMostPictureDim || size->width > kMostPictureDim ||
       3 * size->height * size->width + size->room > kMostPictureBytes)
-    return "the data is a picture that is too large: 65,535 pixels a side and 4 GiB for its pixels and for decoding "
-           "are "
+    return "the data is a picture that is too large: 65,535 pixels a side, and 4 GiB for its pixels and decoding, are "
            "the most";
   return nullptr;
 }
