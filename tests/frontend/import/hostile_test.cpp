@@ -63,6 +63,12 @@ TEST(HostileWire, UnknownFieldsAreSkipped) {
   EXPECT_EQ(import(relu_model() + bytes(1000, "metadata") + number(1001, 5)).codes(), "");
 }
 
+TEST(HostileWire, MillionsOfIntegersAreAForest) {
+  const Bytes ids = attr("value_ints", std::vector<int64_t>(12'000'000, 1));
+  EXPECT_EQ(import(model(GraphText{{node("Constant", {}, {"y"}, {ids})}, {}, {value("y", 7, {12'000'000})}})).codes(),
+            "");
+}
+
 TEST(HostileWire, MillionsOfEmptyMessagesAreRefused) {
   Bytes nodes;
   for (int i = 0; i < 1'500'000; ++i) nodes += bytes(1, "");
