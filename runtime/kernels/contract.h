@@ -98,7 +98,7 @@ struct Contraction {
     while (true) {
       i64 first = 0, known = 0, left = 0;
       each_rows<MR>(m, rows, part, [&](auto height, i64 row, i64 computed) __attribute__((always_inline)) {
-        const auto ahead = ahead_of<B>(panels, W, number, points_of<R>(outer) * rows.parts);
+        const auto ahead = ahead_of<B>(panels, W, number, 1, points_of<R>(outer) * rows.parts);
         tile<height.value, W>(totals, index, panels, ahead, row, computed, panel);
         first = row, known = computed, left = height.value;
       });

@@ -225,13 +225,14 @@ RT_FN void dot_rows(const C& c, const i64* index, i64 part, i64 count, i64 panel
     }
   }
 }
-// The part of the next panels, `width` of them, that tile number `at` of `tiles` in a column brings.
+// The part of the next panels, `width` of them, that a tile brings: that of `share` of a column's `total` tiles, or
+// rows, from number `at` on.
 template <class B, class P>
-RT_FN auto ahead_of(P panels, i64 width, i64 at, i64 tiles) {
+RT_FN auto ahead_of(P panels, i64 width, i64 at, i64 share, i64 total) {
   if constexpr (B::kStreams) {
     const i64 bytes = width * panels.panel_step * i64(sizeof *panels.at);
-    const i64 step = round_up_div(width * panels.k_step * i64(sizeof *panels.at), tiles);
-    return Ahead{reinterpret_cast<const char*>(panels.at) + bytes + bytes * at / tiles, step};
+    const i64 step = round_up_div(width * panels.k_step * i64(sizeof *panels.at) * share, total);
+    return Ahead{reinterpret_cast<const char*>(panels.at) + bytes + bytes * at / total, step};
   } else {
     return NoAhead{};
   }

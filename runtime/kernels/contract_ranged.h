@@ -170,7 +170,8 @@ struct RangedContraction {
   template <class P>
   RT_FN void tile(V* totals, const i64* index, P panels, i64 number, i64 part, i64 panel, i64 width) const {
     const i64 height = rows.height(part), row = rows.begin(part);
-    const auto ahead = ahead_of<B>(panels, width, number, points * rows.parts);
+    const i64 rows_before = number / rows.parts * m + row;
+    const auto ahead = ahead_of<B>(panels, width, rows_before, height, points * m);
     sum_shared(totals, index, panels, ahead, row, height, width);
     store_totals(totals, index, row, height, panel, width);
   }
