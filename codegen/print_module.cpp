@@ -43,16 +43,17 @@ using Shares = std::vector<std::vector<uint32_t>>;
 /// About as many in each file; `files` is for all kernels, and where kernels share functions there are fewer. Those of
 /// one family and choice stand together, for they instantiate the same templates.
 Shares shares_of(const Plan& p, const Bodies& bodies, int files) {
-  std::vector<uint32_t> sorted = bodies.functions;
-  std::ranges::stable_sort(sorted, {}, [&](uint32_t k) {
+  std::vector<std::pair<std::string, uint32_t>> sorted;  // by what is instantiated
+  for (uint32_t k : bodies.functions) {
     const Kernel& kernel = p.kernels[k];
-    return kernel.family->header(kernel) + " " + kernel.choice.text();
-  });
+    sorted.emplace_back(kernel.family->header(kernel) + " " + kernel.choice.text(), k);
+  }
+  std::ranges::sort(sorted);
   const size_t functions = sorted.size(), kernels = bodies.all.size();
   const size_t used =
       functions == 0 ? 1 : std::clamp<size_t>(static_cast<size_t>(files) * functions / kernels, 1, functions);
   Shares shares(used);
-  for (size_t i = 0; i < functions; ++i) shares[i * used / functions].push_back(sorted[i]);
+  for (size_t i = 0; i < functions; ++i) shares[i * used / functions].push_back(sorted[i].second);
   return shares;
 }
 

@@ -9,7 +9,6 @@ namespace rt {
 
 inline constexpr int kPanel = 16;  // columns of a panel: one AVX-512 register, two of AVX2, four of SSE or NEON
 
-constexpr i64 round_up_div(i64 a, i64 b) { return (a + b - 1) / b; }
 constexpr i64 panels_of(i64 n) { return round_up_div(n, kPanel); }
 constexpr i64 packed_b_elements(i64 n, i64 k_total) { return panels_of(n) * k_total * kPanel; }
 

@@ -10,7 +10,7 @@
 namespace rt {
 namespace detail {
 
-/// The numbers of the rows from 0 on as they stand, of equal rows the first in front; gives how many differ.
+/// In `order` the rows as they stand, of equal ones the first in front; gives how many differ.
 template <class T>
 RT_FN i64 group_rows(i64* inverse, i64* order, const T* x, i64 rows, i64 columns) {
   const auto precedes = [&](i64 a, i64 b) {
@@ -21,23 +21,7 @@ RT_FN i64 group_rows(i64* inverse, i64* order, const T* x, i64 rows, i64 columns
     }
     return false;
   };
-  const auto follows = [&](i64 i, i64 j) {
-    return precedes(order[j], order[i]) || (order[i] > order[j] && !precedes(order[i], order[j]));
-  };
-  const auto swap = [&](i64 i, i64 j) {
-    const i64 kept = order[i];
-    order[i] = order[j];
-    order[j] = kept;
-  };
-  for (i64 i = 0; i < rows; ++i) order[i] = i;
-  make_heap(rows, follows, swap);
-  sort_heap(rows, follows, swap);
-  i64 groups = 0;
-  for (i64 i = 0; i < rows; ++i) {
-    groups += i == 0 || precedes(order[i - 1], order[i]);
-    inverse[order[i]] = groups - 1;
-  }
-  return groups;
+  return rank_all(inverse, order, rows, precedes);
 }
 
 /// Groups get the numbers of the order in which their first rows stand; `numbers` has room for each.

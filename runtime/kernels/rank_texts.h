@@ -17,19 +17,7 @@ RT_FN void rank_texts(const RowCall& call, i64* ranks, i64* order, const i64* x,
     }
     return left.bytes < right.bytes;
   };
-  const auto follows = [&](i64 i, i64 j) { return precedes(order[j], order[i]); };
-  const auto swap = [&](i64 i, i64 j) {
-    const i64 kept = order[i];
-    order[i] = order[j], order[j] = kept;
-  };
-  for (i64 i = 0; i < count; ++i) order[i] = i;
-  make_heap(count, follows, swap);
-  sort_heap(count, follows, swap);
-  i64 different = 0;
-  for (i64 i = 0; i < count; ++i) {
-    different += i == 0 || x[order[i]] != x[order[i - 1]];
-    ranks[order[i]] = different - 1;
-  }
+  rank_all(ranks, order, count, precedes);
   for (i64 i = 0; i < count; ++i) order[i] = 0;
 }
 

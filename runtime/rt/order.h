@@ -44,4 +44,27 @@ RT_FN void sort_heap(i64 count, Above above, Swap swap) {
   for (; count > 1; --count) take_root(count, above, swap);
 }
 
+/// The place of each of `count` elements among the different ones; gives how many these are. In `order` come their
+/// numbers as they stand, of equal ones the first in front. `precedes(a, b)`: whether element a stands before b.
+template <class Precedes>
+RT_FN i64 rank_all(i64* ranks, i64* order, i64 count, Precedes precedes) {
+  const auto follows = [&](i64 i, i64 j) {
+    return precedes(order[j], order[i]) || (order[i] > order[j] && !precedes(order[i], order[j]));
+  };
+  const auto swap = [&](i64 i, i64 j) {
+    const i64 kept = order[i];
+    order[i] = order[j];
+    order[j] = kept;
+  };
+  for (i64 i = 0; i < count; ++i) order[i] = i;
+  make_heap(count, follows, swap);
+  sort_heap(count, follows, swap);
+  i64 different = 0;
+  for (i64 i = 0; i < count; ++i) {
+    different += i == 0 || precedes(order[i - 1], order[i]);
+    ranks[order[i]] = different - 1;
+  }
+  return different;
+}
+
 }  // namespace rt

@@ -66,6 +66,8 @@ using u32 = __UINT32_TYPE__;
 using u64 = __UINT64_TYPE__;
 using f32 = float;
 using f64 = double;
+constexpr i64 round_up_div(i64 a, i64 b) { return (a + b - 1) / b; }
+
 struct c64 {  // which is moved alone
   f32 real, imaginary;
 };

@@ -34,7 +34,7 @@ class Bmp {
   }
 
   Wrong decode(const Canvas& canvas, Room) const {
-    const i64 row_bytes = parts_of(width_ * bits_, 32) * 4;
+    const i64 row_bytes = round_up_div(width_ * bits_, 32) * 4;
     if (!file_.has(pixels_, row_bytes * height_)) return kTruncatedPicture;
     for (i64 y = 0; y < height_; ++y) {
       const Bytes row = file_.part(pixels_ + (from_above_ ? y : height_ - 1 - y) * row_bytes, row_bytes);

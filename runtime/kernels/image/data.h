@@ -107,7 +107,6 @@ T at_most(T a, T b) {
   return a < b ? a : b;
 }
 inline int to_byte(i64 value) { return static_cast<int>(value < 0 ? 0 : value > 255 ? 255 : value); }
-inline i64 parts_of(i64 whole, i64 part) { return (whole + part - 1) / part; }  // rounded up
 
 }  // namespace
 }  // namespace rt

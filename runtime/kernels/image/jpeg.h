@@ -137,8 +137,9 @@ class Jpeg {
       Part& part = parts_[c];
       if (across_ % part.across || down_ % part.down)
         return "the data is a JPEG whose components differ by no whole number, which is not decoded";
-      part.width = parts_of(width_ * part.across, across_), part.height = parts_of(height_ * part.down, down_);
-      part.columns = parts_of(width_, 8 * across_) * part.across, part.rows = parts_of(height_, 8 * down_) * part.down;
+      part.width = round_up_div(width_ * part.across, across_), part.height = round_up_div(height_ * part.down, down_);
+      part.columns = round_up_div(width_, 8 * across_) * part.across,
+      part.rows = round_up_div(height_, 8 * down_) * part.down;
     }
     count_ = count;
     return nullptr;
@@ -247,8 +248,8 @@ class Jpeg {
   Wrong read_units(const Scan& scan) {
     const Part& only = parts_[scan.part[0]];
     const bool is_single = scan.count == 1;
-    const i64 across = is_single ? parts_of(only.width, 8) : parts_of(width_, 8 * across_);
-    const i64 down = is_single ? parts_of(only.height, 8) : parts_of(height_, 8 * down_);
+    const i64 across = is_single ? round_up_div(only.width, 8) : round_up_div(width_, 8 * across_);
+    const i64 down = is_single ? round_up_div(only.height, 8) : round_up_div(height_, 8 * down_);
     begin_interval();
     for (i64 unit = 0; unit < across * down; ++unit) {
       if (restarts_ && unit && unit % restarts_ == 0) {

@@ -288,8 +288,8 @@ class Jpeg2000 {
   }
 
   // ---- tiles and their parts ----
-  i64 tiles_across() const { return parts_of(whole_.right - tiles_.left, tiles_.width()); }
-  i64 tile_count() const { return tiles_across() * parts_of(whole_.bottom - tiles_.top, tiles_.height()); }
+  i64 tiles_across() const { return round_up_div(whole_.right - tiles_.left, tiles_.width()); }
+  i64 tile_count() const { return tiles_across() * round_up_div(whole_.bottom - tiles_.top, tiles_.height()); }
   Rect tile_at(i64 number) const {
     const i64 top = tiles_.top + number / tiles_across() * tiles_.height();
     const i64 left = tiles_.left + number % tiles_across() * tiles_.width();

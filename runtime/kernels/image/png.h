@@ -86,13 +86,13 @@ class Png {
   const Pass& pass_at(int pass) const { return kPasses[interlaced_ ? pass : 7]; }
   i64 columns_of(int pass) const {
     const Pass& of = pass_at(pass);
-    return width_ > of.left ? parts_of(width_ - of.left, of.right) : 0;
+    return width_ > of.left ? round_up_div(width_ - of.left, of.right) : 0;
   }
   i64 rows_of(int pass) const {
     const Pass& of = pass_at(pass);
-    return height_ > of.top && columns_of(pass) ? parts_of(height_ - of.top, of.down) : 0;
+    return height_ > of.top && columns_of(pass) ? round_up_div(height_ - of.top, of.down) : 0;
   }
-  i64 row_bytes(i64 columns) const { return parts_of(columns * channels_ * depth_, 8); }
+  i64 row_bytes(i64 columns) const { return round_up_div(columns * channels_ * depth_, 8); }
 
   static int nearest(int left, int above, int corner) {  // Paeth's
     const int guess = left + above - corner;

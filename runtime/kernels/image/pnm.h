@@ -24,7 +24,7 @@ class Pnm {
 
   Wrong decode(const Canvas& canvas, Room) {
     const i64 bytes = most_ > 255 ? 2 : 1;
-    const i64 row_bytes = is_bits_ ? parts_of(canvas.width, 8) : canvas.width * channels_ * bytes;
+    const i64 row_bytes = is_bits_ ? round_up_div(canvas.width, 8) : canvas.width * channels_ * bytes;
     if (of_bytes_ && !file_.has(at_, row_bytes * canvas.height)) return kTruncatedPicture;
     for (i64 y = 0; y < canvas.height; ++y)
       for (i64 x = 0; x < canvas.width; ++x) {

@@ -79,7 +79,7 @@ class Tiff {
     u8* const part = room.take<u8>(rows_ * row_bytes());
     LzwReader::Entry* const codes = room.take<LzwReader::Entry>(compression_ == kLzw ? LzwReader::kCodes : 0);
     if (!part || !codes) return kNoRoomForPicture;
-    const i64 across = parts_of(width_, columns_), down = parts_of(height_, rows_);
+    const i64 across = round_up_div(width_, columns_), down = round_up_div(height_, rows_);
     if (offsets_.count < across * down || lengths_.count < across * down) return kTruncatedPicture;
     for (i64 i = 0; i < across * down; ++i) {
       const i64 top = i / across * rows_, left = i % across * columns_;
@@ -147,7 +147,7 @@ class Tiff {
     }
   }
 
-  i64 row_bytes() const { return parts_of(columns_ * samples_ * bits_, 8); }
+  i64 row_bytes() const { return round_up_div(columns_ * samples_ * bits_, 8); }
 
   Wrong unpack(Bytes packed, u8* to, i64 size, LzwReader::Entry* codes) const {
     constexpr Wrong kDamaged = "the packed data of the TIFF is damaged";

@@ -50,7 +50,7 @@ class Vp8 {
     if (!frame_.has(0, kHeader)) return kTruncatedPicture;
     if (tag & 1 || frame_.big(3, 3) != 0x9d012a) return "the data is a WebP whose picture is no key frame of VP8";
     width_ = frame_.little(6, 2) & 0x3fff, height_ = frame_.little(8, 2) & 0x3fff;
-    columns_ = parts_of(width_, 16), rows_ = parts_of(height_, 16);
+    columns_ = round_up_div(width_, 16), rows_ = round_up_div(height_, 16);
     first_part_ = tag >> 5;
     if (!frame_.has(kHeader, first_part_)) return kTruncatedPicture;
     modes_ = Decisions(frame_.part(kHeader, first_part_));
