@@ -33,6 +33,24 @@ ValueId put_together(const Graph& into, const Node& n, std::span<const ValueId> 
   return maker && into[maker].op->name == "ComplexOfParts" ? into[maker].inputs[0] : ValueId{};
 }
 
+/// A Slice for each part of a Split, if their extents are known: what makes one tensor may join what reads it.
+std::optional<std::vector<ValueId>> slices_of(Graph& into, NodeId split) {
+  const Node n = into[split];
+  const ValueId whole = n.inputs[0];
+  const int axis = NodeView::axis(NodeView(into, n).attr_int("axis"), into.type(whole).rank());
+  const auto extent = [&](ValueId part) { return into.type(part).shape[static_cast<size_t>(axis)]; };
+  if (!std::ranges::all_of(n.outputs, [&](ValueId part) { return extent(part).is_static(); })) return std::nullopt;
+  const auto list = [&](int64_t number) { return into.constant(Tensor::i64({1}, std::vector{number})); };
+  std::vector<ValueId> slices;
+  int64_t end = 0;
+  for (const ValueId part : n.outputs) {
+    const int64_t begin = end;
+    end += extent(part).value();
+    slices.push_back(into.add(get_operator("Slice"), {whole, list(begin), list(end), list(axis)}, {}, n.provenance)[0]);
+  }
+  return slices;
+}
+
 Graph expand(const Graph& g, PassContext& context, bool (*stays)(const Node&)) {
   Rule rule = [&](Graph& into, const Node& n, std::span<const ValueId> inputs) -> std::optional<std::vector<ValueId>> {
     if (stays(n)) return std::nullopt;
@@ -43,6 +61,9 @@ Graph expand(const Graph& g, PassContext& context, bool (*stays)(const Node&)) {
         into.add(*n.op, {inputs.begin(), inputs.end()}, n.attrs, n.provenance, n.version, count, n.bodies);
     NodeId made = into.maker_of(outs);
     if (!made) return outs;
+    if (n.op->name == "Split")
+      if (const auto slices = slices_of(into, made); slices && context.apply("split_to_slices", into, n.provenance))
+        return slices;
     const Meaning& m = meaning_of(into, into[made]);
     auto* composite = std::get_if<Composite>(&m);
     if (!composite)

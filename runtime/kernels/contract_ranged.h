@@ -59,6 +59,16 @@ RT_CALLED void sum_tile(V* totals, const Terms<T, S, P, Next, Bias>& terms) {
   sum_into<OneBlock>(acc, totals, t.segments, t.strides, t.from, t.row_stride, t.panels, t.k, t.ahead, t.bias);
 }
 
+template <int D>
+RT_FN void copy_index(const i64* from, i64* to) {
+  if constexpr (D > 0) {
+    to[D - 1] = from[D - 1];
+    copy_index<D - 1>(from, to);
+  }
+}
+template <int R, class M, int MR>
+inline constexpr bool kMayExchange = R > 0 && MR > 1 && kSame<M, i64>;
+
 // Rows: `full` parts of MR, then those that are left in parts as even as they can be, of a few rows each.
 inline constexpr i64 kFewRows = 4;
 template <int MR>
@@ -99,7 +109,7 @@ struct RangedContraction {
   A a;
   B b;
   Epilogue& epilogue;
-  bool wide;
+  bool wide, exchanged;
   RowSplit<MR> rows;
   TileSplit columns;
   i64 points;
@@ -109,6 +119,19 @@ struct RangedContraction {
   template <class Sum, class Col>
   RT_FN void store(const i64* index, Sum sum, i64 row, Col col) const {
     store_element<R>(epilogue, index, sum, row, col);
+  }
+
+  struct Place {
+    i64 index[R == 0 ? 1 : R], row;
+  };
+  // Of a tile's row, as the epilogue counts outer axes and rows.
+  RT_FN Place place_of(const i64* index, i64 row) const {
+    Place at;
+    copy_index<R>(index, at.index);
+    at.row = row;
+    if constexpr (kMayExchange<R, M, MR>)
+      if (exchanged) at.row = index[R - 1], at.index[R - 1] = row;
+    return at;
   }
 
   // ---- tiles of any size -------------------------------------------------------------------------------------------
@@ -160,10 +183,13 @@ struct RangedContraction {
   RT_FN void store_totals(const V* totals, const i64* index, i64 row, i64 height, i64 panel, i64 width) const {
     const i64 across = width * kParts;
     RT_ROLLED
-    for (i64 i = 0; i < height; ++i) RT_ROLLED
-    for (i64 j = 0; j < across; ++j)
-      emit(totals[i * across + j], panel * kPanel + j * kPart, n,
-           [&](auto sum, auto col) __attribute__((always_inline)) { store(index, sum, row + i, col); });
+    for (i64 i = 0; i < height; ++i) {
+      const Place at = place_of(index, row + i);
+      RT_ROLLED
+      for (i64 j = 0; j < across; ++j)
+        emit(totals[i * across + j], panel * kPanel + j * kPart, n,
+             [&](auto sum, auto col) __attribute__((always_inline)) { store(at.index, sum, at.row, col); });
+    }
   }
 
   // ---- loops -------------------------------------------------------------------------------------------------------
@@ -204,15 +230,30 @@ struct RangedContraction {
   }
 };
 
+// Fewer rows than a tile has, of products by one B, change places with a last outer axis that is longer; whether they
+// do.
+template <int MR, int R, class M, class A, class B>
+RT_FN bool exchange_rows(Extents<R>& outer, M& m, A& a, const B& b) {
+  if constexpr (kMayExchange<R, M, MR>) {
+    i64 &last = outer.n[R - 1], &stride = a.outer.n[R - 1];
+    if (m >= MR || last <= m || !b.shared()) return false;
+    const i64 rows = last, rows_apart = stride;
+    last = m, stride = a.row_stride;
+    m = rows, a.row_stride = rows_apart;
+    return true;
+  }
+  return false;
+}
+
 template <int MR, int NV, bool InRegisters, int Splits, int Band, int R, int S, class M, class N, class K, class A,
           class B, class Epilogue>
 RT_FN void contract_ranged(const Call& call, Extents<R> outer, Extents<S> segments, M m, N n, K k, A a, B b,
                            Epilogue& epilogue) {
   using Loops = RangedContraction<MR, NV, InRegisters, Splits, Band, R, S, M, N, K, A, B, Epilogue>;
-  const bool wide = Loops::kWidens && m <= kWideRows;
+  const bool exchanged = exchange_rows<MR>(outer, m, a, b), wide = Loops::kWidens && m <= kWideRows;
   const RowSplit<MR> rows = wide ? RowSplit<MR>{0, m > 0, m, 0} : split_rows_of_run<MR>(m);
   const TileSplit columns = wide ? split_columns<Loops::kRowPanels>(n) : split_columns<NV>(n);
-  Loops{call, outer, segments, m, n, k, a, b, epilogue, wide, rows, columns, points_of<R>(outer)}.run();
+  Loops{call, outer, segments, m, n, k, a, b, epilogue, wide, exchanged, rows, columns, points_of<R>(outer)}.run();
 }
 
 }  // namespace detail
