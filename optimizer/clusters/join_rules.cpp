@@ -98,7 +98,7 @@ JoinRules::JoinRules(const Graph& g, const Target& target)
   for (const Port& p : g.outputs()) is_output_[p.value.index] = true;
   for (ValueId v : deciding_values(g)) is_output_[v.index] = true;  // the table of sizes takes it
   for (uint32_t i = 0; i < g.nodes().size(); ++i)
-    facts_[i].widens = widens_for_products(i, target) || dequantizes_for_readers(i);
+    facts_[i].widens = widens_for_products(i, target) || dequantizes_for_readers(i) || is_one_number(i);
 }
 void JoinRules::read_meaning(uint32_t node) {
   const Node& n = g_.nodes()[node];
@@ -199,6 +199,15 @@ bool JoinRules::dequantizes_for_readers(uint32_t node) const {
 }
 
 // ---- a reader joins what makes its operand --------------------------------------------------------------------------
+
+/// Whether every element is the same number, of which a kernel that reads it needs no tensor.
+bool JoinRules::is_one_number(uint32_t node) const {
+  if (!facts_[node].out || !facts_[node].out->value.is_const()) return false;
+  const ValueId v = g_.nodes()[node].outputs[0];
+  return !is_output(v) && !readers(v).empty() && std::ranges::all_of(readers(v), [&](uint32_t r) {
+    return may_fuse(r).empty() && !facts_[r].checks && !folds(r);
+  });
+}
 
 bool JoinRules::reduces_rows(uint32_t node) const {
   const Node& n = g_.nodes()[node];

@@ -32,7 +32,7 @@ class JoinRules {
   /// It is no part of what makes its operand, but of each node that reads it: a cast of 16-bit floats that the target
   /// multiplies as they stand, to f32, which nothing reads but folds that could not join what makes them, or, of what
   /// was rounded to be stored so, any node that is a kernel's; or what dequantises 8 bits that stand in memory for
-  /// others too, read by nodes without a fold.
+  /// others too, read by nodes without a fold; or a number that is the same everywhere.
   bool widens(uint32_t node) const { return facts_[node].widens; }
   const std::vector<uint32_t>& readers(ValueId v) const { return readers_[v.index]; }
   bool is_output(ValueId v) const { return is_output_[v.index]; }
@@ -63,6 +63,7 @@ class JoinRules {
   bool is_narrowed(ValueId v) const;
   bool multiplies_pairs(const ContractMatch& product, ValueId a) const;
   bool dequantizes_for_readers(uint32_t node) const;
+  bool is_one_number(uint32_t node) const;
   Refusal loads_fit(uint32_t node, const std::set<ValueId>* inside, bool rows,
                     const std::vector<Expr>& fold_vars) const;
   double reads_of(uint32_t node, ValueId v) const;

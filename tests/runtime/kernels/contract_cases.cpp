@@ -110,6 +110,38 @@ std::string segments() {  // rows overlap, segments overlap, both strides longer
   return "";
 }
 
+// Rows in groups along two outer axes: few rows of many groups, and many of few.
+template <int MR, int NV>
+std::string group_of_rows(i64 points, i64 m, bool interleaved) {
+  constexpr i64 kImages = 2, kColumns = 33, kTerms = 5;
+  const One one({kImages * points * m, kColumns, kTerms, 1, kTerms, 0});
+  const i64 point_rows = interleaved ? 1 : m, next_row = interleaved ? points : 1;
+  const auto a = rt::matrix_a(one.a.data(), rt::strides(points * m * kTerms, point_rows * kTerms), next_row * kTerms,
+                              rt::strides());
+  const auto b = rt::packed_b(one.packed.data(), rt::strides(0, 0));
+  for (int chunks : {1, 3}) {
+    Floats got(one.want.size(), -5.f);
+    const auto add_all = one.epilogue(got.data());
+    in_chunks(chunks, nullptr, [&](const rt::Call& call) {
+      rt::contract<MR, NV, true>(call, rt::extents(kImages, points), rt::extents(), m, kColumns, kTerms, a, b,
+                                 [&](auto acc, i64 image, i64 point, i64 row, auto col) __attribute__((always_inline)) {
+                                   add_all(acc, image * points * m + point * point_rows + row * next_row, col);
+                                 });
+    });
+    if (auto d = difference(one.want, got, "m=" + std::to_string(m) + " points=" + std::to_string(points)); !d.empty())
+      return d + (interleaved ? " interleaved" : "");
+  }
+  return "";
+}
+std::string rows_in_groups() {
+  for (i64 count : {1, 2, 5, 9, 30})
+    for (i64 m : {1, 2, 3, 7, 9})
+      for (bool interleaved : {false, true})
+        for (std::string d : {group_of_rows<8, 2>(count, m, interleaved), group_of_rows<1, 4>(count, m, interleaved)})
+          if (!d.empty()) return d;
+  return "";
+}
+
 // As a compiled kernel has it: literals, and the tile that the planner would take.
 template <i64 M, i64 N, i64 K>
 __attribute__((noinline)) std::string literal() {
@@ -525,7 +557,8 @@ std::string codes() {
 
 }  // namespace
 
-extern const Cases CASES_NAME{CASES_TARGET, runs_here,    tile_edges, segments, literal_shapes, bands, outer_axes,
-                              strided,      real_numbers, halves,     windows,  quads,          pairs, codes};
+extern const Cases CASES_NAME{CASES_TARGET, runs_here,  tile_edges,     segments, literal_shapes,
+                              bands,        outer_axes, rows_in_groups, strided,  real_numbers,
+                              halves,       windows,    quads,          pairs,    codes};
 
 }  // namespace contract_cases

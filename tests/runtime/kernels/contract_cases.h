@@ -13,6 +13,7 @@ struct Cases {
   std::string (*literal_shapes)();
   std::string (*bands)();
   std::string (*outer_axes)();
+  std::string (*rows_in_groups)();
   std::string (*strided)();
   std::string (*real_numbers)();
   std::string (*halves)();

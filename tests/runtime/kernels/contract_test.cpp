@@ -21,6 +21,7 @@ TEST_P(contract, segments) { EXPECT_EQ(GetParam()->segments(), ""); }
 TEST_P(contract, literal_shapes) { EXPECT_EQ(GetParam()->literal_shapes(), ""); }
 TEST_P(contract, bands) { EXPECT_EQ(GetParam()->bands(), ""); }
 TEST_P(contract, outer_axes) { EXPECT_EQ(GetParam()->outer_axes(), ""); }
+TEST_P(contract, rows_in_groups) { EXPECT_EQ(GetParam()->rows_in_groups(), ""); }
 TEST_P(contract, strided) { EXPECT_EQ(GetParam()->strided(), ""); }
 TEST_P(contract, halves) { EXPECT_EQ(GetParam()->halves(), ""); }
 TEST_P(contract, windows) { EXPECT_EQ(GetParam()->windows(), ""); }
