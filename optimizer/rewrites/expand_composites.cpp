@@ -61,11 +61,11 @@ Graph expand(const Graph& g, PassContext& context, bool (*stays)(const Node&)) {
         into.add(*n.op, {inputs.begin(), inputs.end()}, n.attrs, n.provenance, n.version, count, n.bodies);
     NodeId made = into.maker_of(outs);
     if (!made) return outs;
-    if (n.op->name == "Split")
-      if (const auto slices = slices_of(into, made); slices && context.apply("split_to_slices", into, n.provenance))
-        return slices;
     const Meaning& m = meaning_of(into, into[made]);
     auto* composite = std::get_if<Composite>(&m);
+    if (n.op->name == "Split" && !composite)
+      if (const auto slices = slices_of(into, made); slices && context.apply("split_to_slices", into, n.provenance))
+        return slices;
     if (!composite)
       return n.bodies.empty() ? std::optional(outs) : std::nullopt;  // composites inside of bodies are left
     std::vector<ValueId> present;
