@@ -12,15 +12,14 @@ RT_FN V sigmoid(V x) {
   const auto negative = x < V{};
   const V a = -absolute(x), lowest = lit<V>(kSingle<V> ? -104 : -746);
   const auto e = exp_parts(a < lowest ? lowest : a);
-  const auto s = fast_sum(lit<V>(1), e.r);
-  const V small = s.lo + (e.tail + e.lost);
   if constexpr (kSingle<V>) {
-    const V power = scale(V(s.hi + small), e.n, e.k);
+    const V power = scale(exp_unscaled(e), e.n, e.k);
     const auto under = fast_sum(lit<V>(1), power);
     const V r = (negative ? power : lit<V>(1)) / under.hi;
     return fma(r, V(-under.lo), r);  // as if divided by hi + lo, near enough for a rounding's rest
   } else {                           // three roundings would pass 2 ULP here: add what they lost
-    const auto p = fast_sum(s.hi, small);
+    const auto s = fast_sum(lit<V>(1), e.r);
+    const auto p = fast_sum(s.hi, V(s.lo + (e.tail() + e.lost)));
     const V high = scale(p.hi, e.n, e.k), low = scale(p.lo, e.n, e.k);
     const auto under = fast_sum(lit<V>(1), high);
     const V r = (negative ? high : lit<V>(1)) / under.hi;

@@ -14,7 +14,9 @@ RT_FN V erf_f32(V x) {
   const V b = a > lit<V>(4) ? lit<V>(4) : a;  // erf is 1 from there on
   const V far = poly(b, -0x1.5e11e8p-17, 0x1.4a2686p-12, -0x1.d936b6p-9, 0x1.843626p-6, -0x1.b2d3dp-4, -0x1.4538aep-1,
                      -0x1.20ee5cp0);
-  const V outer = lit<V>(1) - exp_flush(V(far * b));
+  const auto e = exp_parts(V(far * b));  // of -17 to 0
+  const V power = bits<V>(words<V>((e.k + element_of<words<V>>(format<V>::bias)) << format<V>::mantissa));
+  const V outer = fma(V(-exp_unscaled(e)), power, lit<V>(1));
   return a < lit<V>(0.9) ? fma(x, near, x) : copy_sign(outer, x);
 }
 
@@ -36,7 +38,7 @@ RT_FN V erfc_far(V a) {  // f64, a >= 1/2
   const auto g = fast_sum(lit<V>(0x1.43cc6f6c9672cp0), V(q * more));
   const auto square = exact_product(a, a);
   const auto e = exp_parts(clamp(V(-square.hi), -800, 0));
-  const V u = e.r + (e.tail + e.lost);
+  const V u = e.r + (e.tail() + e.lost);
   const auto power = fast_sum(lit<V>(1), V(u - (lit<V>(1) + u) * square.lo));
   const auto under = fast_sum(lit<V>(1), V(lit<V>(2) * a));
   auto over = exact_product(g.hi, power.hi);

@@ -9,8 +9,9 @@ namespace detail {
 
 template <class V>
 struct ExpParts {
-  V r, tail, lost, n;
+  V r, square, q, lost, n;
   words<V> k;
+  RT_FN V tail() const { return square * q; }
 };  // exp(x) = 2^k (1 + r + (tail + lost)); n is k as a float
 
 template <class V>
@@ -29,7 +30,7 @@ RT_FN ExpParts<V> exp_parts(V x) {
              0x1.5555555555557p-5, 0x1.5555555555557p-3, 0.5);
   }
   const V lost = fma(n, lit<V>(-low), V(start - r));  // what r was rounded by; free where nobody asks
-  return {r, r * r * q, lost, n, bits<words<V>>(t) - bits<words<V>>(magic)};
+  return {r, r * r, q, lost, n, bits<words<V>>(t) - bits<words<V>>(magic)};
 }
 
 // Where exp overflows and where it is 0; beyond, the argument is clamped (NaN passes).
@@ -42,9 +43,9 @@ RT_FN V clamp(V x, f64 low, f64 high) {
 template <class V>
 RT_FN V exp_unscaled(const ExpParts<V>& e) {
   if constexpr (kSingle<V>) {
-    return lit<V>(1) + (e.r + e.tail);
+    return lit<V>(1) + fma(e.square, e.q, e.r);
   } else {
-    return lit<V>(1) + (e.r + (e.tail + e.lost));
+    return lit<V>(1) + (e.r + (e.tail() + e.lost));
   }
 }
 
@@ -88,7 +89,7 @@ RT_FN Expm1Parts<V> expm1_parts(V x) {
   const U limited = bits<U>(I(k < splat<I>(60) ? k : splat<I>(60)));
   const V inverse = bits<V>(U((element_of<U>(format<V>::bias) - limited) << format<V>::mantissa));
   const auto sum = fast_sum(V(lit<V>(1) - inverse), e.r);
-  return {sum.hi, sum.lo + (e.tail + e.lost), inverse, e.n, e.k};
+  return {sum.hi, sum.lo + (e.tail() + e.lost), inverse, e.n, e.k};
 }
 
 }  // namespace detail

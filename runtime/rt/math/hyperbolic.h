@@ -6,9 +6,21 @@
 
 namespace rt {
 
-template <Floats V>
-RT_FN V tanh(V x) {  // t / (t + 2), t = expm1(2 |x|), all divided by 2^k; the quotient is corrected by what it lost
-  using namespace detail;
+namespace detail {
+
+template <class V>
+RT_FN V tanh_f32(V x) {  // a polynomial in x^2 near 0, else 1 - 2 p / (1 + p) with p = exp(-2 |x|)
+  const V a = absolute(x), z = x * x, lowest = lit<V>(-40);
+  const V near = poly(z, 0x1.0d50p-6, -0x1.af7ccap-5, 0x1.10cefp-3, -0x1.555452p-2);
+  const V twice = lit<V>(-2) * a;
+  const auto e = exp_parts(twice < lowest ? lowest : twice);
+  using E = element_of<words<V>>;
+  const V power = scale(exp_unscaled(e), V(e.n + lit<V>(1)), words<V>(e.k + E(1)));  // 2 p
+  const V outer = lit<V>(1) - power / fma(lit<V>(0.5), power, lit<V>(1));
+  return copy_sign(a < lit<V>(0.55) ? fma(V(a * z), near, a) : outer, x);
+}
+template <class V>
+RT_FN V tanh_f64(V x) {  // t / (t + 2), t = expm1(2 |x|), all divided by 2^k; the quotient is corrected by what it lost
   const V a = absolute(x);
   const auto e = expm1_parts(V(lit<V>(2) * (a > lit<V>(22) ? lit<V>(22) : a)));
   const auto t = fast_sum(e.hi, e.lo);
@@ -17,6 +29,17 @@ RT_FN V tanh(V x) {  // t / (t + 2), t = expm1(2 |x|), all divided by 2^k; the q
   const auto back = exact_product(ratio, under.hi);
   const V rest = ((t.hi - back.hi) - back.lo) + (t.lo - ratio * (under.lo + t.lo));
   return copy_sign(V(ratio + rest * inverse), x);
+}
+
+}  // namespace detail
+
+template <Floats V>
+RT_FN V tanh(V x) {
+  if constexpr (detail::kSingle<V>) {
+    return detail::tanh_f32(x);
+  } else {
+    return detail::tanh_f64(x);
+  }
 }
 
 template <Floats V>
