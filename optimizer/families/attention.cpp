@@ -185,9 +185,10 @@ class AttentionFamily final : public Family {
     return l;
   }
 
-  /// A tile that registers hold, in units of some hundred rows; up to four rows read keys where they stand.
+  /// A tile that registers hold, in units of some hundred rows whose scratch is half of the second cache at most; up to
+  /// four rows read keys where they stand.
   std::vector<Choice> candidates(const Kernel& k, const Target& target) const override {
-    constexpr int64_t kFewRows = 4, kMostRows = 6, kTilesOfUnit = 16;
+    constexpr int64_t kFewRows = 4, kMostRows = 6, kMostTiles = 32, kLeastKeys = 64, kMostKeys = 256, kFewUnits = 8;
     const rt::AttentionShape s = AttentionNode(k).shape();
     const int64_t rows = s.rows(), wanted = std::min(rows, kMostRows);
     int64_t vectors = 4;
@@ -195,8 +196,8 @@ class AttentionFamily final : public Family {
     const int64_t tallest = rt::tallest_tile(target.vector_bytes, target.vector_registers, vectors);
     const int64_t tile = rt::even_part(rows, std::min(wanted, tallest)), tiles = rt::round_up_div(rows, tile);
     std::vector<Choice> all;
-    const auto add = [&](bool in_panels, int64_t keys) {
-      const int64_t block = tile * rt::even_part(tiles, kTilesOfUnit);
+    const auto add = [&](bool in_panels, int64_t keys, int64_t most_tiles) {
+      const int64_t block = tile * rt::even_part(tiles, most_tiles);
       const Choice c{{"rows", tile},
                      {"vectors", vectors},
                      {"block", block},
@@ -209,9 +210,18 @@ class AttentionFamily final : public Family {
     const auto fitting = [&](int64_t keys) {
       return std::min(keys, rt::round_up_div(s.total(), rt::kPanel) * rt::kPanel);
     };
-    add(rows > kFewRows, fitting(128));
-    for (int64_t keys : {64, 256}) add(rows > kFewRows, fitting(keys));
-    if (rows <= 2 * kFewRows) add(rows <= kFewRows, fitting(128));
+    int64_t keys = kMostKeys, unit = kMostTiles;
+    const auto made = [&] {
+      return rt::AttentionTile{static_cast<int>(tile), static_cast<int>(vectors), tile * rt::even_part(tiles, unit),
+                               fitting(keys)};
+    };
+    const auto is_large = [&] { return rt::attention_scratch_bytes(s, made()) > target.machine.l2_bytes / 2; };
+    if (is_large() || rt::attention_units(s, made()) < kFewUnits) unit = kMostTiles / 2;
+    while (keys > kLeastKeys && is_large()) keys /= 2;
+    add(rows > kFewRows, fitting(keys), unit);
+    for (int64_t other = kLeastKeys; other <= kMostKeys; other *= 2) add(rows > kFewRows, fitting(other), unit);
+    for (int64_t other : {kMostTiles / 2, kMostTiles}) add(rows > kFewRows, fitting(keys), other);
+    if (rows <= 2 * kFewRows) add(rows <= kFewRows, fitting(keys), unit);
     return all;
   }
   double price(const Kernel& k, const KernelCost& cost, const Choice& c, const Target& target) const override {
