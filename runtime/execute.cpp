@@ -49,7 +49,7 @@ bool comes_to_host(Execution& run, const Row& row) {
 
 void run_alone(Execution& run, uint32_t index, uint32_t chunks) {
   const Row& row = run.schedule->rows[index];
-  RowCall call = {{&run.fault, run.scratch, 0, static_cast<int32_t>(chunks), run.lists},
+  RowCall call = {{&run.fault, run.scratch, 0, static_cast<int32_t>(chunks), run.lists, run.turned},
                   run.bases,
                   run.schedule->refs + row.refs,
                   run.strings};
@@ -69,7 +69,7 @@ uint32_t run_kernels(Execution& run, uint32_t begin) {
       for (; !rows[end].joins; ++end) all += chunks_of(rows[end], run.sizes);
     if (all > 1) {
       run_parallel(run, {run.schedule, begin, all, run.kernels, run.bases, run.sizes, &run.fault, run.scratch,
-                         run.scratch_stride, run.strings});
+                         run.scratch_stride, run.strings, run.turned});
       return end;
     }
   }
@@ -81,9 +81,11 @@ uint32_t test_loop(Execution& run, uint32_t begin) {
   const Row& row = run.schedule->rows[begin];
   const Ref* ref = run.schedule->refs + row.refs + (row.b & kTripRef ? 1 : 0);
   const LoopState& loop = run.loops[row.a];
+  run.turned = false;
   if (loop.counter >= loop.trip) return static_cast<uint32_t>(row.jump);
   if (row.b & kConditionRef && !load<uint8_t>(run, *ref++)) return static_cast<uint32_t>(row.jump);
   if (row.b & kCounterRef) set_counter(run, *ref, loop.counter);
+  run.turned = loop.counter % 2;
   return begin + 1;
 }
 

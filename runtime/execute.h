@@ -39,6 +39,7 @@ struct Execution {
   void (*learn)(Execution& run, const Row& row) = nullptr;  // a Sizes row
   LoopState* loops = nullptr;
   StringHeap* strings = nullptr;
+  bool turned = false;      // Call::turned
   char* scratch = nullptr;  // one piece a thread
   uint64_t scratch_stride = 0;
   Fault fault = {};

@@ -51,7 +51,10 @@ void run_chunk(Job& job, uint32_t chunk, int32_t worker) {
 RowCall call_of(const Stretch& stretch, const Row& row) {
   const Schedule& schedule = *stretch.schedule;
   const int32_t chunks = static_cast<int32_t>(chunks_of(row, stretch.sizes));
-  return {{stretch.fault, stretch.scratch, 0, chunks}, stretch.bases, schedule.refs + row.refs, stretch.strings};
+  return {{stretch.fault, stretch.scratch, 0, chunks, nullptr, stretch.turned},
+          stretch.bases,
+          schedule.refs + row.refs,
+          stretch.strings};
 }
 
 void publish(Job& job, const Stretch& stretch) {

@@ -20,6 +20,7 @@ struct Stretch {
   char* scratch;         // one piece a thread
   uint64_t scratch_stride;
   StringHeap* strings = nullptr;
+  bool turned = false;  // Call::turned
 };
 // How many of a Kernel row's chunks there are in a run.
 inline uint32_t chunks_of(const Row& row, const int64_t* sizes) {

@@ -112,12 +112,16 @@ struct Contraction {
     }
   }
 
+  static constexpr bool kOneRow = R == 0 && M::value <= MR;  // of tiles: as many as there are columns of them
+
   // The tiles of `length` rows of tiles from number `before` on, or of each point's: those numbered u to `end`, one
   // column after another, so that its panels stay in the cache.
   RT_FN void run_band(i64 u, i64 end, i64 before, i64 length) const {
     RT_ROLLED
     while (u < end) {
-      const i64 part = u / length % columns.parts, panel = columns.begin(part), width = columns.begin(part + 1) - panel;
+      const i64 tile = kOneRow && call.turned ? columns.parts - 1 - u : u;
+      const i64 part = tile / length % columns.parts, panel = columns.begin(part),
+                width = columns.begin(part + 1) - panel;
       const i64 first = before + u % length + (b.shared() ? 0 : u / length / columns.parts * rows.parts);
       const i64 count = length - u % length < end - u ? length - u % length : end - u;
       i64 index[R == 0 ? 1 : R];

@@ -38,6 +38,13 @@ TEST(Execute, LoopCarriesThroughTwoBuffersAndStacks) {
 
 TEST(Execute, EvenNumberOfSwapsToo) { EXPECT_EQ(run_loop(2, 1e9f).y, (Floats{13, 17, 21, 25})); }
 
+TEST(Execute, OddRoundsOfTheInnermostLoopAreTurned) {
+  turns.clear();
+  run_loop(2, 1e9f);
+  const bool odd = true;
+  EXPECT_EQ(turns, (std::vector<bool>{!odd, !odd, !odd, odd, !odd, odd, !odd, odd, !odd}));
+}
+
 TEST(Execute, LoopEndsOnItsCondition) {
   const LoopResult r = run_loop(8, 30.f);  // sums: 10, 32
   EXPECT_EQ(r.y, (Floats{5, 7, 9, 11}));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "runtime/cameo.h"
 #include "runtime/dtype.h"
@@ -115,8 +116,15 @@ inline const Io kLoopInputs[] = {tensor("n", rt::kI64, 0, nullptr), tensor("x", 
                                  tensor("limit", rt::kF32, 0, nullptr)};
 inline const Io kLoopOutputs[] = {tensor("y", rt::kF32, 1, kFour), tensor("scan", rt::kF32, 1, kScan),
                                   tensor("last", rt::kI64, 0, nullptr)};
-inline void zero_kernel(const Call& c) { *address<int64_t>(c, 0) = 0; }
-inline void count_kernel(const Call& c) { *address<int64_t>(c, 0) += 1; }
+inline std::vector<bool> turns;  // Call::turned of the next two, in the order of their calls
+inline void zero_kernel(const Call& c) {
+  *address<int64_t>(c, 0) = 0;
+  turns.push_back(c.turned);
+}
+inline void count_kernel(const Call& c) {
+  *address<int64_t>(c, 0) += 1;
+  turns.push_back(c.turned);
+}
 inline void double_kernel(const Call& c) {  // write slot <- 2 * read slot + inner count
   for (int i = 0; i < 4; ++i)
     address<float>(c, 1)[i] = 2 * address<const float>(c, 0)[i] + static_cast<float>(*address<const int64_t>(c, 2));
