@@ -66,9 +66,6 @@ void Importer::missing_operator(const onnx::NodeProto& n, std::string_view domai
   m.message = op ? fmt::format("operator `{}` of opset {} is not supported", title, opset)
                  : fmt::format("operator `{}` is not supported", title);
   if (!op) m.help = "--custom FILE.cpp supplies an operator of your own";
-  constexpr std::string_view kOfMaps[] = {"CastMap", "CategoryMapper"};
-  if (domain == "ai.onnx.ml" && std::ranges::find(kOfMaps, n.op_type()) != std::end(kOfMaps))
-    m.help = "it is not computed with yet: --outputs cuts the graph where there are none";
   if (op)
     m.help = fmt::format("it is from opset {} on: onnx.version_converter can convert the model", op->since.front());
 }

@@ -1,5 +1,5 @@
-// ListElement, of cameo's own: the element of a list at a position. Of a tensor `dims` says the dims, those of
-// ListDims.
+// ListElement, of cameo's own: the element of a list at a position; a map's at 0 are its keys, at 1 its values. Of a
+// tensor `dims` says the dims, those of ListDims.
 #include "frontend/ops/list.h"
 
 namespace cameo::ops {
@@ -15,6 +15,7 @@ void infer_list_element(Infer& n) {
     n.fail(Code::E0302, fmt::format("{} dims of an element of {}", dims.size(), to_string(n.type(0))));
   for (size_t d = 0; d < dims.size(); ++d)
     if (!element.shape[d].is_static()) element.shape[d] = given_dim(n, dims[d], dims.size(), "dims");
+  if (n.type(0).kind == Kind::Map && n.ints(1)[0] == 0) element.dtype = n.type(0).key;
   n.output(0, element);
 }
 

@@ -140,15 +140,5 @@ TEST(ImportForms, LabelsMayBeStrings) {
   EXPECT_EQ(run(import(m, {.outputs = {"scores"}}), {floats({1, 1}, {2})}), (Lists{{2, -2}}));
 }
 
-TEST(ImportForms, WhatMakesMapsIsRefusedWithAWayAroundIt) {
-  const Bytes m = model(GraphText{{node("Relu", {"x"}, {"p"}), node("CastMap", {"p"}, {"y"}, {}, "ai.onnx.ml")},
-                                  {value("x", kFloat, {2})},
-                                  {value("y")}},
-                        {opset("", 18), opset("ai.onnx.ml", 1)});
-  EXPECT_EQ(import(m).codes(), "E0401");
-  EXPECT_NE(import(m).text().find("--outputs cuts the graph"), std::string::npos);
-  EXPECT_EQ(run(import(m, {.outputs = {"p"}}), {kX}), (Lists{{1, 0}}));
-}
-
 }  // namespace
 }  // namespace cameo
