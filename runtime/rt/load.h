@@ -156,6 +156,7 @@ RT_FN void store(T* p, I index, X value) {
     if constexpr (kIsLanes<I>) {
       reinterpret_cast<detail::Unaligned<bare<decltype(m)>>*>(p + index.base)->value = m;
     } else {
+      RT_UNROLLED
       for (int i = 0; i < W; ++i) detail::poke(p, lane(index, i), m[i]);
     }
   }
