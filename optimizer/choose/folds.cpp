@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "optimizer/work.h"
 
@@ -51,7 +52,7 @@ class Issue {
     const int64_t rows = choice.get("rows", 1), lanes = choice["lanes"];
     for (Expr axis : k.axes) add(axis, axis == k.axes.back() && rows == 1 ? lanes : 1);
     if (rows > 1) add(k.axes[k.axes.size() - 2], rows);
-    for (Expr fold : folds_in(values_)) add(fold.arg(0), in_lanes(fold) ? choice["fold_lanes"] : 1);
+    for (Expr fold : folds_in(values_)) add(fold.arg(0), in_lanes(fold) ? choice["fold_lanes"] : 1, fold);
   }
   double cycles() {
     for (const Store& s : k_.stores) move(s.offset, s.offset, k_.operands[s.operand], 1);
@@ -68,18 +69,31 @@ class Issue {
   struct Variable {
     double steps;
     int64_t lanes;
-    Expr itself;
+    Expr itself, fold;  // null: an axis
   };
 
-  void add(Expr v, int64_t lanes) {
+  void add(Expr v, int64_t lanes, Expr fold = {}) {
     const auto n = static_cast<int64_t>(extent_of(v));
-    variables_[v.var_number()] = {static_cast<double>(n / lanes + n % lanes), lanes, v};
+    variables_[v.var_number()] = {static_cast<double>(n / lanes + n % lanes), lanes, v, fold};
   }
   bool in_lanes(Expr fold) const { return runs_in_lanes(k_, fold, choice_["lanes"], choice_["fold_lanes"]); }
+  /// Of an expression, which stands in the outermost scope that has its variables: that of no axis, of all but the last
+  /// one, of all, and in these the bodies of folds.
   double steps(Expr e) {
+    std::set<uint64_t> around;
+    std::vector<uint64_t> left(free_.of(e).begin(), free_.of(e).end());
+    while (!left.empty()) {
+      const uint64_t v = left.back();
+      left.pop_back();
+      if (!variables_.contains(v) || !around.insert(v).second) continue;
+      if (const Expr fold = variables_.at(v).fold)
+        left.insert(left.end(), free_.of(fold).begin(), free_.of(fold).end());
+    }
+    const bool of_axes = std::ranges::any_of(k_.axes, [&](Expr a) { return around.contains(a.var_number()); });
+    for (Expr axis : k_.axes)
+      if (of_axes && (axis != k_.axes.back() || around.contains(axis.var_number()))) around.insert(axis.var_number());
     double product = 1;
-    for (uint64_t v : free_.of(e))
-      if (variables_.contains(v)) product *= variables_.at(v).steps;
+    for (uint64_t v : around) product *= variables_.at(v).steps;
     return product;
   }
   /// The variable in whose lanes an expression runs; null: none.
@@ -96,10 +110,16 @@ class Issue {
     const Variable* v = lanes_of(offset);
     Reads reads;
     if (v) reads.count(offset, v->itself);
-    if (reads.strided)
-      one_by_one_ += steps(e) * static_cast<double>(v->lanes) / rate;
-    else
+    if (reads.strided) {
+      const Wide span = Wide(v->lanes) * affine(offset).stride_of(v->itself).estimate() * byte_size(type);
+      const double far = span > target_.machine.l1_bytes ? kFar : 0;
+      one_by_one_ += steps(e) / v->steps * extent_of(v->itself) * (1 / rate + far);
+    } else {
       moved_ += steps(e) * registers(v, type) / rate;
+    }
+    if (e.op() != Op::Read) return;
+    if (const Variable* g = lanes_of(e.guard()))
+      computed_ += steps(e) / g->steps * extent_of(g->itself) / static_cast<double>(g->lanes) * kGuarded;
   }
   void fold(Expr e) {
     const Variable *along = &variables_.at(e.arg(0).var_number()), *v = in_lanes(e) ? along : lanes_of(e);
@@ -111,6 +131,9 @@ class Issue {
       waiting_ += terms * target_.machine.fma_latency;
   }
 
+  static constexpr int64_t kLine = 64;   // bytes of a cache
+  static constexpr double kFar = 1;      // cycles more of an element, where those of the lanes leave the first cache
+  static constexpr double kGuarded = 8;  // cycles of a condition that not all lanes share
   static constexpr double kJoining = 3;  // cycles in which a vector's lanes meet, beside the operations
 
   const Kernel& k_;
@@ -149,27 +172,6 @@ std::string fold_function(const Kernel& k, Expr fold) {
 
 double cycles_of_folds(const Kernel& k, const Choice& choice, const Target& target) {
   return Issue(k, choice, target).cycles();
-}
-
-double gathered_elements(const Kernel& k, const Choice& choice) {
-  constexpr int64_t kLine = 64;  // bytes
-  if (!has_folds(k) || choice.get("rows", 1) > 1) return 0;
-  double gathered = 0;
-  for (const Store& s : k.stores) {
-    std::vector<Expr> along;
-    if (choice["lanes"] > 1)
-      along = {k.axes.back()};
-    else
-      for (Expr fold : folds_in({s.value})) along.push_back(fold.arg(0));
-    for (const auto& [e, times] : evaluations(s.value, static_cast<double>(points_of(k.axes)), 1)) {
-      if (e.op() != Op::Read) continue;
-      const Affine offset = affine(e.offset());
-      if (std::ranges::any_of(along,
-                              [&](Expr v) { return offset.stride_of(v).upper() * byte_size(e.type()) >= kLine; }))
-        gathered += times;
-    }
-  }
-  return gathered;
 }
 
 }  // namespace cameo

@@ -13,8 +13,4 @@ std::string fold_function(const Kernel& k, Expr fold);
 /// A nest with folds on one core: what it issues, elements that are no neighbours one by one, or if that is more what
 /// its long folds wait for. A fold in order waits for each term's result, those of a vector's lanes at once.
 double cycles_of_folds(const Kernel& k, const Choice& choice, const Target& target);
-/// Elements that vectors of a nest with folds fetch one by one, each from a line of its own: of reads that step so far
-/// along the last axis where the lanes run along it, along what is folded elsewhere.
-double gathered_elements(const Kernel& k, const Choice& choice);
-
 }  // namespace cameo

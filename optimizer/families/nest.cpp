@@ -219,10 +219,9 @@ class Nest final : public Family {
     const double seconds = Family::price(k, cost, choice, target);
     const Choice thumb = candidates(k, target).front();
     if (!target.is_gpu()) {
-      const double hertz = target.machine.clock * 1e9, gathered = gathered_elements(k, choice) / hertz;
       const double cycles = cycles_of_lanes(k, choice, target);
       const double share = has_folds(k) ? std::min(1.0, cycles / cycles_of_lanes(k, thumb, target)) : 1;
-      return std::max(seconds * share + gathered, cycles / hertz);
+      return std::max(seconds * share, cycles / (target.machine.clock * 1e9));
     }
     return scaled(seconds, cycles_of_teams(k, choice, target) / cycles_of_teams(k, thumb, target), target);
   }
