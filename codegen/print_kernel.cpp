@@ -235,7 +235,9 @@ class Printer final : public KernelPrinter {
   }
   std::string print_read(Expr e) {
     std::string offset = name(e.offset());
-    if (e.guard().is_const(1)) return fmt::format("rt::load(x{}, {})", e.operand(), offset);
+    const bool is_table = byte_size(e.type()) == 1 && range_of(e.offset()) == Interval{0, UINT8_MAX};
+    if (e.guard().is_const(1))
+      return fmt::format("rt::{}(x{}, {})", is_table ? "look_up" : "load", e.operand(), offset);
     std::string guard = name(e.guard());
     if (e.checked())
       return fmt::format("rt::load_checked(call, x{}, {}, {}{})", e.operand(), offset, guard, listed(e.blamed()));

@@ -17,6 +17,7 @@ constexpr Pass kPasses[] = {
     {"claim_composites", claim_composites, Exactness::Exact, Waypoint::Replayed, true},
     {"expand_composites", expand_composites, Exactness::Exact, Waypoint::Expanded, true},
     {"fold_expanded", fold_constants, Exactness::Exact},
+    {"tabulate_bytes", tabulate_bytes, Exactness::Exact},
     {"pack_constants", pack_constants, Exactness::Exact},
     {"merge_equal_nodes", merge_equal_nodes, Exactness::Exact},
     {"narrow_products", narrow_products, Exactness::Narrow, Waypoint::Replayed, true},

@@ -85,6 +85,7 @@ Graph fold_constants(const Graph& g, PassContext& context);        // constant e
 Graph claim_attention(const Graph& g, PassContext& context);       // written out as products around a softmax, likewise
 Graph claim_composites(const Graph& g, PassContext& context);   // what a family computes whole for less stays one node
 Graph expand_composites(const Graph& g, PassContext& context);  // what no family has claimed becomes its definition
+Graph tabulate_bytes(const Graph& g, PassContext& context);     // functions of one tensor of 8 bits
 Graph pack_constants(const Graph& g, PassContext& context);     // of 4- and 2-bit elements, which then share bytes
 Graph narrow_products(const Graph& g, PassContext& context);    // to the precision that was asked for
 Graph widen_products(const Graph& g, PassContext& context);     // of narrow types, where the target has none

@@ -3,15 +3,11 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
-#include <unordered_map>
 
 #include "optimizer/work.h"
 
 namespace cameo {
 namespace {
-
-using Variables = std::set<uint64_t>;  // by number
 
 class Counter {
  public:
@@ -45,21 +41,9 @@ class Counter {
   };
 
   static double extent_of(Expr variable) { return static_cast<double>(Dim(variable.extent()).estimate()); }
-  const Variables& variables_of(Expr root) {
-    if (const auto it = variables_.find(root); it != variables_.end()) return it->second;
-    visit(std::vector<Expr>{root}, [&](Expr e) {
-      if (variables_.contains(e)) return;
-      Variables all;
-      if (e.op() == Op::Var) all.insert(e.var_number());
-      for (Expr a : e.args()) all.insert(variables_.at(a).begin(), variables_.at(a).end());
-      if (e.op() == Op::Fold) all.erase(e.arg(0).var_number());
-      variables_[e] = std::move(all);
-    });
-    return variables_.at(root);
-  }
   double times(Expr e) {
     double product = 1;
-    for (uint64_t v : variables_of(e)) product *= extents_.contains(v) ? extents_[v] : 1;
+    for (uint64_t v : variables_.of(e)) product *= extents_.contains(v) ? extents_[v] : 1;
     return product;
   }
   static double terms_of(Expr e) { return e.op() == Op::Fold ? extent_of(e.arg(0)) : 1; }
@@ -84,7 +68,7 @@ class Counter {
   }
 
   std::map<uint64_t, double> extents_;  // by a variable's number
-  std::unordered_map<Expr, Variables, ExprHash> variables_;
+  FreeVariables variables_;
   std::vector<Access> accesses_;  // by operand
   KernelCost cost_;
 };
@@ -100,6 +84,19 @@ KernelCost cost_of_node(const Graph& g) {
 }
 
 }  // namespace
+
+const std::set<uint64_t>& FreeVariables::of(Expr root) {
+  if (const auto it = known_.find(root); it != known_.end()) return it->second;
+  visit(std::vector<Expr>{root}, [&](Expr e) {
+    if (known_.contains(e)) return;
+    std::set<uint64_t> all;
+    if (e.op() == Op::Var) all.insert(e.var_number());
+    for (Expr a : e.args()) all.insert(known_.at(a).begin(), known_.at(a).end());
+    if (e.op() == Op::Fold) all.erase(e.arg(0).var_number());
+    known_[e] = std::move(all);
+  });
+  return known_.at(root);
+}
 
 KernelCost cost_of(const Kernel& k) { return k.node ? cost_of_node(*k.node) : Counter(k).cost(); }
 

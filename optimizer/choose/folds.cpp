@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
 
 #include "optimizer/work.h"
 
@@ -27,15 +30,120 @@ constexpr double kShortFold = 24;  // terms; shorter ones run beside those of ot
 
 double extent_of(Expr variable) { return static_cast<double>(Dim(variable.extent()).estimate()); }
 
-/// How many terms a kernel folds by one Fold.
-double terms_of(const Kernel& k, Expr fold, std::span<const Expr> all) {
-  double terms = extent_of(fold.arg(0));
-  for (Expr axis : k.axes)
-    if (depends_on(fold, axis)) terms *= extent_of(axis);
-  for (Expr around : all)
-    if (around != fold && depends_on(fold, around.arg(0))) terms *= extent_of(around.arg(0));
-  return terms;
+/// Cycles of an operation, a vector's or a scalar's alike.
+double cycles_of(Op op, const MachineModel& m) {
+  if (op >= Op::Exp) return 10;  // and the functions behind it
+  if (op == Op::Div || op == Op::FloorDiv || op == Op::Mod || op == Op::FMod || op == Op::Sqrt) return 4;
+  if (op == Op::Min || op == Op::Max) return 1;  // of which NaN wins
+  return 0.5 / m.fmas;
 }
+/// Cycles in which a fold takes a term.
+double cycles_of(FoldKind kind, bool in_lanes, const MachineModel& m) {
+  if (kind >= FoldKind::ArgMin) return in_lanes ? 6 : 15;  // alone it branches
+  return cycles_of(kind == FoldKind::Min || kind == FoldKind::Max ? Op::Max : Op::Add, m);
+}
+
+/// What one core issues for a nest with folds: an expression as often as the steps of the axes and folds around it say,
+/// of which one takes the lanes of a vector, or an element that is left over.
+class Issue {
+ public:
+  Issue(const Kernel& k, const Choice& choice, const Target& target) : k_(k), choice_(choice), target_(target) {
+    for (const Store& s : k.stores) values_.push_back(s.value);
+    const int64_t rows = choice.get("rows", 1), lanes = choice["lanes"];
+    for (Expr axis : k.axes) add(axis, axis == k.axes.back() && rows == 1 ? lanes : 1);
+    if (rows > 1) add(k.axes[k.axes.size() - 2], rows);
+    for (Expr fold : folds_in(values_)) add(fold.arg(0), in_lanes(fold) ? choice["fold_lanes"] : 1, fold);
+  }
+  double cycles() {
+    for (const Store& s : k_.stores) move(s.offset, s.offset, k_.operands[s.operand], 1);
+    visit(values_, [&](Expr e) {
+      if (e.op() == Op::Read) return move(e, e.offset(), e.type(), target_.machine.loads);
+      if (e.op() == Op::Fold) return fold(e);
+      const bool is_index = e.type() == DType::i64 || e.args().empty();
+      if (!is_index) computed_ += steps(e) * cycles_of(e.op(), target_.machine) * registers(lanes_of(e), e.type());
+    });
+    return std::max(std::max(computed_, moved_) + one_by_one_, waiting_);
+  }
+
+ private:
+  struct Variable {
+    double steps;
+    int64_t lanes;
+    Expr itself, fold;  // null: an axis
+  };
+
+  void add(Expr v, int64_t lanes, Expr fold = {}) {
+    const auto n = static_cast<int64_t>(extent_of(v));
+    variables_[v.var_number()] = {static_cast<double>(n / lanes + n % lanes), lanes, v, fold};
+  }
+  bool in_lanes(Expr fold) const { return runs_in_lanes(k_, fold, choice_["lanes"], choice_["fold_lanes"]); }
+  /// Of an expression, which stands in the outermost scope that has its variables: that of no axis, of all but the last
+  /// one, of all, and in these the bodies of folds.
+  double steps(Expr e) {
+    std::set<uint64_t> around;
+    std::vector<uint64_t> left(free_.of(e).begin(), free_.of(e).end());
+    while (!left.empty()) {
+      const uint64_t v = left.back();
+      left.pop_back();
+      if (!variables_.contains(v) || !around.insert(v).second) continue;
+      if (const Expr fold = variables_.at(v).fold)
+        left.insert(left.end(), free_.of(fold).begin(), free_.of(fold).end());
+    }
+    const bool of_axes = std::ranges::any_of(k_.axes, [&](Expr a) { return around.contains(a.var_number()); });
+    for (Expr axis : k_.axes)
+      if (of_axes && (axis != k_.axes.back() || around.contains(axis.var_number()))) around.insert(axis.var_number());
+    double product = 1;
+    for (uint64_t v : around) product *= variables_.at(v).steps;
+    return product;
+  }
+  /// The variable in whose lanes an expression runs; null: none.
+  const Variable* lanes_of(Expr e) {
+    for (uint64_t v : free_.of(e))
+      if (const auto it = variables_.find(v); it != variables_.end() && it->second.lanes > 1) return &it->second;
+    return nullptr;
+  }
+  double registers(const Variable* v, DType type) const {
+    const auto bytes = static_cast<double>((v ? v->lanes : 1) * byte_size(type));
+    return std::max(1.0, bytes / target_.vector_bytes);
+  }
+  void move(Expr e, Expr offset, DType type, double rate) {  // `rate`: a cycle
+    const Variable* v = lanes_of(offset);
+    Reads reads;
+    if (v) reads.count(offset, v->itself);
+    if (reads.strided) {
+      const Wide span = Wide(v->lanes) * affine(offset).stride_of(v->itself).estimate() * byte_size(type);
+      const double far = span > target_.machine.l1_bytes ? kFar : 0;
+      one_by_one_ += steps(e) / v->steps * extent_of(v->itself) * (1 / rate + far);
+    } else {
+      moved_ += steps(e) * registers(v, type) / rate;
+    }
+    if (e.op() != Op::Read) return;
+    if (const Variable* g = lanes_of(e.guard()))
+      computed_ += steps(e) / g->steps * extent_of(g->itself) / static_cast<double>(g->lanes) * kGuarded;
+  }
+  void fold(Expr e) {
+    const Variable *along = &variables_.at(e.arg(0).var_number()), *v = in_lanes(e) ? along : lanes_of(e);
+    const double term = cycles_of(e.fold_kind(), v, target_.machine), terms = steps(e) * along->steps;
+    computed_ += terms * term * registers(v, e.arg(1).type());
+    if (v == along)
+      computed_ += steps(e) * (kJoining + std::log2(along->lanes) * term);
+    else if (extent_of(along->itself) >= kShortFold)
+      waiting_ += terms * target_.machine.fma_latency;
+  }
+
+  static constexpr int64_t kLine = 64;   // bytes of a cache
+  static constexpr double kFar = 1;      // cycles more of an element, where those of the lanes leave the first cache
+  static constexpr double kGuarded = 8;  // cycles of a condition that not all lanes share
+  static constexpr double kJoining = 3;  // cycles in which a vector's lanes meet, beside the operations
+
+  const Kernel& k_;
+  const Choice& choice_;
+  const Target& target_;
+  std::vector<Expr> values_;
+  FreeVariables free_;
+  std::map<uint64_t, Variable> variables_;  // by number
+  double computed_ = 0, moved_ = 0, one_by_one_ = 0, waiting_ = 0;
+};
 
 }  // namespace
 
@@ -63,49 +171,7 @@ std::string fold_function(const Kernel& k, Expr fold) {
 }
 
 double cycles_of_folds(const Kernel& k, const Choice& choice, const Target& target) {
-  std::vector<Expr> values;
-  for (const Store& s : k.stores) values.push_back(s.value);
-  const std::vector<Expr> all = folds_in(values);
-  const MachineModel& m = target.machine;
-  const auto at_once = [&](int64_t lanes) {
-    return static_cast<double>(std::min<int64_t>(lanes, target.vector_bytes / static_cast<int>(sizeof(float))));
-  };
-  const int64_t lanes = choice["lanes"], fold_lanes = choice["fold_lanes"];
-  double cycles = 0;
-  for (Expr fold : all) {
-    const bool in_lanes = runs_in_lanes(k, fold, lanes, fold_lanes);
-    const bool along_last = !in_lanes && lanes > 1 && depends_on(fold, k.axes.back());
-    if (extent_of(fold.arg(0)) < kShortFold) continue;
-    double loads = 0, term = m.fma_latency;
-    visit(std::vector<Expr>{fold.arg(1)}, [&](Expr e) { loads += e.op() == Op::Read; });
-    if (in_lanes || along_last) {
-      const Reads reads = reads_along(std::vector<Expr>{fold.arg(1)}, in_lanes ? fold.arg(0) : k.axes.back());
-      const double width = at_once(in_lanes ? fold_lanes : lanes), strided = static_cast<double>(reads.strided);
-      loads = strided + (loads - strided) / width;
-      term = std::max(1 / width / m.fmas, in_lanes ? 0 : term / static_cast<double>(lanes));
-    }
-    term = std::max(term, loads / m.loads);
-    cycles += term * terms_of(k, fold, all);
-  }
-  return cycles;
-}
-
-double gathered_elements(const Kernel& k, const Choice& choice) {
-  if (!has_folds(k)) return 0;
-  double gathered = 0;
-  for (const Store& s : k.stores) {
-    std::vector<Expr> along;
-    if (choice["lanes"] > 1)
-      along = {k.axes.back()};
-    else
-      for (Expr fold : folds_in({s.value})) along.push_back(fold.arg(0));
-    for (const auto& [e, times] : evaluations(s.value, static_cast<double>(points_of(k.axes)), 1)) {
-      if (e.op() != Op::Read) continue;
-      const Affine offset = affine(e.offset());
-      if (std::ranges::any_of(along, [&](Expr v) { return offset.stride_of(v).upper() > 1; })) gathered += times;
-    }
-  }
-  return gathered;
+  return Issue(k, choice, target).cycles();
 }
 
 }  // namespace cameo

@@ -10,11 +10,7 @@ inline constexpr int kFoldLanes = 16;
 /// that needs none of those, and reads memory in order.
 bool runs_in_lanes(const Kernel& k, Expr fold, int64_t lanes, int64_t fold_lanes);
 std::string fold_function(const Kernel& k, Expr fold);
-/// The long folds of a kernel's values, on one core. A fold in order waits for each term's result, those of the lanes
-/// along the last axis at once; elements that are no neighbours are loaded one by one.
+/// A nest with folds on one core: what it issues, elements that are no neighbours one by one, or if that is more what
+/// its long folds wait for. A fold in order waits for each term's result, those of a vector's lanes at once.
 double cycles_of_folds(const Kernel& k, const Choice& choice, const Target& target);
-/// Elements that vectors of a nest with folds fetch one by one: of reads that step over some along the last axis where
-/// the lanes run along it, along what is folded elsewhere.
-double gathered_elements(const Kernel& k, const Choice& choice);
-
 }  // namespace cameo

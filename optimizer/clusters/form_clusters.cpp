@@ -2,7 +2,8 @@
 // cluster made join it, as long as in the end one value leaves it (so a GELU of 22 nodes, or a residual, becomes an
 // epilogue). Where the cluster holds no sum but reductions of the last axis, what computes with a row's results joins
 // too, and further reductions of the same rows: softmax and the norms, composite or written out, become one kernel.
-// Then a fold-free cluster whose value is read once, each element once, is substituted into its reader. For targets
+// What a cluster dequantises last, for others to read, is computed by these: 8 bits stand in memory. Then a fold-free
+// cluster whose value is read once, each element once, is substituted into its reader. For targets
 // that multiply 16-bit floats, casts that widen them for products are no part of what makes them, but of each product.
 #include <algorithm>
 
@@ -16,13 +17,16 @@ constexpr size_t kLookAhead = 256;  // nodes after the anchor that are looked at
 class Clusterer {
  public:
   Clusterer(const Graph& g, const Target& target, Refusals* refusals)
-      : g_(g), rules_(g, target), owner_(g.nodes().size(), -1), refusals_(refusals) {}
+      : g_(g), rules_(g, target), owner_(g.nodes().size(), -1), is_shared_(g.nodes().size()), refusals_(refusals) {}
 
   std::vector<Cluster> run() {
     for (uint32_t i = 0; i < g_.nodes().size(); ++i)
       if (owner_[i] < 0) add(grow(i));
     for (uint32_t i = 0; i < g_.nodes().size(); ++i)
       if (rules_.widens(i)) join_all_readers(i);
+    for (size_t c = 0; c < clusters_.size(); ++c)
+      if (clusters_[c].nodes.size() > 1 && rules_.dequantizes_for_readers(clusters_[c].nodes.back().index))
+        join_all_readers(clusters_[c].nodes.back().index);
     for (size_t c = 0; c < clusters_.size(); ++c)
       if (!clusters_[c].nodes.empty()) absorb_into_reader(c);
     std::erase_if(clusters_, [](const Cluster& c) { return c.nodes.empty(); });
@@ -105,12 +109,16 @@ class Clusterer {
   }
   void join_all_readers(uint32_t i) {
     Cluster& own = clusters_[static_cast<size_t>(owner_[i])];
-    for (uint32_t reader : rules_.readers(g_.nodes()[i].outputs[0])) {
+    std::erase(own.nodes, NodeId{i});
+    if (!own.nodes.empty()) own.outputs = {g_.nodes()[own.nodes.back().index].outputs[0]};
+    const std::vector<uint32_t>& readers = rules_.readers(g_.nodes()[i].outputs[0]);
+    for (uint32_t reader : readers) {
       Cluster& to = clusters_[static_cast<size_t>(owner_[reader])];
-      to.nodes.insert(std::ranges::lower_bound(to.nodes, NodeId{i}), NodeId{i});
+      const auto at = std::ranges::lower_bound(to.nodes, NodeId{i});
+      if (at == to.nodes.end() || *at != NodeId{i}) to.nodes.insert(at, NodeId{i});
+      is_shared_[i] = is_shared_[i] || (reader != readers[0] && owner_[i] != owner_[reader]);
       owner_[i] = owner_[reader];
     }
-    own.nodes.clear();
   }
 
   // ---- into the reader ----------------------------------------------------------------------------------------------
@@ -120,9 +128,10 @@ class Clusterer {
     for (ValueId v : from.outputs) {
       if (rules_.readers(v).empty()) continue;
       const int owner = owner_[rules_.readers(v)[0]];
-      Refusal why = from.outputs.size() == 1
-                        ? rules_.may_substitute(from.nodes, v, clusters_[static_cast<size_t>(owner)].nodes)
-                        : "it is made beside other tensors";
+      Refusal why = from.outputs.size() != 1 ? "it is made beside other tensors"
+                    : is_shared_[rules_.readers(v)[0]]
+                        ? "it is read by several kernels"
+                        : rules_.may_substitute(from.nodes, v, clusters_[static_cast<size_t>(owner)].nodes);
       if (why.empty()) why = fit_together(sizes_[c], sizes_[static_cast<size_t>(owner)]);
       if (why.empty()) return join(from, clusters_[static_cast<size_t>(owner)], owner);
       if (refusals_)
@@ -157,6 +166,7 @@ class Clusterer {
   const Graph& g_;
   JoinRules rules_;
   std::vector<int> owner_;
+  std::vector<bool> is_shared_;  // part of several clusters
   std::vector<Cluster> clusters_;
   std::vector<KernelSize> sizes_;  // by cluster
   Refusals* refusals_;             // null: nobody asks

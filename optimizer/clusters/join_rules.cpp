@@ -98,7 +98,8 @@ JoinRules::JoinRules(const Graph& g, const Target& target)
   for (const Port& p : g.outputs()) is_output_[p.value.index] = true;
   for (ValueId v : deciding_values(g)) is_output_[v.index] = true;  // the table of sizes takes it
   for (uint32_t i = 0; i < g.nodes().size(); ++i)
-    facts_[i].widens = widens_for_products(i, target) || dequantizes_for_readers(i) || is_one_number(i);
+    facts_[i].widens = widens_for_products(i, target) || (dequantizes_for_readers(i) && is_for_others_too(i)) ||
+                       is_one_number(i);
 }
 void JoinRules::read_meaning(uint32_t node) {
   const Node& n = g_.nodes()[node];
@@ -194,8 +195,13 @@ bool JoinRules::dequantizes_for_readers(uint32_t node) const {
     is_element &= !narrow && byte_size(e.type()) == 1 && std::ranges::equal(e.index(), facts_[node].out->index);
     narrow = n.inputs[e.operand()];
   });
-  return narrow && is_element && g_[narrow].producer && readers(narrow).size() > 1 && !readers(v).empty() &&
+  return narrow && is_element && g_[narrow].producer && !readers(v).empty() &&
          std::ranges::all_of(readers(v), [&](uint32_t r) { return may_fuse(r).empty() && !folds(r); });
+}
+/// Of what it reads that is no constant.
+bool JoinRules::is_for_others_too(uint32_t node) const {
+  return std::ranges::any_of(g_.nodes()[node].inputs,
+                             [&](ValueId v) { return v && !g_[v].constant && readers(v).size() > 1; });
 }
 
 // ---- a reader joins what makes its operand --------------------------------------------------------------------------

@@ -34,6 +34,8 @@ class JoinRules {
   /// was rounded to be stored so, any node that is a kernel's; or what dequantises 8 bits that stand in memory for
   /// others too, read by nodes without a fold; or a number that is the same everywhere.
   bool widens(uint32_t node) const { return facts_[node].widens; }
+  /// It dequantises 8 bits that a node makes, element by element, and nodes without a fold read nothing else of them.
+  bool dequantizes_for_readers(uint32_t node) const;
   const std::vector<uint32_t>& readers(ValueId v) const { return readers_[v.index]; }
   bool is_output(ValueId v) const { return is_output_[v.index]; }
   KernelSize size_of(uint32_t node) const;
@@ -62,7 +64,7 @@ class JoinRules {
   std::optional<ContractMatch> product_of(uint32_t node) const;
   bool is_narrowed(ValueId v) const;
   bool multiplies_pairs(const ContractMatch& product, ValueId a) const;
-  bool dequantizes_for_readers(uint32_t node) const;
+  bool is_for_others_too(uint32_t node) const;
   bool is_one_number(uint32_t node) const;
   Refusal loads_fit(uint32_t node, const std::set<ValueId>* inside, bool rows,
                     const std::vector<Expr>& fold_vars) const;

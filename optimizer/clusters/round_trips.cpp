@@ -1,17 +1,28 @@
 // What is quantised to u8 and dequantised inside of a kernel stays a float between: a rounded number is brought within
 // what u8 holds, and no integer is made. The same bits: whole numbers of that size are exact floats.
 #include <cmath>
+#include <cstdint>
+#include <optional>
 
 #include "optimizer/clusters/clusters.h"
 
 namespace cameo {
 namespace {
 
-/// A rounded float, or one and a whole number.
-bool is_whole(Expr e) {
-  if (e.op() == Op::Add && e.arg(1).is_const() && e.arg(1).float_value() == std::floor(e.arg(1).float_value()))
+/// A rounded float, and the whole number that is added to it.
+struct Whole {
+  Expr rounded;
+  double more;
+};
+std::optional<Whole> whole(Expr e) {
+  double more = 0;
+  if (e.op() == Op::Add && e.arg(1).is_const()) {
+    more = e.arg(1).float_value();
     e = e.arg(0);
-  return e.op() == Op::Round && e.type() == DType::f32;
+  }
+  if (e.op() != Op::Round || e.type() != DType::f32 || more != std::floor(more) || std::abs(more) > UINT8_MAX)
+    return {};
+  return Whole{e, more};
 }
 
 /// Of the float of a u8 less a zero point, which was a whole float before.
@@ -24,11 +35,13 @@ Expr without_code(Expr e) {
     code = code.arg(0);
   }
   if (code.op() == Op::Cast && code.type() == DType::i32) code = code.arg(0);
-  if (code.op() != Op::Cast || code.type() != DType::u8 || !is_whole(code.arg(0))) return e;
+  const auto x = code.op() == Op::Cast && code.type() == DType::u8 ? whole(code.arg(0)) : std::nullopt;
+  if (!x) return e;
   const auto number = [](double v) { return constant(DType::f32, v); };
-  const Expr x = code.arg(0), least = number(0);
-  const Expr within = min(select(lt(least, x), x, least), number(UINT8_MAX));  // the least of what is no number, too
-  return zero == 0 ? within : within - number(zero);
+  const Expr least = number(0 - x->more), most = number(UINT8_MAX - x->more);
+  const Expr above = select(lt(least, x->rounded), x->rounded, least);  // the least of what is no number, too
+  const Expr within = select(lt(above, most), above, most);
+  return zero == 0 && x->more == 0 ? within : within + number(x->more - zero);  // adding 0 leaves no -0
 }
 
 }  // namespace

@@ -142,6 +142,12 @@ bool has_folds_in_lanes(const Kernel& k, int64_t lanes) {
   return std::ranges::any_of(folds_in(values), [&](Expr e) { return runs_in_lanes(k, e, lanes, kFoldLanes); });
 }
 
+constexpr int kRowLanes = 16;
+/// Whether there are rows enough that each of them may be a lane.
+bool has_rows_in_lanes(const Kernel& k) {
+  return has_folds(k) && k.axes.size() > 1 && Dim(k.axes[k.axes.size() - 2].extent()).estimate() >= kRowLanes;
+}
+
 /// Of one core: what folds take; without them, elements that are moved one by one or as many as there are lanes.
 double cycles_of_lanes(const Kernel& k, const Choice& c, const Target& target) {
   if (has_folds(k)) return cycles_of_folds(k, c, target);
@@ -201,20 +207,22 @@ class Nest final : public Family {
         for (int team : {1, kWarp, target.block_threads}) add_team(team);
       return all;
     }
-    const int thumb = lanes_along_last(k);
-    for (int lanes : {thumb, 1, k.axes.empty() ? 1 : lanes_of(k.axes.back())}) {
+    const int thumb = lanes_along_last(k), most = k.axes.empty() ? 1 : lanes_of(k.axes.back());
+    for (int lanes : {thumb, 1, most}) {
       if (has_folds_in_lanes(k, lanes)) add(lanes, kFoldLanes, 1);
       add(lanes, 1, 1);
     }
+    if (has_rows_in_lanes(k)) all.push_back({{"lanes", most}, {"fold_lanes", 1}, {"team", 1}, {"rows", kRowLanes}});
     return all;
   }
   double price(const Kernel& k, const KernelCost& cost, const Choice& choice, const Target& target) const override {
     const double seconds = Family::price(k, cost, choice, target);
-    if (!target.is_gpu()) {
-      const double hertz = target.machine.clock * 1e9, gathered = gathered_elements(k, choice) / hertz;
-      return std::max(seconds + gathered, cycles_of_lanes(k, choice, target) / hertz);
-    }
     const Choice thumb = candidates(k, target).front();
+    if (!target.is_gpu()) {
+      const double cycles = cycles_of_lanes(k, choice, target);
+      const double share = has_folds(k) ? std::min(1.0, cycles / cycles_of_lanes(k, thumb, target)) : 1;
+      return std::max(seconds * share, cycles / (target.machine.clock * 1e9));
+    }
     return scaled(seconds, cycles_of_teams(k, choice, target) / cycles_of_teams(k, thumb, target), target);
   }
   void apply(Kernel& k, const Choice& choice, const Target& target) const override {
@@ -232,19 +240,31 @@ class Nest final : public Family {
   }
 
   std::string details(const Kernel& k) const override {
+    if (k.choice.get("rows", 1) > 1) return fmt::format(" rows {}", k.choice["rows"]);
     return k.choice["team"] > 1 ? fmt::format(" team {}", k.choice["team"]) : "";
   }
-  std::string_view legend() const override { return "nest<W>: W points of the last axis at once"; }
+  std::string_view legend() const override {
+    return "nest<W>: W points of the last axis at once; nest_of_rows<P, W>: P of the one before it";
+  }
 
   void print(KernelPrinter& printer, const Kernel& k) const override {
     const std::span<const Expr> axes(k.axes), outer = axes.first(axes.empty() ? 0 : axes.size() - 1);
-    const std::string last = fmt::format("i{}", outer.size()), lanes = fmt::format("{}", k.choice["lanes"]);
-    std::string parameters = parameters_of(outer);
-    if (!parameters.empty()) parameters.resize(parameters.size() - 2);
-    printer.open(fmt::format("rt::nest<{}>(call, {}, {}, [&]({}) {{",
-                             k.choice["team"] > 1 ? fmt::format("{}, {}", lanes, k.choice["team"]) : lanes,
-                             axes.empty() ? "rt::c<1>" : constant_of(printer, axes.back().extent()),
-                             extents_of(printer, outer), parameters));
+    const bool of_rows = k.choice.get("rows", 1) > 1;
+    const std::span<const Expr> loops = outer.first(outer.size() - of_rows);
+    const std::string last = fmt::format("i{}", outer.size()), lanes = fmt::format("{}", k.choice["lanes"]),
+                      extents = extents_of(printer, loops),
+                      extent = axes.empty() ? "rt::c<1>" : constant_of(printer, axes.back().extent());
+    std::string parameters = parameters_of(loops);
+    if (of_rows)
+      parameters += fmt::format("auto i{}", loops.size());
+    else if (!parameters.empty())
+      parameters.resize(parameters.size() - 2);
+    const std::string call =
+        of_rows ? fmt::format("rt::nest_of_rows<{}, {}>(call, {}, {}", k.choice["rows"], lanes, extent,
+                              constant_of(printer, outer.back().extent()))
+                : fmt::format("rt::nest<{}>(call, {}",
+                              k.choice["team"] > 1 ? fmt::format("{}, {}", lanes, k.choice["team"]) : lanes, extent);
+    printer.open(fmt::format("{}, {}, [&]({}) {{", call, extents, parameters));
     std::string element;
     const std::string row = printer.scope(0, bindings_of(outer), [&] {
       element = printer.scope(1, axes.empty() ? Bindings() : Bindings{{axes.back(), last}}, [&] { printer.stores(); });

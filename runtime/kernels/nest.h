@@ -1,8 +1,9 @@
 // nest: any loop nest. The outer axes run as scalars; for each of their points `row(i0, ..)` computes what does not
 // depend on the last axis and returns `element(at)`, which is called with W consecutive indices at a time and with
 // single ones for the rest. On a GPU a thread takes W points, or a team of threads a row, whose folds it shares
-// (fold_team). serial: points one after another, for updates that must keep their order. The naive family:
-// specification and fallback of every other one.
+// (fold_team). nest_of_rows: of short rows a processor takes W at once, each in a lane, element by element. serial:
+// points one after another, for updates that must keep their order. The naive family: specification and fallback of
+// every other one.
 #pragma once
 #include "runtime/call.h"
 #include "runtime/rt/fold.h"
@@ -71,7 +72,7 @@ RT_FN Extents<sizeof...(N)> extents(N... n) {
 
 namespace detail {
 template <int D, int R, class F, class... I>
-RT_FN auto call_at(const i64* index, F& f, I... i) {
+RT_FN auto call_at(const i64* index, F&& f, I... i) {
   if constexpr (D == R) {
     return f(i...);
   } else {
@@ -217,6 +218,32 @@ RT_FN void nest(const Call& call, Inner inner, Extents<R> outer, Row row) {
     detail::next_index<R>(outer, index);
   }
 #endif
+}
+
+// The last outer axis is that of the rows, which `row` takes behind the others: P of them as Lanes<P>, and one by one
+// those that are left, whose elements run in lanes as nest's do.
+template <int P, int W, int R, class Inner, class Rows, class Row>
+RT_FN void nest_of_rows(const Call& call, Inner inner, Rows rows, Extents<R> outer, Row row) {
+  constexpr int kRows = kAtOnce<P>;
+  Extents<R + 1> blocks{};
+  for (int d = 0; d < R; ++d) blocks.n[d] = outer.n[d];
+  blocks.n[R] = (rows + kRows - 1) / kRows;
+  const detail::Share own = detail::share_of(call, blocks.points());
+  i64 index[R + 1];
+  detail::first_index<R + 1>(own.begin, blocks, index);
+  for (i64 left = own.end - own.begin; left > 0; --left) {
+    const i64 first = index[R] * kRows;
+    const auto row_at = [&](auto at) RT_INLINE {
+      return detail::call_at<0, R>(index, [&](auto... i) RT_INLINE { return row(i..., at); });
+    };
+    if (detail::kIsMultiple<Rows, kRows> || first + kRows <= rows) {
+      const auto element = row_at(Lanes<kRows>{first});
+      for (i64 at = 0; at < inner; ++at) element(at);
+    } else if constexpr (!detail::kIsMultiple<Rows, kRows>) {
+      for (i64 at = first; at < rows; ++at) detail::run_lanes<W, detail::kIsMultiple<Inner, W>>(0, inner, row_at(at));
+    }
+    detail::next_index<R + 1>(blocks, index);
+  }
 }
 
 // Points of different owners write different elements, so owners may run at once. Without owners all threads of a GPU

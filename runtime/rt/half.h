@@ -2,7 +2,7 @@
 // own bit tricks (after F. Giesen), exact one way and round-to-nearest-even the other, on scalars and vectors alike: no
 // libgcc call on machines without F16C. NaN stays NaN (quiet), denormals are kept.
 #pragma once
-#include "vector.h"
+#include "arch.h"
 
 namespace rt {
 
@@ -27,10 +27,30 @@ struct Traits<_Float16> : ScalarTraits<_Float16> {};
 
 namespace detail {
 
+// clang compares what was a half as such, and where there is no instruction for that, lane by lane. What went through
+// here is nothing but a float to it.
+template <class F>
+RT_FN F plain_float(F x) {
+#if defined(__F16C__)
+  if constexpr (kLanes<F> == 0) {
+    asm("" : "+v"(x));
+  } else if constexpr (sizeof(F) >= 16) {
+    constexpr int kBytes = sizeof(F) < kVectorBytes ? int(sizeof(F)) : kVectorBytes;
+    return by_parts<vec<f32, kBytes / 4>>(
+        [](auto part) {
+          asm("" : "+v"(part));
+          return part;
+        },
+        x);
+  }
+#endif
+  return x;
+}
+
 template <class V>
 RT_FN like<f32, V> half_to_float(V h) {  // V: u16 or a vector of it
 #if RT_HAS_F16
-  return convert<f32>(bits<like<_Float16, V>>(h));
+  return plain_float(convert<f32>(bits<like<_Float16, V>>(h)));
 #else
   using F = like<f32, V>;
   using U = like<u32, V>;

@@ -144,6 +144,33 @@ RT_FN auto load_or(const T* p, I index, C where, O outside) {
   }
 }
 
+// table[index] of a table of 256 bytes, each index from 0 to 255. Where a register holds 32 words, eight hold the
+// table.
+template <class T, class I>
+RT_FN auto look_up(const T* table, I index) {
+  static_assert(sizeof(T) == 1);
+#if defined(__clang__) && defined(__AVX512BW__)
+  if constexpr (kLanes<I> == 16 && !kIsIndex<I>) {
+    using Words = vec<u16, 32>;
+    const vec<u16, 16> at = convert<u16>(index);
+    const Words both = __builtin_shufflevector(at, at, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3,
+                                               4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const auto of_64 = [&](int first) RT_INLINE {
+      const auto* bytes = reinterpret_cast<const u8*>(table) + first;
+      const auto words = [&](int from)
+                             RT_INLINE { return (vec<i16, 32>)convert<u16>(detail::load_next<u8, 32>(bytes + from)); };
+      return (Words)__builtin_ia32_vpermi2varhi512(words(0), (vec<i16, 32>)both, words(32));
+    };
+    const Words low = both & 64 ? of_64(64) : of_64(0), high = both & 64 ? of_64(192) : of_64(128);
+    const Words found = both & 128 ? high : low;
+    const vec<u8, 16> bytes =
+        convert<u8>(__builtin_shufflevector(found, found, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+    return detail::decode<T>(bits<vec<detail::memory_in<T>, 16>>(bytes));
+  }
+#endif
+  return load(table, index);
+}
+
 // p[index] = value, cast to T; of equal indices in one vector the last lane's stays.
 template <class T, class I, class X>
 RT_FN void store(T* p, I index, X value) {
@@ -156,6 +183,7 @@ RT_FN void store(T* p, I index, X value) {
     if constexpr (kIsLanes<I>) {
       reinterpret_cast<detail::Unaligned<bare<decltype(m)>>*>(p + index.base)->value = m;
     } else {
+      RT_UNROLLED
       for (int i = 0; i < W; ++i) detail::poke(p, lane(index, i), m[i]);
     }
   }

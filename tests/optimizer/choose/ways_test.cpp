@@ -115,6 +115,18 @@ TEST(Ways, FoldsRunInLanesWhereTheyAreLong) {
   EXPECT_EQ(values_of("fold_lanes", sums(8), wide()), Values{1});
 }
 
+TEST(Ways, ShortRowsAreLanesWhereTheyAreMany) {
+  const auto rows = [](int64_t n, int64_t length) {
+    const Kernel k = kernel_of({fmt::format("input X f32[{}x{}]", n, length), "Y = Softmax(X)", "output Y"}, wide());
+    const auto all = k.family->candidates(k, wide());
+    const bool listed = std::ranges::any_of(all, [](const Choice& c) { return c.get("rows", 1) == 16; });
+    return std::pair(listed, k.choice.get("rows", 1));
+  };
+  EXPECT_EQ(rows(128, 10), std::pair(true, int64_t(16)));
+  EXPECT_EQ(rows(128, 64), std::pair(true, int64_t(1)));
+  EXPECT_EQ(rows(8, 10), std::pair(false, int64_t(1)));
+}
+
 TEST(Ways, ATeamOfAGpusThreadsFolds) {
   const std::vector<std::string> sums = {"input X f32[64x1600]", "Y = ReduceSum(X) axes=[1] keepdims=0", "output Y"};
   const Kernel k = kernel_of(sums, gpu());

@@ -35,6 +35,13 @@ KERNEL(masked)(const float* x0, const float* x1, float* out, long n) {
   });
 }
 
+KERNEL(halves)(const rt::half* x0, float* out, long n) {
+  flat(n, out, [&](auto, auto i1) RT_INLINE {
+    const auto t1 = rt::cast<rt::half>(rt::mul(rt::load(x0, i1), 3.f));
+    return rt::tuple(rt::select(rt::is_nan(t1), 0.f, rt::max(t1, rt::load(x0, i1))));
+  });
+}
+
 #if !defined(ONLY_MASKED)
 KERNEL(everything)(const float* x0, const rt::half* x1, const rt::bfloat* x2, const bool* x3, const rt::i8* x4,
                    float* out, long n) {

@@ -100,6 +100,18 @@ TEST(Targets, MasksStayInMaskRegisters) {
   }
 }
 
+TEST(Targets, HalvesAreComparedAsVectorsOfFloats) {
+  if (!exists("clang++-19")) GTEST_SKIP() << "there is no clang++-19 here";
+  for (const char* flags : {"-march=x86-64-v3", "-march=x86-64-v4 -mprefer-vector-width=512"}) {
+    const std::string text = function(compile("clang++-19", std::string(flags) + " -DONLY_MASKED"), "halves");
+    ASSERT_FALSE(text.empty());
+    static const std::regex one_by_one("vucomiss|vcmp[a-z_]*ss");
+    const auto found =
+        std::distance(std::sregex_iterator(text.begin(), text.end(), one_by_one), std::sregex_iterator());
+    EXPECT_LE(found, 4) << flags << ", beside those of the rest:\n" << text;
+  }
+}
+
 TEST(Targets, HeadersParseFast) {
   if (!exists("clang++-19")) GTEST_SKIP() << "there is no clang++-19 here";
   const auto seconds = [](const std::string& include) {
