@@ -30,17 +30,17 @@ constexpr double kShortFold = 24;  // terms; shorter ones run beside those of ot
 
 double extent_of(Expr variable) { return static_cast<double>(Dim(variable.extent()).estimate()); }
 
-/// Cycles of an operation, a vector's or a scalar's alike.
-double cycles_of(Op op, const MachineModel& m) {
+/// Cycles of an operation: most take as long for a vector as for a scalar.
+double cycles_of(Op op, bool in_lanes, const MachineModel& m) {
   if (op >= Op::Exp) return 10;  // and the functions behind it
-  if (op == Op::Div || op == Op::FloorDiv || op == Op::Mod || op == Op::FMod || op == Op::Sqrt) return 4;
+  if (op == Op::Div || op == Op::FloorDiv || op == Op::Mod || op == Op::FMod || op == Op::Sqrt) return in_lanes ? 8 : 3;
   if (op == Op::Min || op == Op::Max) return 1;  // of which NaN wins
   return 0.5 / m.fmas;
 }
 /// Cycles in which a fold takes a term.
 double cycles_of(FoldKind kind, bool in_lanes, const MachineModel& m) {
   if (kind >= FoldKind::ArgMin) return in_lanes ? 6 : 15;  // alone it branches
-  return cycles_of(kind == FoldKind::Min || kind == FoldKind::Max ? Op::Max : Op::Add, m);
+  return cycles_of(kind == FoldKind::Min || kind == FoldKind::Max ? Op::Max : Op::Add, in_lanes, m);
 }
 
 /// What one core issues for a nest with folds: an expression as often as the steps of the axes and folds around it say,
@@ -60,7 +60,8 @@ class Issue {
       if (e.op() == Op::Read) return move(e, e.offset(), e.type(), target_.machine.loads);
       if (e.op() == Op::Fold) return fold(e);
       const bool is_index = e.type() == DType::i64 || e.args().empty();
-      if (!is_index) computed_ += steps(e) * cycles_of(e.op(), target_.machine) * registers(lanes_of(e), e.type());
+      if (!is_index)
+        computed_ += steps(e) * cycles_of(e.op(), lanes_of(e), target_.machine) * registers(lanes_of(e), e.type());
     });
     return std::max(std::max(computed_, moved_) + one_by_one_, waiting_);
   }

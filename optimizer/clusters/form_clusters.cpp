@@ -25,7 +25,7 @@ class Clusterer {
     for (uint32_t i = 0; i < g_.nodes().size(); ++i)
       if (rules_.widens(i)) join_all_readers(i);
     for (size_t c = 0; c < clusters_.size(); ++c)
-      if (clusters_[c].nodes.size() > 1 && rules_.dequantizes_for_readers(clusters_[c].nodes.back().index))
+      if (clusters_[c].nodes.size() > 1 && may_hand_over(clusters_[c].nodes.back().index))
         join_all_readers(clusters_[c].nodes.back().index);
     for (size_t c = 0; c < clusters_.size(); ++c)
       if (!clusters_[c].nodes.empty()) absorb_into_reader(c);
@@ -106,6 +106,13 @@ class Clusterer {
                std::ranges::any_of(rules_.readers(v), [&](uint32_t reader) { return !members.contains(reader); });
     }
     return count;
+  }
+  /// Its readers compute element by element; what only moves elements may have them made where it wants them.
+  bool may_hand_over(uint32_t i) {
+    const ValueId v = g_.nodes()[i].outputs[0];
+    return rules_.dequantizes_for_readers(i) && std::ranges::all_of(rules_.readers(v), [&](uint32_t reader) {
+             return rules_.may_join(reader, {v}, false).empty();
+           });
   }
   void join_all_readers(uint32_t i) {
     Cluster& own = clusters_[static_cast<size_t>(owner_[i])];

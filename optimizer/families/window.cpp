@@ -118,14 +118,19 @@ class Window final : public Family {
     return all;
   }
 
-  /// A processor's columns stand in panels, whose rest is computed for nothing.
+  /// A processor's columns stand in panels, whose rest is computed for nothing. What a pool's tiles read from beyond
+  /// the caches is not in the order of memory, which takes twice as long.
   double price(const Kernel& k, const KernelCost& cost, const Choice& choice, const Target& target) const override {
     const int64_t columns = Dim(k.axes.back().extent()).estimate();
     const int64_t computed = target.is_gpu() ? columns : rt::panels_of(columns) * rt::kPanel;
     const double padding = static_cast<double>(computed) / static_cast<double>(columns);
     const Choice thumb = candidates(k, target).front();
     const double ratio = padding * cycles_of(k, choice, target) / cycles_of(k, thumb, target);
-    return scaled(Family::price(k, cost, choice, target), ratio, target);
+    const bool is_pool = k.accumulated.fold_kind() != FoldKind::Sum &&
+                         std::ranges::none_of(k.axes, [](Expr axis) { return is_open(axis.extent()); });
+    const bool from_memory = is_pool && !target.is_gpu() && cost.bytes > static_cast<double>(target.machine.l3_bytes);
+    const double waiting = from_memory ? target.seconds_to_move(cost.bytes) : 0;
+    return scaled(Family::price(k, cost, choice, target), ratio, target) + waiting;
   }
 
   int64_t chunks(const Kernel& k, const Target& target) const override {

@@ -82,14 +82,14 @@ std::optional<ValueId> before_dequantizing(Graph& into, const Node& n, std::span
                   dequantize.version)[0];
 }
 
-/// QuantizeLinear(DequantizeLinear(q)) by the same numbers; `type`: of its result.
-std::optional<ValueId> as_it_was(Graph& into, const Node& n, std::span<const ValueId> in, DType type,
-                                 PassContext& context) {
+/// QuantizeLinear(DequantizeLinear(q)) by the same numbers.
+std::optional<ValueId> as_it_was(Graph& into, const Node& n, std::span<const ValueId> in, PassContext& context) {
   if (n.op->name != "QuantizeLinear") return std::nullopt;
   const auto before = dequantized(into, in[0]);
-  const auto now = parameters_of(into, type, in[1], operand(in, 2));
-  if (!before || !now || !(before->by == *now) || !context.apply("keep_quantized", into, n.provenance))
-    return std::nullopt;
+  if (!before) return std::nullopt;
+  const ValueId computed = into.add(*n.op, {in.begin(), in.end()}, n.attrs, n.provenance, n.version)[0];
+  const auto now = parameters_of(into, into.type(computed).dtype, in[1], operand(in, 2));
+  if (!now || !(before->by == *now) || !context.apply("keep_quantized", into, n.provenance)) return computed;
   return into[before->node].inputs[0];
 }
 
@@ -98,7 +98,7 @@ std::optional<ValueId> as_it_was(Graph& into, const Node& n, std::span<const Val
 Graph quantized_moves(const Graph& g, PassContext& context) {
   return replay(g, [&](Graph& into, const Node& n, std::span<const ValueId> in) -> std::optional<std::vector<ValueId>> {
     std::optional<ValueId> y = before_dequantizing(into, n, in, context);
-    if (!y) y = as_it_was(into, n, in, g.type(n.outputs[0]).dtype, context);
+    if (!y) y = as_it_was(into, n, in, context);
     return y ? std::optional(std::vector<ValueId>{*y}) : std::nullopt;
   });
 }

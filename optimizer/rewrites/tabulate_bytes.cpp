@@ -109,17 +109,18 @@ class Region {
   bool takes_long_ = false;
 };
 
-std::optional<ValueId> look_up(Graph& into, const Node& n, std::span<const ValueId> in, const Type& type,
-                               PassContext& context) {
-  if (n.op->name != "QuantizeLinear" || !is_8_bits(type.dtype) || product(type.shape).estimate() < kFewest)
-    return std::nullopt;
+std::optional<ValueId> look_up(Graph& into, const Node& n, std::span<const ValueId> in, PassContext& context) {
+  if (n.op->name != "QuantizeLinear") return std::nullopt;
+  const ValueId computed = into.add(*n.op, {in.begin(), in.end()}, n.attrs, n.provenance, n.version)[0];
+  const Type type = into.type(computed);  // by value: nodes are added
+  if (!is_8_bits(type.dtype) || product(type.shape).estimate() < kFewest) return computed;
   Region region(into);
-  if (!std::ranges::all_of(in, [&](ValueId v) { return region.take(v); })) return std::nullopt;
+  if (!std::ranges::all_of(in, [&](ValueId v) { return region.take(v); })) return computed;
   const ValueId x = region.source();
-  if (!x || !region.takes_long()) return std::nullopt;
+  if (!x || !region.takes_long()) return computed;
   const bool keeps_shape = into.type(x).shape == type.shape;
-  if (!keeps_shape && !is_static(type.shape)) return std::nullopt;
-  if (!context.apply("tabulate", into, n.provenance)) return std::nullopt;
+  if (!keeps_shape && !is_static(type.shape)) return computed;
+  if (!context.apply("tabulate", into, n.provenance)) return computed;
   const auto op = [&](std::string_view name, std::vector<ValueId> operands, Attrs attrs = {}) {
     return into.add(get_operator(name), std::move(operands), std::move(attrs), n.provenance)[0];
   };
@@ -138,7 +139,7 @@ std::optional<ValueId> look_up(Graph& into, const Node& n, std::span<const Value
 Graph tabulate_bytes(const Graph& g, PassContext& context) {
   if (context.target.is_gpu()) return g;
   return replay(g, [&](Graph& into, const Node& n, std::span<const ValueId> in) -> std::optional<std::vector<ValueId>> {
-    const auto y = look_up(into, n, in, g.type(n.outputs[0]), context);
+    const auto y = look_up(into, n, in, context);
     return y ? std::optional(std::vector<ValueId>{*y}) : std::nullopt;
   });
 }

@@ -102,6 +102,16 @@ TEST(Ways, ALastTapOfFewIsWrittenOut) {
   EXPECT_EQ(values_of("written", many, wide()), Values{0});
 }
 
+TEST(Ways, APoolOfMoreThanTheCachesHoldGoesInTheOrderOfMemory) {
+  const auto pool = [](int64_t images) {
+    return kernel_of({fmt::format("input X f32[{}x16x56x56]", images),
+                      "Y = MaxPool(X) kernel_shape=[2, 2] strides=[1, 1]", "output Y"},
+                     wide());
+  };
+  EXPECT_EQ(pool(1).family->name(), "window");
+  EXPECT_EQ(pool(256).family->name(), "nest");
+}
+
 TEST(Ways, FoldsRunInLanesWhereTheyAreLong) {
   const auto sums = [](int64_t terms) {
     return kernel_of({fmt::format("input X f32[4x{}]", terms), "Y = ReduceSum(X) axes=[1] keepdims=0", "output Y"},
