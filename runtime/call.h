@@ -34,8 +34,7 @@ enum : int32_t {
   kValueFault = 2,
   kSizeFault = 3, /* symbols from place `index` up to `limit` that the model does not run at */
   kMemoryFault = 4 /* `index` bytes, for what a list holds, are more than there are */,
-  kRefusedFault = 5, /* a custom operator does not take its inputs */
-  kSentenceFault = 6 /* `index` is the address of what is to be said; on the host */
+  kSentenceFault = 5 /* `index` is the address of what is to be said; on the host */
 };
 
 struct Fault {

@@ -212,7 +212,6 @@ cameo_status check_run_options(const cameo_context* context, const cameo_run_opt
     what =
         "node %s: tensors of a list do not fit, %ld is an extent, a rank or a sum of them where %ld is wanted, or is "
         "the most";
-  if (fault.code == kRefusedFault) what = "node %s: its operator does not take these inputs";
   return fail(error, CAMEO_OUT_OF_RANGE, -1, static_cast<int32_t>(node), what, name.text, fault.index, fault.limit);
 }
 

@@ -28,10 +28,11 @@ class OpaqueFamily final : public Family {
   }
   std::vector<Choice> candidates(const Kernel&, const Target&) const override { return {Choice()}; }
 
-  void apply(Kernel& k, const Choice& choice, const Target&) const override {
+  void apply(Kernel& k, const Choice& choice, const Target& target) const override {
     k.choice = choice;
     if (!custom_of(k)) return;
-    k.scratch_bytes = Dim(CustomNumbers(*k.node, k.node->nodes()[0]).scratch);
+    const Expr own = CustomNumbers(*k.node, k.node->nodes()[0]).scratch;
+    k.scratch_bytes = Dim(own + integer(most_chunks(k, target) * op::Run::failure_bytes()));
     if (k.scratch_bytes.upper() != kOpen) k.scratch_bytes = k.scratch_bytes.upper();
   }
 

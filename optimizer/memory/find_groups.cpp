@@ -6,6 +6,7 @@
 // one buffer are apart where their ranges are, or, as windows side by side, where they are modulo one of the strides.
 #include <algorithm>
 
+#include "optimizer/choose/custom_call.h"
 #include "optimizer/choose/family.h"
 
 namespace cameo {
@@ -138,9 +139,13 @@ class GroupFinder {
   bool waits(const Step& s, const Group& before) const {
     const std::span<const Step> steps = steps_of(plan_, before);
     return !plan_.target.shares_groups || std::ssize(steps) >= kMostSteps || s.kind != StepKind::Kernel ||
-           steps[0].kind != StepKind::Kernel || keeps_lists(plan_.kernels[s.kernel]) ||
-           keeps_lists(plan_.kernels[steps[0].kernel]) ||
+           steps[0].kind != StepKind::Kernel || is_alone(s) || is_alone(steps[0]) ||
            !std::ranges::all_of(steps, [&](const Step& t) { return independent(t, s); });
+  }
+  /// A custom function's scratch says why it failed until the run ends, which another step would write to.
+  bool is_alone(const Step& s) const {
+    const Kernel& k = plan_.kernels[s.kernel];
+    return keeps_lists(k) || custom_of(k);
   }
   bool independent(const Step& x, const Step& y) const {
     for (const Access& a : accesses_[x.kernel])

@@ -449,7 +449,7 @@ class Run : public Attributes {
   Tensor out(int i) const { return i < output_count ? outputs[i] : Tensor{}; }
   bool has(int input) const { return static_cast<bool>(in(input)); }
   bool has_output(int i) const { return static_cast<bool>(out(i)); }
-  /// The run ends behind this function, with a status.
+  /// The run ends behind this function, with a status: "node `NAME`: <sentence>".
   void fail(const char* sentence) const { report(sentence); }
   void keep_failure_in(char* sentence) { failure = sentence; }
   static constexpr int failure_bytes() { return kMostFailure; }

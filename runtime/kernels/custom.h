@@ -1,5 +1,6 @@
 // custom: a function over whole tensors that a file of the user's has (cameo/op.h), of which each thread does its part
-// of one axis.
+// of one axis. What a function says of its failure stands at the front of its thread's scratch, a place for each chunk:
+// the run ends before anything else is written there.
 #pragma once
 #include "runtime/call.h"
 #include "runtime/cameo/op.h"
@@ -26,7 +27,8 @@ inline void custom(const Call& call, const cameo::op::Operator& op, int64_t exte
                    const CustomTensor (&outputs)[Outputs], const CustomTensor (&inputs)[Inputs],
                    const CustomAttribute (&attributes)[Attributes]) {
   cameo::op::Run run;
-  char failure[cameo::op::Run::failure_bytes()] = {};
+  char* failure = static_cast<char*>(call.scratch) + call.chunk * cameo::op::Run::failure_bytes();
+  __builtin_memset(failure, 0, cameo::op::Run::failure_bytes());
   run.keep_failure_in(failure);
   run.list = attributes;
   run.attribute_count = Attributes - 1;
@@ -36,9 +38,9 @@ inline void custom(const Call& call, const cameo::op::Operator& op, int64_t exte
   run.input_count = Inputs - 1;
   run.begin = extent * call.chunk / call.chunks;
   run.end = extent * (call.chunk + 1) / call.chunks;
-  run.scratch = call.scratch;
+  run.scratch = static_cast<char*>(call.scratch) + call.chunks * cameo::op::Run::failure_bytes();
   if (run.begin < run.end || extent == 0) op.run(run);
-  if (failure[0]) raise_fault(call.fault, kRefusedFault, 0, 0);
+  if (failure[0]) raise_sentence(call.fault, failure);
 }
 
 }  // namespace rt

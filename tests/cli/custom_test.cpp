@@ -211,7 +211,27 @@ TEST_F(Custom, ARunThatFailsEndsWithAStatus) {
                                  "                 {\"signed\", Kind::tensor}}, .shape = s, .run = r})\n");
   const Ended e = cameo({"run", model_of("requant_shift"), "--custom", file, "-i", "x=zeros", "--dim", "n=1"});
   EXPECT_EQ(e.code, 7) << e.out << e.err;
-  EXPECT_TRUE(has(e.err, "its operator does not take these inputs")) << e.err;
+  EXPECT_TRUE(has(e.err, "node `requant`: never works")) << e.err;
+}
+
+TEST_F(Custom, OfPartsThatFailTheFirstOneSaysWhy) {
+  const std::string file = write("failing.cpp",
+                                 "#include <cameo/op.h>\nusing namespace cameo::op;\n"
+                                 "static void s(Shape& s) {\n  s.output(0, f32, s.dims(0));\n  s.scratch(4096);\n}\n"
+                                 "static void r(const Run& r) {\n"
+                                 "  for (int i = 0; i < 4096; ++i) static_cast<char*>(r.scratch)[i] = '!';\n"
+                                 "  char sentence[] = \"never works ?\";\n"
+                                 "  sentence[12] = r.begin == 0 ? 'A' : 'B';\n  r.fail(sentence);\n}\n"
+                                 "CAMEO_OPERATORS({.name = \"RequantShift\", .inputs = {{\"x\"}, {\"m\"}, {\"a\"}},\n"
+                                 "  .attributes = {{\"div\", Kind::tensor}, {\"n_levels_out\", Kind::tensor},\n"
+                                 "                 {\"signed\", Kind::tensor}}, .shape = s, .run = r, .split = 0,\n"
+                                 "  .work = 1e6})\n");
+  ASSERT_EQ(cameo({"build", model_of("requant_shift"), "--custom", file, "-o", "a.so", "--dim", "n=64"}).code, 0);
+  for (const char* threads : {"1", "2", "3"}) {
+    const Ended e = run(path("a.so"), {"run", "-i", "x=zeros", "--threads", threads});
+    EXPECT_EQ(e.code, 7) << e.out << e.err;
+    EXPECT_TRUE(has(e.err, "node `requant`: never works A\n")) << e.err;
+  }
 }
 
 TEST_F(Custom, AttributesOfEachKindReachAnArtifact) {
