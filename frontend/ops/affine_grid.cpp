@@ -1,4 +1,5 @@
-// AffineGrid: theta times (x, y, [z,] 1) for positions spread evenly over [-1, 1] along each axis.
+// AffineGrid: theta times (x, y, [z,] 1) for positions spread evenly over [-1, 1] along each axis. With align_corners
+// the only position of an axis is -1.
 #include <fmt/format.h>
 
 #include "frontend/ops/operands.h"
@@ -28,7 +29,7 @@ Meaning affine_grid(const MeaningView& n) {
   Expr y = theta(r);
   for (int axis = r; axis >= 1; --axis) {  // x belongs to the last axis
     Expr extent = cast(n.out_shape()[axis].extent(), t), o = cast(out[axis], t);
-    Expr at = corners ? o * 2. / (extent - 1.) - 1. : (o * 2. + 1.) / extent - 1.;
+    Expr at = corners ? o * 2. / max(extent - 1., one(t)) - 1. : (o * 2. + 1.) / extent - 1.;
     y = y + theta(r - axis) * at;
   }
   return Compute{{{out, cast(y, n.dtype())}}};

@@ -1,5 +1,6 @@
 // TfIdfVectorizer: which of a pool's n-grams stand in each row, how often (TF, TFIDF) or whether at all (IDF), each at
-// the place that `ngram_indexes` says, times the place's weight (IDF, TFIDF).
+// the place that `ngram_indexes` says, times its weight (IDF, TFIDF). Of n-grams that share a place the counts add up
+// (TF, TFIDF), or the last one's weight stands there (IDF).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,10 +15,10 @@ namespace {
 
 constexpr int64_t kMostOfSkips = 1024;
 
-/// The n-grams of one length, each with its place in the output.
+/// The n-grams of one length, each with its number among all, by which `ngram_indexes` and `weights` go.
 struct Pool {
   int64_t length = 0;
-  std::map<std::vector<int64_t>, int64_t> places;
+  std::map<std::vector<int64_t>, size_t> numbers;
 };
 
 /// Of all n-grams; of strings their codes.
@@ -42,7 +43,7 @@ std::vector<Pool> pools_of(const NodeView& n) {
     for (auto at = elements.begin() + begin; at != elements.begin() + end; at += pool.length, ++next) {
       if (next >= places.size() || places[next] < 0 || places[next] > kMaxExtent)
         n.fail(Code::E0204, fmt::format("`ngram_indexes` has no place for n-gram {}", next));
-      pool.places.insert_or_assign({at, at + pool.length}, places[next]);
+      pool.numbers.insert_or_assign({at, at + pool.length}, next);
     }
     pools.push_back(std::move(pool));
   }
@@ -69,14 +70,17 @@ void infer_tf_idf(Infer& n) {
     n.fail(Code::E0204, fmt::format("n-grams of {} to {} elements, with {} skipped at most", least, most, skips));
   pools_of(n);
   const int64_t width = width_of(n);
-  if (n.has_attr("weights") && static_cast<int64_t>(n.attr_floats("weights").size()) != width)
-    n.fail(Code::E0204, fmt::format("{} `weights` for {} places", n.attr_floats("weights").size(), width));
+  const size_t ngrams = n.attr_ints("ngram_indexes").size();
+  if (n.has_attr("weights") && n.attr_floats("weights").size() != ngrams)
+    n.fail(Code::E0204, fmt::format("{} `weights` for {} n-grams", n.attr_floats("weights").size(), ngrams));
   n.output(0, DType::f32, n.rank() == 2 ? Shape{n.shape()[0], width} : Shape{width});
 }
 
 class TfIdf {
  public:
-  explicit TfIdf(const MeaningView& n) : n_(n), b_(n), width_(width_of(n)) {
+  explicit TfIdf(const MeaningView& n)
+      : n_(n), b_(n), width_(width_of(n)), places_(n.attr_ints("ngram_indexes")), mode_(n.attr_string("mode")) {
+    if (mode_ != "TF" && n.has_attr("weights")) weights_ = n.attr_floats("weights");
     rows_ = n.rank() == 2 ? b_.in(0) : b_.reshape(b_.in(0), {1, -1});
   }
 
@@ -85,10 +89,10 @@ class TfIdf {
     ValueId y = b_.op("Expand", {b_.scalar(DType::f32, 0), shape});
     for (const Pool& pool : pools_of(n_))
       if (pool.length >= n_.attr_int("min_gram_length") && pool.length <= n_.attr_int("max_gram_length") &&
-          !pool.places.empty())
+          !pool.numbers.empty())
         y = b_.add(y, counted(pool));
-    if (n_.attr_string("mode") == "IDF") y = b_.cast(b_.op("Less", {b_.like(y, 0), y}), DType::f32);
-    if (n_.attr_string("mode") != "TF" && n_.has_attr("weights")) y = b_.mul(y, weights());
+    if (mode_ == "IDF") y = b_.cast(b_.op("Less", {b_.like(y, 0), y}), DType::f32);
+    if (mode_ == "IDF" && !weights_.empty()) y = b_.mul(y, weights_of_places());
     return b_.outputs({n_.rank() == 2 ? y : b_.squeeze(y, {0})});
   }
 
@@ -97,16 +101,19 @@ class TfIdf {
   ValueId counted(const Pool& pool) {
     std::vector<int64_t> elements;
     std::vector<std::vector<int64_t>> ngrams_at(width_);
+    std::vector<double> weights;
     int64_t number = 0;
-    for (const auto& [ngram, place] : pool.places) {
+    for (const auto& [ngram, number_of_all] : pool.numbers) {
       elements.insert(elements.end(), ngram.begin(), ngram.end());
-      ngrams_at[place].push_back(number++);
+      if (mode_ == "TFIDF" && !weights_.empty()) weights.push_back(weights_[number_of_all]);
+      ngrams_at[static_cast<size_t>(places_[number_of_all])].push_back(number++);
     }
     const DType t = n_.dtype() == DType::str ? DType::str : DType::i64;
     const std::vector<int64_t> dims{number, pool.length};
     const ValueId rows_of_pool = b_.cast(b_.graph().constant(Tensor::of<int64_t>(t, dims, elements)), n_.dtype());
-    const ValueId counts = b_.graph().add(get_operator("CountNgrams", "cameo"), {rows_, rows_of_pool},
-                                          {{"skips", n_.attr_int("max_skip_count")}})[0];
+    ValueId counts = b_.graph().add(get_operator("CountNgrams", "cameo"), {rows_, rows_of_pool},
+                                    {{"skips", n_.attr_int("max_skip_count")}})[0];
+    if (!weights.empty()) counts = b_.mul(counts, floats(weights));
     const ValueId with_none = b_.op("Pad", {counts, b_.ints({0, 0, 0, 1})});
     size_t layers = 0;
     for (const auto& ngrams : ngrams_at) layers = std::max(layers, ngrams.size());
@@ -119,16 +126,23 @@ class TfIdf {
     }
     return y;
   }
-  ValueId weights() {
-    Tensor t(DType::f32, {width_});
-    const auto given = n_.attr_floats("weights");
-    for (int64_t i = 0; i < width_; ++i) t.set(i, given[i]);
+  ValueId weights_of_places() {
+    std::vector<double> weights(static_cast<size_t>(width_), 1);
+    for (size_t i = 0; i < places_.size(); ++i) weights[static_cast<size_t>(places_[i])] = weights_[i];
+    return floats(weights);
+  }
+  ValueId floats(const std::vector<double>& values) {
+    Tensor t(DType::f32, {std::ssize(values)});
+    for (size_t i = 0; i < values.size(); ++i) t.set(static_cast<int64_t>(i), values[i]);
     return b_.graph().constant(std::move(t));
   }
 
   const MeaningView& n_;
   Build b_;
   int64_t width_;
+  std::vector<int64_t> places_;
+  std::string mode_;
+  std::vector<double> weights_;
   ValueId rows_;
 };
 
