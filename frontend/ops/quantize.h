@@ -13,6 +13,10 @@ inline constexpr DTypes kQuantized{DType::i8, DType::u8};
 inline constexpr DTypes kNarrow{DType::u4,         DType::i4,     DType::u2,         DType::i2,    DType::f8e4m3fn,
                                 DType::f8e4m3fnuz, DType::f8e5m2, DType::f8e5m2fnuz, DType::f4e2m1};
 
+/// Whether a scale or zero point is one for each block along the axis; of a tensor of one axis `block_size` says it.
+inline bool has_blocks(const NodeView& n, int input) {
+  return n.rank(input) == n.rank(0) && (n.rank(0) > 1 || n.attr_int("block_size") > 0);
+}
 /// The shape of a scale or zero point of a tensor `of`: one for all, one an index of `axis`, or one a block along it.
 inline void check_parameter(const NodeView& n, int input) {
   const Shape& x = n.shape(0);
@@ -23,8 +27,8 @@ inline void check_parameter(const NodeView& n, int input) {
   int64_t block = n.attr_int("block_size");
   if (block < 0) n.fail(Code::E0204, fmt::format("`block_size` is {}", block));
   auto fits = [&](const Dim& a, const Dim& b) { return n.agree(a, b); };
-  if (p.size() == 1 && fits(p[0], x[axis])) return;
-  bool blocks = p.size() == x.size() && (block > 0 || x.size() > 1);
+  bool blocks = has_blocks(n, input);
+  if (!blocks && p.size() == 1 && fits(p[0], x[axis])) return;
   for (size_t a = 0; blocks && a < x.size(); ++a) blocks = static_cast<int>(a) == axis || fits(p[a], x[a]);
   const Dim length = std::clamp<int64_t>(block, 1, kMaxExtent);
   if (blocks && block > 0) blocks = n.agree(p[axis], (x[axis] + length - Dim(1)) / length);
@@ -69,7 +73,7 @@ inline std::vector<Expr> parameter_index(const NodeView& n, int input, std::span
   if (p.empty()) return {};
   if (p.size() == 1 && p[0].is_static(1)) return {integer(0)};
   int axis = NodeView::axis(n.attr_int("axis"), n.rank(0));
-  if (p.size() == 1) return {at[axis]};
+  if (!has_blocks(n, input)) return {at[axis]};
   std::vector<Expr> index(at.begin(), at.end());
   Expr block = integer(n.attr_int("block_size"));
   if (block.is_const(0)) block = floor_div(n.shape(0)[axis].extent() + p[axis].extent() - integer(1), p[axis].extent());
