@@ -5,6 +5,7 @@
 
 #include "frontend/ir/build.h"
 #include "frontend/ops/control.h"
+#include "frontend/ops/operands.h"
 
 namespace cameo::ops {
 namespace {
@@ -29,8 +30,7 @@ void infer_if(Infer& n) {
   if (yes.outputs().size() != no.outputs().size() || yes.outputs().size() < n.types.size())
     n.fail(Code::E0203,
            fmt::format("the branches of `If` have {} and {} outputs", yes.outputs().size(), no.outputs().size()));
-  if (is_static(n.shape()) && !product(n.shape()).is_static(1))
-    n.fail(Code::E0302, fmt::format("the condition of `If` is {}, it must hold one element", to_string(n.type(0))));
+  check_scalar(n, 0);
   for (size_t i = 0; i < n.types.size(); ++i)
     n.output(static_cast<int>(i), either(n, type_outside(n, yes, i), type_outside(n, no, i)));
 }
@@ -114,7 +114,7 @@ Meaning if_meaning(const MeaningView& n) {
   if (const std::vector<Extent> extents = computed_extents(n); !extents.empty()) return measured_first(n, extents);
   if (n.content(0) || have_equal_shapes(*bodies[0], *bodies[1], n.node().outputs.size())) return Control{Control::If};
   Build b(n);
-  const ValueId number = b.cast(b.in(0), DType::i64);
+  const ValueId number = b.cast(b.reshape(b.in(0), {}), DType::i64);
   b.graph().decide(number, Interval{0, 1});
   std::vector<ValueId> inputs{b.cast(number, DType::b1)};
   for (int i = 1; i < n.input_count(); ++i) inputs.push_back(b.in(i));

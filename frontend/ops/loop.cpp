@@ -43,6 +43,7 @@ Dim trips(Infer& n) {
 void infer_loop(Infer& n) {
   check_one(n, n.has(0) ? &n.type(0) : nullptr, "the trip count `M`");
   check_one(n, n.has(1) ? &n.type(1) : nullptr, "the condition of `Loop`");
+  for (int input : {0, 1}) check_scalar(n, input);  // of sizes that only a run knows
   if (n.node().bodies.size() != 1) n.fail(Code::E0204, "`Loop` needs a `body`");
   const Graph& body = n.body(0);
   int carried = count_carried(n);

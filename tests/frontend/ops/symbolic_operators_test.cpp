@@ -183,6 +183,23 @@ TEST(Bodies, IfJoinsItsBranches) {
   EXPECT_THROW(add(d, "If", {f, y}, {}, 2, {branch(3), other}), CompileError);
 }
 
+TEST(Bodies, AConditionWhoseSizeOnlyARunKnowsHoldsOneElement) {
+  const auto branch = [](int64_t end) {
+    return body_of({Type(DType::f32, {4})}, [&](Build& b, std::span<const ValueId> in) -> std::vector<ValueId> {
+      return {b.slice(in[0], 0, 0, end)};
+    });
+  };
+  Build b;
+  const ValueId flag = b.input("flag", Type(DType::b1, {kN})), x = b.input("x", Type(DType::f32, {4}));
+  const auto out = add(b, "If", {flag, x}, {}, 1, {branch(3), branch(1)});
+  const Graph g = b.finish({{"", out[0]}});
+  const auto dims_for = [&](int64_t flags) {
+    return interpret(g, std::vector<Tensor>{Tensor(DType::b1, {flags}), numbers({4}, 1)}).rounded[0].dims();
+  };
+  EXPECT_EQ(dims_for(1), std::vector<int64_t>{1});
+  EXPECT_THROW(dims_for(2), CompileError);
+}
+
 /// A running sum over axis 1, backwards, whose sums stack along axis 1, what came last first.
 TEST(Bodies, ScanWalksAxesBothWays) {
   Type element(DType::f32, {2});
