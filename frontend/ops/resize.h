@@ -113,7 +113,8 @@ class Transformation {
       slope = in - integer(1);
       over = max(out - integer(1), integer(1));
     } else if (form_.transformation == "tf_half_pixel_for_nn") {
-      slope = two * in, offset = in, over = two * out;
+      // an axis that keeps its size is not resized
+      slope = two * in, offset = select(eq(in, out), none, in), over = two * out;
     } else if (form_.transformation != "asymmetric") {  // half_pixel, and its variants for an exact scale
       slope = two * in, offset = in - out, over = two * out;
       if (form_.transformation == "pytorch_half_pixel") {  // a single element is the first one
