@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "frontend/custom/guard.h"
+#include "frontend/ops/conversion.h"
 #include "frontend/ops/operands.h"
 
 namespace cameo {
@@ -113,7 +114,9 @@ Takes takes(Op o) {
     default: return Takes::Floats;
   }
 }
+bool is_narrow(DType t) { return is_packed(t) || is_minifloat(t); }
 bool may_take(Takes takes, DType t) {
+  if (is_narrow(t)) return false;
   switch (takes) {
     case Takes::All: return true;
     case Takes::Bools: return t == DType::b1;
@@ -205,7 +208,8 @@ Scalar apply_to(std::string_view name, std::span<const Scalar> x) {
 
 Scalar cast_to(const Scalar& x, op::Type to) {
   const DType type = type_of(to);
-  return scalar_of(cast(expr_of(x, x.kind == Scalar::real ? DType::f64 : DType::i64), type));
+  const Expr e = expr_of(x, x.kind == Scalar::real ? DType::f64 : DType::i64);
+  return scalar_of(is_narrow(type) ? ops::convert(e, type) : cast(e, type));
 }
 
 // ---- sizes ----------------------------------------------------------------------------------------------------------
@@ -307,7 +311,7 @@ Scalar fold_of(std::string_view kind, Expr variable, const Scalar& body) {
       {"Sum", FoldKind::Sum}, {"Prod", FoldKind::Prod}, {"Min", FoldKind::Min}, {"Max", FoldKind::Max}};
   const auto* known = std::ranges::find(kinds, kind, &std::pair<std::string_view, FoldKind>::first);
   const Expr of = expr_of(body, DType::f64);
-  if (known == std::end(kinds) || variable.op() != Op::Var || of.type() == DType::b1)
+  if (known == std::end(kinds) || variable.op() != Op::Var || of.type() == DType::b1 || is_narrow(of.type()))
     asked->misused("folds what is no number");
   return scalar_of(fold(known->second, variable, of));
 }

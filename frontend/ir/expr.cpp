@@ -393,7 +393,16 @@ void visit(std::span<const Expr> roots, const std::function<void(Expr)>& f) {
 
 Expr rewrite(Expr root, const std::function<Expr(Expr)>& f) {
   std::unordered_map<Expr, Expr, ExprHash> done;
-  std::unordered_set<Expr, ExprHash> results;
+  std::unordered_set<Expr, ExprHash> parts;  // of results, and these
+  std::vector<Expr> further;                 // parts that are not there yet
+  const auto is_part = [&](Expr made) {
+    while (!further.empty()) {
+      const Expr part = further.back();
+      further.pop_back();
+      if (parts.insert(part).second) further.insert(further.end(), part.args().begin(), part.args().end());
+    }
+    return parts.count(made) > 0;
+  };
   std::vector<Expr> roots{root};
   visit(roots, [&](Expr e) {
     std::vector<Expr> args;
@@ -403,9 +412,9 @@ Expr rewrite(Expr root, const std::function<Expr(Expr)>& f) {
       changed |= args.back() != a;
     }
     Expr made = changed ? make(e.op(), e.type(), std::move(args), e.bits()) : e;
-    bool short_form = changed && made.op() != e.op() && results.count(made);  // an argument, which has been through `f`
+    bool short_form = changed && made.op() != e.op() && is_part(made);  // which has been through `f`
     done[e] = short_form ? made : f(made);
-    results.insert(done[e]);
+    further.push_back(done[e]);
   });
   return done.at(root);
 }

@@ -12,13 +12,13 @@ template <class F>
 void each_offset(const Kernel& k, F f) {
   std::vector<Expr> roots;
   for (const Store& s : k.stores) {
-    if (!s.guard.is_const(0)) f(s.operand, s.offset);
+    if (!s.guard.is_const(0)) f(s.operand, s.offset, s.guard);
     roots.insert(roots.end(), {s.offset, s.guard, s.value});
     roots.insert(roots.end(), s.blamed.begin(), s.blamed.end());
   }
   if (k.accumulated) roots.push_back(k.accumulated);
   visit(roots, [&](Expr e) {
-    if (e.op() == Op::Read && !e.guard().is_const(0)) f(e.operand(), e.offset());
+    if (e.op() == Op::Read && !e.guard().is_const(0)) f(e.operand(), e.offset(), e.guard());
   });
 }
 
@@ -33,8 +33,10 @@ Expr less(Expr offset, int64_t base_offset) {
 
 std::vector<int64_t> base_offsets_of(const Kernel& k) {
   std::vector<int64_t> base_offsets(k.operands.size(), INT64_MAX);
-  each_offset(k, [&](uint32_t operand, Expr offset) {
-    base_offsets[operand] = std::min(base_offsets[operand], static_cast<int64_t>(range_of(offset).low));
+  each_offset(k, [&](uint32_t operand, Expr offset, Expr guard) {
+    // what a guard keeps out of a small operand may begin behind its end, too
+    const bool is_inside = guard.is_const(1) || !is_symbolic(offset);
+    base_offsets[operand] = std::min(base_offsets[operand], is_inside ? static_cast<int64_t>(range_of(offset).low) : 0);
   });
   for (int64_t& o : base_offsets)
     o = o == INT64_MAX ? 0 : std::max<int64_t>(o, 0);  // what is guarded may begin before its operand

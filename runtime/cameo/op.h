@@ -26,6 +26,16 @@ enum Type : int {  // with the numbers of onnx.TensorProto.DataType
   u32 = 12,
   u64 = 13,
   bf16 = 16,
+  f8e4m3fn = 17,
+  f8e4m3fnuz = 18,
+  f8e5m2 = 19,
+  f8e5m2fnuz = 20,
+  u4 = 21,
+  i4 = 22,
+  f4e2m1 = 23,
+  f8e8m0 = 24,
+  u2 = 25,
+  i2 = 26,
 };
 struct Types {
   uint32_t bits = 0;
@@ -37,7 +47,9 @@ constexpr Types operator|(Type a, Type b) { return Types(a) | Types(b); }
 inline constexpr Types floats = f16 | bf16 | f32 | f64;
 inline constexpr Types integers = i8 | i16 | i32 | i64 | u8 | u16 | u32 | u64;
 inline constexpr Types numbers = floats | integers;
-inline constexpr Types tensors = numbers | b1;
+/// A byte an element: the number, or the code of a float. What computes with them casts them first.
+inline constexpr Types narrow = u4 | i4 | u2 | i2 | f8e4m3fn | f8e4m3fnuz | f8e5m2 | f8e5m2fnuz | f8e8m0 | f4e2m1;
+inline constexpr Types tensors = numbers | narrow | b1;
 
 // ---- a number of which the compiler knows how it is computed --------------------------------------------------------
 /// An element of a tensor, or a size. Nothing is computed when it is added or multiplied: the compiler notes what is to

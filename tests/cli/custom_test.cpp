@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "tests/cli/program.h"
+#include "tests/frontend/import/onnx_writer.h"
 
 namespace cameo {
 namespace {
@@ -250,6 +251,29 @@ TEST_F(Custom, AttributesOfEachKindReachAnArtifact) {
       cameo({"run", model_of("requant_shift"), "--custom", file, "-i", "x=zeros", "--dim", "n=1", "-o", "y=stats"});
   EXPECT_EQ(e.code, 0) << e.out << e.err;
   EXPECT_TRUE(has(e.out, "606.5")) << e.out << "256 + 256 - 0.5 + 98 - 3";
+}
+
+TEST_F(Custom, NarrowTypesHaveAByteAnElement) {
+  using namespace onnx_text;
+  constexpr int kInt4 = 22;
+  const Bytes m = model(GraphText{{node("Negated", {"x"}, {"n"}, {}, "mine"), node("Raised", {"n"}, {"y"}, {}, "mine")},
+                                  {value("x", kInt4, {3})},
+                                  {value("y")}},
+                        {opset("", 21), opset("mine", 1)});
+  const std::string file = write(
+      "narrow.cpp",
+      "#include <cameo/op.h>\nusing namespace cameo::op;\n"
+      "static Scalar negated(const Element& e) { return cast(-cast(e.in(0), i32), i4); }\n"
+      "static void s(Shape& s) { s.output(0, i4, s.dims(0)); }\n"
+      "static void raised(const Run& r) {\n"
+      "  for (int64_t i = 0; i < r.in(0).size(); ++i)\n"
+      "    r.out(0).as<int8_t>()[i] = static_cast<int8_t>(r.in(0).as<int8_t>()[i] + 1);\n}\n"
+      "CAMEO_OPERATORS({.name = \"Negated\", .domain = \"mine\", .inputs = {{\"x\", narrow}}, .element = negated},\n"
+      "                {.name = \"Raised\", .domain = \"mine\", .inputs = {{\"x\", narrow}}, .shape = s, .run = "
+      "raised})\n");
+  const Ended e = cameo({"run", write("narrow.onnx", m), "--custom", file, "-i", "x=[1,-3,7]", "-o", "y=text"});
+  EXPECT_EQ(e.code, 0) << e.out << e.err;
+  EXPECT_TRUE(has(e.out, "0 4 -6")) << e.out;
 }
 
 TEST_F(Custom, ArtifactsAreBuiltAlready) {

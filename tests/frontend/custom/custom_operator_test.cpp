@@ -97,6 +97,22 @@ TEST(CustomElement, OfIntegersTakesPlainNumbersOfTheirType) {
   EXPECT_EQ(values(interpret(g, in).rounded[0]), (std::vector<double>{10 + 1, 18 + 0}));
 }
 
+TEST(CustomElement, OfNarrowTypesIsCastBeforeItComputes) {
+  const op::Operator row = {.name = "Narrow", .inputs = {{"x", op::narrow}}, .element = [](const Element& e) {
+                              return cast(-cast(e.in(0), op::f32) * 3, e.type(0));
+                            }};
+  Tensor integers(DType::i4, {3}), floats(DType::f8e4m3fn, {3});
+  for (int i = 0; i < 3; ++i) {
+    integers.set_int(i, i - 1);
+    floats.set(i, i * 100. - 50);
+  }
+  const auto of = [&](const Tensor& x) {
+    return values(interpret(graph_of(one(row), {Type(x.dtype(), {Dim(3)})}), std::span(&x, 1)).rounded[0]);
+  };
+  EXPECT_EQ(of(integers), (std::vector<double>{3, 0, -3}));
+  EXPECT_EQ(of(floats), (std::vector<double>{144, -144, -448}));
+}
+
 void transposed_shape(op::Shape& s) { s.output(0, s.type(0), Dims::of(s.dim(0, 1), s.dim(0, 0))); }
 Scalar transposed(const Element& e) { return e.load(0, e.index(1), e.index(0)); }
 void rows_shape(op::Shape& s) { s.output(0, s.type(0), Dims::of(s.dim(0, 0))); }
@@ -275,6 +291,7 @@ TEST(CustomMisuse, OfElementsIsASentence) {
   expect_misused(misused([](const Element&) { return Scalar(); }), "holds nothing");
   expect_misused(misused([](const Element& e) { return e.in(0) & e.in(0); }), "`bit_and` of f32");
   expect_misused(misused([](const Element& e) { return exp(e.in(0) > 0); }), "`exp` of b1");
+  expect_misused(misused([](const Element& e) { return cast(e.in(0), op::i4) + 1; }), "`add` of i4");
   expect_misused(misused([](const Element& e) { return select(e.in(0), 1, 2); }), "no comparison");
   expect_misused(misused([](const Element& e) { return cast(e.in(0), op::i32) * 0.5; }), "i32 and 0.5");
   expect_misused(misused([](const Element&) { return exp(Scalar(2.0)); }), "plain numbers alone");

@@ -1,4 +1,4 @@
-// Load and Read: each has the accessors of its own alone.
+// Load and Read: each has the accessors of its own alone. What a rewrite made it is not asked to make again.
 #include "frontend/ir/expr.h"
 
 #include <gtest/gtest.h>
@@ -58,6 +58,18 @@ TEST(expr_making, small_powers_are_products_and_roots) {
   EXPECT_EQ(power(0.5).op(), Op::Select);
   EXPECT_EQ(power(-0.5), 1 / power(0.5));
   EXPECT_EQ(power(4).op(), Op::Pow);
+}
+
+TEST(expr_rewrite, what_was_made_is_not_made_again) {
+  const auto element = [](uint32_t operand) {
+    return load(operand, DType::i64, std::vector<Expr>{}, zero(DType::i64));
+  };
+  const Expr made = rewrite(element(0) - integer(1), [&](Expr e) {
+    if (e.op() != Op::Load) return e;
+    EXPECT_EQ(e.operand(), 0u);
+    return element(21) + integer(1);
+  });
+  EXPECT_EQ(made, element(21)) << to_string(made);
 }
 
 }  // namespace
