@@ -98,8 +98,8 @@ JoinRules::JoinRules(const Graph& g, const Target& target)
   for (const Port& p : g.outputs()) is_output_[p.value.index] = true;
   for (ValueId v : deciding_values(g)) is_output_[v.index] = true;  // the table of sizes takes it
   for (uint32_t i = 0; i < g.nodes().size(); ++i)
-    facts_[i].widens = widens_for_products(i, target) || (dequantizes_for_readers(i) && is_for_others_too(i)) ||
-                       is_one_number(i);
+    facts_[i].widens =
+        widens_for_products(i, target) || (dequantizes_for_readers(i) && is_for_others_too(i)) || is_one_number(i);
 }
 void JoinRules::read_meaning(uint32_t node) {
   const Node& n = g_.nodes()[node];

@@ -104,7 +104,8 @@ template <class T>
 RT_FN void parse_numbers(const RowCall& call, T* y, const i64* x, i64 count) {
   LockedStrings strings(call);
   for (i64 i = 0; i < count; ++i)
-    if (!detail::parse(strings.text(x[i]), &y[i])) return raise_sentence(call.fault, "a text is no number of this type");
+    if (!detail::parse(strings.text(x[i]), &y[i]))
+      return raise_sentence(call.fault, "a text is no number of this type");
 }
 
 }  // namespace rt
