@@ -221,12 +221,12 @@ struct RangedContraction {
     V totals[(MR * NV > kWidePanels ? MR * NV : kWidePanels) * kParts];
     const i64 tiles = points * rows.parts * columns.parts;
     const Share share = share_of(call, tiles);
-    const bool backwards = call.turned && points * rows.parts == 1;  // a row of tiles
+    const bool backwards = call.turned && points * rows.parts == 1;  // a row of tiles, each a stretch
     Stretch next;
     RT_ROLLED
     for (i64 at = share.begin; at < share.end; at += next.count) {
-      next =
-          stretch_of(backwards ? tiles - 1 - at : at, share.end, points, rows.parts, columns.parts, b.shared(), Band);
+      const i64 tile = backwards ? tiles - 1 - at : at, end = backwards ? tiles : share.end;
+      next = stretch_of(tile, end, points, rows.parts, columns.parts, b.shared(), Band);
       run_stretch(totals, next);
     }
   }

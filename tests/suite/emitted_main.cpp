@@ -165,9 +165,17 @@ int main(int argc, char** argv) {
   if (wanted("suite") && has_shared) add_suite(table);
   std::map<std::string, std::string> rows = read_table();
   if (write) {
-    for (const auto& [name, row] : table.rows()) rows[name] = row;
+    int without = 0;
+    for (const auto& [name, row] : table.rows()) {
+      if (row.starts_with('\t')) {
+        rows[name] = row;
+        continue;
+      }
+      fmt::print("{} has no texts: {}\n", name, row);
+      ++without;
+    }
     write_table(rows);
-    return 0;
+    return without ? 1 : 0;
   }
   int different = 0;
   for (const auto& [name, row] : table.rows()) {
