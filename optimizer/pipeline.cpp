@@ -12,6 +12,7 @@ constexpr Pass kPasses[] = {
     {"integer_products", integer_products, Exactness::Algebraic},
     {"dequantized_products", dequantized_products, Exactness::Algebraic},
     {"fold_constants", fold_constants, Exactness::Exact},
+    {"crop_convolutions", crop_convolutions, Exactness::Exact},
     {"fold_scales", fold_scales, Exactness::Algebraic},
     {"claim_attention", claim_attention, Exactness::Algebraic, Waypoint::Replayed, true},
     {"claim_composites", claim_composites, Exactness::Exact, Waypoint::Replayed, true},

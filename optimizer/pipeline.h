@@ -79,6 +79,7 @@ Graph expand_domains(const Graph& g, PassContext& context);        // operators 
 Graph quantized_moves(const Graph& g, PassContext& context);       // before elements are dequantised
 Graph known_lists(const Graph& g, PassContext& context);           // whose items are known when compiling
 Graph integer_products(const Graph& g, PassContext& context);      // of quantised tensors, in i32
+Graph crop_convolutions(const Graph& g, PassContext& context);     // which are sliced behind
 Graph fold_scales(const Graph& g, PassContext& context);           // batch norm and scales into weights
 Graph dequantized_products(const Graph& g, PassContext& context);  // of floats and quantised weights, as they are
 Graph fold_constants(const Graph& g, PassContext& context);        // constant expressions of any size, within a budget

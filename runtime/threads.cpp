@@ -6,8 +6,9 @@
 namespace rt {
 namespace {
 
-constexpr int kSpins =
-    4000;  // some 50-150 us: longer than the rows between two parallel ones, shorter than a time slice
+// Some 50 us together where a thread has its core to itself: longer than the rows between two parallel ones, and
+// than a caller's pause between runs of a small model.
+constexpr int kSpins = 1000, kYields = 100;
 #if defined(__x86_64__)
 constexpr long kFutex = 202;
 void relax() { __builtin_ia32_pause(); }
@@ -16,6 +17,15 @@ constexpr long kFutex = 98;
 void relax() { __asm__ volatile("yield"); }
 #endif
 constexpr int kFutexWaitPrivate = 128, kFutexWakePrivate = 129, kBlock = 0, kSetMask = 2;
+
+// The `turn`th pause of a thread that waits: at first it spins, then it offers its core to others. The system may have
+// put two threads of a run on one core, where each turn that one of them spins is lost to the other.
+void pause(int turn) {
+  if (turn < kSpins)
+    relax();
+  else
+    libc::sched_yield();
+}
 
 uint32_t next_of(uint64_t claim) { return static_cast<uint32_t>(claim); }
 bool is_open(uint64_t claim) { return next_of(claim) < static_cast<uint32_t>(claim >> 32); }
@@ -73,12 +83,7 @@ void drain(Job& job, int32_t worker) {
 }
 
 void wait(Job& job) {
-  for (int spins = 0; __atomic_load_n(&job.done, __ATOMIC_ACQUIRE) != job.stretch->chunks; ++spins) {
-    if (spins < kSpins)
-      relax();
-    else
-      libc::sched_yield();  // a thread with a chunk may have lost its core
-  }
+  for (int turn = 0; __atomic_load_n(&job.done, __ATOMIC_ACQUIRE) != job.stretch->chunks; ++turn) pause(turn);
 }
 
 size_t Pool::bytes(int32_t threads) { return sizeof(Pool) + static_cast<size_t>(threads) * sizeof(Worker); }
@@ -132,8 +137,8 @@ void Pool::work(int32_t worker) {
   while (!__atomic_load_n(&ending_, __ATOMIC_ACQUIRE)) {
     drain(job_, worker);
     bool open = false;
-    for (int spins = 0; spins < kSpins && !open && __atomic_load_n(&busy_, __ATOMIC_RELAXED); ++spins) {
-      relax();
+    for (int turn = 0; turn < kSpins + kYields && !open; ++turn) {
+      pause(turn);
       open = is_open(__atomic_load_n(&job_.claim, __ATOMIC_RELAXED));
     }
     if (!open) park();

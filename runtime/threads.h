@@ -1,7 +1,7 @@
 // A pool of threads for the chunks of one job at a time: a row, or a stretch of rows that wait for nothing of each
 // other. One atomic word holds the next chunk and their number: a thread claims a chunk by adding to it, and a claim is
-// good or not by what the addition returned, so a late thread can do no harm. Idle threads spin while a run holds the
-// pool, for a while, and park on a futex else. No lock, no allocation in use.
+// good or not by what the addition returned, so a late thread can do no harm. Idle threads spin for a while, then offer
+// their core to others, then park on a futex. No lock, no allocation in use.
 #pragma once
 
 #include "runtime/program.h"

@@ -13,19 +13,22 @@ class Counter {
  public:
   explicit Counter(const Kernel& k) : accesses_(k.operands.size()) {
     double points = 1;
-    for (Expr axis : k.axes) points *= extents_[axis.var_number()] = extent_of(axis);
+    for (Expr axis : k.axes) points *= take(axis);
     std::vector<Expr> roots;
     const auto whole = [&](Expr e) { return e.op() == Op::Acc ? k.accumulated : e; };
     for (const Store& s : k.stores) roots.insert(roots.end(), {rewrite(s.value, whole), s.offset, s.guard});
     visit(roots, [&](Expr e) {
-      if (e.op() == Op::Fold) extents_[e.arg(0).var_number()] = extent_of(e.arg(0));
+      if (e.op() == Op::Fold) take(e.arg(0));
     });
     for (const Store& s : k.stores) access(s.operand, s.offset);
     visit(roots, [&](Expr e) { count(e); });
     for (const Store& s : k.stores)
       for (const auto& [e, times] : evaluations(s.value, points)) cost_.operations += times;
-    for (size_t i = 0; i < accesses_.size(); ++i)
-      cost_.bytes += accesses_[i].elements() * static_cast<double>(byte_size(k.operands[i]));
+    for (size_t i = 0; i < accesses_.size(); ++i) {
+      const double bytes = accesses_[i].elements() * static_cast<double>(byte_size(k.operands[i]));
+      cost_.bytes += bytes;
+      if (!accesses_[i].sized) cost_.fixed_bytes += bytes;
+    }
   }
   KernelCost cost() const { return cost_; }
 
@@ -33,6 +36,7 @@ class Counter {
   struct Access {
     Wide low = 0, high = -1;  // of all offsets
     bool known = true;        // or they come out of data
+    bool sized = false;       // which elements, or how many, is a matter of a run's sizes
     double times = 0;
     double elements() const {
       const double span = static_cast<double>(high - low + 1);
@@ -41,6 +45,10 @@ class Counter {
   };
 
   static double extent_of(Expr variable) { return static_cast<double>(Dim(variable.extent()).estimate()); }
+  double take(Expr variable) {
+    if (is_symbolic(variable.extent())) sized_.insert(variable.var_number());
+    return extents_[variable.var_number()] = extent_of(variable);
+  }
   double times(Expr e) {
     double product = 1;
     for (uint64_t v : variables_.of(e)) product *= extents_.contains(v) ? extents_[v] : 1;
@@ -56,6 +64,8 @@ class Counter {
     } else {
       a.known = false;
     }
+    a.sized |= is_symbolic(offset) ||
+               std::ranges::any_of(variables_.of(offset), [&](uint64_t v) { return sized_.contains(v); });
     a.times += times(offset);
   }
   void count(Expr e) {
@@ -68,6 +78,7 @@ class Counter {
   }
 
   std::map<uint64_t, double> extents_;  // by a variable's number
+  std::set<uint64_t> sized_;            // variables whose extents only a run knows
   FreeVariables variables_;
   std::vector<Access> accesses_;  // by operand
   KernelCost cost_;

@@ -62,13 +62,19 @@ std::string_view name(FoldKind kind) {
 
 // ---- chunks ---------------------------------------------------------------------------------------------------------
 
+namespace {
+int64_t chunks_of(double seconds, const MachineModel& machine) {
+  const auto chunks = static_cast<int64_t>(std::clamp(seconds / machine.barrier, 1.0, 1e9));
+  return chunks <= 2 ? chunks : (chunks + 3) / 4 * 4;  // as many for each of two or four threads
+}
+}  // namespace
+
 int64_t chunks_by_work(const Kernel& k, double operations, const Target& target) {
   constexpr double kOperations = 50. / 9;  // that a core does in a cycle, of all kinds, roughly
   const MachineModel& machine = target.machine;
   const double computing = (k.cost.operations + operations) / (kOperations * machine.clock * 1e9);
   const double moving = target.seconds_to_move(k.cost.bytes);  // a row times a matrix is nothing but that
-  const auto chunks = static_cast<int64_t>(std::clamp(std::max(computing, moving) / machine.barrier, 1.0, 1e9));
-  return chunks <= 2 ? chunks : (chunks + 3) / 4 * 4;  // as many for each of two or four threads
+  return chunks_of(std::max(computing, moving), machine);
 }
 
 int64_t chunks_by_products(const Kernel& k, int lanes, const Target& target) {
@@ -82,7 +88,7 @@ std::string text_of_sum(const Product& p) {
   return text + to_string(p.k.extent());
 }
 
-Expr chunks_of_run(const Kernel& k, int64_t chunks, int64_t most) {
+Expr chunks_of_run(const Kernel& k, const Target& target, int64_t chunks, int64_t most) {
   Dim points = 1;
   for (Expr axis : k.axes) points = points * Dim(axis.extent());
   const int64_t likely = points_of(k.axes);
@@ -91,7 +97,8 @@ Expr chunks_of_run(const Kernel& k, int64_t chunks, int64_t most) {
   const auto of_one =
       static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(likely / chunks, 1))));
   const Expr share = floor_div(points.extent() + integer(of_one - 1), integer(of_one));
-  return simplify_index(max(integer(1), min(integer(most), share)));
+  const int64_t least = target.is_gpu() ? 1 : chunks_of(target.seconds_to_move(k.cost.fixed_bytes), target.machine);
+  return simplify_index(max(integer(std::min(least, most)), min(integer(most), share)));
 }
 
 }  // namespace cameo

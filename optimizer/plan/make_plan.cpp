@@ -312,7 +312,7 @@ void Planner::push_kernel(Kernel k, const std::vector<Place>& at, const std::vec
   Provenance provenance = k.provenance;
   const Target& machine = machine_of(k.on_host, plan_.target);
   const int64_t chunks = std::max<int64_t>(k.family->chunks(k, machine), 1), most = k.family->most_chunks(k, machine);
-  const Expr of_run = chunks_of_run(k, chunks, most);
+  const Expr of_run = chunks_of_run(k, machine, chunks, most);
   plan_.scratch_bytes = larger(plan_.scratch_bytes, k.scratch_bytes);
   uint32_t number = kernels_.intern(std::move(k));
   Step& s = push(StepKind::Kernel, std::move(refs), provenance);

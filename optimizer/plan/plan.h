@@ -47,9 +47,10 @@ struct Claim {
 
 /// What one execution of a kernel does.
 struct KernelCost {
-  double flops = 0;       // operations on floats and 32-bit integers, each function and each term of a fold one
-  double bytes = 0;       // of distinct memory that is read or written
-  double operations = 0;  // each Expr of the stores' values at each point; what `Acc` stands for is none
+  double flops = 0;        // operations on floats and 32-bit integers, each function and each term of a fold one
+  double bytes = 0;        // of distinct memory that is read or written
+  double fixed_bytes = 0;  // those of them that are read at any size of a run: weights
+  double operations = 0;   // each Expr of the stores' values at each point; what `Acc` stands for is none
 };
 
 /// One emitted function. Its expressions, whose Reads have the numbers of its operands, say what is computed, its

@@ -17,6 +17,7 @@
 #include "optimizer/choose/claim.h"
 #include "optimizer/choose/family.h"
 #include "optimizer/pipeline.h"
+#include "optimizer/rewrites/uses.h"
 
 namespace cameo {
 namespace {
@@ -65,12 +66,7 @@ struct FoundAttention {
 
 class AttentionFinder {
  public:
-  explicit AttentionFinder(const Graph& g) : g_(g), uses_(g.values().size()) {
-    for (const Node& n : g.nodes())
-      for (ValueId v : n.inputs)
-        if (v) ++uses_[v.index];
-    for (const Port& p : g.outputs()) uses_[p.value.index] += 2;
-  }
+  explicit AttentionFinder(const Graph& g) : g_(g), uses_(g) {}
 
   /// Nullopt where `n` is no product of such weights.
   std::optional<FoundAttention> find(const Node& n) {
@@ -94,7 +90,7 @@ class AttentionFinder {
   /// The node that makes `v`, if nothing else reads it.
   const Node* maker(ValueId v, int uses = 1) const {
     const NodeId n = g_[v].producer;
-    return n && uses_[v.index] == uses ? &g_[n] : nullptr;
+    return n && uses_.of(v) == uses ? &g_[n] : nullptr;
   }
   bool folds_last_axis(const Node& n) const {
     const NodeView view(g_, n);
@@ -255,7 +251,7 @@ class AttentionFinder {
   }
 
   const Graph& g_;
-  std::vector<int> uses_;
+  Uses uses_;
   FoundAttention* found_ = nullptr;  // that is being put together
 };
 

@@ -6,20 +6,15 @@
 #include <algorithm>
 #include <set>
 
-#include "frontend/ir/operator.h"
 #include "optimizer/pipeline.h"
+#include "optimizer/rewrites/uses.h"
 
 namespace cameo {
 namespace {
 
 class ScaleFolder {
  public:
-  ScaleFolder(const Graph& g, PassContext& context) : g_(g), context_(context), uses_(g.values().size()) {
-    for (const Node& n : g.nodes())
-      for (ValueId v : n.inputs)
-        if (v && n.op->name != "Shape" && n.op->name != "Size") ++uses_[v.index];  // those read sizes alone
-    for (const Port& p : g.outputs()) uses_[p.value.index] += 2;
-  }
+  ScaleFolder(const Graph& g, PassContext& context) : g_(g), context_(context), uses_(g) {}
 
   std::optional<std::vector<ValueId>> rule(Graph& into, const Node& n, std::span<const ValueId> in) {
     std::optional<ValueId> v;
@@ -33,11 +28,6 @@ class ScaleFolder {
     return g.add(get_operator(name), std::move(in), std::move(attrs), o)[0];
   }
   static bool is_constant(const Graph& g, ValueId v) { return v && g[v].constant; }
-  /// Only nodes of the graph itself are counted, not those of its bodies.
-  bool used_once(const Node& n, size_t input) const {
-    bool ours = &n >= g_.nodes().data() && &n < g_.nodes().data() + g_.nodes().size();
-    return ours && n.inputs[input] && uses_[n.inputs[input].index] == 1;
-  }
   static ValueId cast(Graph& g, ValueId v, DType to, const Provenance& o) {
     return g.type(v).dtype == to ? v : op(g, "Cast", {v}, o, {{"to", static_cast<int64_t>(to)}});
   }
@@ -67,7 +57,7 @@ class ScaleFolder {
     ValueId shift = exact(into, "Sub", in[2], exact(into, "Mul", in[3], scale, o), o);
     std::vector<int64_t> dims(static_cast<size_t>(into.type(in[0]).rank()), 1);
     dims[1] = into[in[1]].constant->size();
-    ValueId product = fold_or_multiply(into, n, in[0], used_once(n, 0), reshape(into, scale, dims, o));
+    ValueId product = fold_or_multiply(into, n, in[0], uses_.once(n, 0), reshape(into, scale, dims, o));
     return fold_or_add(into, n, product, true, reshape(into, shift, dims, o));
   }
   ValueId fold_or_multiply(Graph& into, const Node& n, ValueId x, bool once, ValueId a) {
@@ -81,7 +71,7 @@ class ScaleFolder {
 
   std::optional<ValueId> fold_into_producer(Graph& into, const Node& n, std::span<const ValueId> in) {
     for (size_t x : {0, 1})
-      if (is_constant(into, in[1 - x]) && !is_constant(into, in[x]) && used_once(n, x) &&
+      if (is_constant(into, in[1 - x]) && !is_constant(into, in[x]) && uses_.once(n, x) &&
           into.type(in[x]).dtype == DType::f32)
         return n.op->name == "Mul" ? scale_source(into, n, n.inputs[x], in[x], in[1 - x])
                                    : shift_producer(into, n, in[x], in[1 - x]);
@@ -97,7 +87,7 @@ class ScaleFolder {
     const Node step = into[made];
     auto scale_input = [&](size_t i) -> std::optional<ValueId> {
       ValueId input = g_[old].inputs[i];
-      return uses_[input.index] == 1 ? scale_source(into, n, input, step.inputs[i], a) : std::nullopt;
+      return uses_.of(input) == 1 ? scale_source(into, n, input, step.inputs[i], a) : std::nullopt;
     };
     if (moves_elements(step) && into[a].constant->size() == 1) {
       auto scaled = scale_input(0);
@@ -191,7 +181,7 @@ class ScaleFolder {
 
   const Graph& g_;
   PassContext& context_;
-  std::vector<int> uses_;
+  Uses uses_;
   std::set<ValueId>
       scaled_;  // weights of the new graph that are scaled constants, too large to have been folded at once
 };
