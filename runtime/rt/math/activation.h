@@ -1,31 +1,46 @@
-// The activations that graphs spell as one operator. sigmoid and softplus look at exp(-|x|), which cannot overflow, so
-// that they stay accurate at both ends.
+// The activations that graphs spell as one operator. All stay accurate at both ends, where exp overflows.
 #pragma once
 #include "erf.h"
 #include "hyperbolic.h"
 
 namespace rt {
 
+namespace detail {
+
+// exp(-x) = 2^k (1 + s): 1 + exp(-x) is (1 + 2^k) + 2^k s, which is rounded once, for the sum in brackets is exact or
+// has no bit in reach of a result's. All of it is 2^-64 times as large, so that no power overflows before the result is
+// 0.
+template <class V>
+RT_FN V sigmoid_of_single(V x) {
+  using U = words<V>;
+  constexpr int shift = 64;
+  const V unit = lit<V>(0x1p-64);
+  const auto e = exp_parts(V(-clamp(x, -104, 40)));
+  const V power = bits<V>(U((e.k + (format<V>::bias - shift)) << format<V>::mantissa));
+  return unit / (power + fma(power, fma(e.square, e.q, e.r), unit));
+}
+
+// Three roundings would pass 2 ULP: what they lose is added.
+template <class V>
+RT_FN V sigmoid_of_double(V x) {
+  const auto negative = x < V{};
+  const V a = -absolute(x), lowest = lit<V>(-746);
+  const auto e = exp_parts(a < lowest ? lowest : a);
+  const auto s = fast_sum(lit<V>(1), e.r);
+  const auto p = fast_sum(s.hi, V(s.lo + (e.tail() + e.lost)));
+  const V high = scale(p.hi, e.n, e.k), low = scale(p.lo, e.n, e.k);
+  const auto under = fast_sum(lit<V>(1), high);
+  const V r = (negative ? high : lit<V>(1)) / under.hi;
+  const V rest = (negative ? low : V{}) - r * (under.lo + low);
+  return r + rest * (negative ? V(lit<V>(1) - r) : r);
+}
+
+}  // namespace detail
+
 template <Floats V>
 RT_FN V sigmoid(V x) {
-  using namespace detail;
-  const auto negative = x < V{};
-  const V a = -absolute(x), lowest = lit<V>(kSingle<V> ? -104 : -746);
-  const auto e = exp_parts(a < lowest ? lowest : a);
-  if constexpr (kSingle<V>) {
-    const V power = scale(exp_unscaled(e), e.n, e.k);
-    const auto under = fast_sum(lit<V>(1), power);
-    const V r = (negative ? power : lit<V>(1)) / under.hi;
-    return fma(r, V(-under.lo), r);  // as if divided by hi + lo, near enough for a rounding's rest
-  } else {                           // three roundings would pass 2 ULP here: add what they lost
-    const auto s = fast_sum(lit<V>(1), e.r);
-    const auto p = fast_sum(s.hi, V(s.lo + (e.tail() + e.lost)));
-    const V high = scale(p.hi, e.n, e.k), low = scale(p.lo, e.n, e.k);
-    const auto under = fast_sum(lit<V>(1), high);
-    const V r = (negative ? high : lit<V>(1)) / under.hi;
-    const V rest = (negative ? low : V{}) - r * (under.lo + low);
-    return r + rest * (negative ? V(lit<V>(1) - r) : r);
-  }
+  if constexpr (detail::kSingle<V>) return detail::sigmoid_of_single(x);
+  return detail::sigmoid_of_double(x);
 }
 
 template <Floats V>
