@@ -187,9 +187,19 @@ Expr quotient_of_quotient(const Affine& x, Expr d) {
   return floor_div(x.constant ? from_affine(sum) : quotient.arg(0), integer(both));
 }
 
+/// x / -d is -x / d; null where that may wrap.
+Expr quotient_by_negative(Expr e) {
+  if (e.op() != Op::FloorDiv || !e.arg(1).is_const() || e.arg(1).int_value() >= 0) return {};
+  const Affine x = affine(e.arg(0));
+  const auto negated = algebra::multiply_add(x, algebra::number(-1), algebra::number(0));
+  if (e.arg(1).int_value() == INT64_MIN || !never_wraps(x) || !negated || !never_wraps(*negated)) return {};
+  return floor_div(from_affine(*negated), integer(-e.arg(1).int_value()));
+}
+
 /// x / d or x % d for a number or a size d, above 0 wherever there is a point. Only what holds of whole numbers is
 /// used, so neither may wrap.
 Expr simplify_division(Expr e) {
+  if (const Expr by_positive = quotient_by_negative(e)) return simplify_index(by_positive);
   if (!is_size(e.arg(1)) || !algebra::is_positive_at_points(e.arg(1), e.arg(0))) return e;
   const bool truncates = e.op() == Op::Div || e.op() == Op::FMod,
              quotient = e.op() == Op::Div || e.op() == Op::FloorDiv;

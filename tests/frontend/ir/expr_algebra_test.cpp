@@ -166,6 +166,10 @@ TEST_F(Sizes, QuotientsOfSizesAreOne) {
   EXPECT_EQ(simplify_index(floor_div(floor_div(s - integer(1), integer(2)) - integer(1), integer(2))),
             floor_div(s - integer(3), integer(4)));
 }
+TEST_F(Sizes, QuotientsByNegativeNumbers) {  // of a Range that goes down
+  EXPECT_EQ(simplify_index(floor_div(s * integer(2), integer(-1))), simplify_index(s * integer(-2)));
+  EXPECT_EQ(simplify_index(floor_div(s, integer(-3))), floor_div(s * integer(-1), integer(3)));
+}
 TEST_F(Sizes, AndTogetherAgain) {
   const Expr flat = var(n * s);
   EXPECT_EQ(simplify_index(floor_div(flat, s) * s + mod(flat, s)), flat);
