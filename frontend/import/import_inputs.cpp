@@ -27,8 +27,9 @@ struct Declared {
 
 class InputTyper {
  public:
-  InputTyper(const ImportOptions& options, Model& model, const std::function<void(Diagnostic)>& report)
-      : options_(options), model_(model), report_(report), dims_(options.dims) {
+  InputTyper(const ImportOptions& options, int64_t& bound_of_open, Model& model,
+             const std::function<void(Diagnostic)>& report)
+      : options_(options), bound_of_open_(bound_of_open), model_(model), report_(report), dims_(options.dims) {
     std::erase_if(dims_, [](auto& d) { return d.second < 0; });
   }
 
@@ -165,8 +166,7 @@ class InputTyper {
     Interval range;
     std::string flag;
   };
-  /// `open_sizes`: how many sizes have no end.
-  void bind_range(const RangeClaim& claim, size_t open_sizes) {
+  void bind_range(const RangeClaim& claim) {
     const auto& [a, range, flag] = claim;
     const Affine e = affine(bind_symbols(a.extent, dims_));
     const std::string axis = fmt::format("axis `{}` is", printable(a.position)), text = printable(a.text);
@@ -180,7 +180,7 @@ class InputTyper {
     const std::string name(symbol_name(e.terms[0].term));
     const bool open = range.high == kOpen;
     const Interval bounds{std::max<Wide>(0, range.low - e.constant),
-                          open ? most_of_open(open_sizes) : range.high - e.constant};
+                          open ? std::max<Wide>(range.low, bound_of_open_) : range.high - e.constant};
     if (bounds.low > bounds.high)
       return fail(Code::E0503, fmt::format("`{}` leaves no size: {} `{}`", flag, axis, text));
     const Expr size = symbol(name, bounds, open);
@@ -214,7 +214,11 @@ class InputTyper {
     for (const RangeClaim& c : ranged_)
       if (c.range.high == kOpen)
         for (std::string& name : symbols_of(c.axis.extent)) open.insert(std::move(name));
-    for (const RangeClaim& c : ranged_) bind_range(c, open.size());
+    if (open.empty())
+      bound_of_open_ = 0;
+    else if (!bound_of_open_)
+      bound_of_open_ = most_of_open(open.size());
+    for (const RangeClaim& c : ranged_) bind_range(c);
     stand_plainly();
   }
   /// A run reads symbols off the dims of its inputs: where there are only sums of one, such a sum becomes the symbol.
@@ -353,6 +357,7 @@ class InputTyper {
   }
 
   const ImportOptions& options_;
+  int64_t& bound_of_open_;
   Model& model_;
   const std::function<void(Diagnostic)>& report_;
   std::map<std::string, int64_t> dims_;
@@ -367,8 +372,8 @@ class InputTyper {
 }  // namespace
 
 std::vector<Input> type_inputs(const std::vector<const onnx::ValueInfoProto*>& inputs, const ImportOptions& options,
-                               Model& model, const std::function<void(Diagnostic)>& report) {
-  return InputTyper(options, model, report).run(inputs);
+                               int64_t& bound_of_open, Model& model, const std::function<void(Diagnostic)>& report) {
+  return InputTyper(options, bound_of_open, model, report).run(inputs);
 }
 
 }  // namespace cameo::importing

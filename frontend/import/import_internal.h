@@ -99,9 +99,16 @@ struct Input {
   Type type;
 };
 /// The types of the graph's own inputs with the options' dims bound; fills `model.unbound`. Reports E0302, E0403,
-/// E0502.
+/// E0502. `bound_of_open`: of sizes without an end; where it is 0, and there are such, it becomes one for so many.
 std::vector<Input> type_inputs(const std::vector<const onnx::ValueInfoProto*>& inputs, const ImportOptions& options,
-                               Model& model, const std::function<void(Diagnostic)>& report);
+                               int64_t& bound_of_open, Model& model, const std::function<void(Diagnostic)>& report);
+
+// ---- open_sizes.cpp -----------------------------------------------------------------------------------------------
+/// The largest bound of sizes without an end at which all values of the graph have few enough elements; 0 where none is
+/// small enough.
+int64_t widest_bound(const Graph& g);
+/// What is tried where an extent of the model is too large at this bound; the bound itself where it is the least.
+int64_t narrower_bound(int64_t bound);
 
 // ---- the importer -------------------------------------------------------------------------------------------------
 using Opsets = std::map<std::string, int64_t, std::less<>>;
@@ -176,13 +183,16 @@ Order order_nodes(const NodeList& nodes, const std::set<std::string_view>& given
 
 class Importer {
  public:
-  /// `deciding`: inputs, and other values, whose elements are symbols, for they decide shapes.
-  Importer(onnx::ModelProto& proto, std::filesystem::path folder, const ImportOptions& options,
-           std::set<std::string> deciding);
+  /// What one import takes for granted, and the next one knows better.
+  struct Trial {
+    std::set<std::string> deciding;  // inputs, and other values, whose elements are symbols, for they decide shapes
+    int64_t bound_of_open = 0;       // of sizes without an end; 0: by their number
+    bool operator==(const Trial&) const = default;
+  };
+  Importer(onnx::ModelProto& proto, std::filesystem::path folder, const ImportOptions& options, Trial trial);
   Model run(Diagnostics& out);
-  /// After a run that failed for values whose elements have to be known: the inputs that those are made of, or they
-  /// themselves.
-  const std::set<std::string>& deciding() const { return deciding_; }
+  /// After a run: the trial again where nothing better is known.
+  const Trial& next() const { return next_; }
 
  private:
   struct Seen {
@@ -238,7 +248,9 @@ class Importer {
   void import_main();
   void import_inputs(onnx::GraphProto& g, Scope& scope, const Needed* needed);
   void add_input(const Input& input, Scope& scope);
+  /// Of values whose elements have to be known: the inputs that they are made of, or they themselves.
   void find_deciding();
+  void find_bound_of_open();
   void import_initializers(onnx::GraphProto& g, Scope& scope);
   void unwrap_outputs(const onnx::GraphProto& g, Scope& scope);
   void import_outputs(const onnx::GraphProto& g, Scope& scope);
@@ -320,7 +332,8 @@ class Importer {
 
   onnx::ModelProto& proto_;
   const ImportOptions& options_;
-  std::set<std::string> deciding_;
+  Trial trial_, next_;
+  int64_t bound_of_open_;  // 0: there are no open sizes
   DataFolder folder_;
   TensorReader reader_;
   Model model_;

@@ -7,9 +7,13 @@
 
 namespace cameo::importing {
 
-Importer::Importer(onnx::ModelProto& proto, std::filesystem::path folder, const ImportOptions& options,
-                   std::set<std::string> deciding)
-    : proto_(proto), options_(options), deciding_(std::move(deciding)), folder_(std::move(folder)) {
+Importer::Importer(onnx::ModelProto& proto, std::filesystem::path folder, const ImportOptions& options, Trial trial)
+    : proto_(proto),
+      options_(options),
+      trial_(std::move(trial)),
+      next_(trial_),
+      bound_of_open_(trial_.bound_of_open),
+      folder_(std::move(folder)) {
   reader_.folder = &folder_;
 }
 
@@ -156,17 +160,26 @@ bool is_made_of_inputs(const Graph& g, ValueId v, std::set<std::string>& inputs)
 
 void Importer::find_deciding() {
   const Graph& g = model_.graph;
-  const std::set<std::string> tried = deciding_;
   for (const Diagnostic& d : reports_) {
     if (d.unknown.empty()) continue;
     const auto value = std::ranges::find(g.values(), d.unknown, &Value::name);
     const ValueId v{static_cast<uint32_t>(value - g.values().begin())};
     std::set<std::string> inputs;
-    if (value != g.values().end() && is_made_of_inputs(g, v, inputs) && !std::ranges::includes(tried, inputs))
-      deciding_.merge(inputs);
+    if (value != g.values().end() && is_made_of_inputs(g, v, inputs) && !std::ranges::includes(trial_.deciding, inputs))
+      next_.deciding.merge(inputs);
     else
-      deciding_.insert(d.unknown);  // known when a run has computed it; it may be a body's
+      next_.deciding.insert(d.unknown);  // known when a run has computed it; it may be a body's
   }
+}
+
+/// Once it is known what decides: as far as the model allows, or, where an extent is too large, less than that.
+void Importer::find_bound_of_open() {
+  if (!bound_of_open_ || next_ != trial_) return;
+  const auto is_too_large = [](const Diagnostic& d) { return d.code == Code::E0405; };
+  if (std::ranges::any_of(reports_, is_too_large))
+    next_.bound_of_open = narrower_bound(bound_of_open_);
+  else if (const int64_t widest = trial_.bound_of_open ? 0 : widest_bound(model_.graph))
+    next_.bound_of_open = widest;
 }
 
 /// As a constant, when an option folds it in.
@@ -175,7 +188,7 @@ void Importer::add_input(const Input& input, Scope& scope) {
   auto constant = options_.constants.find(name);
   if (constant == options_.constants.end()) {
     const ValueId v = scope.graph.add_input(name, input.type);
-    if (deciding_.contains(name)) scope.graph.decide(v);
+    if (trial_.deciding.contains(name)) scope.graph.decide(v);
     return scope.define(name, v);
   }
   try {
@@ -244,7 +257,8 @@ void Importer::import_inputs(onnx::GraphProto& g, Scope& scope, const Needed* ne
     if (!seen.count(name))
       report(Code::E0502, fmt::format("`--input {}` names no input of the model", printable(name)));
   std::set<std::string> gone;
-  for (const Input& input : type_inputs(protos, options_, model_, [&](Diagnostic d) { report(std::move(d)); })) {
+  const auto reporter = [&](Diagnostic d) { report(std::move(d)); };
+  for (const Input& input : type_inputs(protos, options_, bound_of_open_, model_, reporter)) {
     const std::string& name = input.proto->name();
     if (!needed || needed->names.count(name)) add_input(input, scope);
     if (options_.constants.count(name) || !scope.names.count(name)) gone.insert(name);
@@ -409,6 +423,7 @@ Model Importer::run(Diagnostics& out) {
            "the model has, or its functions and bodies expand to, far more nodes than a file of this size should");
   }
   find_deciding();
+  find_bound_of_open();
   report_tallies();
   report_constant_inputs();
   if (hidden_warnings_)
@@ -426,17 +441,17 @@ namespace cameo {
 Model import_onnx_bytes(std::span<const std::byte> bytes, const std::filesystem::path& folder,
                         const ImportOptions& options, Diagnostics& diagnostics) {
   try {
-    for (std::set<std::string> deciding;;) {
+    for (importing::Importer::Trial trial;;) {
       onnx::ModelProto proto;
       importing::parse_message(bytes, importing::Message::Model, proto);
-      importing::Importer importer(proto, folder, options, deciding);
+      importing::Importer importer(proto, folder, options, trial);
       Diagnostics found;
       Model model = importer.run(found);
-      if (importer.deciding() == deciding) {
+      if (importer.next() == trial) {
         for (const Diagnostic& d : found.all()) diagnostics.add(d);
         return model;
       }
-      deciding = importer.deciding();  // once more, with symbols for their elements
+      trial = importer.next();  // once more
     }
   } catch (CompileError& e) { diagnostics.add(std::move(e.diagnostic)); }
   return Model();

@@ -290,7 +290,7 @@ void Importer::define_outputs(const onnx::NodeProto& n, Scope& scope, std::span<
   for (int i = 0; i < n.output_size() && i < static_cast<int>(values.size()); ++i) {
     if (n.output(i).empty()) continue;
     if (values[i] && scope.graph[values[i]].name.empty()) scope.graph.set_name(values[i], n.output(i));
-    if (deciding_.contains(n.output(i)) && scope.graph[values[i]].producer) scope.graph.decide(values[i]);
+    if (trial_.deciding.contains(n.output(i)) && scope.graph[values[i]].producer) scope.graph.decide(values[i]);
     scope.define(n.output(i), values[i]);
   }
 }

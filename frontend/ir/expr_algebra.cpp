@@ -334,6 +334,40 @@ Monomial content_of(const Affine& a) {
 
 namespace {
 
+/// The variables of an expression that it does not bind itself; nothing where it has folds, which bind some.
+std::optional<std::vector<Expr>> variables_of(Expr x) {
+  std::vector<Expr> variables;
+  bool folds = false;
+  visit(std::array{x}, [&](Expr e) {
+    folds |= e.op() == Op::Fold;
+    if (e.op() == Op::Var) variables.push_back(e);
+  });
+  return folds ? std::nullopt : std::optional(variables);
+}
+
+}  // namespace
+
+bool is_positive_at_points(Expr divisor, Expr x) {
+  const Interval range = range_of(divisor);
+  if (range.low != 0 || !is_size(divisor)) return range.low > 0;
+  const std::optional<std::vector<Expr>> variables = variables_of(x);
+  const Affine sum = affine(divisor);
+  if (!variables || !never_wraps(sum)) return false;
+  const Monomial content = content_of(sum);
+  const auto rest = exact_quotient(sum, sum_of(content));
+  std::vector<Affine> factors{rest ? *rest : sum};
+  for (Expr f : content.factors) factors.push_back(affine(f));
+  const auto is_positive = [&](const Affine& f) {
+    const auto whole = whole_range(f);
+    return (whole && whole->low > 0) || std::ranges::any_of(*variables, [&](Expr v) {
+             return !f.terms.empty() && exact_quotient(affine(v.extent()), f).has_value();
+           });
+  };
+  return std::ranges::all_of(factors, is_positive);
+}
+
+namespace {
+
 /// A sum as a * x + b, where neither has the factor x; nothing where x is squared.
 std::optional<std::pair<Affine, Affine>> take_factor(const Affine& sum, Expr x) {
   Affine a, b;
@@ -369,7 +403,7 @@ Ends ends_of(Expr x) {
     to.push_back(end);
   };
   if (x.op() == Op::Var) add(ends.high, x.extent(), -1);
-  if (x.op() == Op::Mod && range_of(x.arg(1)).low > 0) add(ends.high, x.arg(1), -1);
+  if (x.op() == Op::Mod && is_positive_at_points(x.arg(1), x.arg(0))) add(ends.high, x.arg(1), -1);
   if (x.op() == Op::Min || x.op() == Op::Max)
     for (Expr a : x.args()) add(x.op() == Op::Min ? ends.high : ends.low, a, 0);
   const Interval r = range_of(x);
@@ -455,7 +489,7 @@ bool is_nonnegative(const Affine& a, int& steps) {
   const auto parts = take_factor(a, x);
   if (!parts) return false;
   const auto& [by, rest] = *parts;
-  if (x.op() == Op::FloorDiv && range_of(x.arg(1)).low > 0)
+  if (x.op() == Op::FloorDiv && is_positive_at_points(x.arg(1), x.arg(0)))
     if (auto claim = claim_of_quotient(by, x, rest); claim && holds_at_ends(*claim, steps)) return true;
   return holds_at_ends({by, rest, ends_of(x)}, steps);
 }

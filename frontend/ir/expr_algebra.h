@@ -37,6 +37,10 @@ Affine sum_of(const Monomial& m);
 Monomial content_of(const Affine& a);
 Monomial common(const Monomial& a, const Affine::Term& t);
 
+/// Whether a divisor is above 0 wherever x / divisor has a point: a size that may be 0, but then a variable of x has no
+/// values.
+bool is_positive_at_points(Expr divisor, Expr x);
+
 /// Whether a sum, as a whole number, is never below zero. Each step puts the youngest factor to an end of its range,
 /// which may be a sum of older ones: a variable to 0 or its extent - 1, d * floor_div(x, d) to x - d + 1 or x.
 bool is_nonnegative(const Affine& a);

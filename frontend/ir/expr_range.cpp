@@ -130,13 +130,12 @@ std::optional<Shortened> shorten(const Affine& x, const Affine& d) {
   return rest && of_d > Monomial() && !rest->terms.empty() ? shorten_by(*rest, x, d) : std::nullopt;
 }
 
-bool may_be_zero(Expr e) { return range_of(e).low <= 0 && range_of(e).high >= 0; }
-
 /// A factor x % n of a term, where another term has the factor x / n; null where there is none.
 Expr remainder_with_quotient(const Affine& a, Expr term) {
   if (term.op() != Op::Mod && !is_symbolic(term)) return {};
   for (Expr rest : factors_of(term)) {
-    if (rest.op() != Op::Mod || !is_size(rest.arg(1)) || may_be_zero(rest.arg(1))) continue;
+    if (rest.op() != Op::Mod || !is_size(rest.arg(1)) || !algebra::is_positive_at_points(rest.arg(1), rest.arg(0)))
+      continue;
     const auto is_quotient = [&](Expr f) {
       return f.op() == Op::FloorDiv && f.arg(0) == rest.arg(0) && f.arg(1) == rest.arg(1);
     };
@@ -188,9 +187,20 @@ Expr quotient_of_quotient(const Affine& x, Expr d) {
   return floor_div(x.constant ? from_affine(sum) : quotient.arg(0), integer(both));
 }
 
-/// x / d or x % d for a number or a size d above 0. Only what holds of whole numbers is used, so neither may wrap.
+/// x / -d is -x / d; null where that may wrap.
+Expr quotient_by_negative(Expr e) {
+  if (e.op() != Op::FloorDiv || !e.arg(1).is_const() || e.arg(1).int_value() >= 0) return {};
+  const Affine x = affine(e.arg(0));
+  const auto negated = algebra::multiply_add(x, algebra::number(-1), algebra::number(0));
+  if (e.arg(1).int_value() == INT64_MIN || !never_wraps(x) || !negated || !never_wraps(*negated)) return {};
+  return floor_div(from_affine(*negated), integer(-e.arg(1).int_value()));
+}
+
+/// x / d or x % d for a number or a size d, above 0 wherever there is a point. Only what holds of whole numbers is
+/// used, so neither may wrap.
 Expr simplify_division(Expr e) {
-  if (!is_size(e.arg(1)) || range_of(e.arg(1)).low <= 0) return e;
+  if (const Expr by_positive = quotient_by_negative(e)) return simplify_index(by_positive);
+  if (!is_size(e.arg(1)) || !algebra::is_positive_at_points(e.arg(1), e.arg(0))) return e;
   const bool truncates = e.op() == Op::Div || e.op() == Op::FMod,
              quotient = e.op() == Op::Div || e.op() == Op::FloorDiv;
   if (truncates && range_of(e.arg(0)).low < 0) return e;
@@ -227,6 +237,15 @@ bool is_index_of_broadcast(Expr select) {
          is_at_most(i, condition.arg(0), true);
 }
 
+/// n == c ? f(n) : n where f(c) is c: what broadcasts against a size that is cut off. That is n.
+bool is_chosen_anyway(Expr select) {
+  const Expr condition = select.arg(0), n = select.arg(2);
+  if (condition.op() != Op::Eq || condition.arg(0) != n || !condition.arg(1).is_const() || !is_size(select.arg(1)))
+    return false;
+  const Expr c = condition.arg(1);
+  return simplify_index(rewrite(select.arg(1), [&](Expr e) { return e == n ? c : e; })) == c;
+}
+
 Expr simplify_node(Expr e) {
   if (e.type() != DType::i64 && e.type() != DType::b1) return e;
   switch (e.op()) {
@@ -243,7 +262,7 @@ Expr simplify_node(Expr e) {
       if (is_at_most(e.arg(1), e.arg(0))) return e.arg(e.op() == Op::Min ? 1 : 0);
       return e;
     }
-    case Op::Select: return is_index_of_broadcast(e) ? e.arg(2) : e;
+    case Op::Select: return is_index_of_broadcast(e) || is_chosen_anyway(e) ? e.arg(2) : e;
     case Op::Lt:
     case Op::Le: {
       if (e.arg(0).type() != DType::i64) return e;

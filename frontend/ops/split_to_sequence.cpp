@@ -1,5 +1,7 @@
 // SplitToSequence: the parts of a tensor along an axis: of the lengths that `split` lists, of the one length that it
 // is, the last part being shorter, or of 1, where `keepdims` 0 takes the axis away.
+#include <ranges>
+
 #include "frontend/ops/known_list.h"
 #include "frontend/ops/list.h"
 
@@ -19,6 +21,32 @@ void check_parts(const NodeView& n, Dim whole) {
     n.fail(Code::E0302, fmt::format("parts that sum to {} of an axis of {}", to_string(sum), to_string(whole)));
 }
 
+/// What all elements of a list of integers are; nothing where they may differ.
+std::optional<int64_t> common_element(const Graph& g, ValueId list) {
+  if (const Constant& known = g[list].constant) {
+    const Tensor& t = *known;
+    const auto is_first = [&](int64_t i) { return t.get_int(i) == t.get_int(0); };
+    return t.size() && std::ranges::all_of(std::views::iota(int64_t{1}, t.size()), is_first)
+               ? std::optional(t.get_int(0))
+               : std::nullopt;
+  }
+  if (!g[list].producer) return std::nullopt;
+  const Node& node = g[g[list].producer];
+  const auto* computed = std::get_if<Compute>(&meaning_of(g, node));
+  if (!computed || node.outputs.size() != 1 || !computed->outputs[0].value.is_const()) return std::nullopt;
+  return computed->outputs[0].value.int_value();
+}
+
+/// The length of every part that `split` lists, or says; `any_extent` where they may differ.
+Dim length_of_parts(const NodeView& n, Dim whole) {
+  const auto each = common_element(n.graph(), n.node().inputs[1]);
+  if (!each || *each <= 0) return any_extent();
+  if (!n.rank(1))  // the last one may be shorter
+    return simplify_index(mod(whole.extent(), integer(*each))).is_const(0) ? Dim(*each) : any_extent();
+  n.require(eq((n.shape(1)[0] * Dim(*each)).extent(), whole.extent()));
+  return Dim(*each);
+}
+
 bool keeps_axis(const NodeView& n) { return n.has(1) || n.attr_int("keepdims"); }
 
 void infer_split_to_sequence(Infer& n) {
@@ -30,7 +58,7 @@ void infer_split_to_sequence(Infer& n) {
   if (!keeps_axis(n))
     element.shape.erase(element.shape.begin() + axis);
   else
-    element.shape[axis] = n.has(1) ? any_extent() : Dim(1);
+    element.shape[axis] = n.has(1) ? length_of_parts(n, n.shape()[axis]) : Dim(1);
   n.output(0, Type::list(Kind::Sequence, element));
 }
 

@@ -136,6 +136,12 @@ std::optional<int64_t> reach_beyond(Expr index, Dim extent) {
   while (least + 1 < most) (within((least + most) / 2) ? most : least) = (least + most) / 2;
   return most;
 }
+
+/// Whether room of so many elements is what a window needs: pads that only a run computes have a bound far from it.
+bool is_room_of_a_window(int64_t elements, Dim extent) {
+  constexpr int64_t kLongWindow = 4096;
+  return elements <= std::max(kLongWindow, 4 * extent.estimate());
+}
 }  // namespace
 
 std::optional<Operand> halo_of(const Graph& g, Expr load, const Layout& made) {
@@ -148,6 +154,7 @@ std::optional<Operand> halo_of(const Graph& g, Expr load, const Layout& made) {
     if (!r.known() || !beyond) return std::nullopt;
     o.before[d] = std::max<int64_t>(0, -r.low);
     o.after[d] = *beyond;
+    if (!is_room_of_a_window(std::max(o.before[d], o.after[d]), shape[d])) return std::nullopt;
   }
   if (!has_halo(o)) return o;
   if (!load.outside().is_const()) return std::nullopt;

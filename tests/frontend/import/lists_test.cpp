@@ -78,5 +78,18 @@ TEST(ImportLists, TakesTheDimsOfElementsFromFlags) {
   EXPECT_EQ(model_of(matrices, node("SequenceLength", {"x"}, {"y"}), {.shapes = {{"x", {2, 3}}}}).text(), "");
 }
 
+TEST(ImportLists, PartsOfOneLengthHaveIt) {  // as loops over the rows of a tensor are exported
+  constexpr int kFloat = 1, kInt64 = 7;
+  const Bytes m = model(GraphText{
+      {node("Shape", {"x"}, {"rows"}, {attr("end", int64_t{1})}),
+       node("ConstantOfShape", {"rows"}, {"lengths"}, {attr_tensor("value", tensor<int64_t>("", kInt64, {1}, {1}))}),
+       node("SplitToSequence", {"x", "lengths"}, {"list"}), node("SequenceAt", {"list", "at"}, {"y"})},
+      {value("x", kFloat, {-1, 2}), value("at", kInt64, std::vector<AnyDim>{})},
+      {value("y")}});
+  Result r = import(m, {.ranges = {{"x[0]", {1, 9}}}});
+  EXPECT_EQ(r.codes(), "") << r.text();
+  EXPECT_EQ(to_string(r.model.graph.type(r.model.graph.outputs()[0].value)), "f32[1x2]");
+}
+
 }  // namespace
 }  // namespace cameo

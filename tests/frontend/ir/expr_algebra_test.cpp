@@ -143,6 +143,16 @@ TEST_F(Sizes, FlattenedAxesComeApart) {
   EXPECT_EQ(simplify_index(mod(floor_div(flat, integer(12)), s)), j);
   EXPECT_EQ(simplify_index(floor_div(i * (past + integer(1)) + var(past + integer(1)), past + integer(1))), i);
 }
+TEST_F(Sizes, WhereAnAxisMayBeEmptyToo) {  // then there is no index
+  const Expr i = var(n), j = var(past), h = var(integer(12)), flat = (i * past + j) * integer(12) + h;
+  const Expr half = floor_div(s, integer(2)), k = var(half), pixel = (i * half + k) * integer(2) + var(integer(2));
+  EXPECT_EQ(simplify_index(floor_div(flat, past * integer(12))), i);
+  EXPECT_EQ(simplify_index(mod(floor_div(flat, integer(12)), past)), j);
+  EXPECT_EQ(simplify_index(floor_div(pixel, half * integer(2))), i);
+  EXPECT_EQ(simplify_index(mod(floor_div(pixel, integer(2)), half)), k);
+  const Expr found = fold(FoldKind::Sum, j, j);
+  EXPECT_EQ(simplify_index(floor_div(found * past, past)).op(), Op::FloorDiv);  // of an empty fold it is 0 / 0
+}
 TEST_F(Sizes, DivisionsLoseWhatBothSidesHave) {
   const Expr width = s + integer(1), i = var(n * width), k = var(integer(10)), j = var(width * integer(2));
   EXPECT_EQ(simplify_index(floor_div(i * integer(10) + k, width * integer(10))), floor_div(i, width));
@@ -155,6 +165,10 @@ TEST_F(Sizes, DivisionsLoseWhatBothSidesHave) {
 TEST_F(Sizes, QuotientsOfSizesAreOne) {
   EXPECT_EQ(simplify_index(floor_div(floor_div(s - integer(1), integer(2)) - integer(1), integer(2))),
             floor_div(s - integer(3), integer(4)));
+}
+TEST_F(Sizes, QuotientsByNegativeNumbers) {  // of a Range that goes down
+  EXPECT_EQ(simplify_index(floor_div(s * integer(2), integer(-1))), simplify_index(s * integer(-2)));
+  EXPECT_EQ(simplify_index(floor_div(s, integer(-3))), floor_div(s * integer(-1), integer(3)));
 }
 TEST_F(Sizes, AndTogetherAgain) {
   const Expr flat = var(n * s);
@@ -187,6 +201,12 @@ TEST_F(Sizes, AnAxisThatIsNotBroadcastHasItsIndex) {
   const Expr i = var(n);
   EXPECT_EQ(simplify_index(select(eq(n, integer(1)), integer(0), i)), i);
   EXPECT_EQ(simplify_index(select(eq(s, integer(1)), integer(0), i)).op(), Op::Select);
+}
+TEST_F(Sizes, WhatBroadcastsAgainstACutOfItselfKeepsItsSize) {
+  const Expr cut = min(s, integer(64));
+  EXPECT_EQ(simplify_index(select(eq(s, integer(1)), cut, s)), s);
+  EXPECT_EQ(simplify_index(select(eq(s, integer(1)), n, s)).op(), Op::Select);
+  EXPECT_EQ(simplify_index(select(eq(s, integer(70)), cut, s)).op(), Op::Select);
 }
 TEST_F(Sizes, WhatDoesNotHoldStays) {
   const Expr i = var(n), j = var(s);

@@ -215,6 +215,17 @@ TEST(Sizes, AnAxisWithoutElementsHasNoneToTake) {
     EXPECT_THROW(bind_dims(g, DimBinding{{"N", 4}}), CompileError) << lines.back();
   }
 }
+TEST(Sizes, StepsSideBySideWithoutPoints) {  // then what they touch may be beyond their buffers
+  const Sizes from_none{{{"x", {"N", "S", ""}}},
+                        {{"N", {1, 3}}, {"S", {0, 9}}},
+                        {{{"N", 1}, {"S", 0}}, {{"N", 3}, {"S", 9}}, {{"N", 2}, {"S", 1}}}};
+  check({"input x f32[2x5x16]", "const w f32[16x96] = rand:1", "m = MatMul(x, w)",
+         "const parts i64[5] = [0, 0, 4, 3, 8]", "r = Reshape(m, parts)", "const i i64[] = 0", "const j i64[] = 1",
+         "const l i64[] = 2", "q = Gather(r, i) axis=3", "k = Gather(r, j) axis=3", "v = Gather(r, l) axis=3",
+         "a = Transpose(q) perm=[0, 2, 1, 3]", "b = Transpose(k) perm=[0, 2, 3, 1]",
+         "c = Transpose(v) perm=[0, 2, 1, 3]", "s = MatMul(a, b)", "p = Softmax(s)", "y = MatMul(p, c)", "output y"},
+        from_none, {});
+}
 TEST(Sizes, CutsOfAxes) {
   const Sizes caches{{{"p", {"N", "", "P", ""}}, {"x", {"N", "", "S", ""}}},
                      {{"N", {1, 3}}, {"P", {0, 40}}, {"S", {1, 5}}},

@@ -1,0 +1,48 @@
+// How far sizes without an end may go: as far as what the model computes of them leaves indices of 64 bits.
+#include <gtest/gtest.h>
+
+#include "tests/frontend/import/onnx_writer.h"
+
+namespace cameo {
+namespace {
+using namespace onnx_text;
+
+constexpr int kFloat = 1;
+constexpr Interval kOpenEnd{1, kOpen};
+
+/// The bound of the sizes of the first axis of a model whose dims are open.
+int64_t bound_of(const std::vector<Bytes>& nodes, const std::vector<Bytes>& inputs, std::vector<std::string> dims,
+                 const std::vector<Bytes>& initializers = {}) {
+  ImportOptions options;
+  for (std::string& dim : dims) options.ranges[std::move(dim)] = kOpenEnd;
+  Result r = import(model(GraphText{nodes, inputs, {value("y")}, initializers}, {opset("", 23)}), options);
+  EXPECT_EQ(r.codes(), "") << r.text();
+  const Expr extent = r.model.graph.type(r.model.graph.inputs()[0]).shape[0].extent();
+  EXPECT_TRUE(is_open(extent));
+  return static_cast<int64_t>(range_of(extent).high);
+}
+
+TEST(OpenSizes, ASoundMayBeLong) {
+  EXPECT_GE(bound_of({node("Relu", {"x"}, {"y"})}, {value("x", kFloat, {-1, -1})}, {"x[0]", "x[1]"}), 1 << 28);
+}
+TEST(OpenSizes, ManySizesTakeNothingFromEachOther) {
+  EXPECT_GE(bound_of({node("Relu", {"a"}, {"y"}), node("Relu", {"b"}, {"z"}), node("Relu", {"c"}, {"u"})},
+                     {value("a", kFloat, {-1, -1}), value("b", kFloat, {-1, -1}), value("c", kFloat, {-1, -1})},
+                     {"a[0]", "a[1]", "b[0]", "b[1]", "c[0]", "c[1]"}),
+            1 << 28);
+}
+TEST(OpenSizes, AllPairsOfPixelsAreFewer) {  // 2^(5 * 11) of them fit
+  const std::vector<Bytes> nodes{node("Reshape", {"x", "columns"}, {"c"}), node("Reshape", {"x", "rows"}, {"r"}),
+                                 node("Mul", {"c", "r"}, {"y"})};
+  EXPECT_EQ(bound_of(nodes, {value("x", kFloat, {-1, -1, -1})}, {"x[0]", "x[1]", "x[2]"},
+                     {tensor<int64_t>("columns", 7, {3}, {0, -1, 1}), tensor<int64_t>("rows", 7, {3}, {0, 1, -1})}),
+            1 << 11);
+}
+TEST(OpenSizes, WhatACompositeComputesCounts) {  // scores of 16 heads
+  const Bytes y =
+      node("Attention", {"x", "x", "x"}, {"y"}, {attr("q_num_heads", int64_t{16}), attr("kv_num_heads", int64_t{16})});
+  EXPECT_EQ(bound_of({y}, {value("x", kFloat, {-1, -1, 64})}, {"x[0]", "x[1]"}), 1 << 18);
+}
+
+}  // namespace
+}  // namespace cameo
