@@ -216,13 +216,11 @@ struct Attention {
     return detail::across(Accumulator<Max, V>{largest}).result();
   }
   RT_FN void weigh(i64 r, i64 key, i64 keys) const {
+    raise_tops(r, key, keys);
     RT_ROLLED
     for (int i = 0; i < MR; ++i) {
       f32* const scores = part(at.scores) + i * score_stride();
-      f32& top = part(at.top)[r + i];
-      const f32 before = top, highest = largest_score(scores, r + i, key, keys);
-      top = highest > before ? highest : before;
-      const f32 base = top == kNone ? 0 : top;
+      const f32 top = part(at.top)[r + i], base = top == kNone ? 0 : top;
       V sum{};
       RT_ROLLED
       for (i64 c = 0; c < keys; c += kPart) {
@@ -230,10 +228,19 @@ struct Attention {
         store(scores, Lanes<kPart>{c}, e);
         sum += e;
       }
-      const f32 rescale = top == before ? 1 : before == kNone ? 0 : exp_flush(before - base);
-      part(at.rescale)[i] = rescale;
       f32& total = part(at.total)[r + i];
-      total = total * rescale + detail::across(Accumulator<Sum, V>{sum}).result();
+      total = total * part(at.rescale)[i] + detail::across(Accumulator<Sum, V>{sum}).result();
+    }
+  }
+  /// The largest scores that the rows of a tile have met, and by what their sums so far change. Apart from the weights:
+  /// rows wait for their largest score side by side.
+  RT_FN void raise_tops(i64 r, i64 key, i64 keys) const {
+    RT_ROLLED
+    for (int i = 0; i < MR; ++i) {
+      f32& top = part(at.top)[r + i];
+      const f32 before = top, highest = largest_score(part(at.scores) + i * score_stride(), r + i, key, keys);
+      top = highest > before ? highest : before;
+      part(at.rescale)[i] = top == before ? 1 : before == kNone ? 0 : exp_flush(before - top);
     }
   }
 
