@@ -127,8 +127,8 @@ int64_t chunks_by_work(const Kernel& k, double operations, const Target& target)
 int64_t chunks_by_products(const Kernel& k, int lanes, const Target& target);
 /// "3 x 64": the extents that it sums over, in order.
 std::string text_of_sum(const Product& p);
-/// In proportion to the points of a run, where `chunks` are those of the likely ones, but no fewer than it takes to move
-/// what every run reads; null where one number is right.
+/// In proportion to the points of a run, where `chunks` are those of the likely ones, but no fewer than it takes to
+/// move what every run reads; null where one number is right.
 Expr chunks_of_run(const Kernel& k, const Target& target, int64_t chunks, int64_t most);
 
 }  // namespace cameo
