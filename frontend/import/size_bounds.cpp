@@ -1,0 +1,127 @@
+// How small and how large sizes may be, as an import of the model tells. Sizes without an end need a bound for proofs,
+// and runs are held to it; so it is the largest one at which indices into all that the model computes still fit into 64
+// bits. And below the least at which the model has a meaning, an image that is no smaller than a window, there are
+// none.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <ranges>
+
+#include "frontend/import/import_internal.h"
+#include "frontend/ir/limits.h"
+#include "frontend/ir/operator.h"
+
+namespace cameo::importing {
+namespace {
+
+constexpr int kMostBits = 30, kLeastBits = 8;  // of a bound
+constexpr double kMostElements = 58;           // of a value, as a power of 2: their bytes, and a step beyond, fit
+
+std::vector<Expr> symbols_under(std::span<const Expr> roots) {
+  std::vector<Expr> found;
+  visit(roots, [&](Expr e) {
+    if (e.op() == Op::Symbol) found.push_back(e);
+  });
+  return found;
+}
+/// The sizes that flags give ranges.
+std::vector<Expr> sizes_of_inputs(const Graph& g) {
+  std::vector<Expr> extents;
+  for (ValueId v : g.inputs())
+    for (const Dim& d : g.type(v).shape) extents.push_back(d.extent());
+  std::vector<Expr> sizes = symbols_under(extents);
+  std::erase_if(sizes, [](Expr size) { return !is_open(size) && range_of(size).high >= kMaxExtent; });
+  return sizes;
+}
+
+/// What a graph's values come to if the open symbols end at `bound`.
+class Measure {
+ public:
+  Measure(const std::vector<Expr>& open, int64_t bound) : open_(open), bound_(bound) {}
+  bool fits(const Graph& g) {
+    return std::ranges::all_of(g.values(), [&](const Value& v) { return elements(v.type) <= kMostElements; }) &&
+           std::ranges::all_of(g.nodes(), [&](const Node& n) {
+             const auto* made_of = std::get_if<Composite>(&meaning_of(g, n));
+             return std::ranges::all_of(n.bodies, [&](const auto& body) { return fits(*body); }) &&
+                    (!made_of || fits(*made_of->definition));
+           });
+  }
+
+ private:
+  /// As a power of 2.
+  double elements(const Type& type) {
+    double power = 0;
+    for (const Dim& d : type.shape) power += std::log2(std::max(1.0, static_cast<double>(most_of(d.extent()))));
+    return power;
+  }
+  Wide most_of(Expr extent) {
+    if (!is_symbolic(extent)) return range_of(extent).high;
+    const auto [known, fresh] = most_.try_emplace(extent.node());
+    if (fresh) known->second = range_of(rewrite(extent, [&](Expr e) { return is_open_symbol(e) ? ended(e) : e; })).high;
+    return known->second;
+  }
+  bool is_open_symbol(Expr e) const { return std::ranges::find(open_, e) != open_.end(); }
+  Expr ended(Expr open) const {
+    const Wide low = range_of(open).low;
+    return symbol(symbol_name(open), {low, std::max<Wide>(low, bound_)}, true);
+  }
+  const std::vector<Expr>& open_;
+  int64_t bound_;
+  std::unordered_map<const ExprNode*, Wide> most_;
+};
+
+/// The first value of a size for which it is not proven that a condition fails; nothing where it may hold for all, or
+/// for none.
+std::optional<int64_t> first_that_may_hold(Expr condition, Expr size) {
+  const Interval range = range_of(size);
+  const auto fails_up_to = [&](int64_t most) {
+    const Expr small = symbol(symbol_name(size), {range.low, most});
+    return simplify_index(rewrite(condition, [&](Expr e) { return e == size ? small : e; })).is_const(0);
+  };
+  const auto low = static_cast<int64_t>(range.low), high = static_cast<int64_t>(range.high);
+  if (!fails_up_to(low) || fails_up_to(high)) return std::nullopt;
+  return *std::ranges::partition_point(std::views::iota(low, high), fails_up_to);
+}
+
+/// The largest bound of sizes without an end at which all values of the graph have few enough elements; 0 where none is
+/// small enough.
+int64_t widest_bound(const Graph& g) {
+  std::vector<Expr> open = sizes_of_inputs(g);
+  std::erase_if(open, [](Expr size) { return !is_open(size); });
+  const auto bounds = std::views::iota(kLeastBits, kMostBits + 1);
+  const auto beyond =
+      std::ranges::partition_point(bounds, [&](int bits) { return Measure(open, int64_t{1} << bits).fits(g); });
+  return beyond == bounds.begin() ? 0 : int64_t{1} << (*beyond - 1);
+}
+
+/// By name, of those that have more than their range says.
+std::map<std::string, int64_t> least_sizes(const Graph& g) {
+  std::map<std::string, int64_t> least;
+  const std::vector<Expr> sizes = sizes_of_inputs(g);
+  for (const Requirement& r : g.requirements()) {
+    const std::vector<Expr> of = symbols_under(std::array{r.condition});
+    if (of.size() != 1 || std::ranges::find(sizes, of[0]) == sizes.end()) continue;
+    if (const auto first = first_that_may_hold(r.condition, of[0])) {
+      int64_t& size = least[std::string(symbol_name(of[0]))];
+      size = std::max(size, *first);
+    }
+  }
+  return least;
+}
+
+}  // namespace
+
+SizeBounds bounds_of(const Graph& g, const SizeBounds& taken) {
+  SizeBounds bounds = taken;
+  bounds.least = least_sizes(g);
+  if (const int64_t widest = taken.most_of_open ? widest_bound(g) : 0) bounds.most_of_open = widest;
+  bounds.known = bounds != taken;
+  return bounds;
+}
+
+SizeBounds narrower(SizeBounds bounds) {
+  bounds.most_of_open = std::max(bounds.most_of_open / 4, int64_t{1} << kLeastBits);
+  return bounds;
+}
+
+}  // namespace cameo::importing
