@@ -179,9 +179,10 @@ class InputTyper {
                   "give its symbols ranges");
     const std::string name(symbol_name(e.terms[0].term));
     const bool open = range.high == kOpen;
-    const auto least = known_.least.find(name);
-    const Interval bounds{std::max<Wide>(least == known_.least.end() ? 0 : least->second, range.low - e.constant),
-                          open ? std::max<Wide>(range.low, known_.most_of_open) : range.high - e.constant};
+    Interval bounds{std::max<Wide>(0, range.low - e.constant),
+                    open ? std::max<Wide>(range.low, known_.most_of_open) : range.high - e.constant};
+    if (const auto required = known_.required.find(name); required != known_.required.end())
+      bounds = {std::max(bounds.low, required->second.low), std::min(bounds.high, required->second.high)};
     if (bounds.low > bounds.high)
       return fail(Code::E0503, fmt::format("`{}` leaves no size: {} `{}`", flag, axis, text));
     const Expr size = symbol(name, bounds, open);

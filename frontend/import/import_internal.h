@@ -100,9 +100,9 @@ struct Input {
 };
 /// What proofs take for granted of sizes that only a run knows, beside the ranges that flags give.
 struct SizeBounds {
-  int64_t most_of_open = 0;                   // of sizes without an end; 0: by their number
-  std::map<std::string, int64_t> least = {};  // by name
-  bool known = false;                         // an import of the model told better
+  int64_t most_of_open = 0;                       // of sizes without an end; 0: by their number
+  std::map<std::string, Interval> required = {};  // by name
+  bool known = false;                             // an import of the model told better
   bool operator==(const SizeBounds&) const = default;
 };
 /// The types of the graph's own inputs with the options' dims bound; fills `model.unbound`. Reports E0302, E0403,

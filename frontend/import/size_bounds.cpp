@@ -70,17 +70,21 @@ class Measure {
   std::unordered_map<const ExprNode*, Wide> most_;
 };
 
-/// The first value of a size for which it is not proven that a condition fails; nothing where it may hold for all, or
-/// for none.
-std::optional<int64_t> first_that_may_hold(Expr condition, Expr size) {
-  const Interval range = range_of(size);
-  const auto fails_up_to = [&](int64_t most) {
-    const Expr small = symbol(symbol_name(size), {range.low, most});
-    return simplify_index(rewrite(condition, [&](Expr e) { return e == size ? small : e; })).is_const(0);
+/// The values of a size but those at either end for which a condition is proven to fail; all where it fails for each.
+Interval where_it_may_hold(Expr condition, Expr size) {
+  const auto fails = [&](int64_t low, int64_t high) {
+    const Expr part = symbol(symbol_name(size), {low, high});
+    return simplify_index(rewrite(condition, [&](Expr e) { return e == size ? part : e; })).is_const(0);
   };
+  const Interval range = range_of(size);
   const auto low = static_cast<int64_t>(range.low), high = static_cast<int64_t>(range.high);
-  if (!fails_up_to(low) || fails_up_to(high)) return std::nullopt;
-  return *std::ranges::partition_point(std::views::iota(low, high), fails_up_to);
+  const bool fails_at_low = fails(low, low), fails_at_high = fails(high, high);
+  if ((!fails_at_low && !fails_at_high) || fails(low, high)) return range;
+  const auto values = std::views::iota(low, high);
+  Interval left = range;
+  if (fails_at_low) left.low = *std::ranges::partition_point(values, [&](int64_t v) { return fails(low, v); });
+  if (fails_at_high) left.high = *std::ranges::partition_point(values, [&](int64_t v) { return !fails(v + 1, high); });
+  return left.low <= left.high ? left : range;
 }
 
 /// The largest bound of sizes without an end at which all values of the graph have few enough elements; 0 where none is
@@ -94,26 +98,27 @@ int64_t widest_bound(const Graph& g) {
   return beyond == bounds.begin() ? 0 : int64_t{1} << (*beyond - 1);
 }
 
-/// By name, of those that have more than their range says.
-std::map<std::string, int64_t> least_sizes(const Graph& g) {
-  std::map<std::string, int64_t> least;
+/// By name, of the sizes for which they leave less than their ranges say.
+std::map<std::string, Interval> required_ranges(const Graph& g) {
+  std::map<std::string, Interval> required;
   const std::vector<Expr> sizes = sizes_of_inputs(g);
   for (const Requirement& r : g.requirements()) {
     const std::vector<Expr> of = symbols_under(std::array{r.condition});
     if (of.size() != 1 || std::ranges::find(sizes, of[0]) == sizes.end()) continue;
-    if (const auto first = first_that_may_hold(r.condition, of[0])) {
-      int64_t& size = least[std::string(symbol_name(of[0]))];
-      size = std::max(size, *first);
-    }
+    const Interval left = where_it_may_hold(r.condition, of[0]);
+    if (left == range_of(of[0])) continue;
+    Interval& both = required.try_emplace(std::string(symbol_name(of[0])), left).first->second;
+    both = {std::max(both.low, left.low), std::min(both.high, left.high)};
   }
-  return least;
+  std::erase_if(required, [](const auto& size) { return size.second.low > size.second.high; });
+  return required;
 }
 
 }  // namespace
 
 SizeBounds bounds_of(const Graph& g, const SizeBounds& taken) {
   SizeBounds bounds = taken;
-  bounds.least = least_sizes(g);
+  bounds.required = required_ranges(g);
   if (const int64_t widest = taken.most_of_open ? widest_bound(g) : 0) bounds.most_of_open = widest;
   bounds.known = bounds != taken;
   return bounds;

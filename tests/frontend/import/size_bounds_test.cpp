@@ -1,5 +1,5 @@
 // How far sizes without an end may go: as far as what the model computes of them leaves indices of 64 bits. And where
-// ranges begin: where the model has a meaning.
+// ranges begin and end: where the model has a meaning.
 #include <gtest/gtest.h>
 
 #include "tests/frontend/import/onnx_writer.h"
@@ -60,6 +60,21 @@ TEST(SizeBounds, AnImageIsNoSmallerThanAWindow) {  // by more than one: then not
   EXPECT_EQ(range_in({1, 64}), (Interval{17, 64}));
   EXPECT_EQ(range_in({30, 64}), (Interval{30, 64}));
   EXPECT_EQ(range_in(kOpenEnd).low, 17);
+}
+
+TEST(SizeBounds, ThereAreNoMoreTokensThanPositions) {
+  const Bytes positions = tensor<float>("p", kFloat, {5}, {1, 2, 3, 4, 5}),
+              first = tensor<int64_t>("first", 7, {1}, {0});
+  const std::vector<Bytes> nodes{node("Shape", {"x"}, {"tokens"}), node("Slice", {"p", "first", "tokens"}, {"q"}),
+                                 node("Add", {"x", "q"}, {"y"})};
+  const Bytes m = model(GraphText{nodes, {value("x", kFloat, {-1})}, {value("y")}, {positions, first}});
+  for (const Interval range : {kOpenEnd, Interval{1, 64}}) {
+    Result r = import(m, {.ranges = {{"x[0]", range}}});
+    EXPECT_EQ(r.codes(), "") << r.text();
+    const Expr extent = r.model.graph.type(r.model.graph.inputs()[0]).shape[0].extent();
+    EXPECT_EQ(range_of(extent), (Interval{1, 5}));
+    EXPECT_EQ(is_open(extent), range == kOpenEnd);
+  }
 }
 
 }  // namespace
