@@ -181,7 +181,7 @@ class InputTyper {
     const bool open = range.high == kOpen;
     Interval bounds{std::max<Wide>(0, range.low - e.constant),
                     open ? std::max<Wide>(range.low, known_.most_of_open) : range.high - e.constant};
-    if (const auto required = known_.required.find(name); required != known_.required.end())
+    if (const auto required = known_.required.find(name); open && required != known_.required.end())
       bounds = {std::max(bounds.low, required->second.low), std::min(bounds.high, required->second.high)};
     if (bounds.low > bounds.high)
       return fail(Code::E0503, fmt::format("`{}` leaves no size: {} `{}`", flag, axis, text));

@@ -98,10 +98,10 @@ struct Input {
   const onnx::ValueInfoProto* proto;
   Type type;
 };
-/// What proofs take for granted of sizes that only a run knows, beside the ranges that flags give.
+/// What proofs take for granted of sizes without an end.
 struct SizeBounds {
-  int64_t most_of_open = 0;                       // of sizes without an end; 0: by their number
-  std::map<std::string, Interval> required = {};  // by name
+  int64_t most_of_open = 0;                       // 0: by their number
+  std::map<std::string, Interval> required = {};  // by name: what the model's nodes leave of them
   bool known = false;                             // an import of the model told better
   bool operator==(const SizeBounds&) const = default;
 };

@@ -1,14 +1,13 @@
-// How small and how large sizes may be, as an import of the model tells. Sizes without an end need a bound for proofs,
-// and runs are held to it; so it is the largest one at which indices into all that the model computes still fit into 64
-// bits. And below the least at which the model has a meaning, an image that is no smaller than a window, there are
-// none.
+// What an import of a model tells of sizes without an end. They need a bound for proofs, and runs are held to it; so it
+// is the largest one at which indices into all that the model computes still fit into 64 bits. And where the model has
+// no meaning, of an image smaller than a window, of more tokens than it has positions for, they begin later or end
+// sooner.
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <ranges>
 
 #include "frontend/import/import_internal.h"
-#include "frontend/ir/limits.h"
 #include "frontend/ir/operator.h"
 
 namespace cameo::importing {
@@ -24,13 +23,12 @@ std::vector<Expr> symbols_under(std::span<const Expr> roots) {
   });
   return found;
 }
-/// The sizes that flags give ranges.
-std::vector<Expr> sizes_of_inputs(const Graph& g) {
+std::vector<Expr> open_sizes(const Graph& g) {
   std::vector<Expr> extents;
   for (ValueId v : g.inputs())
     for (const Dim& d : g.type(v).shape) extents.push_back(d.extent());
   std::vector<Expr> sizes = symbols_under(extents);
-  std::erase_if(sizes, [](Expr size) { return !is_open(size) && range_of(size).high >= kMaxExtent; });
+  std::erase_if(sizes, [](Expr size) { return !is_open(size); });
   return sizes;
 }
 
@@ -70,13 +68,13 @@ class Measure {
   std::unordered_map<const ExprNode*, Wide> most_;
 };
 
-/// The values of a size but those at either end for which a condition is proven to fail; all where it fails for each.
-Interval where_it_may_hold(Expr condition, Expr size) {
+/// The values of a size within a range but those at either end for which a condition is proven to fail; all where it
+/// fails for each.
+Interval where_it_may_hold(Expr condition, Expr size, Interval range) {
   const auto fails = [&](int64_t low, int64_t high) {
     const Expr part = symbol(symbol_name(size), {low, high});
     return simplify_index(rewrite(condition, [&](Expr e) { return e == size ? part : e; })).is_const(0);
   };
-  const Interval range = range_of(size);
   const auto low = static_cast<int64_t>(range.low), high = static_cast<int64_t>(range.high);
   const bool fails_at_low = fails(low, low), fails_at_high = fails(high, high);
   if ((!fails_at_low && !fails_at_high) || fails(low, high)) return range;
@@ -87,39 +85,37 @@ Interval where_it_may_hold(Expr condition, Expr size) {
   return left.low <= left.high ? left : range;
 }
 
-/// The largest bound of sizes without an end at which all values of the graph have few enough elements; 0 where none is
-/// small enough.
-int64_t widest_bound(const Graph& g) {
-  std::vector<Expr> open = sizes_of_inputs(g);
-  std::erase_if(open, [](Expr size) { return !is_open(size); });
+/// The largest end of open sizes at which all values of the graph have few enough elements; 0 where none is small
+/// enough.
+int64_t widest_bound(const Graph& g, const std::vector<Expr>& open) {
   const auto bounds = std::views::iota(kLeastBits, kMostBits + 1);
   const auto beyond =
       std::ranges::partition_point(bounds, [&](int bits) { return Measure(open, int64_t{1} << bits).fits(g); });
   return beyond == bounds.begin() ? 0 : int64_t{1} << (*beyond - 1);
 }
 
-/// By name, of the sizes for which they leave less than their ranges say.
-std::map<std::string, Interval> required_ranges(const Graph& g) {
+/// What requirements of one size each leave of it, by name, where that is less than its range.
+std::map<std::string, Interval> required_ranges(const Graph& g, std::span<const Expr> sizes) {
   std::map<std::string, Interval> required;
-  const std::vector<Expr> sizes = sizes_of_inputs(g);
   for (const Requirement& r : g.requirements()) {
     const std::vector<Expr> of = symbols_under(std::array{r.condition});
     if (of.size() != 1 || std::ranges::find(sizes, of[0]) == sizes.end()) continue;
-    const Interval left = where_it_may_hold(r.condition, of[0]);
-    if (left == range_of(of[0])) continue;
-    Interval& both = required.try_emplace(std::string(symbol_name(of[0])), left).first->second;
-    both = {std::max(both.low, left.low), std::min(both.high, left.high)};
+    const std::string name(symbol_name(of[0]));
+    const auto known = required.find(name);
+    const Interval range = known == required.end() ? range_of(of[0]) : known->second;
+    if (const Interval left = where_it_may_hold(r.condition, of[0], range); left != range) required[name] = left;
   }
-  std::erase_if(required, [](const auto& size) { return size.second.low > size.second.high; });
   return required;
 }
 
 }  // namespace
 
 SizeBounds bounds_of(const Graph& g, const SizeBounds& taken) {
+  const std::vector<Expr> open = open_sizes(g);
+  if (open.empty()) return taken;
   SizeBounds bounds = taken;
-  bounds.required = required_ranges(g);
-  if (const int64_t widest = taken.most_of_open ? widest_bound(g) : 0) bounds.most_of_open = widest;
+  bounds.required = required_ranges(g, open);
+  if (const int64_t widest = widest_bound(g, open)) bounds.most_of_open = widest;
   bounds.known = bounds != taken;
   return bounds;
 }
