@@ -27,9 +27,9 @@ struct Declared {
 
 class InputTyper {
  public:
-  InputTyper(const ImportOptions& options, int64_t& bound_of_open, Model& model,
+  InputTyper(const ImportOptions& options, SizeBounds& bounds, Model& model,
              const std::function<void(Diagnostic)>& report)
-      : options_(options), bound_of_open_(bound_of_open), model_(model), report_(report), dims_(options.dims) {
+      : options_(options), known_(bounds), model_(model), report_(report), dims_(options.dims) {
     std::erase_if(dims_, [](auto& d) { return d.second < 0; });
   }
 
@@ -179,8 +179,10 @@ class InputTyper {
                   "give its symbols ranges");
     const std::string name(symbol_name(e.terms[0].term));
     const bool open = range.high == kOpen;
-    const Interval bounds{std::max<Wide>(0, range.low - e.constant),
-                          open ? std::max<Wide>(range.low, bound_of_open_) : range.high - e.constant};
+    Interval bounds{std::max<Wide>(0, range.low - e.constant),
+                    open ? std::max<Wide>(range.low, known_.most_of_open) : range.high - e.constant};
+    if (const auto required = known_.required.find(name); open && required != known_.required.end())
+      bounds = {std::max(bounds.low, required->second.low), std::min(bounds.high, required->second.high)};
     if (bounds.low > bounds.high)
       return fail(Code::E0503, fmt::format("`{}` leaves no size: {} `{}`", flag, axis, text));
     const Expr size = symbol(name, bounds, open);
@@ -215,9 +217,9 @@ class InputTyper {
       if (c.range.high == kOpen)
         for (std::string& name : symbols_of(c.axis.extent)) open.insert(std::move(name));
     if (open.empty())
-      bound_of_open_ = 0;
-    else if (!bound_of_open_)
-      bound_of_open_ = most_of_open(open.size());
+      known_.most_of_open = 0;
+    else if (!known_.most_of_open)
+      known_.most_of_open = most_of_open(open.size());
     for (const RangeClaim& c : ranged_) bind_range(c);
     stand_plainly();
   }
@@ -357,7 +359,7 @@ class InputTyper {
   }
 
   const ImportOptions& options_;
-  int64_t& bound_of_open_;
+  SizeBounds& known_;
   Model& model_;
   const std::function<void(Diagnostic)>& report_;
   std::map<std::string, int64_t> dims_;
@@ -372,8 +374,8 @@ class InputTyper {
 }  // namespace
 
 std::vector<Input> type_inputs(const std::vector<const onnx::ValueInfoProto*>& inputs, const ImportOptions& options,
-                               int64_t& bound_of_open, Model& model, const std::function<void(Diagnostic)>& report) {
-  return InputTyper(options, bound_of_open, model, report).run(inputs);
+                               SizeBounds& bounds, Model& model, const std::function<void(Diagnostic)>& report) {
+  return InputTyper(options, bounds, model, report).run(inputs);
 }
 
 }  // namespace cameo::importing

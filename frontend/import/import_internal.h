@@ -98,17 +98,23 @@ struct Input {
   const onnx::ValueInfoProto* proto;
   Type type;
 };
+/// What proofs take for granted of sizes without an end.
+struct SizeBounds {
+  int64_t most_of_open = 0;                       // 0: by their number
+  std::map<std::string, Interval> required = {};  // by name: what the model's nodes leave of them
+  bool known = false;                             // an import of the model told better
+  bool operator==(const SizeBounds&) const = default;
+};
 /// The types of the graph's own inputs with the options' dims bound; fills `model.unbound`. Reports E0302, E0403,
-/// E0502. `bound_of_open`: of sizes without an end; where it is 0, and there are such, it becomes one for so many.
+/// E0502. `bounds.most_of_open` becomes what was taken for it, 0 where no size is open.
 std::vector<Input> type_inputs(const std::vector<const onnx::ValueInfoProto*>& inputs, const ImportOptions& options,
-                               int64_t& bound_of_open, Model& model, const std::function<void(Diagnostic)>& report);
+                               SizeBounds& bounds, Model& model, const std::function<void(Diagnostic)>& report);
 
-// ---- open_sizes.cpp -----------------------------------------------------------------------------------------------
-/// The largest bound of sizes without an end at which all values of the graph have few enough elements; 0 where none is
-/// small enough.
-int64_t widest_bound(const Graph& g);
-/// What is tried where an extent of the model is too large at this bound; the bound itself where it is the least.
-int64_t narrower_bound(int64_t bound);
+// ---- size_bounds.cpp ----------------------------------------------------------------------------------------------
+/// What a graph tells, which was imported with these; the same where it is no better.
+SizeBounds bounds_of(const Graph& g, const SizeBounds& taken);
+/// What is tried where an extent of the model is too large at these; the same where that is the least.
+SizeBounds narrower(SizeBounds bounds);
 
 // ---- the importer -------------------------------------------------------------------------------------------------
 using Opsets = std::map<std::string, int64_t, std::less<>>;
@@ -186,7 +192,7 @@ class Importer {
   /// What one import takes for granted, and the next one knows better.
   struct Trial {
     std::set<std::string> deciding;  // inputs, and other values, whose elements are symbols, for they decide shapes
-    int64_t bound_of_open = 0;       // of sizes without an end; 0: by their number
+    SizeBounds bounds = {};
     bool operator==(const Trial&) const = default;
   };
   Importer(onnx::ModelProto& proto, std::filesystem::path folder, const ImportOptions& options, Trial trial);
@@ -250,7 +256,7 @@ class Importer {
   void add_input(const Input& input, Scope& scope);
   /// Of values whose elements have to be known: the inputs that they are made of, or they themselves.
   void find_deciding();
-  void find_bound_of_open();
+  void find_size_bounds();
   void import_initializers(onnx::GraphProto& g, Scope& scope);
   void unwrap_outputs(const onnx::GraphProto& g, Scope& scope);
   void import_outputs(const onnx::GraphProto& g, Scope& scope);
@@ -333,7 +339,7 @@ class Importer {
   onnx::ModelProto& proto_;
   const ImportOptions& options_;
   Trial trial_, next_;
-  int64_t bound_of_open_;  // 0: there are no open sizes
+  SizeBounds bounds_;  // taken
   DataFolder folder_;
   TensorReader reader_;
   Model model_;

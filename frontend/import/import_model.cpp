@@ -12,7 +12,7 @@ Importer::Importer(onnx::ModelProto& proto, std::filesystem::path folder, const 
       options_(options),
       trial_(std::move(trial)),
       next_(trial_),
-      bound_of_open_(trial_.bound_of_open),
+      bounds_(trial_.bounds),
       folder_(std::move(folder)) {
   reader_.folder = &folder_;
 }
@@ -172,14 +172,14 @@ void Importer::find_deciding() {
   }
 }
 
-/// Once it is known what decides: as far as the model allows, or, where an extent is too large, less than that.
-void Importer::find_bound_of_open() {
-  if (!bound_of_open_ || next_ != trial_) return;
+/// Once it is known what decides.
+void Importer::find_size_bounds() {
+  if (next_ != trial_) return;
   const auto is_too_large = [](const Diagnostic& d) { return d.code == Code::E0405; };
-  if (std::ranges::any_of(reports_, is_too_large))
-    next_.bound_of_open = narrower_bound(bound_of_open_);
-  else if (const int64_t widest = trial_.bound_of_open ? 0 : widest_bound(model_.graph))
-    next_.bound_of_open = widest;
+  if (bounds_.most_of_open && std::ranges::any_of(reports_, is_too_large))
+    next_.bounds = narrower(bounds_);
+  else if (!bounds_.known && std::ranges::all_of(reports_, is_warning, [](const Diagnostic& d) { return d.code; }))
+    if (const SizeBounds better = bounds_of(model_.graph, bounds_); better.known) next_.bounds = better;
 }
 
 /// As a constant, when an option folds it in.
@@ -258,7 +258,7 @@ void Importer::import_inputs(onnx::GraphProto& g, Scope& scope, const Needed* ne
       report(Code::E0502, fmt::format("`--input {}` names no input of the model", printable(name)));
   std::set<std::string> gone;
   const auto reporter = [&](Diagnostic d) { report(std::move(d)); };
-  for (const Input& input : type_inputs(protos, options_, bound_of_open_, model_, reporter)) {
+  for (const Input& input : type_inputs(protos, options_, bounds_, model_, reporter)) {
     const std::string& name = input.proto->name();
     if (!needed || needed->names.count(name)) add_input(input, scope);
     if (options_.constants.count(name) || !scope.names.count(name)) gone.insert(name);
@@ -423,7 +423,7 @@ Model Importer::run(Diagnostics& out) {
            "the model has, or its functions and bodies expand to, far more nodes than a file of this size should");
   }
   find_deciding();
-  find_bound_of_open();
+  find_size_bounds();
   report_tallies();
   report_constant_inputs();
   if (hidden_warnings_)

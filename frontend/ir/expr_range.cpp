@@ -196,6 +196,21 @@ Expr quotient_by_negative(Expr e) {
   return floor_div(from_affine(*negated), integer(-e.arg(1).int_value()));
 }
 
+/// x + c = d * quotient + rest, for a number d: the constant of the rest is from 0 to d - 1, so that equal quotients
+/// are written alike. Nothing where it is already.
+struct WholeOfConstant {
+  int64_t quotient;
+  Affine rest;
+};
+std::optional<WholeOfConstant> whole_of_constant(const Affine& x, const Affine& d) {
+  if (!d.terms.empty() || x.terms.empty()) return std::nullopt;
+  const int64_t c = x.constant, by = d.constant;
+  const int64_t quotient = c / by - (c % by < 0);
+  WholeOfConstant whole{quotient, x};
+  whole.rest.constant = c - quotient * by;
+  return quotient && never_wraps(whole.rest) ? std::optional(whole) : std::nullopt;
+}
+
 /// x / d or x % d for a number or a size d, above 0 wherever there is a point. Only what holds of whole numbers is
 /// used, so neither may wrap.
 Expr simplify_division(Expr e) {
@@ -207,6 +222,11 @@ Expr simplify_division(Expr e) {
   const Expr x = e.arg(0), d = e.arg(1);
   const Affine sum = affine(x), by = affine(d);
   if (never_wraps(sum) && never_wraps(by)) {
+    if (const auto whole = whole_of_constant(sum, by)) {
+      const Expr rest = from_affine(whole->rest);
+      return quotient ? simplify_sum(simplify_node(floor_div(rest, d)) + integer(whole->quotient))
+                      : simplify_node(mod(rest, d));
+    }
     if (auto parts = split(sum, by)) return from_affine(quotient ? parts->first : parts->second);
     if (const Expr once = quotient ? quotient_of_quotient(sum, d) : Expr()) return simplify_index(once);
     if (auto whole = take_multiples(sum, by)) {

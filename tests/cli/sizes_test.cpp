@@ -118,11 +118,14 @@ TEST_F(Sizes, AtWhichNothingRunsAreNotProposed) {
   const std::string conv = write("conv.onnx", model(g));
   const Ended e = cameo({"bench", conv, "--runs=3"});
   EXPECT_EQ(e.code, 0) << e.err;
-  EXPECT_TRUE(has(e.err, "cameo bench " + conv + " --dim batch=1 --dim n=4 --runs=3\n"));
-  EXPECT_TRUE(has(e.err, "note: batch=1, n=4, the least that were found to fit"));
-  EXPECT_TRUE(has(e.out, ", batch=1, n=4, clock"));
+  EXPECT_TRUE(has(e.err, "cameo bench " + conv + " --dim batch=1 --dim n=3 --runs=3\n"));
+  EXPECT_TRUE(has(e.err, "note: batch=1, n=3, the least; `--dim NAME=N` says another size"));
+  EXPECT_TRUE(has(e.out, ", batch=1, n=3, clock"));
+  EXPECT_TRUE(has(cameo({"inspect", conv}).out, "f32[batch=1..,1,n=3..]"));
+  expect({"bench", conv, "--dim=batch=1", "--dim=n=1..9", "--runs=3"}, 0,
+         "note: n=4, the least that were found to fit");
   expect({"build", conv, "-o", "a.so", "--dim", "batch=1", "--dim", "n=4"}, 0, "");
-  expect({"test", conv}, 0, "random:0 at batch=1, n=4\n");
+  expect({"test", conv}, 0, "random:0 at batch=1, n=3\n");
   expect({"build", conv, "-o", "a.so", "--golden=random:3"}, 0, "");
 }
 
