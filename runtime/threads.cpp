@@ -27,8 +27,21 @@ void pause(int turn) {
     libc::sched_yield();
 }
 
-uint32_t next_of(uint64_t claim) { return static_cast<uint32_t>(claim); }
-bool is_open(uint64_t claim) { return next_of(claim) < static_cast<uint32_t>(claim >> 32); }
+// Of Job::claim: how many chunks are taken from the first on, how many from the last on, and, above these, all.
+constexpr int kBits = 21;
+constexpr uint64_t kOneFirst = 1, kOneLast = uint64_t{1} << kBits, kMask = kOneLast - 1;
+uint32_t all_of(uint64_t claim) { return static_cast<uint32_t>(claim >> 2 * kBits); }
+uint32_t first_of(uint64_t claim) { return static_cast<uint32_t>(claim & kMask); }
+uint32_t last_of(uint64_t claim) { return static_cast<uint32_t>(claim >> kBits & kMask); }
+bool is_open(uint64_t claim) { return first_of(claim) + last_of(claim) < all_of(claim); }
+// The chunk at a place of the order in which a job's chunks are taken, from both ends. A round of a loop that goes
+// backwards begins in the middle, with what either end's thread took last in the round before.
+uint32_t chunk_at(uint32_t place, uint32_t chunks, bool turned) {
+  const uint32_t half = chunks / 2;
+  if (!turned) return place;
+  return place < half ? half - 1 - place : chunks - 1 - (place - half);
+}
+static_assert(kMostOfJob < kMask / 2, "claims that came too late are counted, too");
 
 // Of all chunks that fault the lowest one's fault stays, whichever thread comes first.
 void keep_fault(Job& job, uint32_t chunk, const Fault& fault) {
@@ -70,14 +83,16 @@ RowCall call_of(const Stretch& stretch, const Row& row) {
 void publish(Job& job, const Stretch& stretch) {
   job.stretch = &stretch;
   __atomic_store_n(&job.done, 0, __ATOMIC_RELAXED);
-  __atomic_store_n(&job.claim, static_cast<uint64_t>(stretch.chunks) << 32, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&job.claim, static_cast<uint64_t>(stretch.chunks) << 2 * kBits, __ATOMIC_SEQ_CST);
 }
 
 void drain(Job& job, int32_t worker) {
+  const bool backwards = worker % 2;
   while (is_open(__atomic_load_n(&job.claim, __ATOMIC_ACQUIRE))) {
-    const uint64_t claim = __atomic_fetch_add(&job.claim, 1, __ATOMIC_ACQ_REL);
+    const uint64_t claim = __atomic_fetch_add(&job.claim, backwards ? kOneLast : kOneFirst, __ATOMIC_ACQ_REL);
     if (!is_open(claim)) return;
-    run_chunk(job, next_of(claim), worker);
+    const uint32_t chunks = all_of(claim), place = backwards ? chunks - 1 - last_of(claim) : first_of(claim);
+    run_chunk(job, chunk_at(place, chunks, job.stretch->turned), worker);
     __atomic_fetch_add(&job.done, 1, __ATOMIC_RELEASE);
   }
 }

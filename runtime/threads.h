@@ -1,7 +1,8 @@
 // A pool of threads for the chunks of one job at a time: a row, or a stretch of rows that wait for nothing of each
-// other. One atomic word holds the next chunk and their number: a thread claims a chunk by adding to it, and a claim is
-// good or not by what the addition returned, so a late thread can do no harm. Idle threads spin for a while, then offer
-// their core to others, then park on a futex. No lock, no allocation in use.
+// other. One atomic word holds how many chunks there are and how many are taken: a thread claims a chunk by adding to
+// it, and a claim is good or not by what the addition returned, so a late thread can do no harm. Every other thread
+// takes chunks from the last one on: where two share a job, each finds in its cache what it wrote in the job before.
+// Idle threads spin for a while, then offer their core to others, then park on a futex. No lock, no allocation in use.
 #pragma once
 
 #include "runtime/program.h"
@@ -29,8 +30,10 @@ inline uint32_t chunks_of(const Row& row, const int64_t* sizes) {
 // Everything but which chunk it is.
 RowCall call_of(const Stretch& stretch, const Row& row);
 
+inline constexpr uint32_t kMostOfJob = 1 << 19;  // chunks; a row has fewer
+
 struct Job {
-  alignas(64) uint64_t claim = 0;  // chunks << 32 | next
+  alignas(64) uint64_t claim = 0;  // threads.cpp has its parts
   alignas(64) uint32_t done = 0;
   alignas(64) const Stretch* stretch = nullptr;
   uint32_t keeping = 0;        // a thread is in keep_fault
