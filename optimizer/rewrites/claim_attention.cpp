@@ -324,8 +324,11 @@ class AttentionClaims {
     whole.attrs = writer.attributes();
     whole.provenance = found->provenance;
     const Claim* claim = claims_.decide(alone(into, whole, whole.inputs));
-    if (!claim || !claim->won.family || !context_.apply("claim_attention", into, whole.provenance)) return std::nullopt;
-    whole.attrs[std::string(kClaimedBy)] = std::string(claim->won.family->name());
+    // the model's nodes repeat keys that heads share, the operator's definition reads them in place
+    const bool shares_keys = into.type(whole.inputs[0]).shape[1] != into.type(whole.inputs[1]).shape[1];
+    if (!claim || !(claim->won.family || shares_keys) || !context_.apply("claim_attention", into, whole.provenance))
+      return std::nullopt;
+    if (claim->won.family) whole.attrs[std::string(kClaimedBy)] = std::string(claim->won.family->name());
     const ValueId y = into.add(*whole.op, whole.inputs, whole.attrs, whole.provenance, whole.version, 1)[0];
     return std::vector<ValueId>{writer.output(y)};
   }

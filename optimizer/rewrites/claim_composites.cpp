@@ -1,7 +1,6 @@
 // claim_composites: a composite node that a family of the target computes whole for less than its definition costs
 // stays one node, and says whose it is; what is not claimed is expanded by the next pass.
 #include <algorithm>
-#include <iterator>
 
 #include "optimizer/choose/claim.h"
 #include "optimizer/choose/family.h"
@@ -32,7 +31,9 @@ Graph claim_composites(const Graph& g, PassContext& context) {
         return into.add(*n.op, {inputs.begin(), inputs.end()}, std::move(attrs), n.provenance, n.version,
                         static_cast<int>(n.outputs.size()));
       });
-  std::ranges::move(claims.take(), std::back_inserter(context.claims));
+  for (Claim& c : claims.take())  // claim_attention may have met the problem before
+    if (std::ranges::find(context.claims, c.problem, &Claim::problem) == context.claims.end())
+      context.claims.push_back(std::move(c));
   return claimed;
 }
 
