@@ -144,7 +144,7 @@ LoweredKernel lower_product(const Graph& g, const Layouts& layouts, ValueId outp
     auto [it, fresh] = numbers.try_emplace(v, 0u);
     if (fresh) it->second = add(as_made(layouts, v));
     return read_at(it->second, e.type(), physical(layouts[v.index], e.index()), guard_of(g.type(v).shape, e.index()),
-                   e.outside());
+                   e.outside(), e.checked() ? blamed_axes(g.type(v).shape, e.index()) : std::vector<Expr>());
   };
   const Expr zero_of_a = m.zero && !m.zero.is_const(0) ? rewrite(m.zero, read) : Expr();
   const Expr sum = sum_of(m, physical(a.layout, m.a.index()), b_offset, zero_of_a);

@@ -99,6 +99,16 @@ TEST(RunPlan, WhatReachesOutOfItsBufferIsAFault) {
                   "step 0 k000_matmul: stores into what is only read"));
   EXPECT_TRUE(has(damaged(kLoop, [](Plan& p) { step_of(p, StepKind::Copy).bytes = 1000; }), "reaches 1000 bytes into"));
 }
+TEST(RunPlan, IndicesBesideAProductAreChecked) {
+  ModelText model = parse_model({"input a f32[6x8] = rand:1", "const w f32[8x16] = rand:2", "input d f32[6x4] = rand:3",
+                                 "input i i64[6x16] = randint:4:0:3", "m = MatMul(a, w)",
+                                 "g = GatherElements(d, i) axis=1", "y = Add(m, g)", "output y"});
+  const Module m = plan_graph(model.graph, "", *find_target("x86-64-v3"));
+  EXPECT_EQ(m.plans[0].steps.size(), 1u) << to_string(m.plans[0], *m.sources);
+  EXPECT_EQ(run(m, model.graph, model.inputs), "");
+  model.inputs[2].set_int(17, 4);
+  EXPECT_THROW((void)run_plan(m, m.plans[0], model.inputs), CompileError);
+}
 TEST(RunPlan, LoopsSwapAndAdvance) {
   EXPECT_TRUE(
       has(damaged(kLoop, [](Plan& p) { step_of(p, StepKind::Swap).b = step_of(p, StepKind::Swap).a; }), "output 0:"));
