@@ -15,7 +15,7 @@ namespace rt {
 namespace {
 
 // At the upper bound, where there is one: runs of other sizes need no more.
-cameo_status reserve_staging(cameo_context* context, int32_t index, cameo_error* error) {
+[[gnu::cold]] cameo_status reserve_staging(cameo_context* context, int32_t index, cameo_error* error) {
   const Io& io = context->inputs[index];
   const uint64_t bytes = is_open(io) ? io_bytes(io) : most_bytes(io);
   if (grow(context->model->options, &context->staging[index], bytes)) return CAMEO_OK;

@@ -44,7 +44,7 @@ uint32_t chunk_at(uint32_t place, uint32_t chunks, bool turned) {
 static_assert(kMostOfJob < kMask / 2, "claims that came too late are counted, too");
 
 // Of all chunks that fault the lowest one's fault stays, whichever thread comes first.
-void keep_fault(Job& job, uint32_t chunk, const Fault& fault) {
+[[gnu::cold]] void keep_fault(Job& job, uint32_t chunk, const Fault& fault) {
   while (__atomic_exchange_n(&job.keeping, 1, __ATOMIC_ACQUIRE)) relax();
   if (!job.stretch->fault->code || chunk < job.faulted_chunk) {
     job.faulted_chunk = chunk;
@@ -103,7 +103,7 @@ void wait(Job& job) {
 
 size_t Pool::bytes(int32_t threads) { return sizeof(Pool) + static_cast<size_t>(threads) * sizeof(Worker); }
 
-Pool* Pool::create(void* memory, int32_t threads) {
+[[gnu::cold]] Pool* Pool::create(void* memory, int32_t threads) {
   libc::memset(memory, 0, bytes(threads));
   Pool* pool = static_cast<Pool*>(memory);
   pool->owner_ = libc::getpid();
@@ -124,7 +124,7 @@ Pool* Pool::create(void* memory, int32_t threads) {
   return nullptr;
 }
 
-void Pool::destroy() {
+[[gnu::cold]] void Pool::destroy() {
   if (owner_ != libc::getpid()) return;
   __atomic_store_n(&ending_, 1, __ATOMIC_SEQ_CST);
   wake();
@@ -161,7 +161,7 @@ void Pool::work(int32_t worker) {
 }
 
 // Announces itself, then looks once more: a publisher that did not see `parked_` is seen here, and the other way round.
-void Pool::park() {
+[[gnu::cold]] void Pool::park() {
   const uint32_t epoch = __atomic_load_n(&epoch_, __ATOMIC_SEQ_CST);
   __atomic_fetch_add(&parked_, 1, __ATOMIC_SEQ_CST);
   if (!is_open(__atomic_load_n(&job_.claim, __ATOMIC_SEQ_CST)) && !__atomic_load_n(&ending_, __ATOMIC_SEQ_CST))
@@ -169,12 +169,12 @@ void Pool::park() {
   __atomic_fetch_sub(&parked_, 1, __ATOMIC_SEQ_CST);
 }
 
-void Pool::wake() {
+[[gnu::cold]] void Pool::wake() {
   __atomic_fetch_add(&epoch_, 1, __ATOMIC_SEQ_CST);
   libc::syscall(kFutex, &epoch_, kFutexWakePrivate, __INT_MAX__, nullptr, nullptr, 0);
 }
 
-int32_t usable_threads() {
+[[gnu::cold]] int32_t usable_threads() {
   uint64_t mask[128] = {};  // 8,192 processors
   if (libc::sched_getaffinity(0, sizeof mask, mask) != 0) return 1;
   int32_t count = 0;
