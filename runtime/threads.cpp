@@ -1,4 +1,4 @@
-// The pool: see threads.h for how a chunk is claimed.
+// The pool: see threads.h for how a chunk is claimed. What no run waits for is cold: compiled to be small.
 #include "runtime/threads.h"
 
 #include "runtime/libc.h"
@@ -30,6 +30,7 @@ void pause(int turn) {
 // Of Job::claim: how many chunks are taken from the first on, how many from the last on, and, above these, all.
 constexpr int kBits = 21;
 constexpr uint64_t kOneFirst = 1, kOneLast = uint64_t{1} << kBits, kMask = kOneLast - 1;
+static_assert(kMostOfJob < kMask / 2, "claims that came too late are counted, too");
 uint32_t all_of(uint64_t claim) { return static_cast<uint32_t>(claim >> 2 * kBits); }
 uint32_t first_of(uint64_t claim) { return static_cast<uint32_t>(claim & kMask); }
 uint32_t last_of(uint64_t claim) { return static_cast<uint32_t>(claim >> kBits & kMask); }
@@ -41,7 +42,6 @@ uint32_t chunk_at(uint32_t place, uint32_t chunks, bool turned) {
   if (!turned) return place;
   return place < half ? half - 1 - place : chunks - 1 - (place - half);
 }
-static_assert(kMostOfJob < kMask / 2, "claims that came too late are counted, too");
 
 // Of all chunks that fault the lowest one's fault stays, whichever thread comes first.
 [[gnu::cold]] void keep_fault(Job& job, uint32_t chunk, const Fault& fault) {

@@ -50,6 +50,10 @@ const Claim* Claims::decide(const Graph& alone) {
   const Node& n = alone.nodes()[0];
   if (std::ranges::none_of(all_families(), [&](const Family* f) { return f->claims(*n.op); })) return nullptr;
   std::string problem = problem_of(alone);
+  if (const auto known = std::ranges::find(before_, problem, &Claim::problem); known != before_.end()) {
+    known->provenance = merge(known->provenance, n.provenance);
+    return &*known;
+  }
   auto it = decided_.find(problem);
   if (it == decided_.end()) it = decided_.emplace(problem, compare(alone, problem)).first;
   if (!it->second) return nullptr;

@@ -305,7 +305,7 @@ class AttentionWriter {
 class AttentionClaims {
  public:
   AttentionClaims(const Graph& g, PassContext& context)
-      : g_(g), context_(context), finder_(g), claims_(context.target) {}
+      : g_(g), context_(context), finder_(g), claims_(context.target, context.claims) {}
 
   std::optional<std::vector<ValueId>> rule(Graph& into, const Node& n, std::span<const ValueId> in) {
     if (&n < g_.nodes().data() || &n >= g_.nodes().data() + g_.nodes().size()) return std::nullopt;  // of a body

@@ -1,6 +1,7 @@
 // claim_composites: a composite node that a family of the target computes whole for less than its definition costs
 // stays one node, and says whose it is; what is not claimed is expanded by the next pass.
 #include <algorithm>
+#include <iterator>
 
 #include "optimizer/choose/claim.h"
 #include "optimizer/choose/family.h"
@@ -19,7 +20,7 @@ std::optional<Graph> alone_with(const Graph& into, const Node& n, std::span<cons
 }  // namespace
 
 Graph claim_composites(const Graph& g, PassContext& context) {
-  Claims claims(context.target);
+  Claims claims(context.target, context.claims);
   Graph claimed = replay(
       g, [&](Graph& into, const Node& n, std::span<const ValueId> inputs) -> std::optional<std::vector<ValueId>> {
         if (!n.bodies.empty() || is_claimed(n)) return std::nullopt;
@@ -31,9 +32,7 @@ Graph claim_composites(const Graph& g, PassContext& context) {
         return into.add(*n.op, {inputs.begin(), inputs.end()}, std::move(attrs), n.provenance, n.version,
                         static_cast<int>(n.outputs.size()));
       });
-  for (Claim& c : claims.take())  // claim_attention may have met the problem before
-    if (std::ranges::find(context.claims, c.problem, &Claim::problem) == context.claims.end())
-      context.claims.push_back(std::move(c));
+  std::ranges::move(claims.take(), std::back_inserter(context.claims));
   return claimed;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "frontend/ir/operator.h"
+#include "frontend/ops/window.h"
 #include "optimizer/pipeline.h"
 #include "optimizer/rewrites/uses.h"
 
@@ -38,17 +39,15 @@ std::optional<std::vector<int64_t>> cropped_pads(const Graph& g, const Node& con
       margins[1].end)
     return std::nullopt;
   const size_t axes = margins.size() - 2;
-  const auto given = [&](std::string_view name, size_t count, int64_t otherwise) {
-    return view.has_attr(name) ? view.attr_ints(name) : std::vector<int64_t>(count, otherwise);
-  };
-  const std::vector<int64_t> strides = given("strides", axes, 1);
-  std::vector<int64_t> pads = given("pads", 2 * axes, 0);
+  const std::vector<int64_t> strides = ops::per_axis(view, "strides", axes, 1, 1);
+  std::vector<int64_t> pads = ops::per_axis(view, "pads", 2 * axes, 0, 0);
   for (size_t axis = 0; axis < axes; ++axis) {
     const int64_t by = conv.op->name == "Conv" ? -strides[axis] : 1;  // pads cut the result of a transposed one
     pads[axis] += by * margins[2 + axis].begin;
     pads[axes + axis] += by * margins[2 + axis].end;
   }
-  return std::ranges::all_of(pads, [](int64_t pad) { return pad >= 0; }) ? std::optional(pads) : std::nullopt;
+  const bool are_pads = std::ranges::all_of(pads, [](int64_t pad) { return pad >= 0 && pad <= kMaxStep; });
+  return are_pads ? std::optional(pads) : std::nullopt;
 }
 
 std::optional<ValueId> crop_producer(Graph& into, const Node& slice, std::span<const ValueId> in,

@@ -7,9 +7,8 @@ namespace rt {
 
 namespace detail {
 
-// exp(-x) = 2^k (1 + s): 1 + exp(-x) is (1 + 2^k) + 2^k s, which is rounded once, for the sum in brackets is exact or
-// has no bit in reach of a result's. All of it is 2^-64 times as large, so that no power overflows before the result is
-// 0.
+// exp(-x) = 2^k (1 + s): 1 + exp(-x) is 2^k + (1 + 2^k s), two roundings, where 1 + (2^k + 2^k s) has that of exp in
+// reach of the larger term too. All of it is 2^-64 times as large, so that no power overflows before the result is 0.
 template <class V>
 RT_FN V sigmoid_of_single(V x) {
   using U = words<V>;
