@@ -46,7 +46,8 @@ std::string runs_on(const CompileOptions& options) {
       {"x86-64-v3", "AVX2 and FMA: Intel Haswell, AMD Zen and newer"},
       {"x86-64-v4", "AVX-512: Intel Skylake-SP, AMD Zen 4 and newer"},
       {"x86-64-v4-vnni", "AVX-512 with VNNI: Intel Cascade Lake, AMD Zen 4 and newer"},
-      {"x86-64-v4-bf16", "AVX-512 with VNNI and bf16: Intel Sapphire Rapids, AMD Zen 4 and newer"}};
+      {"x86-64-v4-bf16", "AVX-512 with VNNI and bf16: Intel Sapphire Rapids, AMD Zen 4 and newer"},
+      {"x86-64-v4-amx", "the same with tile registers (AMX): Intel Sapphire Rapids and newer"}};
   const Target& narrowest = options.targets.back();
   std::string text;
   for (const std::string& a : narrowest.architectures)

@@ -197,10 +197,10 @@ class CommandLine {
   }
   void add_target(CLI::App* sub) {
     add_list(sub, "--on-host", model_.on_host, "NODE,..", "for GPUs: the kernels of these nodes run on the processor");
-    add_list(
-        sub, "--target", model_.targets, "cpu:NAME,cuda:ARCH,..",
-        "x86-64-v2, x86-64-v3, x86-64-v4, x86-64-v4-vnni, x86-64-v4-bf16 or native (default); ptx, sm_80 and newer; "
-        "several at once");
+    add_list(sub, "--target", model_.targets, "cpu:NAME,cuda:ARCH,..",
+             "x86-64-v2, x86-64-v3, x86-64-v4, x86-64-v4-vnni, x86-64-v4-bf16, x86-64-v4-amx or native (default); ptx, "
+             "sm_80 and newer; "
+             "several at once");
     sub->add_option("--tune-lock", model_.tune_lock,
                     "choices of kernels, as `build --emit=choices` writes them; they win over the prices")
         ->type_name("FILE");

@@ -2,6 +2,8 @@
 #include "optimizer/target.h"
 
 #include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
@@ -46,6 +48,14 @@ const std::vector<Target>& named_targets() {
        {.name = "x86-64-v4-bf16", .dot8 = true, .dot16 = true},
        {},
        {"avx512vnni", "avx512bf16"}},
+      {"x86-64-v4-amx",
+       "x86-64-v4",
+       "rt::kX86V4 | rt::kAvx512vnni | rt::kAvx512bf16 | rt::kAmxTile | rt::kAmxInt8 | rt::kAmxBf16",
+       64,
+       32,
+       {.name = "x86-64-v4-amx", .l2_bytes = 2 << 20, .dot8 = true, .dot16 = true, .amx = true},
+       {},
+       {"avx512vnni", "avx512bf16", "amx-tile", "amx-int8", "amx-bf16"}},
   };
   return table;
 }
@@ -104,23 +114,29 @@ MachineModel this_machine(const Target& t) {
   if (amd && __builtin_cpu_is("amdfam19h"))
     return {.name = "zen4", .clock = 3.7, .fmas = 1, .loads = 1, .l3_bytes = 32 << 20};
   if (amd) return {.name = "zen5", .clock = 4.1, .l1_bytes = 48 << 10, .l3_bytes = 32 << 20, .l2_rate = 64};
-  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-  __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx);
-  if (const bool amx = edx >> 24 & 1; amx)
+  if (t.machine.amx)
     return {.name = "granite-rapids",
             .clock = 3.2,
             .l1_bytes = 48 << 10,
             .l2_bytes = 2 << 20,
             .l3_bytes = 64 << 20,
             .l2_rate = 48,
-            .l3_rate = 10,
-            .amx = true};
+            .l3_rate = 10};
   return {.name = "cascade-lake", .clock = 2.8, .l3_bytes = 24 << 20, .l2_rate = 40};
 }
 
 }  // namespace
 
 namespace {
+
+/// Whether the processor has AMX for 8-bit integers and bf16, and the system lets this process use it.
+bool has_tile_registers() {
+  constexpr unsigned kAll = 1u << 22 | 1u << 24 | 1u << 25;  // amx-bf16, amx-tile, amx-int8
+  constexpr long kRequestPermission = 0x1023, kTileData = 18;
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) && (edx & kAll) == kAll &&
+         syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+}
 
 Target find_native(bool for_bf16) {
   __builtin_cpu_init();
@@ -130,14 +146,16 @@ Target find_native(bool for_bf16) {
   const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
   const bool vnni = v4 && __builtin_cpu_supports("avx512vnni");
   const bool bf16 = for_bf16 && vnni && __builtin_cpu_supports("avx512bf16");
-  Target t = *find_target(bf16   ? "x86-64-v4-bf16"
+  const bool amx = vnni && has_tile_registers();
+  Target t = *find_target(amx    ? "x86-64-v4-amx"
+                          : bf16 ? "x86-64-v4-bf16"
                           : vnni ? "x86-64-v4-vnni"
                           : v4   ? "x86-64-v4"
                           : v3   ? "x86-64-v3"
                                  : "x86-64-v2");
+  const MachineModel named = t.machine;
   t.machine = this_machine(t);
-  t.machine.dot8 = vnni;
-  t.machine.dot16 = bf16;
+  t.machine.dot8 = named.dot8, t.machine.dot16 = named.dot16, t.machine.amx = named.amx;
   return t;
 }
 

@@ -79,7 +79,7 @@ struct Target {
   bool operator==(const Target&) const = default;
 };
 
-/// The named targets, widest last: x86-64-v2, x86-64-v3, x86-64-v4, x86-64-v4-vnni, x86-64-v4-bf16.
+/// The named targets, widest last: x86-64-v2, x86-64-v3, x86-64-v4, x86-64-v4-vnni, x86-64-v4-bf16, x86-64-v4-amx.
 const std::vector<Target>& named_targets();
 const Target* find_target(std::string_view name);
 /// A GPU, with code for these architectures: `ptx`, which any card's driver compiles when it is first loaded; `sm_80`

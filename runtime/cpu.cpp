@@ -69,6 +69,11 @@ uint64_t host_cpu_features() {
   return features;
 }
 
+bool allow_tile_registers() {
+  constexpr long kArchPrctl = 158, kRequestPermission = 0x1023, kTileData = 18;
+  return libc::syscall(kArchPrctl, kRequestPermission, kTileData) == 0;
+}
+
 FeatureNames::FeatureNames(uint64_t features) {
   size_t n = 0;
   text[0] = 0;

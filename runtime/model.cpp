@@ -260,6 +260,11 @@ namespace {
 
 cameo_status open_image(const Program& program, const Image& image, const cameo_options& options, cameo_model** out,
                         cameo_error* error) {
+  if ((image.cpu_features & kAmxTile) && !allow_tile_registers())
+    return fail(error, CAMEO_UNAVAILABLE, -1, -1,
+                "the system does not give this process the tile registers (AMX) that code for `%s` needs: %s; build "
+                "with a lower `--target`",
+                image.name, libc::strerror(*libc::errno_location()));
   cameo_model* model = static_cast<cameo_model*>(allocate(options, sizeof *model));
   if (!model) return fail(error, CAMEO_OUT_OF_MEMORY, -1, -1, "cannot allocate a model");
   *model = {&program, &image, options, nullptr, nullptr, nullptr, nullptr, 1, 1, nullptr};

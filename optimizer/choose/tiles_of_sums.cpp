@@ -65,6 +65,21 @@ std::vector<rt::Tile> tiles_of_sums(const Product& p, const Target& target) {
   return all;
 }
 
+std::vector<rt::Tile> tiles_of_registers(const Product& p, const Target& target) {
+  const auto is_known = [](Expr variable) { return variable && variable.extent().is_const(); };
+  const int64_t group = p.zero ? rt::kQuad : rt::kPair;
+  if (!target.machine.amx || p.takes_blocks() || !is_known(p.row) || !is_known(p.column) || !is_known(p.k)) return {};
+  if (p.k.extent().int_value() % group != 0) return {};
+  std::vector<rt::Tile> all;
+  for (int64_t blocks = 1; blocks <= rt::kMostBlocks; ++blocks)
+    for (int64_t vectors = rt::kMostBlocks / blocks; vectors >= 1; --vectors) {
+      const rt::Tile tile{static_cast<int>(rt::even_part(p.m(), blocks * rt::kTileRows)),
+                          static_cast<int>(rt::even_part(rt::panels_of(p.n()), vectors))};
+      if (std::ranges::find(all, tile) == all.end()) all.push_back(tile);
+    }
+  return all;
+}
+
 rt::Tile tile_of(const Choice& choice) {
   return {static_cast<int>(choice["rows"]), static_cast<int>(choice["vectors"]), static_cast<int>(choice["splits"])};
 }
@@ -109,6 +124,22 @@ double cycles_of_tiles(const Product& p, rt::Tile tile, bool in_registers, const
              (cycles_of_tile(tallest, vectors, first_from_l2) - cycles_of_tile(tallest, vectors, from_l2));
   }
   return cycles * static_cast<double>(p.batches()) + first;
+}
+
+double cycles_of_registers(const Product& p, rt::Tile tile, const Target& target) {
+  constexpr double kStart = 60, kLeastRows = 9, kBytes = rt::kPanel * rt::kTileRows * 4;
+  const MachineModel& machine = target.machine;
+  const int64_t blocks = rt::round_up_div(tile.rows, rt::kTileRows), height = rt::round_up_div(tile.rows, blocks);
+  const double rows = static_cast<double>(height), vectors = tile.vectors, down = static_cast<double>(blocks);
+  const int64_t run = p.k.extent().int_value() / (p.zero ? rt::kQuad : rt::kPair);
+  const double steps = static_cast<double>(points_of(p.segments) * rt::round_up_div(run, rt::kTileRows));
+  const double products = down * vectors * std::max(kLeastRows, rows);
+  const double loads = (down * rows + (down * (vectors - 1) + 1) * rt::kTileRows) / machine.loads;
+  const double from_l2 = (vectors * kBytes + down * rows * rt::kTileBytes) / machine.l2_rate;
+  const double sums = static_cast<double>(tile.rows) * vectors;
+  const double tiles = static_cast<double>(p.batches() * rt::round_up_div(p.m(), tile.rows)) *
+                       static_cast<double>(rt::panels_of(p.n())) / vectors;
+  return tiles * (steps * std::max({products, loads, from_l2}) + 3 * sums + kStart);
 }
 
 }  // namespace cameo

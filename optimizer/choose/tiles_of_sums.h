@@ -10,6 +10,9 @@ namespace cameo {
 /// That of the rule of thumb first, then all others that registers hold.
 std::vector<rt::Tile> tiles_of_sums(const Product& p, const Target& target);
 rt::Tile tile_of(const Choice& choice);  // its `rows`, `vectors` and `splits`
+/// Those whose sums stand in tile registers (contract_amx.h), where the target has them and the product's operands and
+/// sizes suit them; else none.
+std::vector<rt::Tile> tiles_of_registers(const Product& p, const Target& target);
 /// Into how many parts a tile's sums are split, so that FMAs need not wait for each other.
 int splits_of(rt::Tile tile, const Target& target);
 /// Whether the sums are few enough terms long for that, and the epilogue short enough to be compiled for each vector.
@@ -18,5 +21,8 @@ bool sums_stay_in_registers(const Kernel& k, const Product& p);
 /// latency of one FMA, of which each part of a sum waits for one at a time, or the way of b from the second cache, if
 /// the first cannot hold what a tile's columns read; what all columns read comes from there the first time.
 double cycles_of_tiles(const Product& p, rt::Tile tile, bool in_registers, const Target& target);
+/// The same of a tile of tiles_of_registers: 16 terms' groups of all its blocks take as long as their instructions, a
+/// cycle a row each, their loads or the way of `a` and b's panels from the second cache; then its sums go through memory.
+double cycles_of_registers(const Product& p, rt::Tile tile, const Target& target);
 
 }  // namespace cameo

@@ -133,7 +133,10 @@ double cycles_of_dots(const Product& p, const Choice& c, const Target& target) {
   return static_cast<double>(p.batches()) * (static_cast<double>(p.m()) * squares * sums + first);
 }
 
+bool has_tile_registers(const Choice& c) { return c.get("amx", 0); }
+
 double cycles_of_processor(const Product& p, const Choice& c, const Target& target) {
+  if (has_tile_registers(c)) return cycles_of_registers(p, tile_of(c), target);
   const double tiles = cycles_of_tiles(p, tile_of(c), c["in_registers"], target);
   if (c["packed"]) return tiles;
   const Affine b = affine(p.b_offset);
@@ -200,6 +203,17 @@ std::vector<Choice> choices_of_processor(const Kernel& k, const Product& p, cons
                      {"stages", 0},
                      {"in_registers", in_registers},
                      {"lanes", rt::kPanel}});
+  for (const rt::Tile& tile : tiles_of_registers(p, target))
+    all.push_back({{"packed", k.choice["packed"]},
+                   {"band", band_of(k, p, tile, target)},
+                   {"pack_from", ways[0]},
+                   {"rows", tile.rows},
+                   {"vectors", tile.vectors},
+                   {"splits", 1},
+                   {"stages", 0},
+                   {"in_registers", 0},
+                   {"amx", 1},
+                   {"lanes", rt::kPanel}});
   return all;
 }
 
@@ -312,11 +326,13 @@ class Contract final : public Family {
                        c["splits"] > 1 ? fmt::format(" by {}", c["splits"]) : "",
                        c.get("band", 0) ? fmt::format(" in bands of {}", c["band"]) : "",
                        c["stages"] ? k.operands[Product::kA] == DType::f32 ? " staged" : " on tensor cores" : "",
-                       c["in_registers"] ? " in registers" : "");
+                       c["in_registers"]       ? " in registers"
+                       : has_tile_registers(c) ? " in tile registers"
+                                               : "");
   }
   std::string_view legend() const override {
     return "contract<R, V, S, P, B>: a tile of R rows by V vectors of 16 columns; S: its sums stay in registers; P: "
-           "parts of each sum; B: tiles of a band";
+           "parts of each sum; B: tiles of a band; in_tile_registers: sums of 16 x 16 by AMX";
   }
 
   void print(KernelPrinter& printer, const Kernel& k) const override {
@@ -327,7 +343,9 @@ class Contract final : public Family {
                               : !is_packed(k) ? k.choice.get("pack_from", 0)
                               : ahead         ? kInPanelsAhead
                                               : kInPanels;
-    print_product(printer, p, function_of(k.choice), b_of(printer, p, pack_from));
+    const std::string b = b_of(printer, p, pack_from);
+    print_product(printer, p, function_of(k.choice),
+                  has_tile_registers(k.choice) ? fmt::format("rt::in_tile_registers({})", b) : b);
   }
 
  private:

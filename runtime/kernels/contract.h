@@ -4,6 +4,7 @@
 // nothing is read back. Every extent and stride is meant to be a literal of the call; the sum of an element never
 // depends on the chunks.
 #pragma once
+#include "runtime/kernels/contract_amx.h"
 #include "runtime/kernels/contract_block.h"
 #include "runtime/kernels/contract_codes.h"
 #include "runtime/kernels/contract_operands.h"
@@ -69,8 +70,7 @@ struct Contraction {
     const auto* const from = row_at(index, row);
     typename B::template Sums<H, W, Splits> acc;
     if constexpr (InRegisters) {
-      sum_up(acc, segments, a.segment, from, a.row_stride, panels, k, ahead);
-      acc.finish(b.bias(a), panels);
+      sum_up(acc, segments, a.segment, from, a.row_stride, panels, k, ahead, b.bias(a));
       acc.each(n, panel * kPanel, [&](auto sum, int i, auto col) __attribute__((always_inline)) {
         if (i >= known) store(index, sum, row + i, col);
       });
@@ -173,6 +173,7 @@ RT_FN void contract(const Call& call, Extents<R> outer, Extents<S> segments, M m
 #else
   if constexpr (detail::kIsConstant<M> && detail::kIsConstant<N>) {
     const TileSplit rows = detail::split_rows<MR>(m), columns = detail::split_columns<NV>(n);
+    [[maybe_unused]] const auto registers = detail::registers_of<MR>(b);
     detail::Contraction<MR, NV, InRegisters, Splits, Band, R, S, M, N, K, A, B, Epilogue>{
         call, outer, segments, m, n, k, rows, columns, a, b, epilogue}
         .run();

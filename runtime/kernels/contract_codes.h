@@ -78,8 +78,6 @@ struct CodeSums : TileSums<f32, MR, NV, 1> {
   RT_FN void add_products(const f32* a, i64 row_stride, CodePanels<Bits> b, i64 k, Next& ahead) {
     add_block(indices<kSums>{}, indices<kAcross>{}, a, row_stride, b, k, ahead);
   }
-  template <class P>
-  RT_FN void finish(NoBias, P) {}
 };
 
 }  // namespace detail

@@ -86,9 +86,7 @@ struct Pairs {
 };
 
 template <int MR, int NV, int kChains>
-struct PairSums : SeveralSums<Pairs, f32, MR, NV, kChains> {
-  RT_FN void finish(NoBias, PairPanels) {}
-};
+struct PairSums : SeveralSums<Pairs, f32, MR, NV, kChains> {};
 
 }  // namespace detail
 #endif

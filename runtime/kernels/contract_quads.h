@@ -2,7 +2,7 @@
 // contract_shape.h says, with rows of u8 or i8. Sums of i32 are exact, in any order. A lane takes four products in one
 // instruction (VNNI), or, elsewhere, two by two as 16-bit integers. Those instructions want u8 by i8: i8 rows are
 // read as u8 that are larger by 128, and what that and the rows' zero point add to each sum is the same number of times
-// the sum of the column's weights, which is taken off at the end.
+// the sum of the column's weights, from which, less than nothing, the sum begins.
 #pragma once
 #include "runtime/call.h"
 #include "runtime/kernels/contract_tile.h"
@@ -13,6 +13,13 @@ struct QuadPanels {  // panel j of one tile at + j * panel_step bytes
   const i8* at;
   i64 panel_step;
   RT_FN void advance(i64 k) { at += round_up_div(k, kQuad) * kQuadRow; }
+  // What rows that are smaller by `bias` add to the sums of a panel's columns: of those of its `part`, a vector each.
+  template <class V>
+  RT_FN V sums_of_bias(i32 bias, i64 panel, i64 part) const {
+    constexpr int kBytes = sizeof(V);
+    const i8* const sums = at + (panel + 1) * panel_step - kQuadRow + part * kBytes;
+    return sub(V{}, mul(splat<V>(bias), (V)detail::load_next<i8, kBytes>(sums)));
+  }
 };
 
 #if !defined(RT_KERNEL)
@@ -171,15 +178,14 @@ struct QuadSums : SeveralSums<Quads, i32, MR, NV, kChains> {
   using Base::kAcross, Base::kSums, Base::sum;
   using typename Base::V;
 
-  // Takes off what the bias of each element has added. `behind`: the panels' ends.
-  RT_FN void finish(i32 bias, QuadPanels behind) {
-    if (bias != 0) finish(indices<kSums>{}, bias, behind);
+  // From what takes off all that the bias of each element will add.
+  RT_FN void begin(i32 bias, QuadPanels panels) {
+    this->clear();
+    if (bias != 0) begin(indices<kSums>{}, bias, panels);
   }
   template <int... I>
-  RT_FN void finish(Indices<int, I...>, i32 bias, QuadPanels behind) {
-    (..., (sum[I] = sub(sum[I], mul(splat<V>(bias),
-                                    (V)load_next<i8, 4 * kPart>(behind.at + I % kAcross / kParts * behind.panel_step +
-                                                                I % kAcross % kParts * 4 * kPart)))));
+  RT_FN void begin(Indices<int, I...>, i32 bias, QuadPanels panels) {
+    (..., (sum[I] = panels.template sums_of_bias<V>(bias, I % kAcross / kParts, I % kAcross % kParts)));
   }
 };
 

@@ -128,6 +128,9 @@ constexpr Tile contract_tile(int vector_bytes, int registers, i64 m, i64 n) {
   return {static_cast<int>(even_part(m, limit)), static_cast<int>(vectors)};
 }
 
+// A processor's tile registers (AMX): rows, bytes of each, and blocks of sums that are kept at once.
+inline constexpr int kTileRows = 16, kTileBytes = 64, kMostBlocks = 4;
+
 // A GPU's block of `threads`: `vectors` * 16 columns by groups of threads, which split the tile's rows, `rows` for each
 // thread, or, for few rows, the terms of the sum.
 inline constexpr int kBlockStage = 32;  // terms of `a` that a block has in shared memory

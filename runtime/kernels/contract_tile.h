@@ -291,6 +291,9 @@ RT_FN void each_step(i64& at, i64 k, F f) {
   }
 }
 
+// What a B takes off each sum: nothing, or so many times the sum of its column's weights (contract_quads.h).
+struct NoBias {};
+
 // A tile's sums, of T. Each is split into kChains, which take the terms in turn.
 template <class T, int MR, int NV, int kChains>
 struct TileSums {
@@ -302,6 +305,10 @@ struct TileSums {
   template <int... I>
   RT_FN void clear(Indices<int, I...>) {
     (..., (sum[I] = V{}));
+  }
+  template <class P>
+  RT_FN void begin(NoBias, P) {
+    clear();
   }
   RT_FN static void clear_totals(V* totals) {
     RT_ROLLED
@@ -356,9 +363,6 @@ struct TileSums {
   }
 };
 
-// What a B adds to each sum: nothing, or the same number of times the sum of its column's weights (contract_quads.h).
-struct NoBias {};
-
 // Of products of f32. Rounded, so that long sums are taken in blocks.
 template <int MR, int NV, int kChains>
 struct Accumulators : TileSums<f32, MR, NV, kChains> {
@@ -394,8 +398,6 @@ struct Accumulators : TileSums<f32, MR, NV, kChains> {
       steps(indices<1>{}, a + at, row_stride, b.at + at * b.k_step, b, ahead);
     });
   }
-  template <class P>
-  RT_FN void finish(NoBias, P) {}
 };
 
 // Sums of products of which a lane takes several in one step: Form::kTerms neighbouring terms, weights of Form::kRow
@@ -441,11 +443,11 @@ struct SeveralSums : TileSums<Sum, MR, NV, kChains> {
   }
 };
 
-// All segments' products: what `acc` holds then. `panels` end behind what was summed. k: a constant's loop is unrolled.
-template <class Sums, class T, int S, class P, class K, class Next>
+// All segments' products: what `acc` holds then. k: a constant's loop is unrolled.
+template <class Sums, class T, int S, class P, class K, class Next, class Bias>
 RT_FN void sum_up(Sums& acc, const Extents<S>& segments, const Strides<S>& strides, const T* from, i64 row_stride,
-                  P& panels, K k, Next& ahead) {
-  acc.clear();
+                  P panels, K k, Next& ahead, Bias bias) {
+  acc.begin(bias, panels);
   each_segment<0, S>(segments, strides, from, [&](auto* p) __attribute__((always_inline)) {
     acc.template add_products<kIsConstant<K>>(p, row_stride, panels, k, ahead);
     panels.advance(k);
@@ -456,27 +458,26 @@ template <bool OneBlock, class Sums, class V, class T, int S, class P, class K, 
 RT_FN void sum_into(Sums& acc, V* totals, const Extents<S>& segments, const Strides<S>& strides, const T* from,
                     i64 row_stride, P panels, K k, Next ahead, Bias bias) {
   if constexpr (OneBlock || Sums::kExact) {
-    sum_up(acc, segments, strides, from, row_stride, panels, k, ahead);
-    acc.finish(bias, panels);
+    sum_up(acc, segments, strides, from, row_stride, panels, k, ahead, bias);
     acc.put(totals);
-    return;
+  } else {
+    acc.begin(bias, panels);
+    acc.clear_totals(totals);
+    i64 terms = 0, left = points_of<S>(segments) * k;
+    each_segment<0, S>(segments, strides, from, [&](auto* p) __attribute__((always_inline)) {
+      RT_ROLLED
+      for (i64 at = 0; at < k; at += kSumBlock) {
+        const i64 steps = k - at < kSumBlock ? k - at : kSumBlock;
+        acc.template add_products<kIsConstant<K>>(p + at, row_stride, panels, steps, ahead);
+        panels.advance(steps);
+        terms += steps;
+        left -= steps;
+        if (terms < kSumBlock && left > 0) continue;
+        acc.flush(totals);
+        terms = 0;
+      }
+    });
   }
-  acc.clear();
-  acc.clear_totals(totals);
-  i64 terms = 0, left = points_of<S>(segments) * k;
-  each_segment<0, S>(segments, strides, from, [&](auto* p) __attribute__((always_inline)) {
-    RT_ROLLED
-    for (i64 at = 0; at < k; at += kSumBlock) {
-      const i64 steps = k - at < kSumBlock ? k - at : kSumBlock;
-      acc.template add_products<kIsConstant<K>>(p + at, row_stride, panels, steps, ahead);
-      panels.advance(steps);
-      terms += steps;
-      left -= steps;
-      if (terms < kSumBlock && left > 0) continue;
-      acc.flush(totals);
-      terms = 0;
-    }
-  });
 }
 #endif
 

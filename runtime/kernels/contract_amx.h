@@ -1,0 +1,174 @@
+// contract's sums by a processor's tile registers (AMX): 16 rows by 16 columns of sums, to which one instruction adds
+// the products of 16 rows by 16 quads of 8-bit integers, or pairs of bf16. Panels of quads or pairs stand as it wants
+// them; rows are read where they are, a constant stride apart. Up to four blocks of sums are kept while the whole sum
+// runs; they go through memory to the epilogue.
+#pragma once
+#include "runtime/kernels/contract_pairs.h"
+#include "runtime/kernels/contract_quads.h"
+
+namespace rt {
+
+#if !defined(RT_KERNEL)
+namespace detail {
+
+// The registers behind those of sums: of a block's rows, of a panel's groups of terms (a quad or a pair, four bytes),
+// and of what is left of both at a segment's end.
+enum TileRegister { kRowsRegister = kMostBlocks, kPanelRegister, kLastRowsRegister, kLastPanelRegister };
+
+// What LDTILECFG reads.
+struct __attribute__((packed, aligned(64))) TileShapes {
+  u8 palette = 1, start_row = 0, reserved[14] = {};
+  u16 row_bytes[16] = {};
+  u8 rows[16] = {};
+  RT_FN void set(int tile, i64 its_rows, i64 bytes) {
+    rows[tile] = static_cast<u8>(its_rows);
+    row_bytes[tile] = static_cast<u16>(bytes);
+  }
+};
+
+// Shapes for blocks of `height` rows and segments of so many groups; the registers are free again at the end.
+struct TileRegisters {
+  RT_FN TileRegisters(int height, i64 groups) {
+    TileShapes shapes;
+    for (int i = 0; i < kMostBlocks; ++i) shapes.set(i, height, kTileBytes);
+    shapes.set(kRowsRegister, height, kTileBytes);
+    shapes.set(kPanelRegister, kTileRows, kTileBytes);
+    if (const i64 left = groups % kTileRows; left > 0) {
+      shapes.set(kLastRowsRegister, height, 4 * left);
+      shapes.set(kLastPanelRegister, left, kTileBytes);
+    }
+    asm volatile("ldtilecfg %0" : : "m"(shapes));
+  }
+  TileRegisters(const TileRegisters&) = delete;
+  RT_FN ~TileRegisters() { asm volatile("tilerelease" : : : "memory"); }
+};
+
+template <int Tile>
+RT_FN void clear_tile() {
+  asm volatile("tilezero %%tmm%c0" : : "i"(Tile));
+}
+template <int Tile>
+RT_FN void load_tile(const void* from, i64 row_bytes) {
+  asm volatile("tileloadd (%0,%1,1), %%tmm%c2" : : "r"(from), "r"(row_bytes), "i"(Tile) : "memory");
+}
+template <int Tile>
+RT_FN void store_tile(void* to, i64 row_bytes) {
+  asm volatile("tilestored %%tmm%c2, (%0,%1,1)" : : "r"(to), "r"(row_bytes), "i"(Tile) : "memory");
+}
+// Sums += rows of T by a panel's groups.
+template <class T, int Sums, int Rows, int Panel>
+RT_FN void add_tile_products() {
+  if constexpr (kSame<T, u8>) {
+    asm volatile("tdpbusd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(Sums), "i"(Rows), "i"(Panel));
+  } else if constexpr (kSame<T, i8>) {
+    asm volatile("tdpbssd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(Sums), "i"(Rows), "i"(Panel));
+  } else {
+    static_assert(kSame<T, bfloat>);
+    asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(Sums), "i"(Rows), "i"(Panel));
+  }
+}
+
+// MR rows by NV panels of sums, in blocks of kHeight rows, of which the last may reach back into the one before.
+template <class Sum, int MR, int NV>
+struct TileRegisterSums : TileSums<Sum, MR, NV, 1> {
+  using Base = TileSums<Sum, MR, NV, 1>;
+  using typename Base::V;
+  static constexpr bool kExact = true;
+  static constexpr int kBlocks = (MR + kTileRows - 1) / kTileRows, kHeight = (MR + kBlocks - 1) / kBlocks;
+  static_assert(kBlocks * NV <= kMostBlocks && kParts == 1);
+  static constexpr int row_of(int block) { return block < kBlocks - 1 ? block * kHeight : MR - kHeight; }
+
+  using All = indices<kBlocks * NV>;
+  template <class P>
+  RT_FN void begin(NoBias, P) {
+    clear(All{});
+  }
+  template <int... I>
+  RT_FN void clear(Indices<int, I...>) {
+    (..., clear_tile<I>());
+  }
+  RT_FN void begin(i32 bias, QuadPanels panels) {
+    if (bias == 0) return clear(All{});
+    V sums[NV];
+    for (int j = 0; j < NV; ++j) sums[j] = panels.template sums_of_bias<V>(bias, j, 0);
+    fill(All{}, sums);
+  }
+  template <int... I>
+  RT_FN void fill(Indices<int, I...>, const V* sums) {
+    (..., load_tile<I>(sums + I % NV, 0));  // all rows alike
+  }
+
+  // One step for each block of sums, in an order in which the panel, or the rows, of the one before still stand.
+  template <int Rows, int Panel, int I, class T>
+  RT_FN static void step(const T* a, i64 row_stride, const void* b, i64 panel_bytes) {
+    constexpr int row = I / NV, column = row % 2 ? NV - 1 - I % NV : I % NV;
+    if constexpr (I % NV == 0) load_tile<Rows>(a + row_of(row) * row_stride, row_stride * i64(sizeof(T)));
+    if constexpr (I == 0 || I % NV != 0)
+      load_tile<Panel>(static_cast<const char*>(b) + column * panel_bytes, kTileBytes);
+    add_tile_products<T, row * NV + column, Rows, Panel>();
+  }
+  template <int Rows, int Panel, class T, int... I>
+  RT_FN static void steps(Indices<int, I...>, const T* a, i64 row_stride, const void* b, i64 panel_bytes) {
+    (..., step<Rows, Panel, I>(a, row_stride, b, panel_bytes));
+  }
+  template <bool Unrolled = true, class T, class P, class Next>
+  RT_FN void add_products(const T* a, i64 row_stride, P b, i64 k, Next&) {
+    constexpr i64 kGroup = 4 / sizeof(T), kStep = kTileRows * kGroup;
+    const i64 panel_bytes = b.panel_step * i64(sizeof *b.at);
+    i64 at = 0;
+    RT_ROLLED
+    for (; at + kStep <= k; at += kStep)
+      steps<kRowsRegister, kPanelRegister>(All{}, a + at, row_stride, b.at + at * kPanel, panel_bytes);
+    if (at < k)
+      steps<kLastRowsRegister, kLastPanelRegister>(All{}, a + at, row_stride, b.at + at * kPanel, panel_bytes);
+  }
+
+  RT_FN void put(V* totals) { put(All{}, totals); }
+  template <int... I>
+  RT_FN void put(Indices<int, I...>, V* totals) {
+    (..., store_tile<I>(totals + row_of(I / NV) * NV + I % NV, NV * i64(sizeof(V))));
+  }
+};
+
+}  // namespace detail
+#endif
+
+// Panels of quads_b or pairs_b, whose sums are in tile registers: `k` is a whole number of groups.
+template <class B>
+struct InTileRegisters : B {
+#if !defined(RT_KERNEL)
+  template <int MR, int NV, int>
+  using Sums = detail::TileRegisterSums<typename B::Sum, MR, NV>;
+  template <class A>
+  RT_FN auto bias(const A&) const {
+    if constexpr (kSame<typename B::Sum, i32>) {
+      return this->zero;
+    } else {
+      return detail::NoBias{};
+    }
+  }
+#endif
+};
+template <class B>
+RT_FN InTileRegisters<B> in_tile_registers(B b) {
+  return {b};
+}
+
+#if !defined(RT_KERNEL)
+namespace detail {
+
+// What a kernel holds while it runs, tiles of MR rows.
+struct NoRegisters {};
+template <int MR, class B>
+RT_FN NoRegisters registers_of(const B&) {
+  return {};
+}
+template <int MR, class B>
+RT_FN TileRegisters registers_of(const InTileRegisters<B>& b) {
+  return {TileRegisterSums<typename B::Sum, MR, 1>::kHeight, b.k / (4 / i64(sizeof *b.base))};
+}
+
+}  // namespace detail
+#endif
+
+}  // namespace rt
