@@ -126,7 +126,10 @@ LoweredKernel lower_product(const Graph& g, const Layouts& layouts, ValueId outp
   LoweredKernel l;
   Kernel& k = l.kernel;
   const auto add = [&](Operand o) {
-    k.operands.push_back(o.packing && o.packing->form == PanelForm::Winograd ? DType::f32 : g.type(o.value).dtype);
+    const PanelForm form = o.packing ? o.packing->form : PanelForm::Terms;
+    k.operands.push_back(form == PanelForm::Winograd ? DType::f32
+                         : form == PanelForm::Bf16x3 ? DType::bf16
+                                                     : g.type(o.value).dtype);
     l.operands.push_back(std::move(o));
     return static_cast<uint32_t>(l.operands.size() - 1);
   };
@@ -210,6 +213,19 @@ void put_panels(Kernel& k) {
     const bool is_b = e.op() == Op::Read && e.operand() == Product::kB;
     return is_b ? read_at(Product::kB, e.type(), at, boolean(true), zero(e.type())) : e;
   });
+}
+
+void put_parts(Kernel& k) {
+  const Product p(k);
+  std::vector<Expr> folds = p.segments;
+  folds.push_back(p.k);
+  const auto part = [&](int64_t number) {
+    const Expr at = bf16x3_offset(p.column, linear(folds), integer(number), p.terms());
+    return cast(read_at(Product::kB, DType::bf16, at, boolean(true), zero(DType::bf16)), DType::f32);
+  };
+  const Expr sum = part(0) + part(1) + part(2);
+  k.accumulated =
+      rewrite(k.accumulated, [&](Expr e) { return e.op() == Op::Read && e.operand() == Product::kB ? sum : e; });
 }
 
 Product::Product(const Kernel& kernel) {

@@ -20,25 +20,15 @@ struct __attribute__((packed, aligned(64))) TileShapes {
   u8 palette = 1, start_row = 0, reserved[14] = {};
   u16 row_bytes[16] = {};
   u8 rows[16] = {};
-  RT_FN void set(int tile, i64 its_rows, i64 bytes) {
+  RT_FN void set(int tile, i64 its_rows, i64 bytes = kTileBytes) {
     rows[tile] = static_cast<u8>(its_rows);
     row_bytes[tile] = static_cast<u16>(bytes);
   }
 };
 
-// Shapes for blocks of `height` rows and segments of so many groups; the registers are free again at the end.
+// Registers of these shapes, which are free again at the end.
 struct TileRegisters {
-  RT_FN TileRegisters(int height, i64 groups) {
-    TileShapes shapes;
-    for (int i = 0; i < kMostBlocks; ++i) shapes.set(i, height, kTileBytes);
-    shapes.set(kRowsRegister, height, kTileBytes);
-    shapes.set(kPanelRegister, kTileRows, kTileBytes);
-    if (const i64 left = groups % kTileRows; left > 0) {
-      shapes.set(kLastRowsRegister, height, 4 * left);
-      shapes.set(kLastPanelRegister, left, kTileBytes);
-    }
-    asm volatile("ldtilecfg %0" : : "m"(shapes));
-  }
+  RT_FN explicit TileRegisters(const TileShapes& shapes) { asm volatile("ldtilecfg %0" : : "m"(shapes)); }
   TileRegisters(const TileRegisters&) = delete;
   RT_FN ~TileRegisters() { asm volatile("tilerelease" : : : "memory"); }
 };
@@ -165,7 +155,16 @@ RT_FN NoRegisters registers_of(const B&) {
 }
 template <int MR, class B>
 RT_FN TileRegisters registers_of(const InTileRegisters<B>& b) {
-  return {TileRegisterSums<typename B::Sum, MR, 1>::kHeight, b.k / (4 / i64(sizeof *b.base))};
+  constexpr int kHeight = TileRegisterSums<typename B::Sum, MR, 1>::kHeight;
+  TileShapes shapes;
+  for (int i = 0; i < kMostBlocks; ++i) shapes.set(i, kHeight);
+  shapes.set(kRowsRegister, kHeight);
+  shapes.set(kPanelRegister, kTileRows);
+  if (const i64 left = b.k / (4 / i64(sizeof *b.base)) % kTileRows; left > 0) {
+    shapes.set(kLastRowsRegister, kHeight, 4 * left);
+    shapes.set(kLastPanelRegister, left);
+  }
+  return TileRegisters(shapes);
 }
 
 }  // namespace detail

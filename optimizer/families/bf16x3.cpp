@@ -1,0 +1,153 @@
+// The bf16x3 family: sums of products of f32 by tile registers that multiply bf16, each number in three parts
+// (runtime/kernels/bf16x3_shape.h has the algorithm and its source). The kernel's expressions are the plain sum, of
+// weights that are put together from their parts, which take half as much memory again. It competes with the plain sum
+// by price.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "optimizer/choose/family.h"
+#include "optimizer/choose/tiles_of_sums.h"
+#include "runtime/kernels/bf16x3_shape.h"
+
+namespace cameo {
+namespace {
+
+bool is_known(Expr variable) { return variable && variable.extent().is_const(); }
+
+struct Roles final : Match {  // wishes: `a`, and the weights in parts
+  ContractMatch product;
+  Expr column;  // of the output
+};
+
+int64_t rows_of(const Product& p) { return p.batches() * p.m(); }
+int64_t bands_of(const Product& p, const Choice& c) { return rt::round_up_div(rows_of(p), c["rows"] * c["band"]); }
+
+/// Tiles one below another whose rows in parts, of a block of terms, fill no more than half of the second cache beside
+/// a tile's weights; that are as many for each band, and where there are enough rows, bands for threads to share.
+int64_t band_of(const Product& p, const rt::Tile& tile, const Target& target) {
+  constexpr int64_t kBands = 8, kLeast = 4;
+  const int64_t block = std::min(rt::bf16x3_steps(p.terms()), rt::kBlockSteps) * rt::kStepTerms;
+  const int64_t bytes = tile.rows * block * rt::kParts16 * static_cast<int64_t>(sizeof(uint16_t));
+  const int64_t tiles = rt::round_up_div(rows_of(p), tile.rows);
+  const int64_t most = std::max<int64_t>(1, target.machine.l2_bytes / 2 / bytes);
+  return rt::even_part(tiles, std::min(most, std::max(kLeast, tiles / kBands)));
+}
+
+class Bf16x3 final : public Family {
+ public:
+  std::string_view name() const override { return "bf16x3"; }
+
+  Matched match(const Problem& p) const override {
+    constexpr int64_t kFewestColumns = 2 * rt::kPanel, kFewestTerms = 2 * rt::kStepTerms;
+    if (!p.target.machine.amx) return "the target has no tile registers";
+    if (p.target.keeps_size) return "its weights would take half as much memory again";
+    const Graph& g = p.graph;
+    auto found = match_contract(g, p.part.out);
+    if (!found || found->a.type() != DType::f32 || found->b.type() != DType::f32)
+      return "it is no sum of products of f32";
+    auto roles = std::make_shared<Roles>();
+    ContractMatch& m = roles->product = std::move(*found);
+    const auto a = wish_for_a(g, p.layouts, m);
+    if (!a) return "an operand has no axis that is summed as it stands, or no border of zeros";
+    order_folds(m, *a);
+    const ValueId b{m.b.operand()};
+    roles->column = p.part.out.index[static_cast<size_t>(m.n_axis)];
+    auto packing = packing_of(g, p.layouts, m, {}, roles->column);
+    if (!packing || !packing->groups.empty() || !guard_of(g.type(b).shape, m.b.index()).is_const(1))
+      return "it has no known weights that all its rows share";
+    if (!std::ranges::all_of(m.folds, is_known) || !std::ranges::all_of(p.part.out.index, is_known))
+      return "only a run knows its sizes";
+    if (packing->column.extent < kFewestColumns || packing->k_total() < kFewestTerms)
+      return "it has too few columns or terms";
+    packing->form = PanelForm::Bf16x3;
+    roles->wishes = {*a, in_panels(p.layouts, b, *packing)};
+    return roles;
+  }
+
+  Lowered lower(const Problem& p, const Match& match) const override {
+    const auto& roles = static_cast<const Roles&>(match);
+    std::vector<Expr> axes = axes_in_memory(p.part.out, p.layouts[p.output.index]);
+    std::erase(axes, roles.column);
+    axes.push_back(roles.column);
+    LoweredKernel l = lower_product(p.graph, p.layouts, p.output, p.part, roles.product,
+                                    granted(p.graph, p.layouts, roles.wishes[0]), roles.wishes[1], std::move(axes));
+    l.kernel.family = this;
+    if (!take_sum(l.kernel)) return "an operand's offsets are not affine";
+    put_parts(l.kernel);
+    return l;
+  }
+
+  std::vector<Choice> candidates(const Kernel& k, const Target& target) const override {
+    constexpr rt::Tile kTiles[] = {{2, 2}, {1, 3}, {3, 1}};  // in blocks
+    const Product p(k);
+    std::vector<Choice> all;
+    for (const rt::Tile& blocks : kTiles) {
+      const rt::Tile tile{static_cast<int>(rt::even_part(rows_of(p), blocks.rows * rt::kTileRows)),
+                          static_cast<int>(rt::even_part(rt::panels_of(p.n()), blocks.vectors))};
+      const int64_t weights = rt::bf16x3_elements(p.n(), p.terms()) * static_cast<int64_t>(sizeof(uint16_t));
+      const Choice next{{"rows", tile.rows},
+                        {"vectors", tile.vectors},
+                        {"band", band_of(p, tile, target)},
+                        {"ahead", weights > target.machine.l2_bytes / 2},
+                        {"lanes", rt::kPanel}};
+      if (std::ranges::find(all, next) == all.end()) all.push_back(next);
+    }
+    return all;
+  }
+  /// A row of a tile's step takes a cycle and a half, as such products slow the processor's clock; a vector of rows in
+  /// parts is written through the second cache, which each chunk does anew.
+  double price(const Kernel& k, const KernelCost& cost, const Choice& choice, const Target& target) const override {
+    constexpr double kRow = 1.5, kLeastRows = 9, kProducts = 6, kOfParts = 12, kOfSum = 8, kStart = 200;
+    const Product p(k);
+    const int64_t rows = choice["rows"], blocks = rt::round_up_div(rows, rt::kTileRows);
+    const double tiles = static_cast<double>(rt::round_up_div(rows_of(p), rows));
+    const double panels = static_cast<double>(rt::panels_of(p.n())), vectors = static_cast<double>(choice["vectors"]);
+    const double steps = static_cast<double>(rt::bf16x3_steps(p.terms()));
+    const double height = std::max(kLeastRows, static_cast<double>(rt::round_up_div(rows, blocks)));
+    const double products = tiles * panels * steps * kProducts * static_cast<double>(blocks) * height * kRow;
+    const double sums = tiles * panels * (static_cast<double>(rows) * kOfSum + kStart / vectors);
+    const double parts = tiles * static_cast<double>(rows) * steps * 2 * kOfParts;
+    return (products + sums + parts) / (target.machine.clock * 1e9) + target.seconds_to_move(cost.bytes);
+  }
+  void apply(Kernel& k, const Choice& choice, const Target& target) const override {
+    Family::apply(k, choice, target);
+    const Product p(k);
+    k.scratch_bytes = rt::bf16x3_scratch_bytes(choice["rows"] * choice["band"], p.n(), p.terms());
+  }
+  /// A chunk brings the rows of its bands into parts, which shall take little beside multiplying them.
+  int64_t chunks(const Kernel& k, const Target& target) const override {
+    constexpr int64_t kFewestPanels = 12;
+    constexpr double kTimes = 1.5;  // as fast as products of f32
+    const Product p(k);
+    const double products = static_cast<double>(rows_of(p) * p.n() * p.terms());
+    const int64_t parts = std::max<int64_t>(1, rt::panels_of(p.n()) / kFewestPanels);
+    return std::min(bands_of(p, k.choice) * parts, chunks_by_work(k, products / rt::kPanel / kTimes, target));
+  }
+
+  std::string details(const Kernel& k) const override {
+    const Choice& c = k.choice;
+    return fmt::format(" sum [{}]{} tile {}x{} in bands of {}", text_of_sum(Product(k)), c["ahead"] ? " ahead" : "",
+                       c["rows"], c["vectors"], c["band"]);
+  }
+  std::string_view legend() const override {
+    return "bf16x3<R, V, B, A>: products of f32 as six of bf16 by AMX; a tile of R rows by V vectors of 16 columns; B: "
+           "tiles of a band; A: the next weights come from memory meanwhile";
+  }
+  void print(KernelPrinter& printer, const Kernel& k) const override {
+    const Choice& c = k.choice;
+    print_product(printer, Product(k),
+                  fmt::format("bf16x3<{}, {}, {}, {}>", c["rows"], c["vectors"], c["band"], c["ahead"] != 0),
+                  fmt::format("x{}", Product::kB));
+  }
+};
+
+}  // namespace
+
+const Family& bf16x3_family() {
+  static const Bf16x3 family;
+  return family;
+}
+
+}  // namespace cameo
