@@ -118,7 +118,7 @@ class Bf16x3 final : public Family {
   }
   /// A chunk brings the rows of its bands into parts, which shall take little beside multiplying them.
   int64_t chunks(const Kernel& k, const Target& target) const override {
-    constexpr int64_t kFewestPanels = 12;
+    constexpr int64_t kFewestPanels = 24;
     constexpr double kTimes = 1.5;  // as fast as products of f32
     const Product p(k);
     const double products = static_cast<double>(rows_of(p) * p.n() * p.terms());

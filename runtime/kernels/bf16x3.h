@@ -150,16 +150,16 @@ struct Bf16x3 {
     }
     RT_FN void step() { at += kParts16 * kPartElements; }
   };
-  // The sums of a block of terms, a step's smaller products first.
+  // Adds the products of steps [s, end), a step's smaller ones first.
   template <int W>
-  RT_FN static void multiply_block(const bfloat* rows, const bfloat* panels, i64 panel_step, i64 steps, Next next) {
+  RT_FN static void multiply_steps(const bfloat* rows, const bfloat* panels, i64 panel_step, i64 s, i64 end,
+                                   Next& next) {
     enum { kHigh, kMiddle, kLow };
     constexpr indices<kBlocks> down{};
     constexpr indices<W> across{};
     constexpr indices<kBlocks * W> sums{};
-    clear(sums);
     RT_ROLLED
-    for (i64 s = 0; s < steps; ++s, next.step()) {
+    for (; s < end; ++s, next.step()) {
       const bfloat *const x = rows + s * kParts16 * kPartOfRows, *const w = panels + s * kParts16 * kPartElements;
       load_rows(down, x, kHigh), load_panels(across, w, panel_step, kLow);
       next.template bring<W>(0), multiply<W>(sums), load_panels(across, w, panel_step, kMiddle);
@@ -228,27 +228,41 @@ struct Bf16x3 {
     i64 first, steps;
     bool begins, ends;
   };
-  // `tiles` of a band from number `tile` on, by the panels of W columns from `panel` on.
+  // What has been summed of a block's terms, in a band's tile `i`: to the sums so far, or to the epilogue.
+  template <int W>
+  RT_FN void finish(V* sums, V* total, const Block& block, i64 tile, i64 panel) const {
+    if (!block.begins || !block.ends) {
+      RT_ROLLED
+      for (int e = 0; e < MR * W; ++e) {
+        if (!block.begins) sums[e] += total[e];
+        if (!block.ends) total[e] = sums[e];
+      }
+    }
+    if (block.ends) store_sums<W>(sums, tile, panel);
+  }
+  // `tiles` of a band from number `tile` on, by the panels of W columns from `panel` on. A tile's sums are finished in
+  // the midst of the next one's products, which do not wait for that.
   template <int W>
   RT_FN void column(const bfloat* staged, f32* totals, const Block& block, i64 tile, i64 tiles, i64 panel) const {
-    const i64 panel_step = bf16x3_panel_elements(terms());
+    const i64 panel_step = bf16x3_panel_elements(terms()), half = block.steps / 2;
     const bfloat* const panels = weights + panel * panel_step + block.first / kStepTerms * kParts16 * kPartElements;
     const i64 lines = round_up_div(kParts16 * kPartElements / kLine / kProducts, tiles);  // a tile's share
+    V sums[2][MR * W];
     RT_ROLLED
-    for (i64 i = 0; i < tiles; ++i) {
-      V sums[MR * W];
-      const Next next{panels + W * panel_step + i * lines * kProducts * kLine, panel_step, lines};
-      multiply_block<W>(staged + i * block.steps * kParts16 * kPartOfRows, panels, panel_step, block.steps, next);
-      put<W>(indices<kBlocks * W>{}, sums);
-      if (!block.begins || !block.ends) {
-        V* const total = reinterpret_cast<V*>(totals + (i * panels_of(n) + panel) * MR * kPanel);
-        RT_ROLLED
-        for (int e = 0; e < MR * W; ++e) {
-          if (!block.begins) sums[e] += total[e];
-          if (!block.ends) total[e] = sums[e];
-        }
+    for (i64 i = 0; i <= tiles; ++i) {
+      Next next{panels + W * panel_step + i * lines * kProducts * kLine, panel_step, lines};
+      const bfloat* const rows = staged + i * block.steps * kParts16 * kPartOfRows;
+      if (i < tiles) {
+        clear(indices<kBlocks * W>{});
+        multiply_steps<W>(rows, panels, panel_step, 0, half, next);
       }
-      if (block.ends) store_sums<W>(sums, tile + i, panel);
+      if (i > 0)
+        finish<W>(sums[(i - 1) % 2], reinterpret_cast<V*>(totals + ((i - 1) * panels_of(n) + panel) * MR * kPanel),
+                  block, tile + i - 1, panel);
+      if (i < tiles) {
+        multiply_steps<W>(rows, panels, panel_step, half, block.steps, next);
+        put<W>(indices<kBlocks * W>{}, sums[i % 2]);
+      }
     }
   }
   RT_FN void run() const {
