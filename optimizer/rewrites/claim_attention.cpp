@@ -1,6 +1,7 @@
 // claim_attention: softmax(Q K^T * scale + mask) V, written out as exporters do, is one node Attention where a family
 // computes that for less; else the nodes stay as they are. Scales may stand at Q, at K or behind their product, the
-// mask is added or chooses between scores and a constant, and NaNs of rows without any key may be replaced by zeros.
+// mask is added or chooses between scores and a constant, and NaNs of rows without any key may be replaced by zeros. A
+// second mask may be added to scores of shifted windows, for which these are [batch, windows, heads, rows, keys].
 // Algebraic: scales are multiplied in another order, and sums are taken in one pass over the keys.
 // Two attributes, which no file can set, say what ONNX's operator leaves open: `unguarded`, a row without any key is
 // NaN, and `masked_score`, that of a key that a boolean mask disallows.
@@ -56,9 +57,11 @@ std::vector<int64_t> last_axes_swapped(int rank) {
 /// Of one graph: what a product of weights and values computes.
 struct FoundAttention {
   ValueId q, k, v;
-  ValueId bias, choice;         // what is added to scores, and what chooses between them and a number; null: nothing
-  bool k_transposed = false;    // it is [.., size, keys]
-  bool chooses_masked = false;  // where `choice` holds the score is the number
+  ValueId bias, choice;  // what is added to scores, and what chooses between them and a number; null: nothing
+  ValueId windows;       // what is added to them, as windows of a batch; null: nothing
+  std::vector<int64_t> batch_of_windows = {};  // both extents
+  bool k_transposed = false;                   // it is [.., size, keys]
+  bool chooses_masked = false;                 // where `choice` holds the score is the number
   double scale = 1, bias_scale = 1, masked_score = -INFINITY;
   bool guarded = false;
   Provenance provenance;
@@ -205,7 +208,30 @@ class AttentionFinder {
     }
     return false;
   }
+  /// Scores to which a mask was added while their first axis was two.
+  ValueId take_windows(ValueId v) {
+    const Node* joined = maker(v);
+    const Node* add = joined && joined->op->name == "Reshape" ? maker(joined->inputs[0]) : nullptr;
+    if (!add || add->op->name != "Add") return v;
+    for (size_t side : {0, 1}) {
+      const Node* split = maker(add->inputs[side]);
+      if (!split || split->op->name != "Reshape") continue;
+      const ValueId scores = split->inputs[0];
+      const Shape &whole = g_.type(scores).shape, &parts = g_.type(split->outputs[0]).shape;
+      const bool splits_first = whole.size() == 4 && parts.size() == 5 && g_.type(scores) == g_.type(v) &&
+                                g_.type(add->outputs[0]).shape == parts && parts[0].is_static() &&
+                                parts[1].is_static() && std::equal(whole.begin() + 1, whole.end(), parts.begin() + 2);
+      const Shape& mask = g_.type(add->inputs[1 - side]).shape;
+      if (!splits_first || mask.empty() || !std::ranges::all_of(mask, &Dim::is_static)) continue;
+      for (const Node* n : {joined, add, split}) take(*n);
+      found_->windows = add->inputs[1 - side];
+      found_->batch_of_windows = {parts[0].value(), parts[1].value()};
+      return scores;
+    }
+    return v;
+  }
   bool take_biased(ValueId v) {
+    v = take_windows(v);
     const FoundAttention before = *found_;
     if (take_product(v)) return true;
     *found_ = before;
@@ -247,7 +273,8 @@ class AttentionFinder {
       const Shape& shape = g_.type(mask).shape;
       return shape.size() >= 1 && shape.size() <= rank && shape.back() == k.shape[rank - 2];
     };
-    return fits(f.bias) && fits(f.choice);
+    const bool windows_fit = !f.windows || g_.type(f.windows).shape.back() == k.shape[rank - 2];
+    return fits(f.bias) && fits(f.choice) && windows_fit;
   }
 
   const Graph& g_;
@@ -260,11 +287,12 @@ class AttentionWriter {
  public:
   AttentionWriter(Graph& into, const FoundAttention& f) : g_(into), f_(f) {}
 
-  std::vector<ValueId> inputs(ValueId q, ValueId k, ValueId v, ValueId bias, ValueId choice) {
+  std::vector<ValueId> inputs(ValueId q, ValueId k, ValueId v, ValueId bias, ValueId windows, ValueId choice) {
     rank_ = g_.type(q).rank();
     if (f_.k_transposed) k = op("Transpose", {k}, {{"perm", last_axes_swapped(rank_)}});
     std::vector<ValueId> all{with_heads(q), with_heads(k), with_heads(v)};
     if (bias && f_.bias_scale != 1) bias = op("Mul", {bias, number(f_.bias_scale)});
+    if (windows) bias = bias ? op("Add", {bias, of_batch(windows)}) : of_batch(windows);
     ValueId mask = bias;
     if (choice && bias) {
       std::vector<ValueId> sides{bias, number(f_.masked_score)};
@@ -288,6 +316,19 @@ class AttentionWriter {
  private:
   ValueId op(std::string_view name, std::vector<ValueId> in, Attrs attrs = {}) {
     return g_.add(get_operator(name), std::move(in), std::move(attrs), f_.provenance)[0];
+  }
+  /// A mask of windows, at most [batch, windows, heads, rows, keys], with both first axes as one.
+  ValueId of_batch(ValueId windows) {
+    std::vector<int64_t> split = f_.batch_of_windows, joined{split[0] * split[1]};
+    const Shape& shape = g_.type(windows).shape;
+    for (size_t axis = 2; axis < 5; ++axis) {
+      const size_t missing = 5 - shape.size();
+      const int64_t extent = axis < missing ? 1 : shape[axis - missing].value();
+      split.push_back(extent);
+      joined.push_back(extent);
+    }
+    const ValueId expanded = op("Expand", {windows, g_.constant(Tensor::i64({5}, split))});
+    return op("Reshape", {expanded, g_.constant(Tensor::i64({4}, joined))});
   }
   ValueId number(double value) { return g_.constant(Tensor::scalar(DType::f32, value)); }
   /// Of one head, and of one batch where there is none.
@@ -318,8 +359,8 @@ class AttentionClaims {
     Node whole;
     whole.op = &get_operator("Attention");
     whole.version = whole.op->since.back();
-    whole.inputs =
-        writer.inputs(made(found->q), made(found->k), made(found->v), made(found->bias), made(found->choice));
+    whole.inputs = writer.inputs(made(found->q), made(found->k), made(found->v), made(found->bias),
+                                 made(found->windows), made(found->choice));
     whole.outputs.resize(1, n.outputs[0]);
     whole.attrs = writer.attributes();
     whole.provenance = found->provenance;
