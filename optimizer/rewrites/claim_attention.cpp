@@ -222,7 +222,7 @@ class AttentionFinder {
                                 g_.type(add->outputs[0]).shape == parts && parts[0].is_static() &&
                                 parts[1].is_static() && std::equal(whole.begin() + 1, whole.end(), parts.begin() + 2);
       const Shape& mask = g_.type(add->inputs[1 - side]).shape;
-      if (!splits_first || mask.empty() || !std::ranges::all_of(mask, &Dim::is_static)) continue;
+      if (!splits_first || mask.empty() || !std::ranges::all_of(mask, [](Dim d) { return d.is_static(); })) continue;
       for (const Node* n : {joined, add, split}) take(*n);
       found_->windows = add->inputs[1 - side];
       found_->batch_of_windows = {parts[0].value(), parts[1].value()};
