@@ -170,6 +170,15 @@ bool comes_ahead(const Kernel& k, const Product& p, const rt::Tile& tile, const 
          2 * tile.vectors * panel <= target.machine.l2_bytes;
 }
 
+/// The same of tiles in tile registers.
+bool comes_ahead_of_registers(const Product& p, const rt::Tile& tile, const Target& target) {
+  constexpr int64_t kManyTiles = 100;
+  const Affine b = affine(p.b_offset);
+  if (!std::ranges::all_of(p.outer, [&](Expr v) { return b.stride_of(v).is_static(0); })) return false;
+  return p.batches() * rt::round_up_div(p.m(), tile.rows) <= kManyTiles &&
+         rt::panels_of(p.n()) * rt::kPanel * p.terms() * (p.zero ? 1 : 2) > target.machine.l2_bytes / 2;
+}
+
 /// Tiles of a band, whose rows of `a` stay in the second cache while it is multiplied with all columns; 0: all tiles,
 /// where reading `a` once for each column of tiles takes no more time than reading `b` once for each band.
 int64_t band_of(const Kernel& k, const Product& p, const rt::Tile& tile, const Target& target) {
@@ -205,6 +214,7 @@ std::vector<Choice> choices_of_processor(const Kernel& k, const Product& p, cons
                      {"lanes", rt::kPanel}});
   for (const rt::Tile& tile : tiles_of_registers(p, target))
     all.push_back({{"packed", k.choice["packed"]},
+                   {"ahead", comes_ahead_of_registers(p, tile, target)},
                    {"band", band_of(k, p, tile, target)},
                    {"pack_from", ways[0]},
                    {"rows", tile.rows},
@@ -339,13 +349,14 @@ class Contract final : public Family {
     const Product p(k);
     const bool ahead = k.choice.get("ahead", 0);
     const int64_t pack_from = p.zero          ? kInQuads
-                              : p.in_pairs    ? (ahead ? kInPairsAhead : kInPairs)
+                              : p.in_pairs    ? (ahead && !has_tile_registers(k.choice) ? kInPairsAhead : kInPairs)
                               : !is_packed(k) ? k.choice.get("pack_from", 0)
                               : ahead         ? kInPanelsAhead
                                               : kInPanels;
     const std::string b = b_of(printer, p, pack_from);
-    print_product(printer, p, function_of(k.choice),
-                  has_tile_registers(k.choice) ? fmt::format("rt::in_tile_registers({})", b) : b);
+    print_product(
+        printer, p, function_of(k.choice),
+        !has_tile_registers(k.choice) ? b : fmt::format("rt::{}in_tile_registers({})", ahead ? "streamed_" : "", b));
   }
 
  private:

@@ -112,6 +112,38 @@ struct Contraction {
     }
   }
 
+  // The same in tile registers, all of one height: a tile's sums are stored while the next one's products are on their
+  // way.
+  template <int W, class P>
+  RT_FN void column_of_registers(P panels, i64* index, i64 number, i64 count, i64 panel) const {
+    using Sums = typename B::template Sums<MR, W, Splits>;
+    struct Tile {
+      i64 index[R == 0 ? 1 : R], row, known;
+      typename Sums::V totals[Sums::kSums];
+    } tiles[2];
+    i64 part = number % rows.parts;
+    RT_ROLLED
+    for (i64 i = 0; i <= count; ++i) {
+      if (i < count) {
+        Tile& next = tiles[i % 2];
+        copy_index<R>(index, next.index);
+        each_rows<MR>(m, rows, part, [&](auto, i64 row, i64 known) __attribute__((always_inline)) {
+          next.row = row, next.known = known;
+        });
+        const auto ahead =
+            ahead_of_tile<MR, W>(b, panels, points_of<S>(segments) * k, number + i, points_of<R>(outer) * rows.parts);
+        tile<MR, W>(next.totals, index, panels, ahead, next.row, next.known, panel);
+        if (++part == rows.parts) {
+          part = 0;
+          advance<R>(outer, index);
+        }
+      }
+      if (i == 0) continue;
+      const Tile& last = tiles[(i - 1) % 2];
+      store_totals<W>(last.totals, last.index, last.row, last.known, MR, panel);
+    }
+  }
+
   static constexpr bool kOneRow = R == 0 && M::value <= MR;  // of tiles: as many as there are columns of them
 
   // The tiles of `length` rows of tiles from number `before` on, or of each point's: those numbered u to `end`, one
@@ -131,7 +163,11 @@ struct Contraction {
       } else {
         const auto panels = b.panels(call, index, panel, width, m, n, points_of<S>(segments) * k);
         each_size<NV, Constant<panels_of(N::value)>>(columns, part, [&](auto size) __attribute__((always_inline)) {
-          column<size.value>(panels, index, first, count, panel);
+          if constexpr (kInTileRegisters<B>) {
+            column_of_registers<size.value>(panels, index, first, count, panel);
+          } else {
+            column<size.value>(panels, index, first, count, panel);
+          }
         });
       }
       u += count;

@@ -88,29 +88,35 @@ struct TileRegisterSums : TileSums<Sum, MR, NV, 1> {
     (..., load_tile<I>(sums + I % NV, 0));  // all rows alike
   }
 
+  // A block's rows, and those of the next step into the first cache: loads that are far apart are not foreseen.
+  template <int Rows, class T>
+  RT_FN static void load_rows(const T* a, i64 row_stride) {
+    load_tile<Rows>(a, row_stride * i64(sizeof(T)));
+    for (int i = 0; i < kHeight; ++i) __builtin_prefetch(a + i * row_stride + kTileBytes / i64(sizeof(T)));
+  }
   // One step for each block of sums, in an order in which the panel, or the rows, of the one before still stand.
   template <int Rows, int Panel, int I, class T>
   RT_FN static void step(const T* a, i64 row_stride, const void* b, i64 panel_bytes) {
     constexpr int row = I / NV, column = row % 2 ? NV - 1 - I % NV : I % NV;
-    if constexpr (I % NV == 0) load_tile<Rows>(a + row_of(row) * row_stride, row_stride * i64(sizeof(T)));
+    if constexpr (I % NV == 0) load_rows<Rows>(a + row_of(row) * row_stride, row_stride);
     if constexpr (I == 0 || I % NV != 0)
       load_tile<Panel>(static_cast<const char*>(b) + column * panel_bytes, kTileBytes);
     add_tile_products<T, row * NV + column, Rows, Panel>();
   }
-  template <int Rows, int Panel, class T, int... I>
-  RT_FN static void steps(Indices<int, I...>, const T* a, i64 row_stride, const void* b, i64 panel_bytes) {
-    (..., step<Rows, Panel, I>(a, row_stride, b, panel_bytes));
+  template <int Rows, int Panel, class T, int... I, class Next>
+  RT_FN static void steps(Indices<int, I...>, const T* a, i64 row_stride, const void* b, i64 panel_bytes, Next& ahead) {
+    (..., (step<Rows, Panel, I>(a, row_stride, b, panel_bytes), ahead.step()));
   }
   template <bool Unrolled = true, class T, class P, class Next>
-  RT_FN void add_products(const T* a, i64 row_stride, P b, i64 k, Next&) {
+  RT_FN void add_products(const T* a, i64 row_stride, P b, i64 k, Next& ahead) {
     constexpr i64 kGroup = 4 / sizeof(T), kStep = kTileRows * kGroup;
     const i64 panel_bytes = b.panel_step * i64(sizeof *b.at);
     i64 at = 0;
     RT_ROLLED
     for (; at + kStep <= k; at += kStep)
-      steps<kRowsRegister, kPanelRegister>(All{}, a + at, row_stride, b.at + at * kPanel, panel_bytes);
+      steps<kRowsRegister, kPanelRegister>(All{}, a + at, row_stride, b.at + at * kPanel, panel_bytes, ahead);
     if (at < k)
-      steps<kLastRowsRegister, kLastPanelRegister>(All{}, a + at, row_stride, b.at + at * kPanel, panel_bytes);
+      steps<kLastRowsRegister, kLastPanelRegister>(All{}, a + at, row_stride, b.at + at * kPanel, panel_bytes, ahead);
   }
 
   RT_FN void put(V* totals) { put(All{}, totals); }
@@ -123,8 +129,9 @@ struct TileRegisterSums : TileSums<Sum, MR, NV, 1> {
 }  // namespace detail
 #endif
 
-// Panels of quads_b or pairs_b, whose sums are in tile registers: `k` is a whole number of groups.
-template <class B>
+// Panels of quads_b or pairs_b, whose sums are in tile registers: `k` is a whole number of groups. Streams: the next
+// panels come from memory while those before them are multiplied.
+template <class B, bool Streams = false>
 struct InTileRegisters : B {
 #if !defined(RT_KERNEL)
   template <int MR, int NV, int>
@@ -143,9 +150,42 @@ template <class B>
 RT_FN InTileRegisters<B> in_tile_registers(B b) {
   return {b};
 }
+template <class B>
+RT_FN InTileRegisters<B, true> streamed_in_tile_registers(B b) {
+  return {b};
+}
 
 #if !defined(RT_KERNEL)
 namespace detail {
+
+template <class B>
+inline constexpr bool kInTileRegisters = false;
+template <class B, bool Streams>
+inline constexpr bool kInTileRegisters<InTileRegisters<B, Streams>> = true;
+
+// So many lines of what comes next, brought from memory into the second cache with each product of tiles: a burst of
+// them would keep a tile's own loads waiting.
+struct LinesAhead {
+  const char* at;
+  i64 lines;
+  RT_FN void step() {
+    RT_ROLLED
+    for (i64 i = 0; i < lines; ++i, at += 64) __builtin_prefetch(at, 0, 2);
+  }
+};
+// The part of the next W panels that the tile of this number brings, of `total`.
+template <int MR, int W, class B, class P>
+RT_FN NoAhead ahead_of_tile(const InTileRegisters<B>&, P, i64, i64, i64) {
+  return {};
+}
+template <int MR, int W, class B, class P>
+RT_FN LinesAhead ahead_of_tile(const InTileRegisters<B, true>& b, P panels, i64 terms, i64 number, i64 total) {
+  constexpr i64 kGroup = 4 / i64(sizeof *panels.at);
+  const i64 bytes = W * panels.panel_step * i64(sizeof *panels.at);
+  const i64 products = terms / b.k * round_up_div(b.k, kGroup * kTileRows) * W * TileRegisterSums<f32, MR, 1>::kBlocks;
+  return {reinterpret_cast<const char*>(panels.at) + bytes + bytes * number / total,
+          round_up_div(bytes / 64, products * total)};
+}
 
 // What a kernel holds while it runs, tiles of MR rows.
 struct NoRegisters {};
@@ -153,8 +193,8 @@ template <int MR, class B>
 RT_FN NoRegisters registers_of(const B&) {
   return {};
 }
-template <int MR, class B>
-RT_FN TileRegisters registers_of(const InTileRegisters<B>& b) {
+template <int MR, class B, bool Streams>
+RT_FN TileRegisters registers_of(const InTileRegisters<B, Streams>& b) {
   constexpr int kHeight = TileRegisterSums<typename B::Sum, MR, 1>::kHeight;
   TileShapes shapes;
   for (int i = 0; i < kMostBlocks; ++i) shapes.set(i, kHeight);

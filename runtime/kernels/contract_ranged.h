@@ -59,13 +59,6 @@ RT_CALLED void sum_tile(V* totals, const Terms<T, S, P, Next, Bias>& terms) {
   sum_into<OneBlock>(acc, totals, t.segments, t.strides, t.from, t.row_stride, t.panels, t.k, t.ahead, t.bias);
 }
 
-template <int D>
-RT_FN void copy_index(const i64* from, i64* to) {
-  if constexpr (D > 0) {
-    to[D - 1] = from[D - 1];
-    copy_index<D - 1>(from, to);
-  }
-}
 template <int R, class M, int MR>
 inline constexpr bool kMayExchange = R > 0 && MR > 1 && kSame<M, i64>;
 

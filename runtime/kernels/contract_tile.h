@@ -95,6 +95,14 @@ RT_FN void advance(const Extents<R>& e, i64* index) {
   }
 }
 
+template <int D>
+RT_FN void copy_index(const i64* from, i64* to) {
+  if constexpr (D > 0) {
+    to[D - 1] = from[D - 1];
+    copy_index<D - 1>(from, to);
+  }
+}
+
 template <int D, int S, class T, class F>
 RT_FN void each_segment(const Extents<S>& extents, const Strides<S>& strides, const T* from, F f) {
   if constexpr (D == S) {
