@@ -45,8 +45,8 @@ class Bf16x3 final : public Family {
     if (p.target.keeps_size) return "its weights would take half as much memory again";
     const Graph& g = p.graph;
     auto found = match_contract(g, p.part.out);
-    if (!found || found->a.type() != DType::f32 || found->b.type() != DType::f32)
-      return "it is no sum of products of f32";
+    const bool widens = found && (found->b.type() == DType::f32 || found->b.type() == DType::f16);
+    if (!widens || found->a.type() != DType::f32) return "it is no sum of products of f32";
     auto roles = std::make_shared<Roles>();
     ContractMatch& m = roles->product = std::move(*found);
     const auto a = wish_for_a(g, p.layouts, m);

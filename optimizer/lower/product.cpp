@@ -224,8 +224,9 @@ void put_parts(Kernel& k) {
     return cast(read_at(Product::kB, DType::bf16, at, boolean(true), zero(DType::bf16)), DType::f32);
   };
   const Expr sum = part(0) + part(1) + part(2);
-  k.accumulated =
-      rewrite(k.accumulated, [&](Expr e) { return e.op() == Op::Read && e.operand() == Product::kB ? sum : e; });
+  k.accumulated = rewrite(k.accumulated, [&](Expr e) {
+    return e.op() == Op::Read && e.operand() == Product::kB ? cast(sum, e.type()) : e;
+  });
 }
 
 Product::Product(const Kernel& kernel) {
