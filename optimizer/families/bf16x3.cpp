@@ -62,6 +62,7 @@ class Bf16x3 final : public Family {
     if (packing->column.extent < kFewestColumns || packing->k_total() < kFewestTerms)
       return "it has too few columns or terms";
     packing->form = PanelForm::Bf16x3;
+    packing->run = m.b.type() == DType::f16 ? rt::kParts16 - 1 : rt::kParts16;
     roles->wishes = {*a, in_panels(p.layouts, b, *packing)};
     return roles;
   }
@@ -75,7 +76,9 @@ class Bf16x3 final : public Family {
                                     granted(p.graph, p.layouts, roles.wishes[0]), roles.wishes[1], std::move(axes));
     l.kernel.family = this;
     if (!take_sum(l.kernel)) return "an operand's offsets are not affine";
-    put_parts(l.kernel);
+    const int64_t parts = roles.wishes[1].packing->run;
+    put_parts(l.kernel, parts);
+    l.kernel.choice = {{"parts", parts}};
     return l;
   }
 
@@ -86,8 +89,10 @@ class Bf16x3 final : public Family {
     for (const rt::Tile& blocks : kTiles) {
       const rt::Tile tile{static_cast<int>(rt::even_part(rows_of(p), blocks.rows * rt::kTileRows)),
                           static_cast<int>(rt::even_part(rt::panels_of(p.n()), blocks.vectors))};
-      const int64_t weights = rt::bf16x3_elements(p.n(), p.terms()) * static_cast<int64_t>(sizeof(uint16_t));
-      const Choice next{{"rows", tile.rows},
+      const int64_t weights =
+          rt::bf16x3_elements(p.n(), p.terms(), k.choice["parts"]) * static_cast<int64_t>(sizeof(uint16_t));
+      const Choice next{{"parts", k.choice["parts"]},
+                        {"rows", tile.rows},
                         {"vectors", tile.vectors},
                         {"band", band_of(p, tile, target)},
                         {"ahead", weights > target.machine.l2_bytes / 2},
@@ -99,14 +104,15 @@ class Bf16x3 final : public Family {
   /// A row of a tile's step takes a cycle and a half, as such products slow the processor's clock; a vector of rows in
   /// parts is written through the second cache, which each chunk does anew.
   double price(const Kernel& k, const KernelCost& cost, const Choice& choice, const Target& target) const override {
-    constexpr double kRow = 1.5, kLeastRows = 9, kProducts = 6, kOfParts = 12, kOfSum = 8, kStart = 200;
+    constexpr double kRow = 1.5, kLeastRows = 9, kOfParts = 12, kOfSum = 8, kStart = 200;
     const Product p(k);
+    const double kinds = static_cast<double>(3 + choice["parts"]);
     const int64_t rows = choice["rows"], blocks = rt::round_up_div(rows, rt::kTileRows);
     const double tiles = static_cast<double>(rt::round_up_div(rows_of(p), rows));
     const double panels = static_cast<double>(rt::panels_of(p.n())), vectors = static_cast<double>(choice["vectors"]);
     const double steps = static_cast<double>(rt::bf16x3_steps(p.terms()));
     const double height = std::max(kLeastRows, static_cast<double>(rt::round_up_div(rows, blocks)));
-    const double products = tiles * panels * steps * kProducts * static_cast<double>(blocks) * height * kRow;
+    const double products = tiles * panels * steps * kinds * static_cast<double>(blocks) * height * kRow;
     const double sums = tiles * panels * (static_cast<double>(rows) * kOfSum + kStart / vectors);
     const double parts = tiles * static_cast<double>(rows) * steps * 2 * kOfParts;
     return (products + sums + parts) / (target.machine.clock * 1e9) + target.seconds_to_move(cost.bytes);
@@ -128,18 +134,20 @@ class Bf16x3 final : public Family {
 
   std::string details(const Kernel& k) const override {
     const Choice& c = k.choice;
-    return fmt::format(" sum [{}]{} tile {}x{} in bands of {}", text_of_sum(Product(k)), c["ahead"] ? " ahead" : "",
-                       c["rows"], c["vectors"], c["band"]);
+    return fmt::format(" sum [{}] in {} parts{} tile {}x{} in bands of {}", text_of_sum(Product(k)), c["parts"],
+                       c["ahead"] ? " ahead" : "", c["rows"], c["vectors"], c["band"]);
   }
   std::string_view legend() const override {
-    return "bf16x3<R, V, B, A>: products of f32 as six of bf16 by AMX; a tile of R rows by V vectors of 16 columns; B: "
-           "tiles of a band; A: the next weights come from memory meanwhile";
+    return "bf16x3<R, V, B, P, A>: products of f32 as some of bf16 by AMX; a tile of R rows by V vectors of 16 "
+           "columns; "
+           "B: tiles of a band; P: parts of a weight; A: the next weights come from memory meanwhile";
   }
   void print(KernelPrinter& printer, const Kernel& k) const override {
     const Choice& c = k.choice;
-    print_product(printer, Product(k),
-                  fmt::format("bf16x3<{}, {}, {}, {}>", c["rows"], c["vectors"], c["band"], c["ahead"] != 0),
-                  fmt::format("x{}", Product::kB));
+    print_product(
+        printer, Product(k),
+        fmt::format("bf16x3<{}, {}, {}, {}, {}>", c["rows"], c["vectors"], c["band"], c["parts"], c["ahead"] != 0),
+        fmt::format("x{}", Product::kB));
   }
 };
 

@@ -67,7 +67,7 @@ int64_t Packing::k_total() const { return indices_of(k); }
 int64_t elements_of_panels(PanelForm form, int64_t columns, int64_t terms, int64_t run) {
   if (form == PanelForm::Quads) return rt::panels_of(columns) * rt::quad_panel_bytes(rt::quads_of(terms / run, run));
   if (form == PanelForm::Pairs) return rt::panels_of(columns) * rt::pairs_of(terms / run, run) * rt::kPairRow;
-  if (form == PanelForm::Bf16x3) return rt::bf16x3_elements(columns, terms);
+  if (form == PanelForm::Bf16x3) return rt::bf16x3_elements(columns, terms, run);
   return rt::packed_b_elements(columns, form == PanelForm::Nibbles ? terms / 2 : terms);
 }
 int64_t Packing::elements() const {
@@ -104,10 +104,10 @@ Expr pair_offset(Expr column, Expr segment, Expr term, int64_t segments, int64_t
                         mod(column, panel) * pair + mod(term, pair));
 }
 
-Expr bf16x3_offset(Expr column, Expr term, Expr part, int64_t terms) {
+Expr bf16x3_offset(Expr column, Expr term, int64_t part, int64_t terms, int64_t parts) {
   const Expr panel = integer(rt::kPanel), pair = integer(rt::kPair), step = integer(rt::kStepTerms);
-  const Expr place = floor_div(term, step) * integer(rt::kParts16) + part;
-  return simplify_index(floor_div(column, panel) * integer(rt::bf16x3_panel_elements(terms)) +
+  const Expr place = floor_div(term, step) * integer(parts) + integer(part);
+  return simplify_index(floor_div(column, panel) * integer(rt::bf16x3_panel_elements(terms, parts)) +
                         place * integer(rt::kPartElements) + floor_div(mod(term, step), pair) * integer(rt::kPairRow) +
                         mod(column, panel) * pair + mod(term, pair));
 }

@@ -21,7 +21,7 @@ std::string describe(const Packing& p) {
     case PanelForm::Taps: return s + fmt::format(" in {} shifts", p.run);
     case PanelForm::Nibbles: return s + " in nibbles";
     case PanelForm::Winograd: return s + " by Winograd";
-    case PanelForm::Bf16x3: return s + " in parts";
+    case PanelForm::Bf16x3: return s + fmt::format(" in {} parts", p.run);
   }
   return s;
 }
@@ -105,7 +105,7 @@ Tensor at_points(const Tensor& t, const Packing& p) {
 Tensor in_parts(const Tensor& t, const Packing& p, const std::vector<int64_t>& rows) {
   Tensor out(DType::bf16, {p.elements()});
   rt::pack_bf16x3(
-      reinterpret_cast<rt::bfloat*>(out.mutable_bytes().data()), p.column.extent, p.k_total(),
+      reinterpret_cast<rt::bfloat*>(out.mutable_bytes().data()), p.column.extent, p.k_total(), p.run,
       [&](int64_t term, int64_t column) {
         return static_cast<float>(t.get(p.base_offset + rows[static_cast<size_t>(term)] + column * p.column.stride));
       });

@@ -215,15 +215,16 @@ void put_panels(Kernel& k) {
   });
 }
 
-void put_parts(Kernel& k) {
+void put_parts(Kernel& k, int64_t parts) {
   const Product p(k);
   std::vector<Expr> folds = p.segments;
   folds.push_back(p.k);
   const auto part = [&](int64_t number) {
-    const Expr at = bf16x3_offset(p.column, linear(folds), integer(number), p.terms());
+    const Expr at = bf16x3_offset(p.column, linear(folds), number, p.terms(), parts);
     return cast(read_at(Product::kB, DType::bf16, at, boolean(true), zero(DType::bf16)), DType::f32);
   };
-  const Expr sum = part(0) + part(1) + part(2);
+  Expr sum = part(0);
+  for (int64_t number = 1; number < parts; ++number) sum = sum + part(number);
   k.accumulated = rewrite(k.accumulated, [&](Expr e) {
     return e.op() == Op::Read && e.operand() == Product::kB ? cast(sum, e.type()) : e;
   });

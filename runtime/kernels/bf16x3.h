@@ -32,7 +32,7 @@ RT_FN void store_parts(const f32* from, bfloat* to, i64 part_step) {
   }
 }
 
-template <int MR, int NV, int Band, bool Ahead, int R, int S, class M, class N, class K, class Epilogue>
+template <int MR, int NV, int Band, int Parts, bool Ahead, int R, int S, class M, class N, class K, class Epilogue>
 struct Bf16x3 {
   using Sums = TileRegisterSums<f32, MR, NV>;
   using V = typename Sums::V;
@@ -41,7 +41,8 @@ struct Bf16x3 {
   static constexpr int kRows = kMostBlocks, kPanels = kRows + kBlocks;  // registers of rows and panels
   static constexpr i64 kPartOfRows = MR * kStepTerms;                   // elements of a tile's step
   static constexpr i64 kLine = 64 / sizeof(bfloat);                     // of the caches
-  static constexpr int kProducts = 6;                                   // of two floats' parts
+  static constexpr int kProducts = Parts + 3;                           // of two floats' parts
+  static constexpr i64 kStepOfPanel = Parts * kPartElements;
 
   RT_FN static TileShapes shapes() {
     TileShapes all;
@@ -148,7 +149,7 @@ struct Bf16x3 {
           for (int j = 0; j < W; ++j) __builtin_prefetch(line + j * panel_step, 0, 2);
       }
     }
-    RT_FN void step() { at += kParts16 * kPartElements; }
+    RT_FN void step() { at += kStepOfPanel; }
   };
   // Adds the products of steps [s, end), a step's smaller ones first.
   template <int W>
@@ -160,14 +161,15 @@ struct Bf16x3 {
     constexpr indices<kBlocks * W> sums{};
     RT_ROLLED
     for (; s < end; ++s, next.step()) {
-      const bfloat *const x = rows + s * kParts16 * kPartOfRows, *const w = panels + s * kParts16 * kPartElements;
-      load_rows(down, x, kHigh), load_panels(across, w, panel_step, kLow);
-      next.template bring<W>(0), multiply<W>(sums), load_panels(across, w, panel_step, kMiddle);
-      next.template bring<W>(1), multiply<W>(sums), load_rows(down, x, kMiddle);
-      next.template bring<W>(2), multiply<W>(sums), load_panels(across, w, panel_step, kHigh);
-      next.template bring<W>(3), multiply<W>(sums), load_rows(down, x, kLow);
-      next.template bring<W>(4), multiply<W>(sums), load_rows(down, x, kHigh);
-      next.template bring<W>(5), multiply<W>(sums);
+      const bfloat *const x = rows + s * kParts16 * kPartOfRows, *const w = panels + s * kStepOfPanel;
+      load_rows(down, x, kHigh);
+      if constexpr (Parts > kLow)
+        load_panels(across, w, panel_step, kLow), next.template bring<W>(5), multiply<W>(sums);
+      load_panels(across, w, panel_step, kMiddle), next.template bring<W>(0), multiply<W>(sums);
+      load_rows(down, x, kMiddle), next.template bring<W>(1), multiply<W>(sums);
+      load_panels(across, w, panel_step, kHigh), next.template bring<W>(2), multiply<W>(sums);
+      load_rows(down, x, kLow), next.template bring<W>(3), multiply<W>(sums);
+      load_rows(down, x, kHigh), next.template bring<W>(4), multiply<W>(sums);
     }
   }
   template <int... I>
@@ -183,13 +185,14 @@ struct Bf16x3 {
   // Of one row and a panel's columns, term by term.
   RT_FN V sum_anew(const f32* row, i64 panel) const {
     V sum{};
-    const bfloat* const from = weights + panel * bf16x3_panel_elements(terms());
+    const bfloat* const from = weights + panel * bf16x3_panel_elements(terms(), Parts);
     RT_ROLLED
     for (i64 t = 0; t < terms(); ++t) {
       f32 w[kPanel];
-      for (i64 l = 0; l < kPanel; ++l)
-        w[l] = to_float(from[bf16x3_offset(t, l, 0)]) + to_float(from[bf16x3_offset(t, l, 1)]) +
-               to_float(from[bf16x3_offset(t, l, 2)]);
+      for (i64 l = 0; l < kPanel; ++l) {
+        w[l] = 0;
+        for (int part = 0; part < Parts; ++part) w[l] += to_float(from[bf16x3_offset(t, l, part, Parts)]);
+      }
       sum = fma<V>(splat<V>(row[offset_of(t)]), load_next<f32, kPanel>(w), sum);
     }
     return sum;
@@ -244,9 +247,9 @@ struct Bf16x3 {
   // the midst of the next one's products, which do not wait for that.
   template <int W>
   RT_FN void column(const bfloat* staged, f32* totals, const Block& block, i64 tile, i64 tiles, i64 panel) const {
-    const i64 panel_step = bf16x3_panel_elements(terms()), half = block.steps / 2;
-    const bfloat* const panels = weights + panel * panel_step + block.first / kStepTerms * kParts16 * kPartElements;
-    const i64 lines = round_up_div(kParts16 * kPartElements / kLine / kProducts, tiles);  // a tile's share
+    const i64 panel_step = bf16x3_panel_elements(terms(), Parts), half = block.steps / 2;
+    const bfloat* const panels = weights + panel * panel_step + block.first / kStepTerms * kStepOfPanel;
+    const i64 lines = round_up_div(kStepOfPanel / kLine / kProducts, tiles);  // a tile's share
     V sums[2][MR * W];
     RT_ROLLED
     for (i64 i = 0; i <= tiles; ++i) {
@@ -296,12 +299,12 @@ struct Bf16x3 {
 }  // namespace detail
 
 // Tiles of MR rows by NV panels of 16 columns, `Band` of which, one below another, are in parts at once; m, n and k are
-// constants. Ahead: the next panels come from memory while those before them are multiplied. Chunks share the columns
-// of the bands.
-template <int MR, int NV, int Band, bool Ahead, int R, int S, class M, class N, class K, class Epilogue>
+// constants. Parts: of a weight. Ahead: the next panels come from memory while those before them are multiplied. Chunks
+// share the columns of the bands.
+template <int MR, int NV, int Band, int Parts, bool Ahead, int R, int S, class M, class N, class K, class Epilogue>
 RT_FN void bf16x3(const Call& call, Extents<R> outer, Extents<S> segments, M m, N n, K k, MatrixA<f32, R, S> a,
                   const bfloat* weights, Epilogue epilogue) {
-  using Loops = detail::Bf16x3<MR, NV, Band, Ahead, R, S, M, N, K, Epilogue>;
+  using Loops = detail::Bf16x3<MR, NV, Band, Parts, Ahead, R, S, M, N, K, Epilogue>;
   const detail::TileRegisters registers(Loops::shapes());
   Loops{call, outer, segments, m, n, k, a, weights, epilogue}.run();
 }

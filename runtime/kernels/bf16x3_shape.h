@@ -5,7 +5,7 @@
 // Computations, ARITH 2019; oneMKL's FLOAT_TO_BF16X3]
 // Weights: panels [n / 16 rounded up][steps][high, middle, low][16 pairs][16][2], 32 terms a step, the last ones filled
 // up with zeros. They are parted by rounding, which leaves remainders of both signs; rows, at run time, by cutting bits
-// off.
+// off. Weights of f16 have no low part.
 #pragma once
 #include "runtime/kernels/contract_shape.h"
 #include "runtime/rt/half.h"
@@ -18,23 +18,25 @@ inline constexpr i64 kPartElements = kPanel * kStepTerms;  // of a panel's step
 inline constexpr i64 kBlockSteps = 2 * kSumBlock / kStepTerms;
 
 constexpr i64 bf16x3_steps(i64 terms) { return round_up_div(terms, kStepTerms); }
-constexpr i64 bf16x3_panel_elements(i64 terms) { return bf16x3_steps(terms) * kParts16 * kPartElements; }
-constexpr i64 bf16x3_elements(i64 n, i64 terms) { return panels_of(n) * bf16x3_panel_elements(terms); }
-/// Where a panel has a part of lane l of term t.
-constexpr i64 bf16x3_offset(i64 t, i64 l, i64 part) {
-  return (t / kStepTerms * kParts16 + part) * kPartElements + t % kStepTerms / kPair * kPairRow + l * kPair + t % kPair;
+constexpr i64 bf16x3_panel_elements(i64 terms, i64 parts) { return bf16x3_steps(terms) * parts * kPartElements; }
+constexpr i64 bf16x3_elements(i64 n, i64 terms, i64 parts) {
+  return panels_of(n) * bf16x3_panel_elements(terms, parts);
+}
+/// Where a panel has a part of lane l of term t, one of `parts`.
+constexpr i64 bf16x3_offset(i64 t, i64 l, i64 part, i64 parts) {
+  return (t / kStepTerms * parts + part) * kPartElements + t % kStepTerms / kPair * kPairRow + l * kPair + t % kPair;
 }
 
-/// Writes bf16x3_elements(n, terms) elements, which are 0; at(t, column) is the logical matrix of f32. What has no
-/// parts (it is infinite, or rounds to that) is cut off, or stands as its high part alone.
+/// Writes bf16x3_elements(n, terms, parts) elements, which are 0; at(t, column) is the logical matrix of f32. What has
+/// no parts (it is infinite, or rounds to that) is cut off, or stands as its high part alone.
 template <class At>
-RT_FN void pack_bf16x3(bfloat* to, i64 n, i64 terms, At at) {
-  for (i64 p = 0; p < panels_of(n); ++p, to += bf16x3_panel_elements(terms))
+RT_FN void pack_bf16x3(bfloat* to, i64 n, i64 terms, i64 parts, At at) {
+  for (i64 p = 0; p < panels_of(n); ++p, to += bf16x3_panel_elements(terms, parts))
     for (i64 t = 0; t < terms; ++t)
       for (i64 l = 0; l < kPanel && p * kPanel + l < n; ++l) {
         f32 left = at(t, p * kPanel + l);
-        for (i64 part = 0; part < kParts16; ++part) {
-          bfloat& its = to[bf16x3_offset(t, l, part)] = to_bfloat(left);
+        for (i64 part = 0; part < parts; ++part) {
+          bfloat& its = to[bf16x3_offset(t, l, part, parts)] = to_bfloat(left);
           const bool is_infinite = (__builtin_bit_cast(u32, left) & 0x7fffff) == 0;
           if ((its.bits & 0x7fff) == 0x7f80 && !is_infinite) --its.bits;
           left = (its.bits & 0x7f80) == 0x7f80 ? 0 : left - to_float(its);
