@@ -14,7 +14,13 @@
 namespace cameo {
 namespace {
 
-bool is_known(Expr variable) { return variable && variable.extent().is_const(); }
+bool is_known(Expr variable) { return variable.extent().is_const(); }
+/// The fewest points that there are at any size.
+int64_t fewest(std::span<const Expr> variables) {
+  int64_t points = 1;
+  for (Expr v : variables) points *= static_cast<int64_t>(range_of(v.extent()).low);
+  return points;
+}
 
 struct Roles final : Match {  // wishes: `a`, and the weights in parts
   ContractMatch product;
@@ -40,7 +46,7 @@ class Bf16x3 final : public Family {
   std::string_view name() const override { return "bf16x3"; }
 
   Matched match(const Problem& p) const override {
-    constexpr int64_t kFewestColumns = 2 * rt::kPanel, kFewestTerms = 2 * rt::kStepTerms;
+    constexpr int64_t kFewestRows = 8, kFewestColumns = 2 * rt::kPanel, kFewestTerms = 2 * rt::kStepTerms;
     if (!p.target.machine.amx) return "the target has no tile registers";
     if (p.target.keeps_size) return "its weights would take half as much memory again";
     const Graph& g = p.graph;
@@ -57,10 +63,10 @@ class Bf16x3 final : public Family {
     auto packing = packing_of(g, p.layouts, m, {}, roles->column);
     if (!packing || !packing->groups.empty() || !guard_of(g.type(b).shape, m.b.index()).is_const(1))
       return "it has no known weights that all its rows share";
-    if (!std::ranges::all_of(m.folds, is_known) || !std::ranges::all_of(p.part.out.index, is_known))
-      return "only a run knows its sizes";
     if (packing->column.extent < kFewestColumns || packing->k_total() < kFewestTerms)
       return "it has too few columns or terms";
+    const int64_t points = fewest(p.part.out.index);
+    if (points / packing->column.extent < kFewestRows) return "it may have too few rows";
     packing->form = PanelForm::Bf16x3;
     packing->run = m.b.type() == DType::f16 ? rt::kParts16 - 1 : rt::kParts16;
     roles->wishes = {*a, in_panels(p.layouts, b, *packing)};
@@ -85,9 +91,11 @@ class Bf16x3 final : public Family {
   std::vector<Choice> candidates(const Kernel& k, const Target& target) const override {
     constexpr rt::Tile kTiles[] = {{2, 2}, {1, 3}, {3, 1}};  // in blocks
     const Product p(k);
+    const bool is_static = std::ranges::all_of(k.axes, is_known);
     std::vector<Choice> all;
     for (const rt::Tile& blocks : kTiles) {
-      const rt::Tile tile{static_cast<int>(rt::even_part(rows_of(p), blocks.rows * rt::kTileRows)),
+      const int64_t most = blocks.rows * rt::kTileRows;
+      const rt::Tile tile{static_cast<int>(is_static ? rt::even_part(rows_of(p), most) : most),
                           static_cast<int>(rt::even_part(rt::panels_of(p.n()), blocks.vectors))};
       const int64_t weights =
           rt::bf16x3_elements(p.n(), p.terms(), k.choice["parts"]) * static_cast<int64_t>(sizeof(uint16_t));

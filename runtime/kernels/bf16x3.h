@@ -109,17 +109,26 @@ struct Bf16x3 {
     for (; i + 4 <= count; i += 4) store(to + i, Lanes<4>{0}, load_next<f32, 4>(from + i));
     for (; i < count; ++i) to[i] = from[i];
   }
-  RT_FN i64 begin_of(i64 tile) const { return tile * MR + MR <= rows() ? tile * MR : rows() - MR; }
+  // Where a tile's rows begin: the last tile reaches back into the one before, if there are so many rows.
+  RT_FN i64 begin_of(i64 tile) const { return tile * MR + MR <= rows() || rows() < MR ? tile * MR : rows() - MR; }
+  RT_FN i64 rows_of(i64 begin) const { return rows() - begin < MR ? rows() - begin : MR; }
   RT_FN void stage(i64 tile, i64 count, i64 first, i64 steps, bfloat* to) const {
     RT_ROLLED
     for (const i64 end = tile + count; tile < end; ++tile, to += steps * kParts16 * kPartOfRows) {
-      const i64 begin = begin_of(tile);
+      const i64 begin = begin_of(tile), its_rows = rows_of(begin);
       RT_ROLLED
-      for (i64 i = 0; i < MR; ++i) {
+      for (i64 i = 0; i < its_rows; ++i) {
         i64 index[R == 0 ? 1 : R];
         stage_row(row_at(begin + i, index), first, steps, to + i * kStepTerms);
       }
+      if (its_rows < MR) clear_rows(its_rows, steps, to);
     }
+  }
+
+  RT_FN static void clear_rows(i64 row, i64 steps, bfloat* to) {
+    RT_ROLLED
+    for (i64 s = 0; s < steps * kParts16; ++s)
+      for (i64 i = row * kStepTerms; i < kPartOfRows; ++i) to[s * kPartOfRows + i].bits = 0;
   }
 
   // ---- products
@@ -200,7 +209,7 @@ struct Bf16x3 {
   // Sums that are no numbers, or infinite, of a tile's rows.
   template <int W>
   __attribute__((noinline, cold)) void repair(V* sums, i64 begin, i64 panel) const {
-    for (i64 i = 0; i < MR * W; ++i) {
+    for (i64 i = 0; i < rows_of(begin) * W; ++i) {
       i64 index[R == 0 ? 1 : R];
       sums[i] = sum_anew(row_at(begin + i / W, index), panel + i % W);
     }
@@ -214,7 +223,7 @@ struct Bf16x3 {
     i64 index[R == 0 ? 1 : R], row = (begin + known) % m;
     index_of<R>((begin + known) / m, outer, index);
     RT_ROLLED
-    for (i64 i = known; i < MR; ++i) {
+    for (i64 i = known; i < rows_of(begin); ++i) {
       TileSums<f32, 1, W, 1>::each_total(sums + i * W, n, panel * kPanel,
                                          [&](auto sum, int, auto col) __attribute__((always_inline)) {
                                            store_element<R>(epilogue, index, sum, row, col);
@@ -270,6 +279,7 @@ struct Bf16x3 {
   }
   RT_FN void run() const {
     const i64 tiles = round_up_div(rows(), MR), band_tiles = Band < tiles ? Band : tiles;
+    if (tiles == 0) return;
     const i64 bands = round_up_div(tiles, band_tiles), steps = bf16x3_steps(terms());
     const TileSplit columns = split_columns<NV>(n);
     bfloat* const staged = static_cast<bfloat*>(call.scratch);
@@ -298,7 +308,7 @@ struct Bf16x3 {
 
 }  // namespace detail
 
-// Tiles of MR rows by NV panels of 16 columns, `Band` of which, one below another, are in parts at once; m, n and k are
+// Tiles of MR rows by NV panels of 16 columns, `Band` of which, one below another, are in parts at once; n and k are
 // constants. Parts: of a weight. Ahead: the next panels come from memory while those before them are multiplied. Chunks
 // share the columns of the bands.
 template <int MR, int NV, int Band, int Parts, bool Ahead, int R, int S, class M, class N, class K, class Epilogue>
