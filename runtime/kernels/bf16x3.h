@@ -8,8 +8,7 @@
 // Sums that are no numbers are computed anew term by term: an infinite float has no parts. A float below 2^-102 has
 // fewer bits than it had, one below 2^-126 none.
 #pragma once
-#include "runtime/kernels/bf16x3_shape.h"
-#include "runtime/kernels/contract_amx.h"
+#include "runtime/kernels/bf16x3_products.h"
 #include "runtime/kernels/contract_operands.h"
 
 namespace rt {
@@ -17,38 +16,12 @@ namespace rt {
 #if !defined(RT_KERNEL)
 namespace detail {
 
-// 32 floats into their parts, `part_step` elements apart.
-RT_FN void store_parts(const f32* from, bfloat* to, i64 part_step) {
-  using Floats = vec<f32, 16>;
-  using Bits = vec<u32, 16>;
-  const auto high = [](Floats x) RT_INLINE { return (Floats)((Bits)x & 0xffff0000u); };
-  Floats x = load_next<f32, 16>(from), y = load_next<f32, 16>(from + 16);
-  for (int part = 0; part < kParts16; ++part) {
-    using Words = vec<u16, 32>;
-    const Words both = __builtin_shufflevector((Words)x, (Words)y, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27,
-                                               29, 31, 33, 35, 37, 39, 41, 43, 45, 47, 49, 51, 53, 55, 57, 59, 61, 63);
-    __builtin_memcpy(to + part * part_step, &both, sizeof both);
-    x -= high(x), y -= high(y);
-  }
-}
-
 template <int MR, int NV, int Band, int Parts, bool Ahead, int R, int S, class M, class N, class K, class Epilogue>
 struct Bf16x3 {
-  using Sums = TileRegisterSums<f32, MR, NV>;
-  using V = typename Sums::V;
-  static constexpr int kBlocks = Sums::kBlocks, kHeight = Sums::kHeight;
-  static_assert(kBlocks + NV <= kMostBlocks);
-  static constexpr int kRows = kMostBlocks, kPanels = kRows + kBlocks;  // registers of rows and panels
-  static constexpr i64 kPartOfRows = MR * kStepTerms;                   // elements of a tile's step
-  static constexpr i64 kLine = 64 / sizeof(bfloat);                     // of the caches
-  static constexpr int kProducts = Parts + 3;                           // of two floats' parts
-  static constexpr i64 kStepOfPanel = Parts * kPartElements;
-
-  RT_FN static TileShapes shapes() {
-    TileShapes all;
-    for (int tile = 0; tile < 2 * kMostBlocks; ++tile) all.set(tile, tile < kPanels ? kHeight : kTileRows);
-    return all;
-  }
+  using Products = ProductsInParts<MR, NV, Parts>;
+  using V = typename Products::Sums::V;
+  static constexpr i64 kStepOfRows = Products::kStepOfRows, kStepOfPanel = Products::kStepOfPanel;
+  static constexpr i64 kLine = 64 / sizeof(bfloat);  // of the caches
 
   const Call& call;
   Extents<R> outer;
@@ -91,8 +64,8 @@ struct Bf16x3 {
       for (i64 t = count; t < steps * kStepTerms; ++t) line[t] = 0;
     const bool stands = kRuns && count == steps * kStepTerms;
     RT_ROLLED
-    for (i64 s = 0; s < steps; ++s, to += kParts16 * kPartOfRows)
-      store_parts(stands ? from + offset_of(first + s * kStepTerms) : line + s * kStepTerms, to, kPartOfRows);
+    for (i64 s = 0; s < steps; ++s, to += kStepOfRows)
+      store_parts(stands ? from + offset_of(first + s * kStepTerms) : line + s * kStepTerms, to, Products::kPartOfRows);
   }
   RT_FN void gather(const f32* from, i64 first, i64 count, f32* line) const {
     i64 segment = first / k, at = first % k;
@@ -114,7 +87,7 @@ struct Bf16x3 {
   RT_FN i64 rows_of(i64 begin) const { return rows() - begin < MR ? rows() - begin : MR; }
   RT_FN void stage(i64 tile, i64 count, i64 first, i64 steps, bfloat* to) const {
     RT_ROLLED
-    for (const i64 end = tile + count; tile < end; ++tile, to += steps * kParts16 * kPartOfRows) {
+    for (const i64 end = tile + count; tile < end; ++tile, to += steps * kStepOfRows) {
       const i64 begin = begin_of(tile), its_rows = rows_of(begin);
       RT_ROLLED
       for (i64 i = 0; i < its_rows; ++i) {
@@ -128,22 +101,9 @@ struct Bf16x3 {
   RT_FN static void clear_rows(i64 row, i64 steps, bfloat* to) {
     RT_ROLLED
     for (i64 s = 0; s < steps * kParts16; ++s)
-      for (i64 i = row * kStepTerms; i < kPartOfRows; ++i) to[s * kPartOfRows + i].bits = 0;
+      for (i64 i = row * kStepTerms; i < Products::kPartOfRows; ++i) to[s * Products::kPartOfRows + i].bits = 0;
   }
 
-  // ---- products
-  template <int... I>
-  RT_FN static void load_rows(Indices<int, I...>, const bfloat* rows, int part) {
-    (..., load_tile<kRows + I>(rows + part * kPartOfRows + Sums::row_of(I) * kStepTerms, kTileBytes));
-  }
-  template <int... J>
-  RT_FN static void load_panels(Indices<int, J...>, const bfloat* panels, i64 panel_step, int part) {
-    (..., load_tile<kPanels + J>(panels + J * panel_step + part * kPartElements, kTileBytes));
-  }
-  template <int W, int... I>
-  RT_FN static void multiply(Indices<int, I...>) {
-    (..., add_tile_products<bfloat, I, kRows + I / W, kPanels + I % W>());
-  }
   // The next weights, brought from memory into the second cache while a tile is summed: so many lines of each panel
   // before each of a step's products.
   struct Next {
@@ -160,35 +120,6 @@ struct Bf16x3 {
     }
     RT_FN void step() { at += kStepOfPanel; }
   };
-  // Adds the products of steps [s, end), a step's smaller ones first.
-  template <int W>
-  RT_FN static void multiply_steps(const bfloat* rows, const bfloat* panels, i64 panel_step, i64 s, i64 end,
-                                   Next& next) {
-    enum { kHigh, kMiddle, kLow };
-    constexpr indices<kBlocks> down{};
-    constexpr indices<W> across{};
-    constexpr indices<kBlocks * W> sums{};
-    RT_ROLLED
-    for (; s < end; ++s, next.step()) {
-      const bfloat *const x = rows + s * kParts16 * kPartOfRows, *const w = panels + s * kStepOfPanel;
-      load_rows(down, x, kHigh);
-      if constexpr (Parts > kLow)
-        load_panels(across, w, panel_step, kLow), next.template bring<W>(5), multiply<W>(sums);
-      load_panels(across, w, panel_step, kMiddle), next.template bring<W>(0), multiply<W>(sums);
-      load_rows(down, x, kMiddle), next.template bring<W>(1), multiply<W>(sums);
-      load_panels(across, w, panel_step, kHigh), next.template bring<W>(2), multiply<W>(sums);
-      load_rows(down, x, kLow), next.template bring<W>(3), multiply<W>(sums);
-      load_rows(down, x, kHigh), next.template bring<W>(4), multiply<W>(sums);
-    }
-  }
-  template <int... I>
-  RT_FN static void clear(Indices<int, I...>) {
-    (..., clear_tile<I>());
-  }
-  template <int W, int... I>
-  RT_FN static void put(Indices<int, I...>, V* totals) {
-    (..., store_tile<I>(totals + Sums::row_of(I / W) * W + I % W, W * i64(sizeof(V))));
-  }
 
   // ---- sums
   // Of one row and a panel's columns, term by term.
@@ -217,9 +148,7 @@ struct Bf16x3 {
   template <int W>
   RT_FN void store_sums(V* sums, i64 tile, i64 panel) const {
     const i64 begin = begin_of(tile), known = tile * MR - begin;
-    V nothing{};
-    for (i64 i = 0; i < MR * W; ++i) nothing = fma<V>(sums[i], V{}, nothing);
-    if (__builtin_expect(any(is_nan(nothing)), false)) repair<W>(sums, begin, panel);
+    if (__builtin_expect(has_no_parts(sums, MR * W), false)) repair<W>(sums, begin, panel);
     i64 index[R == 0 ? 1 : R], row = (begin + known) % m;
     index_of<R>((begin + known) / m, outer, index);
     RT_ROLLED
@@ -258,22 +187,22 @@ struct Bf16x3 {
   RT_FN void column(const bfloat* staged, f32* totals, const Block& block, i64 tile, i64 tiles, i64 panel) const {
     const i64 panel_step = bf16x3_panel_elements(terms(), Parts), half = block.steps / 2;
     const bfloat* const panels = weights + panel * panel_step + block.first / kStepTerms * kStepOfPanel;
-    const i64 lines = round_up_div(kStepOfPanel / kLine / kProducts, tiles);  // a tile's share
+    const i64 lines = round_up_div(kStepOfPanel / kLine / Products::kProducts, tiles);  // a tile's share
     V sums[2][MR * W];
     RT_ROLLED
     for (i64 i = 0; i <= tiles; ++i) {
-      Next next{panels + W * panel_step + i * lines * kProducts * kLine, panel_step, lines};
-      const bfloat* const rows = staged + i * block.steps * kParts16 * kPartOfRows;
+      Next next{panels + W * panel_step + i * lines * Products::kProducts * kLine, panel_step, lines};
+      const bfloat* const rows = staged + i * block.steps * kStepOfRows;
       if (i < tiles) {
-        clear(indices<kBlocks * W>{});
-        multiply_steps<W>(rows, panels, panel_step, 0, half, next);
+        Products::template clear<W>();
+        Products::template multiply_steps<W>(rows, panels, panel_step, 0, half, next);
       }
       if (i > 0)
         finish<W>(sums[(i - 1) % 2], reinterpret_cast<V*>(totals + ((i - 1) * panels_of(n) + panel) * MR * kPanel),
                   block, tile + i - 1, panel);
       if (i < tiles) {
-        multiply_steps<W>(rows, panels, panel_step, half, block.steps, next);
-        put<W>(indices<kBlocks * W>{}, sums[i % 2]);
+        Products::template multiply_steps<W>(rows, panels, panel_step, half, block.steps, next);
+        Products::template put<W>(reinterpret_cast<f32*>(sums[i % 2]), W * kPanel);
       }
     }
   }
@@ -283,8 +212,8 @@ struct Bf16x3 {
     const i64 bands = round_up_div(tiles, band_tiles), steps = bf16x3_steps(terms());
     const TileSplit columns = split_columns<NV>(n);
     bfloat* const staged = static_cast<bfloat*>(call.scratch);
-    f32* const totals = reinterpret_cast<f32*>(staged + band_tiles * (steps < kBlockSteps ? steps : kBlockSteps) *
-                                                            kParts16 * kPartOfRows);
+    f32* const totals =
+        reinterpret_cast<f32*>(staged + band_tiles * (steps < kBlockSteps ? steps : kBlockSteps) * kStepOfRows);
     const i64 units = bands * columns.parts, end = units * (call.chunk + 1) / call.chunks;
     RT_ROLLED
     for (i64 u = units * call.chunk / call.chunks, next; u < end; u = next) {
@@ -315,7 +244,7 @@ template <int MR, int NV, int Band, int Parts, bool Ahead, int R, int S, class M
 RT_FN void bf16x3(const Call& call, Extents<R> outer, Extents<S> segments, M m, N n, K k, MatrixA<f32, R, S> a,
                   const bfloat* weights, Epilogue epilogue) {
   using Loops = detail::Bf16x3<MR, NV, Band, Parts, Ahead, R, S, M, N, K, Epilogue>;
-  const detail::TileRegisters registers(Loops::shapes());
+  const detail::TileRegisters registers(Loops::Products::shapes());
   Loops{call, outer, segments, m, n, k, a, weights, epilogue}.run();
 }
 #endif

@@ -1,0 +1,116 @@
+// Products of floats in parts (bf16x3_shape.h) by tile registers, for a tile of MR rows by up to NV panels of 16
+// columns: rows stand as [step][high, middle, low][MR][32], panels as [step][their parts][16 pairs][16][2]. Parts: of a
+// panel's numbers.
+#pragma once
+#include "runtime/kernels/bf16x3_shape.h"
+#include "runtime/kernels/contract_amx.h"
+
+namespace rt {
+
+#if !defined(RT_KERNEL)
+namespace detail {
+
+// 32 floats into their parts, `part_step` elements apart.
+RT_FN void store_parts(const f32* from, bfloat* to, i64 part_step) {
+  using Floats = vec<f32, 16>;
+  using Bits = vec<u32, 16>;
+  const auto high = [](Floats x) RT_INLINE { return (Floats)((Bits)x & 0xffff0000u); };
+  Floats x = load_next<f32, 16>(from), y = load_next<f32, 16>(from + 16);
+  for (int part = 0; part < kParts16; ++part) {
+    using Words = vec<u16, 32>;
+    const Words both = __builtin_shufflevector((Words)x, (Words)y, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27,
+                                               29, 31, 33, 35, 37, 39, 41, 43, 45, 47, 49, 51, 53, 55, 57, 59, 61, 63);
+    __builtin_memcpy(to + part * part_step, &both, sizeof both);
+    x -= high(x), y -= high(y);
+  }
+}
+
+struct NothingAhead {
+  template <int W>
+  RT_FN void bring(int) {}
+  RT_FN void step() {}
+};
+
+template <int MR, int NV, int Parts = kParts16>
+struct ProductsInParts {
+  using Sums = TileRegisterSums<f32, MR, NV>;
+  static constexpr int kBlocks = Sums::kBlocks, kHeight = Sums::kHeight;
+  static_assert(kBlocks + NV <= kMostBlocks);
+  static constexpr int kRows = kMostBlocks, kPanels = kRows + kBlocks;  // registers of rows and panels
+  static constexpr int kProducts = Parts + 3;                           // of two floats' parts
+  static constexpr i64 kPartOfRows = MR * kStepTerms;                   // elements of a tile's step
+  static constexpr i64 kStepOfRows = kParts16 * kPartOfRows, kStepOfPanel = Parts * kPartElements;
+
+  RT_FN static TileShapes shapes() {
+    TileShapes all;
+    for (int tile = 0; tile < 2 * kMostBlocks; ++tile) all.set(tile, tile < kPanels ? kHeight : kTileRows);
+    return all;
+  }
+
+  template <int W>
+  RT_FN static void clear() {
+    clear(indices<kBlocks * W>{});
+  }
+  // Adds the products of steps [s, end), a step's smaller ones first; before each of a step's kProducts `ahead` brings
+  // its part of what comes next.
+  template <int W, class Next>
+  RT_FN static void multiply_steps(const bfloat* rows, const bfloat* panels, i64 panel_step, i64 s, i64 end,
+                                   Next& ahead) {
+    enum { kHigh, kMiddle, kLow };
+    constexpr indices<kBlocks> down{};
+    constexpr indices<W> across{};
+    constexpr indices<kBlocks * W> sums{};
+    RT_ROLLED
+    for (; s < end; ++s, ahead.step()) {
+      const bfloat *const x = rows + s * kStepOfRows, *const w = panels + s * kStepOfPanel;
+      load_rows(down, x, kHigh);
+      if constexpr (Parts > kLow)
+        load_panels(across, w, panel_step, kLow), ahead.template bring<W>(5), multiply<W>(sums);
+      load_panels(across, w, panel_step, kMiddle), ahead.template bring<W>(0), multiply<W>(sums);
+      load_rows(down, x, kMiddle), ahead.template bring<W>(1), multiply<W>(sums);
+      load_panels(across, w, panel_step, kHigh), ahead.template bring<W>(2), multiply<W>(sums);
+      load_rows(down, x, kLow), ahead.template bring<W>(3), multiply<W>(sums);
+      load_rows(down, x, kHigh), ahead.template bring<W>(4), multiply<W>(sums);
+    }
+  }
+  // The sums to memory, rows so many floats apart.
+  template <int W>
+  RT_FN static void put(f32* to, i64 row_stride) {
+    put<W>(indices<kBlocks * W>{}, to, row_stride);
+  }
+
+ private:
+  template <int... I>
+  RT_FN static void clear(Indices<int, I...>) {
+    (..., clear_tile<I>());
+  }
+  template <int... I>
+  RT_FN static void load_rows(Indices<int, I...>, const bfloat* rows, int part) {
+    (..., load_tile<kRows + I>(rows + part * kPartOfRows + Sums::row_of(I) * kStepTerms, kTileBytes));
+  }
+  template <int... J>
+  RT_FN static void load_panels(Indices<int, J...>, const bfloat* panels, i64 panel_step, int part) {
+    (..., load_tile<kPanels + J>(panels + J * panel_step + part * kPartElements, kTileBytes));
+  }
+  template <int W, int... I>
+  RT_FN static void multiply(Indices<int, I...>) {
+    (..., add_tile_products<bfloat, I, kRows + I / W, kPanels + I % W>());
+  }
+  template <int W, int... I>
+  RT_FN static void put(Indices<int, I...>, f32* to, i64 row_stride) {
+    (..., store_tile<I>(to + Sums::row_of(I / W) * row_stride + I % W * kPanel, row_stride * i64(sizeof(f32))));
+  }
+};
+
+// Whether a sum is no number, or infinite: an infinite float has no parts.
+template <class V>
+RT_FN bool has_no_parts(const V* sums, i64 count) {
+  V nothing{};
+  for (i64 i = 0; i < count; ++i) nothing = fma<V>(sums[i], V{}, nothing);
+  return any(is_nan(nothing));
+}
+
+}  // namespace detail
+#endif
+
+}  // namespace rt
