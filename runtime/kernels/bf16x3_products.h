@@ -11,18 +11,19 @@ namespace rt {
 namespace detail {
 
 // 32 floats into their parts, `part_step` elements apart.
-RT_FN void store_parts(const f32* from, bfloat* to, i64 part_step) {
+RT_FN void store_parts(vec<f32, 16> x, vec<f32, 16> y, bfloat* to, i64 part_step) {
   using Floats = vec<f32, 16>;
-  using Bits = vec<u32, 16>;
-  const auto high = [](Floats x) RT_INLINE { return (Floats)((Bits)x & 0xffff0000u); };
-  Floats x = load_next<f32, 16>(from), y = load_next<f32, 16>(from + 16);
+  using Words = vec<u16, 32>;
+  const auto high = [](Floats v) RT_INLINE { return (Floats)((vec<u32, 16>)v & 0xffff0000u); };
   for (int part = 0; part < kParts16; ++part) {
-    using Words = vec<u16, 32>;
     const Words both = __builtin_shufflevector((Words)x, (Words)y, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27,
                                                29, 31, 33, 35, 37, 39, 41, 43, 45, 47, 49, 51, 53, 55, 57, 59, 61, 63);
     __builtin_memcpy(to + part * part_step, &both, sizeof both);
     x -= high(x), y -= high(y);
   }
+}
+RT_FN void store_parts(const f32* from, bfloat* to, i64 part_step) {
+  store_parts(load_next<f32, 16>(from), load_next<f32, 16>(from + 16), to, part_step);
 }
 
 struct NothingAhead {
