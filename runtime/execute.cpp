@@ -54,7 +54,10 @@ void run_alone(Execution& run, uint32_t index, uint32_t chunks) {
                   run.schedule->refs + row.refs,
                   run.strings};
   run.fault.row = index;
-  for (; call.chunk < call.chunks; ++call.chunk) run.kernels[row.kernel](call);
+  for (int32_t place = 0; place < call.chunks; ++place) {
+    call.chunk = run.turned ? call.chunks - 1 - place : place;
+    run.kernels[row.kernel](call);
+  }
 }
 
 // This row, or with threads to share them the stretch that begins with it; the row behind. An observed run has rows by

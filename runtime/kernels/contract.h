@@ -149,9 +149,10 @@ struct Contraction {
   // The tiles of `length` rows of tiles from number `before` on, or of each point's: those numbered u to `end`, one
   // column after another, so that its panels stay in the cache.
   RT_FN void run_band(i64 u, i64 end, i64 before, i64 length) const {
+    const i64 both = u + end - 1;
     RT_ROLLED
     while (u < end) {
-      const i64 tile = kOneRow && call.turned ? columns.parts - 1 - u : u;
+      const i64 tile = kOneRow && call.turned ? both - u : u;
       const i64 part = tile / length % columns.parts, panel = columns.begin(part),
                 width = columns.begin(part + 1) - panel;
       const i64 first = before + u % length + (b.shared() ? 0 : u / length / columns.parts * rows.parts);

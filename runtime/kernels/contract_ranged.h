@@ -218,7 +218,7 @@ struct RangedContraction {
     Stretch next;
     RT_ROLLED
     for (i64 at = share.begin; at < share.end; at += next.count) {
-      const i64 tile = backwards ? tiles - 1 - at : at, end = backwards ? tiles : share.end;
+      const i64 tile = backwards ? share.begin + share.end - 1 - at : at, end = backwards ? tiles : share.end;
       next = stretch_of(tile, end, points, rows.parts, columns.parts, b.shared(), Band);
       run_stretch(totals, next);
     }
