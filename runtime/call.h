@@ -52,6 +52,7 @@ struct Call {  // the share of a kernel's work that one CPU thread or one block 
   int32_t chunk, chunks;
   ListHeap* lists = nullptr;  // of a kernel that makes lists, of which there is one chunk
   bool turned = false;        // an odd round of a loop: what is read backwards begins with what the caches still hold
+  bool again = false;         // `scratch` is as this thread's last chunk of the same kernel and operands has left it
 };
 
 struct Text {

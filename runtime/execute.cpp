@@ -56,6 +56,7 @@ void run_alone(Execution& run, uint32_t index, uint32_t chunks) {
   run.fault.row = index;
   for (int32_t place = 0; place < call.chunks; ++place) {
     call.chunk = run.turned ? call.chunks - 1 - place : place;
+    call.again = place > 0;
     run.kernels[row.kernel](call);
   }
 }

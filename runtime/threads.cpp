@@ -53,7 +53,8 @@ uint32_t chunk_at(uint32_t place, uint32_t chunks, bool turned) {
   __atomic_store_n(&job.keeping, 0, __ATOMIC_RELEASE);
 }
 
-void run_chunk(Job& job, uint32_t chunk, int32_t worker) {
+// The row that the chunk is of; `last`: that of this thread's chunk before.
+uint32_t run_chunk(Job& job, uint32_t chunk, int32_t worker, uint32_t last) {
   const Stretch& stretch = *job.stretch;  // stable: the job cannot end before this chunk has
   const Row* rows = stretch.schedule->rows;
   uint32_t row = stretch.begin, of_row = chunk;
@@ -61,12 +62,15 @@ void run_chunk(Job& job, uint32_t chunk, int32_t worker) {
   Fault fault = {};
   RowCall call = call_of(stretch, rows[row]);
   call.chunk = static_cast<int32_t>(of_row);
+  call.again = row == last;
   call.fault = &fault;
   call.scratch = stretch.scratch + static_cast<uint64_t>(worker) * stretch.scratch_stride;
   stretch.kernels[rows[row].kernel](call);
-  if (!fault.code) return;
-  fault.row = row;
-  keep_fault(job, chunk, fault);
+  if (fault.code) {
+    fault.row = row;
+    keep_fault(job, chunk, fault);
+  }
+  return row;
 }
 
 }  // namespace
@@ -88,11 +92,12 @@ void publish(Job& job, const Stretch& stretch) {
 
 void drain(Job& job, int32_t worker) {
   const bool backwards = worker % 2;
+  uint32_t row = ~0U;
   while (is_open(__atomic_load_n(&job.claim, __ATOMIC_ACQUIRE))) {
     const uint64_t claim = __atomic_fetch_add(&job.claim, backwards ? kOneLast : kOneFirst, __ATOMIC_ACQ_REL);
     if (!is_open(claim)) return;
     const uint32_t chunks = all_of(claim), place = backwards ? chunks - 1 - last_of(claim) : first_of(claim);
-    run_chunk(job, chunk_at(place, chunks, job.stretch->turned), worker);
+    row = run_chunk(job, chunk_at(place, chunks, job.stretch->turned), worker, row);
     __atomic_fetch_add(&job.done, 1, __ATOMIC_RELEASE);
   }
 }

@@ -130,13 +130,15 @@ class Bf16x3 final : public Family {
     const Product p(k);
     k.scratch_bytes = rt::bf16x3_scratch_bytes(choice["rows"] * choice["band"], p.n(), p.terms());
   }
-  /// A chunk brings the rows of its bands into parts, which shall take little beside multiplying them.
+  /// A thread brings the rows of its chunks' bands into parts, which shall take little beside multiplying them: once
+  /// for all chunks of a band, or, of more terms than a block, for each.
   int64_t chunks(const Kernel& k, const Target& target) const override {
-    constexpr int64_t kFewestPanels = 24;
+    constexpr int64_t kFewestPanels = 24, kFewPanels = 4;
     constexpr double kTimes = 1.5;  // as fast as products of f32
     const Product p(k);
     const double products = static_cast<double>(rows_of(p) * p.n() * p.terms());
-    const int64_t parts = std::max<int64_t>(1, rt::panels_of(p.n()) / kFewestPanels);
+    const int64_t panels = rt::bf16x3_steps(p.terms()) > rt::kBlockSteps ? kFewestPanels : kFewPanels;
+    const int64_t parts = std::max<int64_t>(1, rt::panels_of(p.n()) / panels);
     return std::min(bands_of(p, k.choice) * parts, chunks_by_work(k, products / rt::kPanel / kTimes, target));
   }
 

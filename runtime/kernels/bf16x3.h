@@ -211,7 +211,9 @@ struct Bf16x3 {
     if (tiles == 0) return;
     const i64 bands = round_up_div(tiles, band_tiles), steps = bf16x3_steps(terms());
     const TileSplit columns = split_columns<NV>(n);
-    bfloat* const staged = static_cast<bfloat*>(call.scratch);
+    i64& band_in_parts = *static_cast<i64*>(call.scratch);
+    if (!call.again) band_in_parts = -1;
+    bfloat* const staged = reinterpret_cast<bfloat*>(static_cast<char*>(call.scratch) + kBandNumber);
     f32* const totals =
         reinterpret_cast<f32*>(staged + band_tiles * (steps < kBlockSteps ? steps : kBlockSteps) * kStepOfRows);
     const i64 units = bands * columns.parts, end = units * (call.chunk + 1) / call.chunks;
@@ -224,7 +226,8 @@ struct Bf16x3 {
       for (i64 step = 0; step < steps; step += kBlockSteps) {
         const i64 its_steps = steps - step < kBlockSteps ? steps - step : kBlockSteps;
         const Block block{step * kStepTerms, its_steps, step == 0, step + its_steps == steps};
-        stage(tile, count, block.first, block.steps, staged);
+        if (band_in_parts != band) stage(tile, count, block.first, block.steps, staged);
+        band_in_parts = block.begins && block.ends ? band : -1;
         RT_ROLLED
         for (i64 c = u % columns.parts; c < u % columns.parts + next - u; ++c)
           each_size<NV, Constant<panels_of(N::value)>>(columns, c, [&](auto size) __attribute__((always_inline)) {

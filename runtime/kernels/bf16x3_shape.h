@@ -44,11 +44,13 @@ RT_FN void pack_bf16x3(bfloat* to, i64 n, i64 terms, i64 parts, At at) {
       }
 }
 
-/// Bytes of Call::scratch: a band's rows in parts, of a block of terms, and, of more terms, their sums so far.
+/// Bytes of Call::scratch: the number of a band, its rows in parts, of a block of terms, and, of more terms, their sums
+/// so far.
+inline constexpr i64 kBandNumber = 64;
 constexpr i64 bf16x3_scratch_bytes(i64 band_rows, i64 n, i64 terms) {
   const i64 steps = bf16x3_steps(terms), staged = steps < kBlockSteps ? steps : kBlockSteps;
   const i64 parts = band_rows * staged * kParts16 * kStepTerms * i64(sizeof(bfloat));
-  return parts + (steps > kBlockSteps ? band_rows * panels_of(n) * kPanel * i64(sizeof(f32)) : 0);
+  return kBandNumber + parts + (steps > kBlockSteps ? band_rows * panels_of(n) * kPanel * i64(sizeof(f32)) : 0);
 }
 
 }  // namespace rt
