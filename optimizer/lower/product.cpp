@@ -223,7 +223,7 @@ void put_parts(Kernel& k) {
     const Expr at = bf16x3_offset(p.column, linear(folds), integer(number), p.terms());
     return cast(read_at(Product::kB, DType::bf16, at, boolean(true), zero(DType::bf16)), DType::f32);
   };
-  const Expr sum = part(0) + part(1) + part(2);
+  const Expr sum = part(2) + part(1) + part(0);  // the largest floats' first two are more than any float
   k.accumulated =
       rewrite(k.accumulated, [&](Expr e) { return e.op() == Op::Read && e.operand() == Product::kB ? sum : e; });
 }

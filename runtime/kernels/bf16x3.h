@@ -182,17 +182,18 @@ struct Bf16x3 {
   // ---- sums
   // Of one row and a panel's columns, term by term.
   RT_FN V sum_anew(const f32* row, i64 panel) const {
-    V sum{};
+    V total{}, sum{};
     const bfloat* const from = weights + panel * bf16x3_panel_elements(terms());
     RT_ROLLED
     for (i64 t = 0; t < terms(); ++t) {
+      if (t % kSumBlock == 0) total += sum, sum = V{};
       f32 w[kPanel];
-      for (i64 l = 0; l < kPanel; ++l)
-        w[l] = to_float(from[bf16x3_offset(t, l, 0)]) + to_float(from[bf16x3_offset(t, l, 1)]) +
-               to_float(from[bf16x3_offset(t, l, 2)]);
+      for (i64 l = 0; l < kPanel; ++l)  // the largest floats' first two parts are more than any float
+        w[l] = to_float(from[bf16x3_offset(t, l, 2)]) + to_float(from[bf16x3_offset(t, l, 1)]) +
+               to_float(from[bf16x3_offset(t, l, 0)]);
       sum = fma<V>(splat<V>(row[offset_of(t)]), load_next<f32, kPanel>(w), sum);
     }
-    return sum;
+    return total + sum;
   }
   // Sums that are no numbers, or infinite, of a tile's rows.
   template <int W>
