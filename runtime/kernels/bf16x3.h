@@ -5,8 +5,8 @@
 // blocks are summed by themselves, as contract does. A processor multiplies bf16 some sixteen times as fast as it
 // multiplies f32, so this is bound by a sixth of that, by the way of the weights from memory, or by what is made of few
 // columns.
-// Sums that are no numbers are computed anew term by term: an infinite float has no parts. A float below 2^-102 has
-// fewer bits than it had, one below 2^-126 none.
+// Sums that are no numbers are computed anew term by term: an infinite float has no parts. A float below 2^-102, of
+// the rows, the weights or their products, has fewer bits than it had, one below 2^-126 none.
 #pragma once
 #include "runtime/kernels/bf16x3_shape.h"
 #include "runtime/kernels/contract_amx.h"
