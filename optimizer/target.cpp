@@ -145,14 +145,14 @@ Target find_native(bool for_bf16) {
                   __builtin_cpu_supports("avx512cd");
   const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
   const bool vnni = v4 && __builtin_cpu_supports("avx512vnni");
-  const bool bf16 = for_bf16 && vnni && __builtin_cpu_supports("avx512bf16");
-  const bool amx = vnni && has_tile_registers();
-  Target t = *find_target(amx    ? "x86-64-v4-amx"
-                          : bf16 ? "x86-64-v4-bf16"
-                          : vnni ? "x86-64-v4-vnni"
-                          : v4   ? "x86-64-v4"
-                          : v3   ? "x86-64-v3"
-                                 : "x86-64-v2");
+  const bool bf16 = vnni && __builtin_cpu_supports("avx512bf16");
+  const bool amx = bf16 && has_tile_registers();
+  Target t = *find_target(amx                ? "x86-64-v4-amx"
+                          : bf16 && for_bf16 ? "x86-64-v4-bf16"
+                          : vnni             ? "x86-64-v4-vnni"
+                          : v4               ? "x86-64-v4"
+                          : v3               ? "x86-64-v3"
+                                             : "x86-64-v2");
   const MachineModel named = t.machine;
   t.machine = this_machine(t);
   t.machine.dot8 = named.dot8, t.machine.dot16 = named.dot16, t.machine.amx = named.amx;

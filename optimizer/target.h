@@ -89,7 +89,8 @@ Target gpu_target(std::vector<std::string> architectures);
 const Target& host_target();
 bool is_gpu_architecture(std::string_view name);
 /// The named target that fits this machine's instruction set best, with the rates of this machine where they are known.
-/// `precision`: of products of f32; those of f32 ask for no instructions on bf16, so that more processors run them.
+/// `precision`: of products of f32; those of f32 ask for no instructions on bf16, so that more processors run them,
+/// but in tile registers, by which they are multiplied.
 const Target& native_target(DType precision = DType::f32);
 
 }  // namespace cameo

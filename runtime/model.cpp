@@ -239,6 +239,17 @@ const Image* choose_image(const Program& program, uint64_t host) {
   return nullptr;
 }
 
+namespace {
+
+// The image of a processor, or, where the system denies this process its tile registers, the next one that needs none.
+const Image* allowed_image(const Program& program, const Image* image, uint64_t host) {
+  if (!(image->cpu_features & kAmxTile) || allow_tile_registers()) return image;
+  const Image* other = choose_image(program, host & ~uint64_t{kAmxTile});
+  return other ? other : image;
+}
+
+}  // namespace
+
 cameo_options default_options() {
   cameo_options options = {};
   options.struct_size = sizeof options;
@@ -305,7 +316,8 @@ cameo_status create_model(const Program& program, const cameo_options* given, ca
     if (!open_image(program, *gpu, options, out, &reason)) return CAMEO_OK;
     log_fallback(options, reason);
   }
-  return cpu ? open_image(program, *cpu, options, out, error) : no_image(program, host, error);
+  if (!cpu) return no_image(program, host, error);
+  return open_image(program, *allowed_image(program, cpu, host), options, out, error);
 }
 
 void retain_model(cameo_model* model) {

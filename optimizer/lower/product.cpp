@@ -223,8 +223,8 @@ void put_parts(Kernel& k, int64_t parts) {
     const Expr at = bf16x3_offset(p.column, linear(folds), number, p.terms(), parts);
     return cast(read_at(Product::kB, DType::bf16, at, boolean(true), zero(DType::bf16)), DType::f32);
   };
-  Expr sum = part(0);
-  for (int64_t number = 1; number < parts; ++number) sum = sum + part(number);
+  Expr sum = part(parts - 1);  // the largest floats' first two are more than any float
+  for (int64_t number = parts - 2; number >= 0; --number) sum = sum + part(number);
   k.accumulated = rewrite(k.accumulated, [&](Expr e) {
     return e.op() == Op::Read && e.operand() == Product::kB ? cast(sum, e.type()) : e;
   });

@@ -5,8 +5,8 @@
 // blocks are summed by themselves, as contract does. A processor multiplies bf16 some sixteen times as fast as it
 // multiplies f32, so this is bound by a sixth of that, by the way of the weights from memory, or by what is made of few
 // columns.
-// Sums that are no numbers are computed anew term by term: an infinite float has no parts. A float below 2^-102 has
-// fewer bits than it had, one below 2^-126 none.
+// Sums that are no numbers are computed anew term by term: an infinite float has no parts. A float below 2^-102, of
+// the rows, the weights or their products, has fewer bits than it had, one below 2^-126 none.
 #pragma once
 #include "runtime/kernels/bf16x3_products.h"
 #include "runtime/kernels/contract_operands.h"
@@ -124,18 +124,19 @@ struct Bf16x3 {
   // ---- sums
   // Of one row and a panel's columns, term by term.
   RT_FN V sum_anew(const f32* row, i64 panel) const {
-    V sum{};
+    V total{}, sum{};
     const bfloat* const from = weights + panel * bf16x3_panel_elements(terms(), Parts);
     RT_ROLLED
     for (i64 t = 0; t < terms(); ++t) {
+      if (t % kSumBlock == 0) total += sum, sum = V{};
       f32 w[kPanel];
       for (i64 l = 0; l < kPanel; ++l) {
-        w[l] = 0;
-        for (int part = 0; part < Parts; ++part) w[l] += to_float(from[bf16x3_offset(t, l, part, Parts)]);
+        w[l] = 0;  // the largest floats' first two parts are more than any float
+        for (int part = Parts - 1; part >= 0; --part) w[l] += to_float(from[bf16x3_offset(t, l, part, Parts)]);
       }
       sum = fma<V>(splat<V>(row[offset_of(t)]), load_next<f32, kPanel>(w), sum);
     }
-    return sum;
+    return total + sum;
   }
   // Sums that are no numbers, or infinite, of a tile's rows.
   template <int W>

@@ -169,7 +169,8 @@ TEST_F(Build, SeveralTargetsStandInOneArtifactWidestFirst) {
 }
 
 TEST_F(Build, EveryTargetAloneGivesRightResults) {
-  for (const char* target : {"x86-64-v2", "x86-64-v3", "x86-64-v4", "x86-64-v4-vnni", "x86-64-v4-bf16"}) {
+  for (const char* target :
+       {"x86-64-v2", "x86-64-v3", "x86-64-v4", "x86-64-v4-vnni", "x86-64-v4-bf16", "x86-64-v4-amx"}) {
     ASSERT_EQ(
         cameo({"build", digits_, "-o", "a.so", std::string("--target=cpu:") + target, "--golden=" + golden_}).code, 0);
     const Ended e = run(path("a.so"), {"test"});

@@ -66,7 +66,8 @@ TEST_F(Precision, KeepsTheProductsOfNodesThatAreNamed) {
 }
 
 TEST_F(Precision, IsJudgedByWhatItsOwnRoundingMakes) {
-  for (const char* target : {"x86-64-v2", "x86-64-v3", "x86-64-v4", "x86-64-v4-vnni", "x86-64-v4-bf16"}) {
+  for (const char* target :
+       {"x86-64-v2", "x86-64-v3", "x86-64-v4", "x86-64-v4-vnni", "x86-64-v4-bf16", "x86-64-v4-amx"}) {
     const Words flags{"--precision=bf16", "--golden=random:2", std::string("--target=cpu:") + target};
     ASSERT_EQ(build("a.so", flags).code, 0) << target;
     const Ended e = run(path("a.so"), {"test"});

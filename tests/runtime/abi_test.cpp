@@ -1,8 +1,14 @@
 // What the table promises: descriptions, checks of everything that is passed in, who owns what, callbacks, state,
 // goldens.
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <cstring>
 #include <string>
 
+#include "runtime/cpu.h"
+#include "runtime/model.h"
 #include "tests/runtime/harness.h"
 
 namespace {
@@ -333,6 +339,45 @@ TEST(Model, SaysWhatTheProcessorLacks) {
   EXPECT_EQ(api.model_create(nullptr, &model, &error), CAMEO_UNAVAILABLE);
   EXPECT_EQ(model, nullptr);
   EXPECT_NE(std::string(error.message).find("which code for `x86-64-v9` needs"), std::string::npos) << error.message;
+}
+
+const rt::Image kTileImages[] = {{"x86-64-v4-amx", rt::kAmxTile, kLinearKernels, &kLinearSchedule},
+                                 {"baseline", 0, kLinearKernels, &kLinearSchedule}};
+Program tile_program(uint32_t images) {
+  Program program = kLinear;
+  program.images = kTileImages;
+  program.image_count = images;
+  return program;
+}
+const Program kTiles = tile_program(2), kTilesAlone = tile_program(1);
+
+/// Whether the system has given this process tile registers, which it keeps.
+bool holds_tile_registers() {
+  constexpr long kGetPermission = 0x1022;
+  uint64_t features = 0;
+  return syscall(SYS_arch_prctl, kGetPermission, &features) == 0 && features >> 18 & 1;
+}
+
+TEST(Model, TakesTheNextImageWhereTileRegistersAreDenied) {
+  if (!(rt::host_cpu_features() & rt::kAmxTile)) GTEST_SKIP() << "this processor has no tile registers (AMX)";
+  if (holds_tile_registers()) GTEST_SKIP() << "this process has been given tile registers";
+  static char small[4096];  // no room for them when a signal comes
+  const stack_t stack = {.ss_sp = small, .ss_flags = 0, .ss_size = sizeof small};
+  stack_t before;
+  ASSERT_EQ(sigaltstack(&stack, &before), 0);
+  constexpr cameo_api alone = rt::make_api<kTilesAlone>(), api = rt::make_api<kTiles>();
+  Error error;
+  cameo_model* model = nullptr;
+  EXPECT_EQ(alone.model_create(nullptr, &model, &error), CAMEO_UNAVAILABLE);
+  EXPECT_NE(std::string(error.message).find("tile registers (AMX) that code for `x86-64-v4-amx` needs"),
+            std::string::npos)
+      << error.message;
+  EXPECT_EQ(api.model_create(nullptr, &model, &error), CAMEO_OK) << error.message;
+  if (model) {
+    EXPECT_EQ(model->image, &kTileImages[1]);
+    api.model_release(model);
+  }
+  EXPECT_EQ(sigaltstack(&before, nullptr), 0);
 }
 
 TEST(Model, ChecksItsOptions) {
