@@ -59,13 +59,16 @@ struct Sizes {  // `points` of `m` rows each by weights of [segments][k][n]
 };
 
 // M rows by N columns of K terms in S axes of segments, by tiles of MR by NV, `Band` below another.
-template <int MR, int NV, int Band, bool Ahead, i64 M, i64 N, i64 K, int S>
+template <int MR, int NV, int Band, bool Ahead, i64 M, i64 N, i64 K, int S, int Parts = 3>
 struct Problem {
   Sizes s;
   Floats a, w;  // w: [terms][n]
   static Sizes sizes(i64 points, i64 segments) { return {M, N, K, segments, points}; }
 
-  explicit Problem(const Sizes& of) : s(of), a(real_numbers(s.a_elements(), 31)), w(real_numbers(s.terms() * N, 32)) {}
+  explicit Problem(const Sizes& of) : s(of), a(real_numbers(s.a_elements(), 31)), w(real_numbers(s.terms() * N, 32)) {
+    if (Parts == 2)
+      for (float& x : w) x = rt::to_float(rt::to_half(x));
+  }
   float& row(i64 row, i64 term) { return a[s.row_at(row) + s.term_at(term)]; }
   float& weight(i64 term, i64 column) { return w[term * N + column]; }
   std::string text() const {
@@ -92,17 +95,18 @@ struct Problem {
     }
   }
   __attribute__((noinline)) Floats run(int chunks) const {
-    std::vector<rt::bfloat> parts(rt::bf16x3_elements(N, s.terms()));
-    rt::pack_bf16x3(parts.data(), N, s.terms(), [&](i64 t, i64 column) { return w[t * N + column]; });
+    std::vector<rt::bfloat> parts(rt::bf16x3_elements(N, s.terms(), Parts));
+    rt::pack_bf16x3(parts.data(), N, s.terms(), Parts, [&](i64 t, i64 column) { return w[t * N + column]; });
     const Guarded<float> rows(a);
     const Guarded<rt::bfloat> weights(parts);
     const Guarded<char> scratch(std::vector<char>(rt::bf16x3_scratch_bytes(MR * Band, N, s.terms()), -1));
     Floats got(s.out_elements());
     in_chunks(chunks, reinterpret_cast<float*>(scratch.data()), [&](const rt::Call& call) {
       with_axes([&](auto segments, auto strides) {
-        rt::bf16x3<MR, NV, Band, Ahead>(call, rt::extents(s.points), segments, rt::c<M>, rt::c<N>, rt::c<K>,
-                                        rt::matrix_a(rows.data(), rt::strides(s.point_stride()), s.row_stride, strides),
-                                        weights.data(), adds_to(got));
+        rt::bf16x3<MR, NV, Band, Parts, Ahead>(
+            call, rt::extents(s.points), segments, rt::c<M>, rt::c<N>, rt::c<K>,
+            rt::matrix_a(rows.data(), rt::strides(s.point_stride()), s.row_stride, strides), weights.data(),
+            adds_to(got));
       });
     });
     return got;
@@ -230,6 +234,22 @@ std::string outer_axes() {
   return "";
 }
 
+// Fewer rows than a tile has, as only a run may know.
+std::string few_rows() {
+  for (std::string d :
+       {one<32, 2, 1, false, 5, 33, 70>(), one<32, 2, 4, true, 1, 64, 1100>(3), one<32, 2, 2, false, 31, 16, 40>()})
+    if (!d.empty()) return d;
+  return "";
+}
+
+// Weights of f16.
+std::string two_parts() {
+  for (std::string d : {Problem<32, 2, 2, true, 70, 33, 100, 0, 2>({70, 33, 100}).compare(),
+                        Problem<16, 3, 1, false, 16, 96, 1100, 0, 2>({16, 96, 1100}).compare()})
+    if (!d.empty()) return d;
+  return "";
+}
+
 // Bands that divide the tiles and not, of one and of all; with sums of several blocks.
 std::string bands() {
   for (std::string d :
@@ -308,7 +328,7 @@ std::string smallest_numbers() {
 
 }  // namespace
 
-extern const Cases CASES_NAME{terms, segments,   tile_edges,      outer_axes,
-                              bands, no_numbers, largest_numbers, smallest_numbers};
+extern const Cases CASES_NAME{terms,     segments, tile_edges, outer_axes,      few_rows,
+                              two_parts, bands,    no_numbers, largest_numbers, smallest_numbers};
 
 }  // namespace bf16x3_cases

@@ -197,6 +197,27 @@ std::string bands() {
   return "";
 }
 
+// A chunk of a backward round has the columns of the same chunk of any other: they stay with the thread that takes it.
+__attribute__((noinline)) std::string turned_of(auto n) {
+  const One one({1, 40, 9, 1, 9, 0});
+  const auto b = rt::packed_b(one.packed.data(), rt::strides());
+  const auto a = rt::matrix_a(one.a.data(), rt::strides(), 9, rt::strides());
+  for (int chunk = 0; chunk < 3; ++chunk) {
+    Floats got[2];
+    for (const bool turned : {false, true}) {
+      got[turned].assign(one.want.size(), -5.f);
+      rt::contract<1, 1, true>(rt::Call{nullptr, nullptr, chunk, 3, nullptr, turned}, rt::extents(), rt::extents(),
+                               rt::c<1>, n, rt::c<9>, a, b, one.epilogue(got[turned].data()));
+    }
+    if (auto d = difference(got[0], got[1], "turned chunk " + std::to_string(chunk)); !d.empty()) return d;
+  }
+  return "";
+}
+std::string turned() {
+  const std::string d = turned_of(rt::c<40>);
+  return d.empty() ? turned_of(i64(40)) : d;
+}
+
 // Two images, two groups (with weights of their own or the same), 3 x 3 convolution of 4 channels: all axes at once.
 std::string convolution(bool shared) {
   constexpr i64 kBatch = 2, kGroups = 2, kHeight = 5, kWidth = 9, kIn = 4, kOut = 20;
@@ -557,8 +578,8 @@ std::string codes() {
 
 }  // namespace
 
-extern const Cases CASES_NAME{CASES_TARGET, runs_here,  tile_edges,     segments, literal_shapes,
-                              bands,        outer_axes, rows_in_groups, strided,  real_numbers,
-                              halves,       windows,    quads,          pairs,    codes};
+extern const Cases CASES_NAME{CASES_TARGET, runs_here,  tile_edges,     segments, literal_shapes, bands,
+                              turned,       outer_axes, rows_in_groups, strided,  real_numbers,   halves,
+                              windows,      quads,      pairs,          codes};
 
 }  // namespace contract_cases

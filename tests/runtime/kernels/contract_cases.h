@@ -12,6 +12,7 @@ struct Cases {
   std::string (*segments)();
   std::string (*literal_shapes)();
   std::string (*bands)();
+  std::string (*turned)();
   std::string (*outer_axes)();
   std::string (*rows_in_groups)();
   std::string (*strided)();
