@@ -86,6 +86,7 @@ RowCall call_of(const Stretch& stretch, const Row& row) {
 
 void publish(Job& job, const Stretch& stretch) {
   job.stretch = &stretch;
+  ++job.number;
   __atomic_store_n(&job.done, 0, __ATOMIC_RELAXED);
   __atomic_store_n(&job.claim, static_cast<uint64_t>(stretch.chunks) << 2 * kBits, __ATOMIC_SEQ_CST);
 }
@@ -93,9 +94,12 @@ void publish(Job& job, const Stretch& stretch) {
 void drain(Job& job, int32_t worker) {
   const bool backwards = worker % 2;
   uint32_t row = ~0U;
+  uint64_t number = 0;
   while (is_open(__atomic_load_n(&job.claim, __ATOMIC_ACQUIRE))) {
     const uint64_t claim = __atomic_fetch_add(&job.claim, backwards ? kOneLast : kOneFirst, __ATOMIC_ACQ_REL);
     if (!is_open(claim)) return;
+    if (job.number != number) row = ~0U;  // the next job was published before this thread left the one before
+    number = job.number;
     const uint32_t chunks = all_of(claim), place = backwards ? chunks - 1 - last_of(claim) : first_of(claim);
     row = run_chunk(job, chunk_at(place, chunks, job.stretch->turned), worker, row);
     __atomic_fetch_add(&job.done, 1, __ATOMIC_RELEASE);

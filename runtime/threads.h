@@ -36,6 +36,7 @@ struct Job {
   alignas(64) uint64_t claim = 0;  // threads.cpp has its parts
   alignas(64) uint32_t done = 0;
   alignas(64) const Stretch* stretch = nullptr;
+  uint64_t number = 0;         // of all that were published
   uint32_t keeping = 0;        // a thread is in keep_fault
   uint32_t faulted_chunk = 0;  // of the fault that stretch->fault holds
 };

@@ -37,8 +37,9 @@ class Precision : public CliTest {
 };
 
 TEST_F(Precision, HalvesTheWeightsAndSaysHowFarItIsOff) {
-  ASSERT_EQ(build("wide.so", {}).code, 0);
-  const auto j = build("narrow.so", {"--precision=bf16", "--json"}).json();
+  const std::string plain = "--mode=size";  // products in tile registers have weights of their own
+  ASSERT_EQ(build("wide.so", {plain}).code, 0);
+  const auto j = build("narrow.so", {plain, "--precision=bf16", "--json"}).json();
   ASSERT_TRUE(j.is_object());
   EXPECT_NEAR(static_cast<double>(size("wide.so") - size("narrow.so")), 2 * 2 * kWide * kWide, 16384);
   EXPECT_GT(j["precision"]["largest_error"].get<double>(), 1e-4);
@@ -47,9 +48,16 @@ TEST_F(Precision, HalvesTheWeightsAndSaysHowFarItIsOff) {
   EXPECT_FALSE(build("wide.so", {"--precision=fp32", "--json"}).json().contains("precision"));
 }
 
+TEST_F(Precision, PartsOfF32TakeHalfAsMuchAgainUnlessSizeIsKept) {
+  const std::string target = "--target=cpu:x86-64-v4-amx";
+  ASSERT_EQ(build("parts.so", {target}).code, 0);
+  ASSERT_EQ(build("plain.so", {target, "--mode=size"}).code, 0);
+  EXPECT_NEAR(static_cast<double>(size("parts.so") - size("plain.so")), 2 * 2 * kWide * kWide, 16384);
+}
+
 TEST_F(Precision, KeepsTheProductsOfNodesThatAreNamed) {
-  ASSERT_EQ(build("all.so", {"--precision=bf16"}).code, 0);
-  ASSERT_EQ(build("one.so", {"--precision=bf16", "--keep-fp32=hidden"}).code, 0);
+  ASSERT_EQ(build("all.so", {"--precision=bf16", "--mode=size"}).code, 0);
+  ASSERT_EQ(build("one.so", {"--precision=bf16", "--keep-fp32=hidden", "--mode=size"}).code, 0);
   EXPECT_NEAR(static_cast<double>(size("one.so") - size("all.so")), 2 * kWide * kWide, 16384);
   const auto both = build("none.so", {"--precision=bf16", "--keep-fp32=hidden,y", "--json"}).json();
   EXPECT_LT(both["precision"]["largest_error"].get<double>(), 1e-5);

@@ -37,4 +37,28 @@ TEST(Jobs, RoundsThatGoBackwardsBeginInTheMiddle) {
   EXPECT_EQ(taken_by(1, 1, true), (std::vector{0}));
 }
 
+// A job that is published while a thread is still about to leave the one before: the same row, but of other numbers.
+rt::Job endless;
+std::vector<bool> again;
+const rt::Stretch* next_job = nullptr;
+void take_and_publish(const rt::RowCall& call) {
+  again.push_back(call.again);
+  if (call.chunk + 1 < call.chunks || !next_job) return;
+  const rt::Stretch& next = *next_job;
+  next_job = nullptr;
+  rt::publish(endless, next);
+}
+
+TEST(Jobs, ARowOfTheNextJobIsNotTheSameAgain) {
+  const rt::Row rows[] = {{.kind = rt::RowKind::Kernel, .chunks = 3}, {.kind = rt::RowKind::End}};
+  const rt::Schedule schedule = {.rows = rows, .row_count = 2};
+  const rt::Kernel kernels[] = {take_and_publish};
+  rt::Fault fault = {};
+  const rt::Stretch stretch = {&schedule, 0, 3, kernels, nullptr, nullptr, &fault, nullptr, 0};
+  next_job = &stretch;
+  rt::publish(endless, stretch);
+  rt::drain(endless, 0);
+  EXPECT_EQ(again, (std::vector{false, true, true, false, true, true}));
+}
+
 }  // namespace

@@ -58,16 +58,17 @@ struct Sizes {  // `points` of `m` rows each by weights of [segments][k][n]
   i64 out_elements() const { return rows() * pitch() + rt::kPanel; }
 };
 
-// M rows by N columns of K terms in S axes of segments, by tiles of MR by NV, `Band` below another.
+// M rows by N columns of K terms in S axes of segments, by tiles of MR by NV, `Band` below another. Weights of two
+// parts have the bits of f16.
 template <int MR, int NV, int Band, bool Ahead, i64 M, i64 N, i64 K, int S, int Parts = 3>
 struct Problem {
   Sizes s;
   Floats a, w;  // w: [terms][n]
-  static Sizes sizes(i64 points, i64 segments) { return {M, N, K, segments, points}; }
 
   explicit Problem(const Sizes& of) : s(of), a(real_numbers(s.a_elements(), 31)), w(real_numbers(s.terms() * N, 32)) {
+    constexpr unsigned kBitsOfF16 = 0xffffe000;
     if (Parts == 2)
-      for (float& x : w) x = rt::to_float(rt::to_half(x));
+      for (float& x : w) x = __builtin_bit_cast(float, __builtin_bit_cast(unsigned, x) & kBitsOfF16);
   }
   float& row(i64 row, i64 term) { return a[s.row_at(row) + s.term_at(term)]; }
   float& weight(i64 term, i64 column) { return w[term * N + column]; }
@@ -94,17 +95,19 @@ struct Problem {
       return f(rt::extents(s.segments), rt::strides(s.segment_stride));
     }
   }
-  __attribute__((noinline)) Floats run(int chunks) const {
+  // `rows`: M, as a constant or not. A thread that has a chunk after another of the same band finds its rows in parts.
+  __attribute__((noinline)) Floats run(int chunks, auto rows_of_point) const {
     std::vector<rt::bfloat> parts(rt::bf16x3_elements(N, s.terms(), Parts));
     rt::pack_bf16x3(parts.data(), N, s.terms(), Parts, [&](i64 t, i64 column) { return w[t * N + column]; });
     const Guarded<float> rows(a);
     const Guarded<rt::bfloat> weights(parts);
     const Guarded<char> scratch(std::vector<char>(rt::bf16x3_scratch_bytes(MR * Band, N, s.terms()), -1));
     Floats got(s.out_elements());
-    in_chunks(chunks, reinterpret_cast<float*>(scratch.data()), [&](const rt::Call& call) {
+    in_chunks(chunks, reinterpret_cast<float*>(scratch.data()), [&](rt::Call call) {
+      call.again = call.chunk > 0;
       with_axes([&](auto segments, auto strides) {
         rt::bf16x3<MR, NV, Band, Parts, Ahead>(
-            call, rt::extents(s.points), segments, rt::c<M>, rt::c<N>, rt::c<K>,
+            call, rt::extents(s.points), segments, rows_of_point, rt::c<N>, rt::c<K>,
             rt::matrix_a(rows.data(), rt::strides(s.point_stride()), s.row_stride, strides), weights.data(),
             adds_to(got));
       });
@@ -141,8 +144,8 @@ struct Problem {
   }
   // What surrounds the sums, and that chunks do not matter: the sums.
   std::string run_in_chunks(Floats& got) const {
-    got = run(1);
-    const Floats again = run(3);
+    got = run(1, rt::c<M>);
+    const Floats again = run(3, i64(M));
     for (size_t i = 0; i < got.size(); ++i)
       if (__builtin_bit_cast(unsigned, got[i]) != __builtin_bit_cast(unsigned, again[i]) &&
           !(std::isnan(got[i]) && std::isnan(again[i])))
@@ -176,9 +179,9 @@ struct Problem {
   }
 };
 
-template <int MR, int NV, int Band, bool Ahead, i64 M, i64 N, i64 K, int S = 0>
+template <int MR, int NV, int Band, bool Ahead, i64 M, i64 N, i64 K, int S = 0, int Parts = 3>
 std::string one(i64 points = 1, i64 segments = 1) {
-  return Problem<MR, NV, Band, Ahead, M, N, K, S>({M, N, K, segments, points}).compare();
+  return Problem<MR, NV, Band, Ahead, M, N, K, S, Parts>({M, N, K, segments, points}).compare();
 }
 
 // Fewer than a step, steps with and without a rest, blocks of 1024 with and without one.
@@ -188,7 +191,8 @@ std::string terms() {
         one<32, 2, 1, false, 32, 32, 32>(), one<32, 2, 1, false, 32, 32, 33>(), one<32, 2, 1, false, 32, 32, 64>(),
         one<32, 2, 1, false, 32, 32, 100>(), one<32, 2, 1, false, 32, 32, 1023>(), one<32, 2, 1, false, 32, 32, 1024>(),
         one<32, 2, 1, false, 32, 32, 1025>(), one<32, 2, 2, true, 70, 33, 2050>(), one<16, 3, 1, true, 16, 96, 3072>(),
-        one<48, 1, 2, false, 96, 16, 5001>()})
+        one<48, 1, 2, false, 96, 16, 5001>(), one<32, 2, 1, true, 50, 33, 100, 0, 2>(),
+        one<16, 3, 2, false, 50, 50, 1100, 0, 2>()})
     if (!d.empty()) return d;
   return "";
 }
@@ -214,13 +218,14 @@ std::string segments() {
 }
 
 // Rows that do not divide the tile, so that the last one reaches back; blocks of a tile that overlap; columns that fill
-// no panel, or no tile.
+// no panel, or no tile; fewer rows than a tile has.
 std::string tile_edges() {
   for (std::string d :
        {one<1, 3, 1, false, 1, 100, 70>(), one<1, 2, 3, true, 3, 17, 70>(), one<7, 2, 1, false, 10, 50, 70>(),
         one<16, 3, 2, true, 41, 64, 70>(), one<25, 2, 1, false, 25, 33, 70>(), one<25, 2, 1, true, 33, 1, 70>(),
         one<32, 2, 3, true, 65, 80, 70>(), one<33, 1, 1, false, 34, 31, 70>(), one<47, 1, 1, true, 100, 48, 70>(),
-        one<48, 1, 2, false, 49, 15, 70>()})
+        one<48, 1, 2, false, 49, 15, 70>(), one<32, 2, 1, true, 5, 40, 70>(), one<48, 1, 2, false, 1, 40, 1100>(),
+        one<16, 3, 1, true, 3, 50, 24, 1>(4, 3)})
     if (!d.empty()) return d;
   return "";
 }
