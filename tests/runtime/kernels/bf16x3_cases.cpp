@@ -239,22 +239,6 @@ std::string outer_axes() {
   return "";
 }
 
-// Fewer rows than a tile has, as only a run may know.
-std::string few_rows() {
-  for (std::string d :
-       {one<32, 2, 1, false, 5, 33, 70>(), one<32, 2, 4, true, 1, 64, 1100>(3), one<32, 2, 2, false, 31, 16, 40>()})
-    if (!d.empty()) return d;
-  return "";
-}
-
-// Weights of f16.
-std::string two_parts() {
-  for (std::string d : {Problem<32, 2, 2, true, 70, 33, 100, 0, 2>({70, 33, 100}).compare(),
-                        Problem<16, 3, 1, false, 16, 96, 1100, 0, 2>({16, 96, 1100}).compare()})
-    if (!d.empty()) return d;
-  return "";
-}
-
 // Bands that divide the tiles and not, of one and of all; with sums of several blocks.
 std::string bands() {
   for (std::string d :
@@ -333,7 +317,7 @@ std::string smallest_numbers() {
 
 }  // namespace
 
-extern const Cases CASES_NAME{terms,     segments, tile_edges, outer_axes,      few_rows,
-                              two_parts, bands,    no_numbers, largest_numbers, smallest_numbers};
+extern const Cases CASES_NAME{terms, segments,   tile_edges,      outer_axes,
+                              bands, no_numbers, largest_numbers, smallest_numbers};
 
 }  // namespace bf16x3_cases

@@ -10,8 +10,6 @@ struct Cases {
   std::string (*segments)();
   std::string (*tile_edges)();
   std::string (*outer_axes)();
-  std::string (*few_rows)();
-  std::string (*two_parts)();
   std::string (*bands)();
   std::string (*no_numbers)();
   std::string (*largest_numbers)();

@@ -65,7 +65,7 @@ inline Floats pack(const Floats& b, i64 n, i64 k_total) {  // b is [k_total][n]
 // In several chunks as in an odd round of a loop.
 template <class F>
 void in_chunks(int chunks, float* scratch, F run) {
-  for (int c = 0; c < chunks; ++c) run(rt::Call{nullptr, scratch, c, chunks, nullptr, chunks > 1, c > 0});
+  for (int c = 0; c < chunks; ++c) run(rt::Call{nullptr, scratch, c, chunks, nullptr, chunks > 1});
 }
 
 inline bool runs_here() { return __builtin_cpu_supports(CASES_TARGET); }
