@@ -6,8 +6,8 @@
 namespace rt {
 
 uint64_t host_cpu_features();
-/// The system gives a process tile registers (AMX) only when it asks for them; they are then part of its threads' state.
-/// False: it does not, for instance because a thread's stack for signals is too small for that state.
+/// The system gives a process tile registers (AMX) only when it asks for them; they are then part of its threads'
+/// state. False: it does not, for instance because a thread's stack for signals is too small for that state.
 bool allow_tile_registers();
 
 struct FeatureNames {  // `avx512f, avx512bw`

@@ -22,7 +22,8 @@ bool sums_stay_in_registers(const Kernel& k, const Product& p);
 /// the first cannot hold what a tile's columns read; what all columns read comes from there the first time.
 double cycles_of_tiles(const Product& p, rt::Tile tile, bool in_registers, const Target& target);
 /// The same of a tile of tiles_of_registers: 16 terms' groups of all its blocks take as long as their instructions, a
-/// cycle a row each, their loads or the way of `a` and b's panels from the second cache; then its sums go through memory.
+/// cycle a row each, their loads or the way of `a` and b's panels from the second cache; then its sums go through
+/// memory.
 double cycles_of_registers(const Product& p, rt::Tile tile, const Target& target);
 
 }  // namespace cameo

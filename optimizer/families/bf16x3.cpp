@@ -30,6 +30,10 @@ struct Roles final : Match {  // wishes: `a`, and the weights in parts
 int64_t rows_of(const Product& p) { return p.batches() * p.m(); }
 int64_t bands_of(const Product& p, const Choice& c) { return rt::round_up_div(rows_of(p), c["rows"] * c["band"]); }
 
+int64_t weight_bytes(const Product& p, const Choice& c) {
+  return rt::bf16x3_elements(p.n(), p.terms(), c["parts"]) * static_cast<int64_t>(sizeof(uint16_t));
+}
+
 /// Tiles one below another whose rows in parts, of a block of terms, fill no more than half of the second cache beside
 /// a tile's weights; that are as many for each band, and where there are enough rows, bands for threads to share.
 int64_t band_of(const Product& p, const rt::Tile& tile, const Target& target) {
@@ -46,7 +50,8 @@ class Bf16x3 final : public Family {
   std::string_view name() const override { return "bf16x3"; }
 
   Matched match(const Problem& p) const override {
-    constexpr int64_t kFewestRows = 8, kFewestColumns = 2 * rt::kPanel, kFewestTerms = 2 * rt::kStepTerms;
+    constexpr int64_t kFewestRows = 8, kLikelyRows = 64, kFewestColumns = 6 * rt::kPanel,
+                      kFewestTerms = 2 * rt::kStepTerms;
     if (!p.target.machine.amx) return "the target has no tile registers";
     if (p.target.keeps_size) return "its weights would take half as much memory again";
     const Graph& g = p.graph;
@@ -67,6 +72,8 @@ class Bf16x3 final : public Family {
       return "it has too few columns or terms";
     const int64_t points = fewest(p.part.out.index);
     if (points / packing->column.extent < kFewestRows) return "it may have too few rows";
+    if (points_of(p.part.out.index) / packing->column.extent < kLikelyRows)
+      return "its rows are so few that it waits for its weights, which would be more";
     packing->form = PanelForm::Bf16x3;
     packing->run = m.b.type() == DType::f16 ? rt::kParts16 - 1 : rt::kParts16;
     roles->wishes = {*a, in_panels(p.layouts, b, *packing)};
@@ -97,20 +104,19 @@ class Bf16x3 final : public Family {
       const int64_t most = blocks.rows * rt::kTileRows;
       const rt::Tile tile{static_cast<int>(is_static ? rt::even_part(rows_of(p), most) : most),
                           static_cast<int>(rt::even_part(rt::panels_of(p.n()), blocks.vectors))};
-      const int64_t weights =
-          rt::bf16x3_elements(p.n(), p.terms(), k.choice["parts"]) * static_cast<int64_t>(sizeof(uint16_t));
       const Choice next{{"parts", k.choice["parts"]},
                         {"rows", tile.rows},
                         {"vectors", tile.vectors},
                         {"band", band_of(p, tile, target)},
-                        {"ahead", weights > target.machine.l2_bytes / 2},
+                        {"ahead", weight_bytes(p, k.choice) > target.machine.l2_bytes / 2},
                         {"lanes", rt::kPanel}};
       if (std::ranges::find(all, next) == all.end()) all.push_back(next);
     }
     return all;
   }
   /// A row of a tile's step takes a cycle and a half, as such products slow the processor's clock; a vector of rows in
-  /// parts is written through the second cache, which each chunk does anew.
+  /// parts is written through the second cache, which each chunk does anew. Weights come from memory, where the loads
+  /// of tiles leave little time to hide that.
   double price(const Kernel& k, const KernelCost& cost, const Choice& choice, const Target& target) const override {
     constexpr double kRow = 1.5, kLeastRows = 9, kOfParts = 12, kOfSum = 8, kStart = 200;
     const Product p(k);
@@ -123,7 +129,8 @@ class Bf16x3 final : public Family {
     const double products = tiles * panels * steps * kinds * static_cast<double>(blocks) * height * kRow;
     const double sums = tiles * panels * (static_cast<double>(rows) * kOfSum + kStart / vectors);
     const double parts = tiles * static_cast<double>(rows) * steps * 2 * kOfParts;
-    return (products + sums + parts) / (target.machine.clock * 1e9) + target.seconds_to_move(cost.bytes);
+    const double cycles = products + sums + parts;
+    return cycles / (target.machine.clock * 1e9) + target.seconds_to_move(cost.bytes);
   }
   void apply(Kernel& k, const Choice& choice, const Target& target) const override {
     Family::apply(k, choice, target);

@@ -1,12 +1,11 @@
 // bf16x3: out(i.., row, col) = epilogue(sum over segments and k of A * B), sums of f32 as contract has them, by tile
 // registers (AMX) that multiply bf16: each float in three parts (bf16x3_shape.h), six products of which are summed in
 // f32. Rows of all outer points are one after another; those of a band are brought into parts, a block of terms at a
-// time, and multiplied with all columns. A block's smaller products come first, so that their roundings do not show;
-// blocks are summed by themselves, as contract does. A processor multiplies bf16 some sixteen times as fast as it
-// multiplies f32, so this is bound by a sixth of that, by the way of the weights from memory, or by what is made of few
-// columns.
-// Sums that are no numbers are computed anew term by term: an infinite float has no parts. A float below 2^-102, of
-// the rows, the weights or their products, has fewer bits than it had, one below 2^-126 none.
+// time, and multiplied with all columns. A step's smaller products come first; blocks are summed by themselves, as
+// contract does, and errors are smaller than those of sums of f32. A processor multiplies bf16 some sixteen times as
+// fast as it multiplies f32, so this is bound by a sixth of that, by the way of the weights from memory, or by what is
+// made of few columns. Sums that are no numbers are computed anew term by term: an infinite float has no parts. A float
+// below 2^-102, of the rows, the weights or their products, has fewer bits than it had, one below 2^-126 none.
 #pragma once
 #include "runtime/kernels/bf16x3_products.h"
 #include "runtime/kernels/contract_operands.h"
@@ -130,8 +129,10 @@ struct Bf16x3 {
     for (i64 t = 0; t < terms(); ++t) {
       if (t % kSumBlock == 0) total += sum, sum = V{};
       f32 w[kPanel];
+      RT_ROLLED
       for (i64 l = 0; l < kPanel; ++l) {
         w[l] = 0;  // the largest floats' first two parts are more than any float
+        RT_ROLLED
         for (int part = Parts - 1; part >= 0; --part) w[l] += to_float(from[bf16x3_offset(t, l, part, Parts)]);
       }
       sum = fma<V>(splat<V>(row[offset_of(t)]), load_next<f32, kPanel>(w), sum);
@@ -141,6 +142,7 @@ struct Bf16x3 {
   // Sums that are no numbers, or infinite, of a tile's rows.
   template <int W>
   __attribute__((noinline, cold)) void repair(V* sums, i64 begin, i64 panel) const {
+    RT_ROLLED
     for (i64 i = 0; i < rows_of(begin) * W; ++i) {
       i64 index[R == 0 ? 1 : R];
       sums[i] = sum_anew(row_at(begin + i / W, index), panel + i % W);

@@ -107,6 +107,7 @@ struct ProductsInParts {
 template <class V>
 RT_FN bool has_no_parts(const V* sums, i64 count) {
   V nothing{};
+  RT_ROLLED
   for (i64 i = 0; i < count; ++i) nothing = fma<V>(sums[i], V{}, nothing);
   return any(is_nan(nothing));
 }
