@@ -41,7 +41,7 @@ uint32_t saved_state() {
   return low;
 }
 
-bool has(const Feature& feature, uint32_t state) {
+[[gnu::cold]] bool has(const Feature& feature, uint32_t state) {
   uint32_t regs[4];
   cpuid(feature.leaf & 0x80000000, 0, regs);
   if (regs[0] < feature.leaf || (state & feature.state) != feature.state) return false;
@@ -59,7 +59,7 @@ bool has(const Feature&, uint32_t) { return false; }
 
 }  // namespace
 
-uint64_t host_cpu_features() {
+[[gnu::cold]] uint64_t host_cpu_features() {
   const uint32_t state = saved_state();
   uint64_t features = 0, bit = 1;
   for (const Feature& feature : kFeatures) {
@@ -69,7 +69,7 @@ uint64_t host_cpu_features() {
   return features;
 }
 
-bool allow_tile_registers() {
+[[gnu::cold]] bool allow_tile_registers() {
   constexpr long kArchPrctl = 158, kRequestPermission = 0x1023, kTileData = 18;
   return libc::syscall(kArchPrctl, kRequestPermission, kTileData) == 0;
 }

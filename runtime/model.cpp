@@ -36,7 +36,8 @@ cameo_status no_image(const Program& program, uint64_t host, cameo_error* error)
   const Image& last = program.images[program.image_count - 1];
   if (last.device) return fail(error, CAMEO_UNAVAILABLE, -1, -1, "the library holds code for GPUs only, not for a CPU");
   return fail(error, CAMEO_UNAVAILABLE, -1, -1,
-              "this processor lacks %s, which code for `%s` needs; build with a lower `--target`, or with several",
+              "this processor lacks (or the system denies) %s, which code for `%s` needs; build with a lower "
+              "`--target`, or with several",
               FeatureNames(last.cpu_features & ~host).text, last.name);
 }
 
@@ -233,22 +234,11 @@ void use_plan(cameo_context* context, uint32_t plan) {
   run.scratch_stride = context->layout.scratch_stride;
 }
 
-const Image* choose_image(const Program& program, uint64_t host) {
+[[gnu::cold]] const Image* choose_image(const Program& program, uint64_t host) {
   for (uint32_t i = 0; i < program.image_count; ++i)
     if (!program.images[i].device && (program.images[i].cpu_features & ~host) == 0) return &program.images[i];
   return nullptr;
 }
-
-namespace {
-
-// The image of a processor, or, where the system denies this process its tile registers, the next one that needs none.
-const Image* allowed_image(const Program& program, const Image* image, uint64_t host) {
-  if (!(image->cpu_features & kAmxTile) || allow_tile_registers()) return image;
-  const Image* other = choose_image(program, host & ~uint64_t{kAmxTile});
-  return other ? other : image;
-}
-
-}  // namespace
 
 cameo_options default_options() {
   cameo_options options = {};
@@ -271,11 +261,6 @@ namespace {
 
 cameo_status open_image(const Program& program, const Image& image, const cameo_options& options, cameo_model** out,
                         cameo_error* error) {
-  if ((image.cpu_features & kAmxTile) && !allow_tile_registers())
-    return fail(error, CAMEO_UNAVAILABLE, -1, -1,
-                "the system does not give this process the tile registers (AMX) that code for `%s` needs: %s; build "
-                "with a lower `--target`",
-                image.name, libc::strerror(*libc::errno_location()));
   cameo_model* model = static_cast<cameo_model*>(allocate(options, sizeof *model));
   if (!model) return fail(error, CAMEO_OUT_OF_MEMORY, -1, -1, "cannot allocate a model");
   *model = {&program, &image, options, nullptr, nullptr, nullptr, nullptr, 1, 1, nullptr};
@@ -298,7 +283,8 @@ void log_fallback(const cameo_options& options, const cameo_error& reason) {
 
 }  // namespace
 
-cameo_status create_model(const Program& program, const cameo_options* given, cameo_model** out, cameo_error* error) {
+[[gnu::cold]] cameo_status create_model(const Program& program, const cameo_options* given, cameo_model** out,
+                                        cameo_error* error) {
   if (!out) return fail(error, CAMEO_INVALID_ARGUMENT, -1, -1, "model_create: `model` is null");
   cameo_status status = check_given(given, error);
   if (status) return status;
@@ -306,8 +292,10 @@ cameo_status create_model(const Program& program, const cameo_options* given, ca
   status = check_options(program, options, error);
   if (!status) status = check_program(program, error);
   if (status) return status;
-  const uint64_t host = host_cpu_features();
+  uint64_t host = host_cpu_features();
   const Image* cpu = choose_image(program, host);
+  if (cpu && (cpu->cpu_features & kAmxTile) && !allow_tile_registers())
+    cpu = choose_image(program, host &= ~uint64_t{kAmxTile});
   const Image* gpu = options.device.device_type == CAMEO_CPU ? nullptr : gpu_image(program);
   if (gpu && (!cpu || options.device.device_type == CAMEO_CUDA)) return open_image(program, *gpu, options, out, error);
   if (gpu) {
@@ -316,8 +304,7 @@ cameo_status create_model(const Program& program, const cameo_options* given, ca
     if (!open_image(program, *gpu, options, out, &reason)) return CAMEO_OK;
     log_fallback(options, reason);
   }
-  if (!cpu) return no_image(program, host, error);
-  return open_image(program, *allowed_image(program, cpu, host), options, out, error);
+  return cpu ? open_image(program, *cpu, options, out, error) : no_image(program, host, error);
 }
 
 void retain_model(cameo_model* model) {

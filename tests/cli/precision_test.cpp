@@ -8,7 +8,7 @@ namespace {
 constexpr int kWide = 512;
 
 /// y = Relu(x * w) * v: the products are called `hidden` and `y`.
-std::string two_products() {
+std::string two_products(int rows = 9) {
   using namespace onnx_text;
   const auto weights = [](int64_t count, int64_t step) {
     std::vector<float> v(static_cast<size_t>(count));
@@ -17,8 +17,8 @@ std::string two_products() {
     return v;
   };
   GraphText g;
-  g.inputs = {value("x", 1, {9, kWide})};
-  g.outputs = {value("y", 1, {9, kWide})};
+  g.inputs = {value("x", 1, {rows, kWide})};
+  g.outputs = {value("y", 1, {rows, kWide})};
   g.initializers = {tensor<float>("w", 1, {kWide, kWide}, weights(kWide * kWide, 7)),
                     tensor<float>("v", 1, {kWide, kWide}, weights(kWide * kWide, 11))};
   g.nodes = {node("MatMul", {"x", "w"}, {"hidden"}), node("Relu", {"hidden"}, {"positive"}),
@@ -50,8 +50,9 @@ TEST_F(Precision, HalvesTheWeightsAndSaysHowFarItIsOff) {
 
 TEST_F(Precision, PartsOfF32TakeHalfAsMuchAgainUnlessSizeIsKept) {
   const std::string target = "--target=cpu:x86-64-v4-amx";
-  ASSERT_EQ(build("parts.so", {target}).code, 0);
-  ASSERT_EQ(build("plain.so", {target, "--mode=size"}).code, 0);
+  const std::string tall = write("tall.onnx", two_products(72));
+  ASSERT_EQ(cameo({"build", tall, "-o", "parts.so", target}).code, 0);
+  ASSERT_EQ(cameo({"build", tall, "-o", "plain.so", target, "--mode=size"}).code, 0);
   EXPECT_NEAR(static_cast<double>(size("parts.so") - size("plain.so")), 2 * 2 * kWide * kWide, 16384);
 }
 
