@@ -47,11 +47,11 @@ class KeyText {
   // A member that is added to one of these structs does not compile before it is named here.
   void add(const Target& target) {
     const auto& [name, cpu, features, vector_bytes, vector_registers, machine, card, extensions, measured,
-                 architectures, block_threads, sm_count, tensor_cores, host_beside, shares_groups, keeps_size,
-                 elements_a_launch, lock] = target;
+                 architectures, block_threads, sm_count, tensor_cores, host_beside, shares_groups, forms_strips,
+                 keeps_size, elements_a_launch, lock] = target;
     add_all(name, cpu, features, vector_bytes, vector_registers, machine, card, extensions, measured, architectures,
-            block_threads, sm_count, tensor_cores, host_beside, shares_groups, keeps_size, elements_a_launch,
-            lock ? lock->text() : std::string());
+            block_threads, sm_count, tensor_cores, host_beside, shares_groups, forms_strips, keeps_size,
+            elements_a_launch, lock ? lock->text() : std::string());
   }
   void add(const MachineModel& machine) {
     const auto& [name, clock, fmas, loads, fma_latency, l1_bytes, l2_bytes, l3_bytes, l2_rate, l3_rate, memory_rate,

@@ -285,12 +285,15 @@ std::string held_by(const Kernel& k, size_t operand) {
   return operand < k.held.size() ? "  // " + comment_safe(k.held[operand]) : "";
 }
 
+bool is_in_scratch(const Kernel& k, size_t operand) { return operand < k.in_scratch.size() && k.in_scratch[operand]; }
+
 void open_cpu_function(Writer& w, const Kernel& k, const std::vector<Expr>& parameters) {
   w.open(fmt::format("{}static void {}(const rt::RowCall& call) {{", k.optimize_for_size ? "RT_OPTIMIZE_FOR_SIZE " : "",
                      k.symbol));
   std::vector<std::string> types = operand_types(k);
   for (size_t i = 0; i < types.size(); ++i)
-    w.line(fmt::format("auto* const x{} = rt::address<{}>(call, {});{}", i, types[i], i, held_by(k, i)));
+    w.line(fmt::format("auto* const x{} = rt::{}<{}>(call, {});{}", i, is_in_scratch(k, i) ? "in_scratch" : "address",
+                       types[i], i, held_by(k, i)));
   for (size_t i = 0; i < parameters.size(); ++i)
     w.line(fmt::format("const rt::i64 p{} = rt::size_at(call, {});  // {}", i, types.size() + i,
                        comment_safe(to_string(Dim(parameters[i])))));
@@ -319,7 +322,8 @@ KernelBody print_body(const Kernel& k) {
 }
 
 bool are_alike(const Kernel& a, const KernelBody& of_a, const Kernel& b, const KernelBody& of_b) {
-  return of_a.text == of_b.text && a.optimize_for_size == b.optimize_for_size && operand_types(a) == operand_types(b);
+  return of_a.text == of_b.text && a.optimize_for_size == b.optimize_for_size && operand_types(a) == operand_types(b) &&
+         a.in_scratch == b.in_scratch;
 }
 
 void print_kernel(Writer& w, const Kernel& k, const KernelBody& body, const Sources& sources, Frame frame) {

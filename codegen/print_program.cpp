@@ -306,16 +306,16 @@ class ProgramPrinter {
                          : s.kind == StepKind::Sizes   ? parts_.table.place_of(s.elements[0])
                                                        : slot_base(s.a);
       const uint64_t b = s.size ? asked(s.size) : s.kind == StepKind::Swap ? slot_base(s.b) : s.b;
-      rows.add(fmt::format("{{RowKind::{}, {:d}, {}, {}, {}, {}, {}, {}ul, {}, {}}}", kind_name(s.kind),
-                           group_of(schedule, i).begin == i, s.chunks,
-                           s.kind == StepKind::Sizes ? static_cast<uint32_t>(s.dtype) : s.kernel, refs.size(),
+      const std::string_view order = s.follows ? "Follows" : group_of(schedule, i).begin == i ? "Waits" : "Beside";
+      rows.add(fmt::format("{{RowKind::{}, Order::{}, {}, {}, {}, {}, {}, {}ul, {}, {}}}", kind_name(s.kind), order,
+                           s.chunks, s.kind == StepKind::Sizes ? static_cast<uint32_t>(s.dtype) : s.kernel, refs.size(),
                            node_of(p, s), s.jump, s.bytes, a, b));
       for (const Ref& r : s.refs) refs.add(ref_text(p, r));
       if (s.kind == StepKind::Kernel)
         for (Expr size : parameters_of(p)[s.kernel])
           refs.add(fmt::format("{{{}, {}ul}}", sizes_base(p), parts_.table.place_of(size) * sizeof(int64_t)));
     }
-    rows.add("{RowKind::End, 1, 1, 0, 0, 0, -1, 0, 0, 0}");
+    rows.add("{RowKind::End, Order::Waits, 1, 0, 0, 0, -1, 0, 0, 0}");
   }
   /// Their refs go behind those of the steps.
   void add_taps(const Plan& p, const Schedule& schedule, RowTable& taps, RowTable& axes, RowTable& refs) {
@@ -484,6 +484,7 @@ class ProgramPrinter {
       case Base::Slot: return slot_base(r.number);
       case Base::Host: return host_base(p);
       case Base::Block: return block_base(p, r.number);
+      case Base::Scratch: return 0;  // it has none: a kernel knows which of its operands stand there
     }
     return 0;
   }

@@ -58,6 +58,7 @@ struct Target {
   bool tensor_cores = false;                 // which multiply f16 and bf16 as they stand and sum in f32
   bool host_beside = false;                  // a processor, to which a plan may leave steps
   bool shares_groups = true;                 // steps that need nothing of each other are one job of its threads
+  bool forms_strips = true;                  // kernels may walk through their rows together
   bool keeps_size = false;                   // weights take no more bytes than the model's (--mode=size)
   int64_t elements_a_launch = 0;             // that are filled in less time than starting one more kernel takes
   std::shared_ptr<const ChoiceLock> lock{};  // of choices; null: the prices decide

@@ -98,6 +98,12 @@ inline T* address(const RowCall& call, int ref) {
   return reinterpret_cast<T*>(static_cast<char*>(call.bases[call.refs[ref].base]) + call.refs[ref].offset);
 }
 
+// The same of an operand that stands in the thread's own memory.
+template <class T>
+inline T* in_scratch(const RowCall& call, int ref) {
+  return reinterpret_cast<T*>(static_cast<char*>(call.scratch) + call.refs[ref].offset);
+}
+
 // A size of the run that a kernel is given: its operand is a place in the table of sizes.
 inline int64_t size_at(const RowCall& call, int ref) { return *address<const int64_t>(call, ref); }
 

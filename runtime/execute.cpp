@@ -70,7 +70,8 @@ uint32_t run_kernels(Execution& run, uint32_t begin) {
   if (run.pool || run.parallel_for) {
     uint32_t end = begin + 1, all = chunks;
     if (!run.device && !run.observed)
-      for (; !rows[end].joins && all < kMostOfJob; ++end) all += chunks_of(rows[end], run.sizes);
+      for (; rows[end].order != Order::Waits && (all < kMostOfJob || rows[end].order == Order::Follows); ++end)
+        all += claims_of(rows[end], run.sizes);
     if (all > 1) {
       run_parallel(run, {run.schedule, begin, all, run.kernels, run.bases, run.sizes, &run.fault, run.scratch,
                          run.scratch_stride, run.strings, run.turned});

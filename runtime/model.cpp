@@ -95,7 +95,8 @@ cameo_status check_program(const Program& program, cameo_error* error) {
 
 bool is_parallel(const Schedule& schedule) {
   for (uint32_t i = 0; i < schedule.row_count; ++i)
-    if (const Row& row = schedule.rows[i]; row.kind == RowKind::Kernel && (row.chunks > 1 || row.b || !row.joins))
+    if (const Row& row = schedule.rows[i];
+        row.kind == RowKind::Kernel && (row.chunks > 1 || row.b || row.order == Order::Beside))
       return true;
   return false;
 }

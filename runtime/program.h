@@ -24,11 +24,16 @@ enum class RowKind : uint8_t {
 enum LoopFlags : uint32_t { kTripRef = 1, kConditionRef = 2, kCounterRef = 4 };
 inline constexpr uint64_t kNoTripLimit = ~uint64_t{0} >> 1;
 
+enum class Order : uint8_t {
+  Waits,    // all rows before it must have ended
+  Beside,   // a Kernel that may run beside the row before it and all that this one may run beside: threads share such
+            // a stretch as one job
+  Follows,  // a Kernel of one chunk, behind the row before it and on the thread of that: a strip, which is a chunk
+};
+
 struct Row {
   RowKind kind = RowKind::End;
-  // 1: all rows before it must have ended. 0: a Kernel that may run beside the row before it and all that this one may
-  // run beside; threads share such a stretch as one job.
-  uint8_t joins = 1;
+  Order order = Order::Waits;
   uint16_t chunks = 1;  // of a Kernel; fixed by the plan, so that results do not depend on the number of threads
   uint32_t kernel = 0;  // index into Image::kernels
   uint32_t refs = 0;    // the first one in the schedule's array

@@ -316,6 +316,7 @@ class Contract final : public Family {
     if (k.scratch_bytes.upper() != kOpen) k.scratch_bytes = k.scratch_bytes.upper();
   }
 
+  bool computes_strips() const override { return true; }
   int64_t chunks(const Kernel& k, const Target& target) const override {
     if (!target.is_gpu()) return chunks_by_products(k, rt::kPanel, target);
     const BlockProduct b = block_product_of(k, Product(k), k.choice["stages"]);

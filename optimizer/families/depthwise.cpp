@@ -160,6 +160,7 @@ class Depthwise final : public Family {
     return tiles * tile / (target.machine.clock * 1e9) + target.seconds_to_move(cost.bytes);
   }
 
+  bool computes_strips() const override { return true; }
   int64_t chunks(const Kernel& k, const Target& target) const override {
     return chunks_by_products(k, rt::kPanel, target);
   }

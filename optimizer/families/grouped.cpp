@@ -199,6 +199,7 @@ class Grouped final : public Family {
     return cycles / (target.machine.clock * 1e9) + target.seconds_to_move(cost.bytes);
   }
 
+  bool computes_strips() const override { return true; }
   int64_t chunks(const Kernel& k, const Target& target) const override {
     return chunks_by_products(k, rt::kPanel, target);
   }

@@ -231,6 +231,7 @@ class Nest final : public Family {
     Family::apply(k, choice, target);
   }
 
+  bool computes_strips() const override { return true; }
   int64_t chunks(const Kernel& k, const Target& target) const override {
     if (!target.is_gpu()) return chunks_by_work(k, 0, target);
     const std::span<const Expr> axes(k.axes);

@@ -133,6 +133,7 @@ class Window final : public Family {
     return scaled(Family::price(k, cost, choice, target), ratio, target) + waiting;
   }
 
+  bool computes_strips() const override { return true; }
   int64_t chunks(const Kernel& k, const Target& target) const override {
     if (target.is_gpu()) {
       const int64_t rows = rows_of(k), tiles = rt::round_up_div(rows, k.choice["rows"]);

@@ -85,5 +85,10 @@ bool moves_together(const Kernel& k, int64_t lanes);
 std::vector<int64_t> base_offsets_of(const Kernel& k);
 /// Takes it out of all of them.
 std::vector<int64_t> take_base_offsets(Kernel& k);
+/// By operand: how many elements an index of the outermost axis, of a known extent, is behind the one before it;
+/// nullopt where indices differ in more than that.
+std::optional<std::vector<int64_t>> steps_of_outermost(const Kernel& k);
+/// The kernel for the first `extent` indices of that axis: for others, its operands begin so many steps later.
+Kernel take_strip(Kernel k, int64_t extent);
 
 }  // namespace cameo

@@ -12,7 +12,7 @@
 namespace cameo {
 namespace {
 
-constexpr int kMostSteps = 32;        // of a group: a thread looks for the step of its chunk one by one
+constexpr int kMostSteps = 64;        // of a group: a thread looks for the step of its chunk one by one
 constexpr size_t kMostAccesses = 16;  // of a kernel to one operand that are told apart
 
 /// Bytes of an operand: `first` plus, for each stride, a multiple of it, of `spread` bytes altogether at most; from
@@ -128,19 +128,23 @@ class GroupFinder {
   }
   std::vector<Group> run() const {
     std::vector<Group> groups;
-    for (int i = 0; i < std::ssize(plan_.steps); ++i) {
-      if (groups.empty() || waits(plan_.steps[i], groups.back())) groups.push_back({i, i});
-      groups.back().end = i + 1;
+    for (int i = 0, end = 0; i < std::ssize(plan_.steps); i = end) {
+      end = end_of_strip(plan_, i);
+      if (groups.empty() || waits(i, end, groups.back())) groups.push_back({i, i});
+      groups.back().end = end;
     }
     return groups;
   }
 
  private:
-  bool waits(const Step& s, const Group& before) const {
-    const std::span<const Step> steps = steps_of(plan_, before);
-    return !plan_.target.shares_groups || std::ssize(steps) >= kMostSteps || s.kind != StepKind::Kernel ||
-           steps[0].kind != StepKind::Kernel || is_alone(s) || is_alone(steps[0]) ||
-           !std::ranges::all_of(steps, [&](const Step& t) { return independent(t, s); });
+  /// A step, or those of a strip.
+  bool waits(int begin, int end, const Group& before) const {
+    const std::span<const Step> steps = steps_of(plan_, before), more = steps_of(plan_, {begin, end});
+    return !plan_.target.shares_groups || std::ranges::count(steps, false, &Step::follows) >= kMostSteps ||
+           more[0].kind != StepKind::Kernel || steps[0].kind != StepKind::Kernel || is_alone(more[0]) ||
+           is_alone(steps[0]) || !std::ranges::all_of(more, [&](const Step& s) {
+             return std::ranges::all_of(steps, [&](const Step& t) { return independent(t, s); });
+           });
   }
   /// A custom function's scratch says why it failed until the run ends, which another step would write to.
   bool is_alone(const Step& s) const {
@@ -154,6 +158,7 @@ class GroupFinder {
     return true;
   }
   static bool meet(const Access& a, const Ref& at_a, const Access& b, const Ref& at_b) {
+    if (at_a.base == Base::Scratch || at_b.base == Base::Scratch) return false;
     if (at_a.base != at_b.base || at_a.number != at_b.number)
       return (at_a.base == Base::Slot && moves(at_b)) || (at_b.base == Base::Slot && moves(at_a));
     return !apart(a, at_a.offset, b, at_b.offset);
@@ -167,10 +172,18 @@ class GroupFinder {
 
 }  // namespace
 
+int end_of_strip(const Schedule& schedule, int step) {
+  int end = step + 1;
+  while (end < std::ssize(schedule.steps) && schedule.steps[end].follows) ++end;
+  return end;
+}
+
 void keep_shared_groups(Plan& plan) {
   std::vector<Group> kept;
   for (const Group& g : plan.groups) {
-    if (std::ranges::any_of(steps_of(plan, g), [](const Step& s) { return s.chunks > 1; }))
+    const std::span<const Step> steps = steps_of(plan, g);
+    const bool has_strips = std::ranges::count(steps, true, &Step::follows) > 0;
+    if (has_strips || std::ranges::any_of(steps, [](const Step& s) { return s.chunks > 1; }))
       kept.push_back(g);
     else
       for (int i = g.begin; i < g.end; ++i) kept.push_back({i, i + 1});

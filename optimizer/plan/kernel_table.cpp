@@ -56,7 +56,8 @@ std::vector<Expr> nodes_of(const Kernel& k, bool without_sizes) {
 std::string text_of(const Kernel& k, Without without) {
   std::string s = fmt::format("{} {} {}|", k.choice.text(), k.on_host, k.optimize_for_size);
   if (k.family) s += fmt::format("{} {}|", k.family->name(), k.family->text(k));
-  for (DType t : k.operands) s += fmt::format("{},", name(t));
+  for (size_t i = 0; i < k.operands.size(); ++i)
+    s += fmt::format("{}{},", name(k.operands[i]), !k.in_scratch.empty() && k.in_scratch[i] ? " in scratch" : "");
   std::map<uint64_t, size_t> vars;
   NumberedSizes sizes;
   std::map<uint32_t, size_t> nodes;
@@ -114,6 +115,10 @@ void add_origins(Kernel& k, const Kernel& equal) {
     if (std::ranges::find(k.problems, problem) == k.problems.end()) k.problems.push_back(problem);
 }
 
+KernelTable::KernelTable(std::vector<Kernel>& kernels) : kernels_(kernels) {
+  for (uint32_t k = 0; k < kernels.size(); ++k) numbers_.emplace(kernel_text(kernels[k]), k);
+}
+
 uint32_t KernelTable::intern(Kernel k) {
   auto [it, fresh] = numbers_.try_emplace(kernel_text(k), static_cast<uint32_t>(kernels_.size()));
   if (fresh) {
@@ -123,6 +128,22 @@ uint32_t KernelTable::intern(Kernel k) {
     add_origins(kernels_[it->second], k);
   }
   return it->second;
+}
+
+void drop_unused_kernels(Plan& plan) {
+  std::vector<bool> used(plan.kernels.size());
+  for (const Step& s : plan.steps)
+    if (s.kind == StepKind::Kernel) used[s.kernel] = true;
+  std::vector<Kernel> kept;
+  std::vector<uint32_t> number(plan.kernels.size());
+  for (uint32_t k = 0; k < plan.kernels.size(); ++k) {
+    if (!used[k]) continue;
+    number[k] = static_cast<uint32_t>(kept.size());
+    kept.push_back(std::move(plan.kernels[k]));
+  }
+  for (Step& s : plan.steps)
+    if (s.kind == StepKind::Kernel) s.kernel = number[s.kernel];
+  plan.kernels = std::move(kept);
 }
 
 }  // namespace cameo

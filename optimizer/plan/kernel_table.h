@@ -9,7 +9,7 @@ namespace cameo {
 
 class KernelTable {
  public:
-  explicit KernelTable(std::vector<Kernel>& kernels) : kernels_(kernels) {}
+  explicit KernelTable(std::vector<Kernel>& kernels);
   /// The number of an equal kernel, or of this one as a new one: equal means the same text but for its name and
   /// provenance.
   uint32_t intern(Kernel k);

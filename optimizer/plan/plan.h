@@ -69,6 +69,7 @@ struct Kernel {
   std::vector<DType> operands;
   std::vector<std::string> held;   // by operand: the name, type and shape of the value it is in the first of its steps
   std::vector<bool> aligned;       // by operand: whether it begins at a multiple of rt::kAlignment in every step
+  std::vector<bool> in_scratch;    // by operand: whether it stands in the thread's own memory; empty: none does
   bool on_host = false;            // of a GPU's plan: the processor runs it, on operands in its own memory
   bool optimize_for_size = false;  // it takes next to no time
   Dim scratch_bytes = 0;           // a thread needs
@@ -85,7 +86,8 @@ inline bool has_no_points(const Kernel& k) {
 }
 
 // ---- where values stand ---------------------------------------------------------------------------------------------
-enum class Base : uint8_t { Weights, Arena, Input, Output, Slot, Host, Block };
+/// Scratch: a thread's own memory, which the steps of a strip hand to each other.
+enum class Base : uint8_t { Weights, Arena, Input, Output, Slot, Host, Block, Scratch };
 struct Ref {
   Base base = Base::Arena;
   uint32_t number = 0;  // of an input, output, slot or block
@@ -100,6 +102,7 @@ struct Step {
   uint32_t kernel = 0;
   std::vector<Ref> refs;
   int chunks = 1;
+  bool follows = false;             // of one chunk, behind the step before it on the same thread: a strip is such steps
   int jump = -1;                    // a step's number
   int64_t bytes = 0;                // Copy, Advance; LoopBegin: trips when no ref holds them
   uint32_t a = 0, b = 0;            // slots of Swap, SetBase, Advance; loop number and flags of LoopBegin
@@ -115,8 +118,8 @@ struct Step {
   bool operator==(const Step&) const = default;
 };
 
-/// Neighbouring steps: one of any kind, or kernels that need nothing of each other, in any order. A group waits for all
-/// groups before it.
+/// Neighbouring steps: one of any kind, or kernels that need nothing of each other, in any order; a strip, kernels of
+/// which each follows the one before it, is like one of them. A group waits for all groups before it.
 struct Group {
   int begin = 0, end = 0;  // its first step, and one past its last
   bool operator==(const Group&) const = default;
@@ -248,6 +251,8 @@ Interface interface_of(const Graph& g);
 
 /// Where many kernels differ in floating numbers alone, they become one that reads them from the weights.
 void share_kernels(Plan& plan, WeightPool& weights);
+/// Takes away what no step computes any more.
+void drop_unused_kernels(Plan& plan);
 
 /// Whether a kernel may write where this operand stands: each element of its output is computed from the one at its own
 /// address at most.
@@ -259,10 +264,16 @@ void overwrite_operands(Plan& plan);
 /// When all is placed: which operands of which kernels are always aligned.
 void note_alignment(Plan& plan);
 
+/// Before buffers are placed: kernels of which each alone reads what the one before it makes walk through their rows
+/// together, a few at a time, where what stands between them would leave the caches. See form_strips.cpp.
+void form_strips(Plan& plan);
+
 /// Before buffers are placed: which kernels need not wait for the ones before them.
 void find_groups(Plan& plan);
 /// What has no step that several threads share is run by one of them, without a barrier: its steps are groups each.
 void keep_shared_groups(Plan& plan);
+/// One past the last step of the strip that begins at a step; of any other step, one past that.
+int end_of_strip(const Schedule& schedule, int step);
 /// The one that a step is in.
 const Group& group_of(const Schedule& schedule, int step);
 inline std::span<const Step> steps_of(const Schedule& schedule, const Group& g) {

@@ -10,10 +10,11 @@
 namespace cameo {
 
 std::string to_string(const Ref& r) {
-  constexpr std::string_view names[] = {"weights", "arena", "input", "output", "slot", "host", "block"};
+  constexpr std::string_view names[] = {"weights", "arena", "input", "output", "slot", "host", "block", "scratch"};
   std::string s(names[static_cast<int>(r.base)]);
-  if (r.base >= Base::Input && r.base != Base::Host) s += fmt::format("{}", r.number);
-  return r.offset || r.base <= Base::Arena || r.base == Base::Host ? fmt::format("{}+{}", s, r.offset) : s;
+  const bool is_one = r.base <= Base::Arena || r.base == Base::Host || r.base == Base::Scratch;
+  if (!is_one) s += fmt::format("{}", r.number);
+  return r.offset || is_one ? fmt::format("{}+{}", s, r.offset) : s;
 }
 namespace {
 std::string_view name(StepKind k) {
@@ -59,21 +60,40 @@ int64_t steps_on_host(const Plan& plan) {
 }
 
 namespace {
+std::string step_text(const Plan& plan, const Schedule& schedule, int i, const Sources& sources) {
+  const Step& t = schedule.steps[i];
+  std::string s =
+      fmt::format("{:4} {}", i, t.kind == StepKind::Kernel ? plan.kernels[t.kernel].symbol : std::string(name(t.kind)));
+  if (!t.refs.empty()) s += fmt::format(" ({})", join(t.refs, [](const Ref& r) { return to_string(r); }));
+  if (t.chunks > 1) s += fmt::format(" chunks {}", t.chunks);
+  if (t.follows)
+    s += fmt::format(" follows {}", i - 1);
+  else if (group_of(schedule, i).begin != i)
+    s += fmt::format(" beside {}", i - 1);
+  if (t.jump >= 0) s += fmt::format(" -> {}", t.jump);
+  if (t.kind == StepKind::Swap) s += fmt::format(" slot{} slot{}", t.a, t.b);
+  if (t.kind == StepKind::SetBase || t.kind == StepKind::Advance) s += fmt::format(" slot{}", t.a);
+  if (t.bytes) s += fmt::format(" {} bytes", t.bytes);
+  if (std::string at = where(sources, t.provenance); !at.empty()) s += fmt::format("   <- {}", at);
+  return s + "\n";
+}
+
+/// One past the last of the strips that stand beside the one that ends before step `i`.
+int end_of_strips(const Schedule& schedule, int i) {
+  const int end = group_of(schedule, i - 1).end;
+  while (i < end && end_of_strip(schedule, i) > i + 1) i = end_of_strip(schedule, i);
+  return i;
+}
+
 std::string schedule_text(const Plan& plan, const Schedule& schedule, const Sources& sources) {
   std::string s;
-  for (int i = 0; i < std::ssize(schedule.steps); ++i) {
-    const Step& t = schedule.steps[i];
-    s += fmt::format("{:4} {}", i,
-                     t.kind == StepKind::Kernel ? plan.kernels[t.kernel].symbol : std::string(name(t.kind)));
-    if (!t.refs.empty()) s += fmt::format(" ({})", join(t.refs, [](const Ref& r) { return to_string(r); }));
-    if (t.chunks > 1) s += fmt::format(" chunks {}", t.chunks);
-    if (group_of(schedule, i).begin != i) s += fmt::format(" beside {}", i - 1);
-    if (t.jump >= 0) s += fmt::format(" -> {}", t.jump);
-    if (t.kind == StepKind::Swap) s += fmt::format(" slot{} slot{}", t.a, t.b);
-    if (t.kind == StepKind::SetBase || t.kind == StepKind::Advance) s += fmt::format(" slot{}", t.a);
-    if (t.bytes) s += fmt::format(" {} bytes", t.bytes);
-    if (std::string at = where(sources, t.provenance); !at.empty()) s += fmt::format("   <- {}", at);
-    s += "\n";
+  for (int i = 0; i < std::ssize(schedule.steps);) {
+    const int begin = i, end = end_of_strip(schedule, i);
+    for (; i < end; ++i) s += step_text(plan, schedule, i, sources);
+    if (end == begin + 1) continue;
+    i = end_of_strips(schedule, end);
+    const auto strips = std::ranges::count(steps_of(schedule, {end, i}), false, &Step::follows);
+    if (strips) s += fmt::format("{:4} .. {} and {} strips more, beside it\n", end, i - 1, strips);
   }
   for (const Buffer& b : schedule.buffers)
     s += fmt::format("buffer {}..{} {} of {} bytes `{}`\n", b.first, b.last,

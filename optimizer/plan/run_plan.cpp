@@ -111,6 +111,8 @@ Tensor poisoned(int64_t bytes) {
   return t;
 }
 
+bool has_strips(const Plan& p) { return std::ranges::any_of(p.steps, &Step::follows); }
+
 class PlanRun {
  public:
   PlanRun(const Module& m, const Plan& p, std::span<const Tensor> inputs)
@@ -120,6 +122,7 @@ class PlanRun {
         sizes_(sizes_of_run(m.io, inputs)),
         weights_(DType::u8, {m.weights.bytes}),
         host_(DType::u8, {p.host_bytes}),
+        scratch_(DType::u8, {has_strips(p) ? p.scratch_bytes.upper() : 0}),
         slots_(p.slots),
         loops_(p.loops) {
     for (Expr symbol : learned_) sizes_.emplace(symbol_name(symbol), 0);
@@ -144,8 +147,13 @@ class PlanRun {
   std::vector<Tensor> run() {
     for (int from = 0, to = 0; from < static_cast<int>(plan_.steps.size()); from = to) {
       const int end = group_of(plan_, from).end;
-      to = run_step(end - 1);
-      for (int i = end - 1; i-- > from;) run_step(i);
+      for (int begin = end, behind = end; begin > from; behind = begin) {
+        while (plan_.steps[--begin].follows) {}
+        poison(region_of(scratch_, true));
+        int next = begin;
+        for (int i = begin; i < behind; ++i) next = run_step(i);
+        if (behind == end) to = next;
+      }
       poison_between(from, to);
     }
     std::vector<Tensor> outputs;
@@ -189,6 +197,7 @@ class PlanRun {
       case Base::Output: return region_of(outputs_.at(r.number), true).after(r.offset);
       case Base::Host: return region_of(host_, true).after(r.offset);
       case Base::Slot: return slots_.at(r.number).after(r.offset);
+      case Base::Scratch: return region_of(scratch_, true).after(r.offset);
       case Base::Block:  // a plan of known sizes has none
       case Base::Arena: break;
     }
@@ -388,7 +397,7 @@ class PlanRun {
   const std::vector<Expr> learned_;  // symbols
   DimBinding sizes_;                 // that the plan is bound to; 0 of those which are not known yet
   Plan plan_;
-  Tensor arena_, weights_, host_;
+  Tensor arena_, weights_, host_, scratch_;
   std::vector<Tensor> inputs_, outputs_;  // bytes
   std::vector<Type> output_types_;
   std::vector<Region> slots_;

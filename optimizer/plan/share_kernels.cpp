@@ -49,7 +49,7 @@ class Sharer {
       for (const Ref& more : numbers_[s.kernel]) s.refs.push_back(more);
       s.kernel = becomes_[s.kernel];
     }
-    drop_unused();
+    drop_unused_kernels(plan_);
   }
 
  private:
@@ -87,18 +87,6 @@ class Sharer {
     };
     for (Store& s : k.stores) s.value = loaded(s.value);
     if (k.accumulated) k.accumulated = loaded(k.accumulated);
-  }
-  void drop_unused() {
-    std::vector<Kernel> kept;
-    std::vector<uint32_t> number(plan_.kernels.size());
-    for (uint32_t k = 0; k < plan_.kernels.size(); ++k) {
-      if (becomes_[k] != k) continue;
-      number[k] = static_cast<uint32_t>(kept.size());
-      kept.push_back(std::move(plan_.kernels[k]));
-    }
-    for (Step& s : plan_.steps)
-      if (s.kind == StepKind::Kernel) s.kernel = number[s.kernel];
-    plan_.kernels = std::move(kept);
   }
 
   Plan& plan_;

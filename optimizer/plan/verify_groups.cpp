@@ -1,6 +1,6 @@
-// verify_groups: every step is in one group, and no two steps of a group touch one byte of which either writes it.
-// Where the ranges of two accesses meet, both are written out as runs of bytes, which are then compared: another way
-// than `find_groups` goes.
+// verify_groups: every step is in one group, and no two steps or strips of a group touch one byte of which either
+// writes it. Where the ranges of two accesses meet, both are written out as runs of bytes, which are then compared:
+// another way than `find_groups` goes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -78,7 +78,7 @@ std::optional<Runs> runs_of(Expr offset, int64_t size) {
 
 /// An access of a step: bytes of one memory. `from` and `to` bound what it touches.
 struct Touch {
-  int step;
+  int step, strip;  // the first step of its strip
   Ref at;
   bool written;
   Expr offset;  // in elements from there; null: anywhere
@@ -104,7 +104,7 @@ bool share_a_byte(const Touch& a, const Touch& b) {
 }
 
 bool collide(const Touch& a, const Touch& b) {
-  if (a.step == b.step || !(a.written || b.written)) return false;
+  if (a.strip == b.strip || !(a.written || b.written)) return false;
   if (a.at.base == b.at.base && a.at.number == b.at.number) return share_a_byte(a, b);
   return a.at.base == Base::Slot || b.at.base == Base::Slot;  // which stand in the arena or in outputs
 }
@@ -119,6 +119,9 @@ class GroupVerifier {
       if (g.begin != behind || g.end <= g.begin)
         return {fmt::format("a group of steps {} to {} follows step {}", g.begin, g.end - 1, behind - 1)};
       behind = g.end;
+      if (plan_.steps[g.begin].follows ||
+          (plan_.steps[g.begin].kind == StepKind::Kernel && g.end < end_of_strip(plan_, g.end - 1)))
+        return {fmt::format("a strip is in the group of steps {} to {} and in another", g.begin, g.end - 1)};
     }
     if (behind != std::ssize(plan_.steps))
       return {fmt::format("groups have {} steps, the plan {}", behind, plan_.steps.size())};
@@ -132,6 +135,7 @@ class GroupVerifier {
     std::vector<Touch> all;
     for (int i = g.begin; i < g.end; ++i) {
       const Step& s = plan_.steps[i];
+      if (!s.follows) strip_ = i;
       if (s.kind != StepKind::Kernel || plan_.kernels.at(s.kernel).on_host) {
         problems_.push_back(fmt::format("step {}: stands beside others and is no kernel of the target", i));
         return;
@@ -152,8 +156,9 @@ class GroupVerifier {
     if (accesses_[s.kernel].empty()) accesses_[s.kernel] = accesses_of(k);
     for (const Access& a : accesses_[s.kernel]) {
       const Ref& at = s.refs.at(a.operand);
-      if (at.base == Base::Weights || at.base == Base::Input) continue;
-      Touch t{step, at, a.written, {}, static_cast<int64_t>(byte_size(k.operands[a.operand])), INT64_MIN, INT64_MAX};
+      if (at.base == Base::Weights || at.base == Base::Input || at.base == Base::Scratch) continue;
+      Touch t{step,      strip_,   at, a.written, {}, static_cast<int64_t>(byte_size(k.operands[a.operand])),
+              INT64_MIN, INT64_MAX};
       if (a.offset && range_of(a.offset).known() && never_wraps(affine(a.offset))) {
         t.offset = a.offset;
         t.from = at.offset + static_cast<int64_t>(range_of(a.offset).low) * t.size;
@@ -174,6 +179,7 @@ class GroupVerifier {
 
   const Plan& plan_;
   std::vector<std::vector<Access>> accesses_;  // by kernel
+  int strip_ = 0;                              // the first step of the one that is looked at
   std::vector<std::string> problems_;
 };
 

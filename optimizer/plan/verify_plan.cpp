@@ -123,6 +123,10 @@ class PlanVerifier {
       return say(number, fmt::format("kernel {} of {}", s.kernel, plan_.kernels.size()));
     const Kernel& k = plan_.kernels[s.kernel];
     if (s.chunks < 1 || s.chunks > 65535) say(number, fmt::format("has {} chunks", s.chunks));
+    if (s.follows && s.chunks != 1) say(number, fmt::format("is part of a strip and has {} chunks", s.chunks));
+    for (size_t i = 0; i < s.refs.size(); ++i)
+      if ((s.refs[i].base == Base::Scratch) != (i < k.in_scratch.size() && k.in_scratch[i]))
+        say(number, fmt::format("`{}` takes operand {} from elsewhere than `{}`", k.symbol, i, to_string(s.refs[i])));
     if (s.refs.size() != k.operands.size())
       return say(number,
                  fmt::format("gives `{}` {} operands, it takes {}", k.symbol, s.refs.size(), k.operands.size()));
@@ -159,6 +163,7 @@ class PlanVerifier {
   int64_t size_of(const Ref& r) const {
     if (r.base == Base::Weights) return weights_bytes_;
     if (r.base == Base::Host) return plan_.host_bytes;
+    if (r.base == Base::Scratch) return plan_.scratch_bytes.upper();
     const auto& list = r.base == Base::Input ? io_.inputs : io_.outputs;
     if (r.number >= list.size()) return -1;
     return packed_bytes(list[r.number].type).upper();
