@@ -38,7 +38,7 @@ std::optional<Claim> Claims::compare(const Graph& alone, std::string problem) co
   if (!whole) return std::nullopt;
   const Kernel& k = whole->kernel;
   const Alternative expanded{nullptr, {}, price_of_definition(alone, target_), {}};
-  Claim claim{std::move(problem), n.op->name, {k.family, k.choice, k.seconds, {}}, k.alternatives, {}};
+  Claim claim{std::move(problem), std::string(n.op->name), {k.family, k.choice, k.seconds, {}}, k.alternatives, {}};
   const ChoiceLock::Row* row = target_.lock ? target_.lock->find(target_.name, claim.problem) : nullptr;
   const bool expands = row ? row->family == kExpanded : expanded.seconds <= k.seconds;
   claim.lost.insert(claim.lost.begin(), expands ? claim.won : expanded);

@@ -121,6 +121,17 @@ std::string problem_of(const Graph& alone) {
   return fmt::format("{:016x} {}", hash_of(text), extents_text(alone.type(n.outputs[0]).shape));
 }
 
+std::string problem_of(std::span<const Kernel* const> chain) {
+  std::string text;
+  Shape axes;
+  for (const Kernel* k : chain) {
+    if (k->problems.empty()) return "";
+    text += k->problems[0] + ";";
+    axes.emplace_back(k->axes[0].extent());
+  }
+  return fmt::format("{:016x} {}", hash_of(text), extents_text(axes));
+}
+
 std::string choices_text(const Plan& plan) {
   std::set<std::string> rows;
   for (const Kernel& k : plan.kernels)

@@ -36,6 +36,8 @@ class ChoiceLock {
 std::string problem_of(const Kernel& nest);
 /// The same of a node that is alone in a graph: a hash of what its operator is told, and its first output's extents.
 std::string problem_of(const Graph& alone);
+/// That of a chain of kernels, which may run in strips; empty where one of them has none.
+std::string problem_of(std::span<const Kernel* const> chain);
 /// The rows of a plan that was made with a lock, an empty one or not.
 std::string choices_text(const Plan& plan);
 /// The problem of a row, as `find` takes it; empty where the line is none.

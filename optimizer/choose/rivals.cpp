@@ -39,11 +39,12 @@ std::vector<Alternative> in_order_of_promise(const std::vector<Alternative>& los
 std::vector<Rivalry> rivalries_of_claims(const Plan& plan, const Sources& sources) {
   std::vector<Rivalry> all;
   for (const Claim& c : plan.claims) {
-    const auto other = std::ranges::find_if(c.lost, [&](const Alternative& a) {
-      return has_hope(a, c.won) && (a.family == nullptr) != (c.won.family == nullptr);
-    });
-    if (other != c.lost.end())
-      all.push_back({{c.problem}, names_of_nodes(c.provenance, sources), true, c.won, {*other}});
+    std::vector<Alternative> rivals;
+    for (const Alternative& a : c.lost) {
+      const bool has_one = a.family && std::ranges::any_of(rivals, [](const Alternative& r) { return r.family; });
+      if (has_hope(a, c.won) && !has_one && (!a.family || !c.won.family)) rivals.push_back(a);
+    }
+    if (!rivals.empty()) all.push_back({{c.problem}, names_of_nodes(c.provenance, sources), true, c.won, rivals});
   }
   return all;
 }

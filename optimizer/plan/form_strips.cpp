@@ -9,12 +9,15 @@
 // A strip is a step for each kernel, for as many indices of its outermost axis as the strip needs at most; at the first
 // and the last row it is moved inwards. Borders are filled in each strip that has them. Strips need nothing of each
 // other, so threads share them.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "optimizer/choose/family.h"
+#include "optimizer/choose/lock.h"
 #include "optimizer/plan/kernel_table.h"
 
 namespace cameo {
@@ -233,38 +236,122 @@ class Former {
 
   // ---- dividing them
   /// Into parts of which each is one kernel by itself, or in strips: those of the least price.
-  void divide(const Chain& chain, std::vector<Strips>& out) const {
+  void divide(const Chain& chain, std::vector<Strips>& out) {
     const size_t n = chain.size();
     std::vector<double> least(n + 1, 0);  // of the members from here on
-    std::vector<std::optional<Strips>> taken(n);
+    std::vector<std::optional<Decision>> taken(n);
+    std::vector<Decision> refused;
     for (size_t i = n; i-- > 0;) {
-      least[i] = kernel_of(chain[i]).seconds + least[i + 1];
+      least[i] = seconds_apart(std::span(chain).subspan(i, 1), i + 1 < n) + least[i + 1];
       for (size_t length = 2; length <= std::min(kLongest, n - i); ++length) {
-        auto strips = best_strips(std::span(chain).subspan(i, length));
-        if (!strips || strips->seconds + least[i + length] >= least[i]) continue;
-        least[i] = strips->seconds + least[i + length];
-        taken[i] = std::move(strips);
+        auto decision = decide(std::span(chain).subspan(i, length));
+        if (!decision) continue;
+        const double behind =
+            (i + length < n ? seconds_outside(next_.at(chain[i + length - 1]).second) : 0) + least[i + length];
+        const double seconds = decision->claim.won.seconds + behind;
+        if (!decision->strips || (!decision->is_told && seconds >= least[i])) {
+          refused.push_back(std::move(*decision));
+        } else {
+          least[i] = decision->is_told ? behind : seconds;
+          taken[i] = std::move(decision);
+        }
       }
     }
-    for (size_t i = 0; i < n;) {
-      const size_t length = taken[i] ? taken[i]->members.size() : 1;
-      if (taken[i]) out.push_back(std::move(*taken[i]));
-      i += length;
-    }
+    const bool takes_any = std::ranges::any_of(taken, [](const auto& t) { return t.has_value(); });
+    const Decision* nearest = takes_any || refused.empty() ? nullptr : &nearest_of(refused);
+    for (const Decision& d : refused)
+      if (d.is_told || &d == nearest) note(d.claim);
+    for (size_t i = 0; i < n; i += taken[i] ? taken[i]->strips->parts.size() : 1)
+      if (taken[i]) {
+        note(taken[i]->claim);
+        out.push_back(*taken[i]->strips);
+      }
   }
 
-  std::optional<Strips> best_strips(std::span<const int> chain) const {
-    double apart = 0;
-    for (int step : chain) apart += kernel_of(step).seconds;
-    std::optional<Strips> best;
+  /// What becomes of kernels of a chain that could run in strips.
+  struct Decision {
+    Claim claim;
+    std::optional<Strips> strips;  // none: they run one after another
+    bool is_told = false;          // by a lock
+  };
+  /// Of some that lost, the one that came nearest.
+  static const Decision& nearest_of(std::span<const Decision> refused) {
+    return *std::ranges::min_element(refused, {}, [](const Decision& d) {
+      const Alternative& strips = d.strips ? d.claim.won : d.claim.lost[0];
+      return strips.seconds / (d.strips ? d.claim.lost[0] : d.claim.won).seconds;
+    });
+  }
+
+  std::optional<Decision> decide(std::span<const int> chain) const {
+    std::vector<Strips> ways;
     const int64_t extent = members_.at(chain.back()).extent;
-    for (int64_t count = kFewestStrips; count <= std::min(kMostStrips, extent); ++count) {
-      if (extent % count != 0) continue;
-      auto strips = strips_of(chain, count);
-      if (strips && strips->seconds < kClearly * apart && (!best || strips->seconds < best->seconds))
-        best = std::move(strips);
+    for (int64_t count = kFewestStrips; count <= std::min(kMostStrips, extent); ++count)
+      if (extent % count == 0)
+        if (auto strips = strips_of(chain, count)) ways.push_back(std::move(*strips));
+    if (ways.empty()) return std::nullopt;
+    std::ranges::stable_sort(ways, {}, &Strips::seconds);
+    Decision d{claim_of(chain), std::nullopt, false};
+    const Alternative apart{nullptr, {}, seconds_apart(chain, false), {}, kApart};
+    for (const Strips& way : ways) d.claim.lost.push_back({nullptr, {{"count", way.count}}, way.seconds, {}, kStrips});
+    const ChoiceLock* lock = plan_.target.lock.get();
+    const ChoiceLock::Row* row = lock ? lock->find(plan_.target.name, d.claim.problem) : nullptr;
+    d.is_told = row;
+    size_t won = 0;
+    if (row && row->family == kStrips)
+      won = static_cast<size_t>(
+          std::ranges::find(d.claim.lost, row->choice, [](const Alternative& a) { return a.choice.text(); }) -
+          d.claim.lost.begin());
+    if (row && (row->family == kStrips ? won == ways.size() : row->family != kApart))
+      throw CompileError(Code::E0503,
+                         fmt::format("the lock wants problem {} computed by `{} {}`, which is no way to do it",
+                                     d.claim.problem, printable(row->family), printable(row->choice)));
+    const bool in_strips = row ? row->family == kStrips : ways[0].seconds < kClearly * apart.seconds;
+    d.claim.won = in_strips ? d.claim.lost[won] : apart;
+    if (in_strips) {
+      d.claim.lost[won] = apart;
+      d.strips = std::move(ways[won]);
     }
-    return best;
+    std::ranges::stable_sort(d.claim.lost, {}, &Alternative::seconds);
+    return d;
+  }
+
+  Claim claim_of(std::span<const int> chain) const {
+    Claim c;
+    std::vector<const Kernel*> kernels;
+    for (int step : chain) {
+      kernels.push_back(&kernel_of(step));
+      c.op += (c.op.empty() ? "" : ", ") + kernels.back()->title;
+      c.provenance = merge(c.provenance, plan_.steps[step].provenance);
+    }
+    c.problem = problem_of(kernels);
+    return c;
+  }
+  /// Equal chains are one claim; without a lock no chain has a name.
+  void note(Claim claim) {
+    const auto known =
+        claim.problem.empty() ? plan_.claims.end() : std::ranges::find(plan_.claims, claim.problem, &Claim::problem);
+    if (known == plan_.claims.end())
+      plan_.claims.push_back(std::move(claim));
+    else
+      known->provenance = merge(known->provenance, claim.provenance);
+  }
+
+  /// Of kernels one after another; `hands_on`: what the last one makes is read by another one of the chain.
+  double seconds_apart(std::span<const int> chain, bool hands_on) const {
+    double seconds = 0;
+    for (size_t i = 0; i < chain.size(); ++i) {
+      seconds += kernel_of(chain[i]).seconds;
+      if (i + 1 < chain.size() || hands_on) seconds += seconds_outside(next_.at(chain[i]).second);
+    }
+    return seconds;
+  }
+  /// What prices leave out: of a buffer that takes more than half of the second cache, much is gone when it is read.
+  double seconds_outside(const Link& link) const {
+    const Target& target = plan_.target;
+    const double bytes = static_cast<double>(plan_.buffers[link.buffer].bytes),
+                 l2 = static_cast<double>(target.machine.l2_bytes);
+    if (bytes <= l2 / 2 || bytes > l2) return 0;
+    return 2 * (bytes / target.machine.l3_rate / (target.machine.clock * 1e9) - target.seconds_to_move(bytes));
   }
 
   std::optional<Strips> strips_of(std::span<const int> chain, int64_t count) const {
@@ -390,6 +477,7 @@ class Former {
     const auto price = [&](const Choice& c) { return k.family->price(k, k.cost, c, plan_.target); };
     const bool as_before = std::ranges::find(ways, whole.choice) != ways.end();
     const Choice taken = as_before ? whole.choice : *std::ranges::min_element(ways, {}, price);
+    if (!as_before) k.problems.clear();  // what a lock says of the whole kernel is no way to compute this one
     k.seconds = price(taken);
     k.family->apply(k, taken, plan_.target);
     k.in_scratch.assign(k.operands.size(), false);

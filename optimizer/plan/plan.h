@@ -26,20 +26,24 @@ struct Store {
 
 class Family;
 
+/// What stands where a family is named: a composite node is expanded, and its definition planned; a chain of kernels
+/// runs in strips, or one after another.
+inline constexpr std::string_view kExpanded = "expanded", kStrips = "strips", kApart = "apart";
+
 /// A way to run a kernel, with its price, or a family that cannot compute it, with the reason.
 struct Alternative {
-  const Family* family = nullptr;  // null: a composite node is expanded, and its definition planned
+  const Family* family = nullptr;
   Choice choice;
   double seconds = 0;  // on one core
   std::string_view why_not;
+  std::string_view without_family = kExpanded;  // what it is, where that is no family
 };
-inline constexpr std::string_view kExpanded = "expanded";  // where a family is named
 std::string_view name_of_family(const Alternative& a);
 
-/// What became of the equal composite nodes that families would compute whole.
+/// What became of the equal composite nodes that families would compute whole, or of equal chains of kernels.
 struct Claim {
   std::string problem;  // as a lock names it
-  std::string_view op;
+  std::string op;       // or what the chain is made of
   Alternative won;
   std::vector<Alternative> lost;  // the best one first, then families that did not match
   Provenance provenance;

@@ -50,7 +50,7 @@ std::string to_string(const Alternative& a) {
   const std::string choice = a.choice.text();
   return fmt::format("{}{}{}, {:.2g} us", name_of_family(a), choice.empty() ? "" : " ", choice, a.seconds * 1e6);
 }
-std::string_view name_of_family(const Alternative& a) { return a.family ? a.family->name() : kExpanded; }
+std::string_view name_of_family(const Alternative& a) { return a.family ? a.family->name() : a.without_family; }
 
 std::string to_string(const Claim& c) { return fmt::format("{} {}{}", c.op, to_string(c.won), lost_to(c.lost)); }
 
