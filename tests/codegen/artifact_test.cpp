@@ -17,6 +17,7 @@
 #include "optimizer/pipeline.h"
 #include "tests/support/case.h"
 #include "tests/support/child.h"
+#include "tests/support/graph_text.h"
 
 namespace cameo::test {
 namespace {
@@ -132,6 +133,24 @@ TEST(Artifact, ThreadsDoNotChangeBits) {
   LoadedArtifact artifact(built(g, "cameo_threads", 2));
   std::vector<Tensor> in = inputs_of(g, 0.25), one = artifact.run(in, 1);
   for (int threads : {2, 3, 7}) EXPECT_TRUE(artifact.run(in, threads) == one) << threads << " threads";
+}
+
+TEST(Artifact, StripsAreTheSameOnAnyNumberOfThreads) {
+  const ModelText m =
+      parse_model({"input X f32[1x8x16x16]", "const E f32[32x8x1x1] = rand:2", "const D f32[32x1x3x3] = rand:3",
+                   "const P f32[8x32x1x1] = rand:4", "e = Conv(X, E)", "f = Relu(e)",
+                   "d = Conv(f, D) group=32 pads=[1, 1, 1, 1]", "p = Conv(d, P)", "y = Add(p, X)", "output y"});
+  for (const char* name : {"x86-64-v2", "x86-64-v3"}) {
+    const Target target = with_small_caches(name);
+    const Plan plan = plan_graph(m.graph, "", target).plans[0];
+    EXPECT_TRUE(std::ranges::any_of(plan.steps, &Step::follows)) << to_string(plan, m.graph.sources());
+    const fs::path path = fs::path(testing::TempDir()) / "cameo_strips.so";
+    build_graph(m.graph, path, {}, target);
+    LoadedArtifact artifact(path);
+    const std::vector<Tensor> one = artifact.run(m.inputs, 1);
+    EXPECT_EQ(differences(one, interpret(m.graph, m.inputs)), "");
+    for (int threads : {2, 3, 7}) EXPECT_TRUE(artifact.run(m.inputs, threads) == one) << threads << " threads";
+  }
 }
 
 TEST(Child, SaysHowItEnds) {

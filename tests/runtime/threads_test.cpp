@@ -61,4 +61,69 @@ TEST(Jobs, ARowOfTheNextJobIsNotTheSameAgain) {
   EXPECT_EQ(again, (std::vector{false, true, true, false, true, true}));
 }
 
+// Two strips of three steps and a step of two chunks beside them. A step of a strip says where it ran.
+struct Ran {
+  const void* scratch;
+  int64_t strip;
+  int step;
+  bool operator==(const Ran&) const = default;
+};
+std::vector<Ran> ran;
+template <int Step>
+void run_in_strip(const rt::RowCall& call) {
+  ran.push_back({call.scratch, call.refs[0].offset, Step});
+  EXPECT_EQ(call.chunks, 1);
+  EXPECT_FALSE(call.again);
+  if (Step == 1 && call.refs[0].offset == 7) rt::raise_fault(call.fault, rt::kValueFault, 0, 0);
+}
+
+/// By one thread alone, whose memory this is; `first`: what the steps of the first strip have in their refs.
+rt::Fault run_strips(int32_t worker, char* scratch, uint64_t first) {
+  constexpr rt::Order kBeside = rt::Order::Beside, kFollows = rt::Order::Follows;
+  const auto row = [](rt::Order order, uint32_t kernel, uint32_t refs, uint16_t chunks = 1) {
+    return rt::Row{.kind = rt::RowKind::Kernel, .order = order, .chunks = chunks, .kernel = kernel, .refs = refs};
+  };
+  const rt::Row rows[] = {row(rt::Order::Waits, 0, 0), row(kFollows, 1, 0),       row(kFollows, 2, 0),
+                          row(kBeside, 3, 0, 2),       row(kBeside, 0, 1),        row(kFollows, 1, 1),
+                          row(kFollows, 2, 1),         {.kind = rt::RowKind::End}};
+  const rt::Ref refs[] = {{0, first}, {0, 5}};
+  const rt::Schedule schedule = {.rows = rows, .row_count = 8, .refs = refs};
+  const rt::Kernel kernels[] = {run_in_strip<0>, run_in_strip<1>, run_in_strip<2>, take};
+  rt::Fault fault = {};
+  const rt::Stretch stretch = {&schedule, 0, 4, kernels, nullptr, nullptr, &fault, scratch, 64};
+  rt::Job job;
+  ran.clear();
+  taken.clear();
+  rt::publish(job, stretch);
+  rt::drain(job, worker);
+  rt::wait(job);
+  return fault;
+}
+
+TEST(Jobs, AStripIsAChunk) {
+  char scratch[128];
+  EXPECT_EQ(run_strips(0, scratch, 4).code, rt::kNoFault);
+  EXPECT_EQ(ran,
+            (std::vector<Ran>{
+                {scratch, 4, 0}, {scratch, 4, 1}, {scratch, 4, 2}, {scratch, 5, 0}, {scratch, 5, 1}, {scratch, 5, 2}}));
+  EXPECT_EQ(taken, (std::vector{0, 1}));
+  char* const of_second = scratch + 64;
+  (void)run_strips(1, scratch, 4);
+  EXPECT_EQ(ran, (std::vector<Ran>{{of_second, 5, 0},
+                                   {of_second, 5, 1},
+                                   {of_second, 5, 2},
+                                   {of_second, 4, 0},
+                                   {of_second, 4, 1},
+                                   {of_second, 4, 2}}));
+}
+
+TEST(Jobs, AStripEndsWhereItFaults) {
+  char scratch[128];
+  const rt::Fault fault = run_strips(0, scratch, 7);
+  EXPECT_EQ(fault.code, rt::kValueFault);
+  EXPECT_EQ(fault.row, 1u);
+  EXPECT_EQ(ran,
+            (std::vector<Ran>{{scratch, 7, 0}, {scratch, 7, 1}, {scratch, 5, 0}, {scratch, 5, 1}, {scratch, 5, 2}}));
+}
+
 }  // namespace

@@ -30,6 +30,13 @@ Module plan_optimized(const Graph& g, const std::string& name, const Target& tar
   return m;
 }
 
+Target with_small_caches(std::string_view name) {
+  Target t = *find_target(name);
+  t.machine.l1_bytes = 1 << 10, t.machine.l2_bytes = 20 << 10, t.machine.l3_bytes = 21 << 10;
+  t.machine.l3_rate = 0.1, t.machine.memory_rate = 0.01;
+  return t;
+}
+
 bool may_be_refused(const Graph& g, Code code) {
   const bool size_of_data =
       std::ranges::any_of(g.outputs(), [&](const Port& p) { return !is_static(g.type(p.value).shape); });

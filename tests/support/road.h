@@ -14,6 +14,9 @@ Module plan_graph(const Graph& g, const std::string& name = "model", const Targe
 Module plan_optimized(const Graph& g, const std::string& name, const Target& target,
                       const std::vector<std::string>& on_host = {}, const std::vector<Claim>& claims = {});
 
+/// A named target whose caches hold next to nothing: small models have chains of kernels in strips.
+Target with_small_caches(std::string_view name);
+
 /// Sizes that only the data knows, and element types without arithmetic, are not compiled yet; all else must be.
 bool may_be_refused(const Graph& g, Code code);
 

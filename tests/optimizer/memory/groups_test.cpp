@@ -124,8 +124,8 @@ TEST(Groups, OfStepsThatThreadsDoNotShareHaveOneEach) {
 }
 TEST(Groups, AreNotEndless) {
   std::vector<Step> steps;
-  for (uint32_t i = 0; i < 40; ++i) steps.push_back(kernel_step(kCompact, buffer(i), input(0)));
-  EXPECT_EQ(groups(steps), "|" + std::string(31, '-') + "|" + std::string(7, '-'));
+  for (uint32_t i = 0; i < 72; ++i) steps.push_back(kernel_step(kCompact, buffer(i), input(0)));
+  EXPECT_EQ(groups(steps), "|" + std::string(63, '-') + "|" + std::string(7, '-'));
 }
 TEST(Groups, OfAGpuHaveOneStepEach) {
   Plan plan = plan_of({kernel_step(kCompact, buffer(0), input(0)), kernel_step(kCompact, buffer(1), input(0))});

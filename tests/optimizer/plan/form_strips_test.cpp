@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "optimizer/choose/lock.h"
 #include "optimizer/plan/run_plan.h"
 #include "optimizer/plan/verify_plan.h"
 #include "tests/support/graph_text.h"
@@ -14,12 +15,6 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-Target with_small_caches(std::string_view name) {
-  Target t = *find_target(name);
-  t.machine.l1_bytes = 1 << 10, t.machine.l2_bytes = 20 << 10, t.machine.l3_bytes = 21 << 10;
-  t.machine.l3_rate = 0.1, t.machine.memory_rate = 0.01;
-  return t;
-}
 int64_t strips_of(const Plan& p) {
   int64_t strips = 0;
   for (size_t i = 0; i + 1 < p.steps.size(); ++i) strips += !p.steps[i].follows && p.steps[i + 1].follows;
@@ -101,6 +96,29 @@ INSTANTIATE_TEST_SUITE_P(
                "y = MatMul(u, V)", "output y"},
               false}),
     [](const auto& info) { return info.param.name; });
+
+// ---- locks
+/// With these choices in place of the prices'.
+Plan plan_by(const ModelText& model, std::string_view lock) {
+  Target t = with_small_caches("x86-64-v3");
+  t.lock = std::make_shared<const ChoiceLock>(lock);
+  return plan_graph(model.graph, "", t).plans[0];
+}
+
+TEST(Strips, ALockDecides) {
+  const ModelText model = parse_model(with(inverted_residual("pads=[1, 1, 1, 1]", "3x3"), {"output p"}));
+  const std::string priced = choices_text(plan_by(model, ""));
+  EXPECT_EQ(choices_text(plan_by(model, priced)), priced);
+  EXPECT_EQ(unused_rows(plan_by(model, priced)), 0u);
+  const size_t at = priced.find("strips count=8");
+  ASSERT_NE(at, std::string::npos) << priced;
+  const auto instead = [&](const std::string& row) { return std::string(priced).replace(at, 14, row); };
+  EXPECT_EQ(strips_of(plan_by(model, instead("strips count=16"))), 16);
+  const Plan apart = plan_by(model, instead("apart"));
+  EXPECT_NE(choices_text(apart).find(" apart\n"), std::string::npos) << choices_text(apart);
+  for (const char* wrong : {"strips count=5", "contract", "strips"})
+    EXPECT_THROW((void)plan_by(model, instead(wrong)), CompileError) << wrong;
+}
 
 // ---- damaged plans
 TEST(Strips, AWrongPlaceShows) {
