@@ -269,7 +269,7 @@ void overwrite_operands(Plan& plan);
 void note_alignment(Plan& plan);
 
 /// Before buffers are placed: kernels of which each alone reads what the one before it makes walk through their rows
-/// together, a few at a time, where what stands between them would leave the caches. See form_strips.cpp.
+/// together, a few at a time, where what stands between them would leave the caches. See strips/form_strips.cpp.
 void form_strips(Plan& plan);
 
 /// Before buffers are placed: which kernels need not wait for the ones before them.

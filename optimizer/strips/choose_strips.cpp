@@ -1,0 +1,154 @@
+// divide: which kernels of a chain run in strips, and in how many: those of the least price, or as a lock says.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "optimizer/choose/lock.h"
+#include "optimizer/strips/strips.h"
+
+namespace cameo::strips {
+namespace {
+
+constexpr int64_t kFewestStrips = 8, kMostStrips = 64;
+constexpr size_t kLongest = 4;     // kernels of a part
+constexpr double kClearly = 0.95;  // of the price of the kernels one after another
+
+/// What becomes of kernels of a chain that could run in strips.
+struct Decision {
+  Claim claim;
+  std::optional<Strips> strips;  // none: they run one after another
+  bool is_told = false;          // by a lock
+};
+
+class Divider {
+ public:
+  Divider(Plan& plan, const Chain& chain) : plan_(plan), chain_(chain) {}
+
+  /// Into parts of which each is one kernel by itself, or in strips: those of the least price.
+  std::vector<Strips> divide() {
+    const size_t n = chain_.size();
+    std::vector<double> least(n + 1, 0);  // of the members from here on
+    std::vector<std::optional<Decision>> taken(n);
+    std::vector<Decision> refused;
+    for (size_t i = n; i-- > 0;) {
+      least[i] = seconds_apart(chain_.part(i, 1)) + seconds_behind(i) + least[i + 1];
+      for (size_t length = 2; length <= std::min(kLongest, n - i); ++length) {
+        auto decision = decide(chain_.part(i, length));
+        if (!decision) continue;
+        const double behind = seconds_behind(i + length - 1) + least[i + length];
+        const double seconds = decision->claim.won.seconds + behind;
+        if (!decision->strips || (!decision->is_told && seconds >= least[i])) {
+          refused.push_back(std::move(*decision));
+        } else {
+          least[i] = decision->is_told ? behind : seconds;
+          taken[i] = std::move(decision);
+        }
+      }
+    }
+    const bool takes_any = std::ranges::any_of(taken, [](const auto& t) { return t.has_value(); });
+    const Decision* nearest = takes_any || refused.empty() ? nullptr : &nearest_of(refused);
+    for (const Decision& d : refused)
+      if (d.is_told || &d == nearest) note(d.claim);
+    std::vector<Strips> all;
+    for (size_t i = 0; i < n; i += taken[i] ? taken[i]->strips->parts.size() : 1)
+      if (taken[i]) {
+        note(taken[i]->claim);
+        all.push_back(*taken[i]->strips);
+      }
+    return all;
+  }
+
+ private:
+  /// Of some that lost, the one that came nearest.
+  static const Decision& nearest_of(std::span<const Decision> refused) {
+    return *std::ranges::min_element(refused, {}, [](const Decision& d) {
+      const Alternative& strips = d.strips ? d.claim.won : d.claim.lost[0];
+      return strips.seconds / (d.strips ? d.claim.lost[0] : d.claim.won).seconds;
+    });
+  }
+
+  std::optional<Decision> decide(const Chain& chain) const {
+    std::vector<Strips> ways;
+    const int64_t extent = chain.members.back().extent;
+    for (int64_t count = kFewestStrips; count <= std::min(kMostStrips, extent); ++count)
+      if (extent % count == 0)
+        if (auto strips = strips_of(plan_, chain, count)) ways.push_back(std::move(*strips));
+    if (ways.empty()) return std::nullopt;
+    std::ranges::stable_sort(ways, {}, &Strips::seconds);
+    Decision d{claim_of(chain), std::nullopt, false};
+    const Alternative apart{nullptr, {}, seconds_apart(chain), {}, kApart};
+    for (const Strips& way : ways) d.claim.lost.push_back({nullptr, {{"count", way.count}}, way.seconds, {}, kStrips});
+    const ChoiceLock* lock = plan_.target.lock.get();
+    const ChoiceLock::Row* row = lock ? lock->find(plan_.target.name, d.claim.problem) : nullptr;
+    d.is_told = row;
+    const bool pays = ways[0].seconds < kClearly * apart.seconds;
+    const size_t won = row ? told_by(*row, d.claim) : pays ? 0 : ways.size();
+    if (won == ways.size()) {
+      d.claim.won = apart;
+    } else {
+      d.claim.won = std::exchange(d.claim.lost[won], apart);
+      d.strips = std::move(ways[won]);
+    }
+    std::ranges::stable_sort(d.claim.lost, {}, &Alternative::seconds);
+    return d;
+  }
+  /// The number of the way that a lock wants, of those that the claim has; one past the last: one after another.
+  static size_t told_by(const ChoiceLock::Row& row, const Claim& claim) {
+    const auto text_of = [](const Alternative& way) { return way.choice.text(); };
+    const auto way = std::ranges::find(claim.lost, row.choice, text_of);
+    if (row.family == kStrips && way != claim.lost.end()) return static_cast<size_t>(way - claim.lost.begin());
+    if (row.family == kApart) return claim.lost.size();
+    throw CompileError(Code::E0503,
+                       fmt::format("the lock wants problem {} computed by `{} {}`, which is no way to do it",
+                                   claim.problem, printable(row.family), printable(row.choice)));
+  }
+
+  Claim claim_of(const Chain& chain) const {
+    Claim c;
+    std::vector<const Kernel*> kernels;
+    for (const Member& m : chain.members) {
+      kernels.push_back(&kernel_of(plan_, m.step));
+      c.op += (c.op.empty() ? "" : ", ") + kernels.back()->title;
+      c.provenance = merge(c.provenance, plan_.steps[m.step].provenance);
+    }
+    c.problem = problem_of(kernels);
+    return c;
+  }
+  /// Equal chains are one claim; without a lock no chain has a name.
+  void note(Claim claim) {
+    const auto known =
+        claim.problem.empty() ? plan_.claims.end() : std::ranges::find(plan_.claims, claim.problem, &Claim::problem);
+    if (known == plan_.claims.end())
+      plan_.claims.push_back(std::move(claim));
+    else
+      known->provenance = merge(known->provenance, claim.provenance);
+  }
+
+  /// Of kernels one after another.
+  double seconds_apart(const Chain& chain) const {
+    double seconds = 0;
+    for (const Member& m : chain.members) seconds += kernel_of(plan_, m.step).seconds;
+    for (const Link& link : chain.links) seconds += seconds_outside(link);
+    return seconds;
+  }
+  /// Of what member i hands on to the next one through memory.
+  double seconds_behind(size_t i) const { return i < chain_.links.size() ? seconds_outside(chain_.links[i]) : 0; }
+  /// What prices leave out: of a buffer that takes more than half of the second cache, much is gone when it is read.
+  double seconds_outside(const Link& link) const {
+    const Target& target = plan_.target;
+    const double bytes = static_cast<double>(plan_.buffers[link.buffer].bytes),
+                 l2 = static_cast<double>(target.machine.l2_bytes);
+    if (bytes <= l2 / 2 || bytes > l2) return 0;
+    return 2 * (bytes / target.machine.l3_rate / (target.machine.clock * 1e9) - target.seconds_to_move(bytes));
+  }
+
+  Plan& plan_;
+  const Chain& chain_;
+};
+
+}  // namespace
+
+std::vector<Strips> divide(Plan& plan, const Chain& chain) { return Divider(plan, chain).divide(); }
+
+}  // namespace cameo::strips
