@@ -18,7 +18,7 @@ namespace {
 
 /// More products of u8 by i8 may leave an i32.
 constexpr int64_t kMostTerms = INT32_MAX / (255 * 128);
-constexpr const char* kGroups = "its groups are neither one nor single channels with windows of up to 16 a side";
+constexpr const char* kGroups = "its groups are single channels with windows of more than 16 a side";
 
 bool is_one(const Graph& g, ValueId v) {
   const Shape& s = g.type(v).shape;
