@@ -92,8 +92,14 @@ class WidenProducts {
     const Shape& shape = g.type(w).shape;
     return !has_integer_groups(shape, groups) || has_groups_of_floats(shape, groups, context_.target.machine.dot8);
   }
+  /// In which kernels read weights of f32 alone.
+  static bool is_in_groups(const Graph& g, const Node& p) {
+    if (p.op->name != "ConvInteger") return false;
+    const int64_t groups = NodeView(g, p).attr_int("group");
+    return groups > 1 && !has_single_channels(g.type(p.inputs[1]).shape, groups);
+  }
   ValueId less_zero(Graph& into, const Node& p, size_t operand, int behind, const Provenance& o) {
-    const bool of_groups = p.op->name == "ConvInteger" && NodeView(into, p).attr_int("group") > 1;
+    const bool of_groups = operand == 1 && is_in_groups(into, p);
     const Tensor* known = of_groups ? constant(into, p.inputs[operand]) : nullptr;
     const ValueId wide = known ? into.constant(as_floats(*known)) : widen(into, p.inputs[operand], o);
     const ValueId zero = operand + 2 < p.inputs.size() ? p.inputs[operand + 2] : ValueId{};
