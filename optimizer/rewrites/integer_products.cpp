@@ -12,6 +12,7 @@
 #include "frontend/ir/operator.h"
 #include "optimizer/pipeline.h"
 #include "optimizer/rewrites/operands.h"
+#include "optimizer/rewrites/uses.h"
 
 namespace cameo {
 namespace {
@@ -122,7 +123,12 @@ ValueId integer_sum(const Maker& make, std::string_view name, const Quantized& x
 
 class IntegerProducts {
  public:
-  explicit IntegerProducts(PassContext& context) : context_(context) {}
+  IntegerProducts(const Graph& g, PassContext& context) : context_(context), uses_(g), kept_(g.values().size()) {
+    for (const Node& n : g.nodes())
+      for (size_t i = 0; i < n.inputs.size(); ++i)
+        if (n.inputs[i] && n.op->name != "DequantizeLinear") kept_[n.inputs[i].index] = true;
+    for (const Port& p : g.outputs()) kept_[p.value.index] = true;
+  }
 
   std::optional<std::vector<ValueId>> rule(Graph& into, const Node& n, std::span<const ValueId> in) {
     std::optional<ValueId> y;
@@ -307,9 +313,11 @@ class IntegerProducts {
     return into.add(*n.op, std::move(inputs), n.attrs, n.provenance, n.version)[0];
   }
   /// What is quantised to i8 and dequantised again is u8 between, its zero points larger by 128: products take u8 rows.
+  /// Not where i8 is read too, which would be made beside it.
   std::optional<ValueId> by_unsigned(Graph& into, const Node& n, std::span<const ValueId> in) {
     const NodeId made = into[in[0]].producer;
     if (!made || into[made].op->name != "QuantizeLinear" || into.type(in[0]).dtype != DType::i8) return std::nullopt;
+    if (uses_.has(n) && kept_[n.inputs[0].index]) return std::nullopt;
     const Node quantize = into[made];
     const Tensor *to = constant(into, operand(quantize.inputs, 2)), *from = constant(into, operand(in, 2));
     if (!to || !from || to->size() != 1 || from->size() != 1 || !apply("quantize_unsigned", into, n))
@@ -340,12 +348,14 @@ class IntegerProducts {
   }
 
   PassContext& context_;
+  Uses uses_;               // of the graph that is replayed
+  std::vector<bool> kept_;  // its values that others than DequantizeLinear read
 };
 
 }  // namespace
 
 Graph integer_products(const Graph& g, PassContext& context) {
-  IntegerProducts products(context);
+  IntegerProducts products(g, context);
   return replay(g, [&](Graph& into, const Node& n, std::span<const ValueId> in) { return products.rule(into, n, in); });
 }
 
