@@ -126,17 +126,22 @@ std::optional<ValueId> look_up(Graph& into, const Node& n, std::span<const Value
   const ValueId computed = into.add(*n.op, {in.begin(), in.end()}, n.attrs, n.provenance, n.version)[0];
   const Type type = into.type(computed);  // by value: nodes are added
   if (!is_8_bits(type.dtype) || product(type.shape).estimate() < kFewest) return computed;
-  Region region(into, readers);
-  if (!std::ranges::all_of(in, [&](ValueId v) { return region.take(v); })) return computed;
-  const ValueId x = region.source();
-  if (!x || !region.takes_long()) return computed;
+  std::optional<Region> region;
+  const auto is_of_one = [&](const Readers& of_tables) {
+    region.emplace(into, of_tables);
+    return std::ranges::all_of(in, [&](ValueId v) { return region->take(v); });
+  };
+  const Readers none;  // where it is of a tensor and of what was looked up by it
+  if (!is_of_one(readers) && !is_of_one(none)) return computed;
+  const ValueId x = region->source();
+  if (!x || !region->takes_long()) return computed;
   const bool keeps_shape = into.type(x).shape == type.shape;
   if (!keeps_shape && !is_static(type.shape)) return computed;
   if (!context.apply("tabulate", into, n.provenance)) return computed;
   const auto op = [&](std::string_view name, std::vector<ValueId> operands, Attrs attrs = {}) {
     return into.add(get_operator(name), std::move(operands), std::move(attrs), n.provenance)[0];
   };
-  const ValueId table = into.constant(region.table(n, in));
+  const ValueId table = into.constant(region->table(n, in));
   ValueId at = op("Cast", {x}, {{"to", static_cast<int64_t>(DType::i32)}});
   if (into.type(x).dtype == DType::i8) at = op("Add", {at, into.constant(Tensor::scalar(DType::i32, kCodes / 2))});
   const ValueId y = op("Gather", {table, at});
