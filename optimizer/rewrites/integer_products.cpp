@@ -297,12 +297,28 @@ class IntegerProducts {
     const ValueId scaled = make.op("Mul", {of_sum, make.op("Mul", {by, factor})});
     return bias ? make.op("Add", {scaled, make.op("Mul", {bias, factor})}) : scaled;
   }
+  /// Whether a product with the reciprocal rounds as the quotient does for every integer that `v` was dequantised from.
+  static bool rounds_alike(const Graph& g, ValueId v, float scale) {
+    const NodeId made = dequantizer_of(g, v);
+    if (!made) return true;
+    const auto& in = g[made].inputs;
+    const Tensor *from = constant(g, in[1]), *zero = constant(g, operand(in, 2));
+    const DType type = g.type(in[0]).dtype;
+    if (!from || from->size() != 1 || !is_8_bits(type) || (operand(in, 2) && (!zero || zero->size() != 1))) return true;
+    const int64_t first = (type == DType::i8 ? INT8_MIN : 0) - (zero ? zero->get_int(0) : 0);
+    for (int64_t i = first; i <= first + UINT8_MAX; ++i) {
+      const float x = static_cast<float>(i) * static_cast<float>(from->get(0));
+      if (std::nearbyint(x / scale) != std::nearbyint(x * (1 / scale))) return false;
+    }
+    return true;
+  }
   /// x / scale is x * (1 / scale) where x comes of an integer product or of what was dequantised: what is near the
-  /// middle of two integers may round to the other one.
+  /// middle of two integers may round to the other one. Not where all that x may be is known, and something would.
   std::optional<ValueId> by_reciprocal(Graph& into, const Node& n, std::span<const ValueId> in) {
     const Tensor* scale = constant(into, in[1]);
     if (!scale || scale->size() != 1 || scale->dtype() != DType::f32 || scale->get(0) == 1 ||
-        !is_of_integers(into, in[0]) || !apply("quantize_by_reciprocal", into, n))
+        !is_of_integers(into, in[0]) || !rounds_alike(into, in[0], static_cast<float>(scale->get(0))) ||
+        !apply("quantize_by_reciprocal", into, n))
       return std::nullopt;
     const Maker make{into, n.provenance};
     const float reciprocal = 1 / static_cast<float>(scale->get(0));
