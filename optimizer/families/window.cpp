@@ -135,12 +135,17 @@ class Window final : public Family {
     const int64_t computed = target.is_gpu() ? columns : vectors_of(columns, choice["lanes"]) * choice["lanes"];
     const double padding = static_cast<double>(computed) / static_cast<double>(columns);
     const Choice thumb = candidates(k, target).front();
-    const double ratio =
-        padding * element_bytes(k) / sizeof(float) * cycles_of(k, choice, target) / cycles_of(k, thumb, target);
+    const double ratio = padding * cycles_of(k, choice, target) / cycles_of(k, thumb, target);
     const bool is_pool = k.accumulated.fold_kind() != FoldKind::Sum &&
                          std::ranges::none_of(k.axes, [](Expr axis) { return is_open(axis.extent()); });
     const bool from_memory = is_pool && !target.is_gpu() && cost.bytes > static_cast<double>(target.machine.l3_bytes);
     const double waiting = from_memory ? target.seconds_to_move(cost.bytes) : 0;
+    if (is_8_bits(k.accumulated.type())) {
+      const double columns_of_tiles = static_cast<double>(computed / choice["lanes"] * points_of(k.axes) / columns) /
+                                      static_cast<double>(rows_of(k));
+      const double cycles = columns_of_tiles * cycles_of(k, choice, target);
+      return cycles / (target.machine.clock * 1e9) + target.seconds_to_move(cost.bytes) + waiting;
+    }
     return scaled(Family::price(k, cost, choice, target), ratio, target) + waiting;
   }
 
@@ -150,7 +155,8 @@ class Window final : public Family {
       return rt::round_up_div(points_of(k.axes) / rows * tiles, target.block_threads);
     }
     const double taps = static_cast<double>(points_of(unfold(k.accumulated).variables));
-    return chunks_by_work(k, static_cast<double>(points_of(k.axes)) * taps / 8, target);
+    const double at_once = 8 * sizeof(float) / static_cast<double>(element_bytes(k));
+    return chunks_by_work(k, static_cast<double>(points_of(k.axes)) * taps / at_once, target);
   }
 
   std::string details(const Kernel& k) const override {
@@ -160,7 +166,7 @@ class Window final : public Family {
                        k.choice["written"] ? " written out" : "");
   }
   std::string_view legend() const override {
-    return "window<R, FOLD, W>: a tile of R rows; W: its last tap is written out";
+    return "window<R, FOLD, W, T>: a tile of R rows; W: its last tap is written out; T: of what it folds, if not f32";
   }
 
   void print(KernelPrinter& printer, const Kernel& k) const override {
