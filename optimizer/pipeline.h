@@ -89,6 +89,7 @@ Graph expand_composites(const Graph& g, PassContext& context);  // what no famil
 Graph tabulate_bytes(const Graph& g, PassContext& context);     // functions of one tensor of 8 bits
 Graph pack_constants(const Graph& g, PassContext& context);     // of 4- and 2-bit elements, which then share bytes
 Graph narrow_products(const Graph& g, PassContext& context);    // to the precision that was asked for
+Graph join_groups(const Graph& g, PassContext& context);        // of integers, that are narrower than a panel
 Graph widen_products(const Graph& g, PassContext& context);     // of narrow types, where the target has none
 Graph merge_equal_nodes(const Graph& g, PassContext& context);  // common sub-expressions
 

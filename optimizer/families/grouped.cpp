@@ -1,7 +1,8 @@
 // The Grouped family: a convolution in groups, a sum of products in which both operands have an axis of the output: `a`
 // divides it by the columns of a group. The panels of each group's weights stand one behind the other, and `a` is asked
-// for with its channels last and a halo of zeros. A wide group is one of contract's batches; groups that are narrower
-// than a vector share a panel, as many as fit.
+// for with its channels last and a halo of zeros. A wide group is one of contract's batches; groups of floats that are
+// narrower than a vector share a panel, as many as fit. Of 8-bit integers each group has panels of its own, in quads:
+// those that are narrow were joined before (rewrites/join_groups.cpp).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -122,14 +123,16 @@ class Grouped final : public Family {
     if (points_of(found->folds) < kFewestTerms) return "it has too few terms for a tile";
     const Expr group = group_of_channel(p.part.out, *found);
     if (!group) return "no axis of it is divided into groups";
-    if (found->a.type() != DType::f32) return "its operands are not f32";
+    const bool of_integers = found->is_integer() && p.target.has_integer_products();
+    if (!of_integers && found->a.type() != DType::f32) return "its operands are neither f32 nor integers of 8 bits";
 
     auto roles = std::make_shared<GroupRoles>();
     const int64_t channels = group.arg(0).extent().int_value();
     roles->channel = group.arg(0);
     roles->columns_of_group = group.arg(1).int_value();
+    const int64_t groups = channels / roles->columns_of_group;
     const int64_t together =
-        groups_of_panel(channels / roles->columns_of_group, roles->columns_of_group, members_of(*found, group));
+        of_integers ? 1 : groups_of_panel(groups, roles->columns_of_group, members_of(*found, group));
     roles->column = var(integer(together * roles->columns_of_group));
     roles->panel = var(integer(channels / roles->column.extent().int_value()));
     roles->part = split_channel(p.part, roles->channel, roles->panel, roles->column);
@@ -162,6 +165,11 @@ class Grouped final : public Family {
     if (!take_sum(l.kernel, group_of_column)) return "an operand's offsets are not affine";
     put_panels(l.kernel);
     const Product sum(l.kernel);
+    if (sum.zero) {
+      Packing& panels = *l.operands[Product::kB].packing;
+      panels.form = PanelForm::Quads;
+      panels.run = sum.k.extent().int_value();
+    }
     if (!wide && affine(sum.a_offset).stride_of(group_of_column) != Dim(sum.k.extent()))
       return "its groups do not lie one behind the other as they stand";
     return l;
@@ -180,6 +188,14 @@ class Grouped final : public Family {
     std::vector<Choice> all;
     if (w.groups == 1) {
       for (const rt::Tile& tile : tiles_of_sums(p, target)) all.push_back(choice(tile));
+      if (p.zero)
+        for (const rt::Tile& tile : tiles_of_registers(p, target))
+          all.push_back({{"rows", tile.rows},
+                         {"vectors", tile.vectors},
+                         {"splits", 1},
+                         {"in_registers", 0},
+                         {"amx", 1},
+                         {"lanes", rt::kPanel}});
       return all;
     }
     constexpr int64_t kMostRows = 14, kBeside = 2;  // registers that hold neither sums nor weights
@@ -194,8 +210,10 @@ class Grouped final : public Family {
   double price(const Kernel& k, const KernelCost& cost, const Choice& choice, const Target& target) const override {
     const Product p(k);
     const Window w = window_of(p);
-    const double cycles = w.groups == 1 ? cycles_of_tiles(p, tile_of(choice), choice["in_registers"], target)
-                                        : cycles_of_shared_panels(p, w, choice, target);
+    const double cycles = w.groups > 1 ? cycles_of_shared_panels(p, w, choice, target)
+                          : is_in_tile_registers(choice)
+                              ? cycles_of_registers(p, tile_of(choice), target)
+                              : cycles_of_tiles(p, tile_of(choice), choice["in_registers"], target);
     return cycles / (target.machine.clock * 1e9) + target.seconds_to_move(cost.bytes);
   }
 
@@ -207,9 +225,11 @@ class Grouped final : public Family {
   std::string details(const Kernel& k) const override {
     const Product p(k);
     const Window w = window_of(p);
-    return fmt::format(" sum [{}] tile {}x{}{}{}", text_of_sum(p), k.choice["rows"], k.choice["vectors"],
-                       w.groups > 1 ? fmt::format(" of {} groups", w.groups) : "",
-                       k.choice["in_registers"] ? " in registers" : "");
+    return fmt::format(" sum [{}]{} tile {}x{}{}{}", text_of_sum(p), p.zero ? " in quads" : "", k.choice["rows"],
+                       k.choice["vectors"], w.groups > 1 ? fmt::format(" of {} groups", w.groups) : "",
+                       k.choice["in_registers"]         ? " in registers"
+                       : is_in_tile_registers(k.choice) ? " in tile registers"
+                                                        : "");
   }
 
   std::string header(const Kernel& k) const override {
@@ -227,7 +247,9 @@ class Grouped final : public Family {
     if (w.groups == 1) {
       const std::string tile = fmt::format("contract<{}, {}, {}, {}>", k.choice["rows"], k.choice["vectors"],
                                            in_registers, k.choice["splits"]);
-      return print_product(printer, p, tile, b_of(printer, p, kInPanels));
+      const std::string b = b_of(printer, p, p.zero ? kInQuads : kInPanels);
+      return print_product(printer, p, tile,
+                           is_in_tile_registers(k.choice) ? fmt::format("rt::in_tile_registers({})", b) : b);
     }
     if (w.taps > 1) p.segments.pop_back();
     const std::string window =
@@ -235,6 +257,9 @@ class Grouped final : public Family {
     print_product(printer, p, fmt::format("grouped<{}, {}>", k.choice["rows"], in_registers),
                   b_of(printer, p, kInPanels), window);
   }
+
+ private:
+  static bool is_in_tile_registers(const Choice& c) { return c.get("amx", 0); }
 };
 
 }  // namespace

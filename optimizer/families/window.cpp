@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <set>
 
@@ -12,6 +13,13 @@
 
 namespace cameo {
 namespace {
+
+bool is_8_bits(DType t) { return t == DType::i8 || t == DType::u8; }
+/// Of 8-bit integers the kernel has what does not leave 8 bits.
+bool is_folded(DType t, FoldKind kind) {
+  if (is_8_bits(t)) return kind == FoldKind::Min || kind == FoldKind::Max;
+  return t == DType::f32 && kind <= FoldKind::Max;
+}
 
 /// The only fold of a value, over one or more variables.
 Expr only_fold(Expr value) {
@@ -23,7 +31,7 @@ Expr only_fold(Expr value) {
     other |= found && !(e.arg(1) == found && e.fold_kind() == found.fold_kind());
     found = e;
   });
-  if (!found || other || found.type() != DType::f32 || found.fold_kind() > FoldKind::Max) return {};
+  if (!found || other || !is_folded(found.type(), found.fold_kind())) return {};
   const FoldNest nest = unfold(found);
   return std::ranges::all_of(nest.variables, [](Expr v) { return is_size(v.extent()); }) ? found : Expr();
 }
@@ -63,7 +71,8 @@ class Window final : public Family {
   Matched match(const Problem& p) const override {
     constexpr int64_t kFewest = 4;  // columns, and taps
     const DType stored = p.graph.type(p.output).dtype;
-    if (stored != DType::f32 && (stored != DType::bf16 || p.target.is_gpu())) return "its elements are not f32";
+    const bool of_processor = stored == DType::bf16 || is_8_bits(stored);
+    if (stored != DType::f32 && (!of_processor || p.target.is_gpu())) return "its elements are not f32";
     const Expr fold = only_fold(p.part.out.value);
     if (!fold) return "it has no fold, or several";
     auto halos = halos_of(p, unfold(fold).body);
@@ -107,7 +116,7 @@ class Window final : public Family {
     const bool few = taps.is_const() && taps.int_value() <= kMostWritten;
     std::vector<Choice> all;
     const auto add = [&](int64_t rows, bool written) {
-      const Choice c{{"rows", rows}, {"written", written}, {"lanes", rt::kPanel}};
+      const Choice c{{"rows", rows}, {"written", written}, {"lanes", lanes_of(k, target)}};
       if (std::ranges::find(all, c) == all.end()) all.push_back(c);
     };
     const int64_t thumb = rows_of_thumb(k, target);
@@ -118,11 +127,12 @@ class Window final : public Family {
     return all;
   }
 
-  /// A processor's columns stand in panels, whose rest is computed for nothing. What a pool's tiles read from beyond
-  /// the caches is not in the order of memory, which takes twice as long.
+  /// A processor's columns stand in vectors; what is left of floats takes as long as one, of bytes one of each half
+  /// that it has. What a pool's tiles read from beyond the caches is not in the order of memory, which takes twice as
+  /// long.
   double price(const Kernel& k, const KernelCost& cost, const Choice& choice, const Target& target) const override {
     const int64_t columns = Dim(k.axes.back().extent()).estimate();
-    const int64_t computed = target.is_gpu() ? columns : rt::panels_of(columns) * rt::kPanel;
+    const int64_t computed = target.is_gpu() ? columns : vectors_of(columns, choice["lanes"]) * choice["lanes"];
     const double padding = static_cast<double>(computed) / static_cast<double>(columns);
     const Choice thumb = candidates(k, target).front();
     const double ratio = padding * cycles_of(k, choice, target) / cycles_of(k, thumb, target);
@@ -130,6 +140,12 @@ class Window final : public Family {
                          std::ranges::none_of(k.axes, [](Expr axis) { return is_open(axis.extent()); });
     const bool from_memory = is_pool && !target.is_gpu() && cost.bytes > static_cast<double>(target.machine.l3_bytes);
     const double waiting = from_memory ? target.seconds_to_move(cost.bytes) : 0;
+    if (is_8_bits(k.accumulated.type())) {
+      const double columns_of_tiles = static_cast<double>(computed / choice["lanes"] * points_of(k.axes) / columns) /
+                                      static_cast<double>(rows_of(k));
+      const double cycles = columns_of_tiles * cycles_of(k, choice, target);
+      return cycles / (target.machine.clock * 1e9) + target.seconds_to_move(cost.bytes) + waiting;
+    }
     return scaled(Family::price(k, cost, choice, target), ratio, target) + waiting;
   }
 
@@ -140,7 +156,8 @@ class Window final : public Family {
       return rt::round_up_div(points_of(k.axes) / rows * tiles, target.block_threads);
     }
     const double taps = static_cast<double>(points_of(unfold(k.accumulated).variables));
-    return chunks_by_work(k, static_cast<double>(points_of(k.axes)) * taps / 8, target);
+    const double at_once = 8 * sizeof(float) / static_cast<double>(element_bytes(k));
+    return chunks_by_work(k, static_cast<double>(points_of(k.axes)) * taps / at_once, target);
   }
 
   std::string details(const Kernel& k) const override {
@@ -150,7 +167,7 @@ class Window final : public Family {
                        k.choice["written"] ? " written out" : "");
   }
   std::string_view legend() const override {
-    return "window<R, FOLD, W>: a tile of R rows; W: its last tap is written out";
+    return "window<R, FOLD, W, T>: a tile of R rows; W: its last tap is written out; T: of what it folds, if not f32";
   }
 
   void print(KernelPrinter& printer, const Kernel& k) const override {
@@ -165,8 +182,10 @@ class Window final : public Family {
       tap_parameters += fmt::format(", rt::i64 r{}", i);
       tap_names.emplace_back(fold.variables[i], fmt::format("r{}", i));
     }
-    printer.line(fmt::format("rt::window<{}, rt::FoldKind::{}, {}>(call, {}, {}, {}, {}, {},", k.choice["rows"],
-                             cameo::name(kind), k.choice["written"] != 0, extents_of(printer, outer),
+    const std::string type =
+        is_8_bits(k.accumulated.type()) ? fmt::format(", rt::{}", cameo::name(k.accumulated.type())) : "";
+    printer.line(fmt::format("rt::window<{}, rt::FoldKind::{}, {}{}>(call, {}, {}, {}, {}, {},", k.choice["rows"],
+                             cameo::name(kind), k.choice["written"] != 0, type, extents_of(printer, outer),
                              extents_of(printer, taps), cameo::rows_of(printer, axes[axes.size() - 2].extent()),
                              constant_of(printer, axes.back().extent()),
                              constant_of(printer, fold.variables.back().extent())));
@@ -185,7 +204,16 @@ class Window final : public Family {
   static int64_t rows_of_thumb(const Kernel& k, const Target& target) {
     const int64_t m = rows_of_tiles(k);
     return target.is_gpu() ? rt::block_window_rows(m)
-                           : rt::window_rows(target.vector_bytes, target.vector_registers, m);
+                           : rt::window_rows(target.vector_bytes, target.vector_registers,
+                                             lanes_of(k, target) * element_bytes(k), m);
+  }
+  static int64_t element_bytes(const Kernel& k) { return byte_size(k.accumulated.type()); }
+  static int64_t lanes_of(const Kernel& k, const Target& target) {
+    return is_8_bits(k.accumulated.type()) ? target.vector_bytes : rt::kPanel;
+  }
+  static int64_t vectors_of(int64_t columns, int64_t lanes) {
+    const auto rest = static_cast<uint64_t>(columns % lanes);
+    return columns / lanes + (lanes == rt::kPanel ? rest > 0 : std::popcount(rest));
   }
   /// Loads of a tile, at all values of the last tap: what no row changes they share, and written out those at which
   /// the windows of several meet.

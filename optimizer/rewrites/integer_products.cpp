@@ -12,13 +12,14 @@
 #include "frontend/ir/operator.h"
 #include "optimizer/pipeline.h"
 #include "optimizer/rewrites/operands.h"
+#include "optimizer/rewrites/uses.h"
 
 namespace cameo {
 namespace {
 
 /// More products of u8 by i8 may leave an i32.
 constexpr int64_t kMostTerms = INT32_MAX / (255 * 128);
-constexpr const char* kGroups = "its groups are neither one nor single channels with windows of up to 16 a side";
+constexpr const char* kGroups = "its groups are single channels with windows of more than 16 a side";
 
 bool is_one(const Graph& g, ValueId v) {
   const Shape& s = g.type(v).shape;
@@ -122,7 +123,12 @@ ValueId integer_sum(const Maker& make, std::string_view name, const Quantized& x
 
 class IntegerProducts {
  public:
-  explicit IntegerProducts(PassContext& context) : context_(context) {}
+  IntegerProducts(const Graph& g, PassContext& context) : context_(context), uses_(g), kept_(g.values().size()) {
+    for (const Node& n : g.nodes())
+      for (size_t i = 0; i < n.inputs.size(); ++i)
+        if (n.inputs[i] && n.op->name != "DequantizeLinear") kept_[n.inputs[i].index] = true;
+    for (const Port& p : g.outputs()) kept_[p.value.index] = true;
+  }
 
   std::optional<std::vector<ValueId>> rule(Graph& into, const Node& n, std::span<const ValueId> in) {
     std::optional<ValueId> y;
@@ -291,12 +297,28 @@ class IntegerProducts {
     const ValueId scaled = make.op("Mul", {of_sum, make.op("Mul", {by, factor})});
     return bias ? make.op("Add", {scaled, make.op("Mul", {bias, factor})}) : scaled;
   }
+  /// Whether a product with the reciprocal rounds as the quotient does for every integer that `v` was dequantised from.
+  static bool rounds_alike(const Graph& g, ValueId v, float scale) {
+    const NodeId made = dequantizer_of(g, v);
+    if (!made) return true;
+    const auto& in = g[made].inputs;
+    const Tensor *from = constant(g, in[1]), *zero = constant(g, operand(in, 2));
+    const DType type = g.type(in[0]).dtype;
+    if (!from || from->size() != 1 || !is_8_bits(type) || (operand(in, 2) && (!zero || zero->size() != 1))) return true;
+    const int64_t first = (type == DType::i8 ? INT8_MIN : 0) - (zero ? zero->get_int(0) : 0);
+    for (int64_t i = first; i <= first + UINT8_MAX; ++i) {
+      const float x = static_cast<float>(i) * static_cast<float>(from->get(0));
+      if (std::nearbyint(x / scale) != std::nearbyint(x * (1 / scale))) return false;
+    }
+    return true;
+  }
   /// x / scale is x * (1 / scale) where x comes of an integer product or of what was dequantised: what is near the
-  /// middle of two integers may round to the other one.
+  /// middle of two integers may round to the other one. Not where all that x may be is known, and something would.
   std::optional<ValueId> by_reciprocal(Graph& into, const Node& n, std::span<const ValueId> in) {
     const Tensor* scale = constant(into, in[1]);
     if (!scale || scale->size() != 1 || scale->dtype() != DType::f32 || scale->get(0) == 1 ||
-        !is_of_integers(into, in[0]) || !apply("quantize_by_reciprocal", into, n))
+        !is_of_integers(into, in[0]) || !rounds_alike(into, in[0], static_cast<float>(scale->get(0))) ||
+        !apply("quantize_by_reciprocal", into, n))
       return std::nullopt;
     const Maker make{into, n.provenance};
     const float reciprocal = 1 / static_cast<float>(scale->get(0));
@@ -307,9 +329,11 @@ class IntegerProducts {
     return into.add(*n.op, std::move(inputs), n.attrs, n.provenance, n.version)[0];
   }
   /// What is quantised to i8 and dequantised again is u8 between, its zero points larger by 128: products take u8 rows.
+  /// Not where i8 is read too, which would be made beside it.
   std::optional<ValueId> by_unsigned(Graph& into, const Node& n, std::span<const ValueId> in) {
     const NodeId made = into[in[0]].producer;
     if (!made || into[made].op->name != "QuantizeLinear" || into.type(in[0]).dtype != DType::i8) return std::nullopt;
+    if (uses_.has(n) && kept_[n.inputs[0].index]) return std::nullopt;
     const Node quantize = into[made];
     const Tensor *to = constant(into, operand(quantize.inputs, 2)), *from = constant(into, operand(in, 2));
     if (!to || !from || to->size() != 1 || from->size() != 1 || !apply("quantize_unsigned", into, n))
@@ -340,12 +364,14 @@ class IntegerProducts {
   }
 
   PassContext& context_;
+  Uses uses_;               // of the graph that is replayed
+  std::vector<bool> kept_;  // its values that others than DequantizeLinear read
 };
 
 }  // namespace
 
 Graph integer_products(const Graph& g, PassContext& context) {
-  IntegerProducts products(context);
+  IntegerProducts products(g, context);
   return replay(g, [&](Graph& into, const Node& n, std::span<const ValueId> in) { return products.rule(into, n, in); });
 }
 

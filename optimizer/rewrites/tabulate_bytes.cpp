@@ -10,6 +10,7 @@
 #include "frontend/reference/interpret.h"
 #include "optimizer/pipeline.h"
 #include "optimizer/rewrites/operands.h"
+#include "optimizer/rewrites/uses.h"
 
 namespace cameo {
 namespace {
@@ -50,16 +51,20 @@ bool takes_long(const Graph& g, const Node& n) {
   return found;
 }
 
-/// The nodes between a tensor of 8 bits and what is made of it alone.
+/// How often values of the graph that is made are read, of those that it has readers of.
+using Readers = std::map<ValueId, int>;
+
+/// The nodes between a tensor of 8 bits and what is made of it alone. A table's result that has other readers is such a
+/// tensor, too: it stands in memory, and what is made of it need not be looked up a second time.
 class Region {
  public:
-  explicit Region(const Graph& g) : g_(g) {}
+  Region(const Graph& g, const Readers& readers) : g_(g), readers_(readers) {}
   /// Whether it is made of the one tensor, too.
   bool take(ValueId v) {
     if (!v) return true;
     if (const Tensor* known = constant(g_, v)) return known->size() == 1;
     const NodeId made = g_[v].producer;
-    if (is_8_bits(g_.type(v).dtype) && !(made && is_lookup(g_, g_[made]))) {
+    if (is_8_bits(g_.type(v).dtype) && !(made && is_lookup(g_, g_[made]) && is_read_once(v))) {
       if (!source_) source_ = v;
       return source_ == v;
     }
@@ -103,28 +108,40 @@ class Region {
   }
 
  private:
+  bool is_read_once(ValueId v) const {
+    const auto found = readers_.find(v);
+    return found == readers_.end() || found->second < 2;
+  }
+
   const Graph& g_;
+  const Readers& readers_;
   ValueId source_;
   std::set<uint32_t> nodes_;  // in order
   bool takes_long_ = false;
 };
 
-std::optional<ValueId> look_up(Graph& into, const Node& n, std::span<const ValueId> in, PassContext& context) {
+std::optional<ValueId> look_up(Graph& into, const Node& n, std::span<const ValueId> in, const Readers& readers,
+                               PassContext& context) {
   if (n.op->name != "QuantizeLinear") return std::nullopt;
   const ValueId computed = into.add(*n.op, {in.begin(), in.end()}, n.attrs, n.provenance, n.version)[0];
   const Type type = into.type(computed);  // by value: nodes are added
   if (!is_8_bits(type.dtype) || product(type.shape).estimate() < kFewest) return computed;
-  Region region(into);
-  if (!std::ranges::all_of(in, [&](ValueId v) { return region.take(v); })) return computed;
-  const ValueId x = region.source();
-  if (!x || !region.takes_long()) return computed;
+  std::optional<Region> region;
+  const auto is_of_one = [&](const Readers& of_tables) {
+    region.emplace(into, of_tables);
+    return std::ranges::all_of(in, [&](ValueId v) { return region->take(v); });
+  };
+  const Readers none;  // where it is of a tensor and of what was looked up by it
+  if (!is_of_one(readers) && !is_of_one(none)) return computed;
+  const ValueId x = region->source();
+  if (!x || !region->takes_long()) return computed;
   const bool keeps_shape = into.type(x).shape == type.shape;
   if (!keeps_shape && !is_static(type.shape)) return computed;
   if (!context.apply("tabulate", into, n.provenance)) return computed;
   const auto op = [&](std::string_view name, std::vector<ValueId> operands, Attrs attrs = {}) {
     return into.add(get_operator(name), std::move(operands), std::move(attrs), n.provenance)[0];
   };
-  const ValueId table = into.constant(region.table(n, in));
+  const ValueId table = into.constant(region->table(n, in));
   ValueId at = op("Cast", {x}, {{"to", static_cast<int64_t>(DType::i32)}});
   if (into.type(x).dtype == DType::i8) at = op("Add", {at, into.constant(Tensor::scalar(DType::i32, kCodes / 2))});
   const ValueId y = op("Gather", {table, at});
@@ -138,8 +155,12 @@ std::optional<ValueId> look_up(Graph& into, const Node& n, std::span<const Value
 
 Graph tabulate_bytes(const Graph& g, PassContext& context) {
   if (context.target.is_gpu()) return g;
+  const Uses uses(g);
+  Readers readers;
   return replay(g, [&](Graph& into, const Node& n, std::span<const ValueId> in) -> std::optional<std::vector<ValueId>> {
-    const auto y = look_up(into, n, in, context);
+    for (size_t i = 0; i < in.size() && uses.has(n); ++i)
+      if (in[i]) readers[in[i]] = uses.of(n.inputs[i]);
+    const auto y = look_up(into, n, in, readers, context);
     return y ? std::optional(std::vector<ValueId>{*y}) : std::nullopt;
   });
 }

@@ -18,11 +18,12 @@ class Uses {
   }
 
   int of(ValueId v) const { return counts_[v.index]; }
-  /// Whether nothing but `n`, a node of the graph itself, reads its input.
-  bool once(const Node& n, size_t input) const {
-    const bool ours = &n >= graph_.nodes().data() && &n < graph_.nodes().data() + graph_.nodes().size();
-    return ours && n.inputs[input] && of(n.inputs[input]) == 1;
+  /// Whether it is a node of the graph itself.
+  bool has(const Node& n) const {
+    return &n >= graph_.nodes().data() && &n < graph_.nodes().data() + graph_.nodes().size();
   }
+  /// Whether nothing but `n`, a node of the graph itself, reads its input.
+  bool once(const Node& n, size_t input) const { return has(n) && n.inputs[input] && of(n.inputs[input]) == 1; }
 
  private:
   const Graph& graph_;

@@ -21,6 +21,12 @@ ValueId cast(Graph& g, ValueId v, DType to, const Provenance& o) {
   return g.add(get_operator("Cast"), {v}, {{"to", static_cast<int64_t>(to)}}, o)[0];
 }
 
+Tensor as_floats(const Tensor& integers) {
+  Tensor t(DType::f32, {integers.dims().begin(), integers.dims().end()});
+  for (int64_t i = 0; i < t.size(); ++i) t.set(i, static_cast<double>(integers.get_int(i)));
+  return t;
+}
+
 /// The zero points of a product's operand, along the axis that has `behind` axes behind it, as they are taken off it.
 ValueId aligned(Graph& g, ValueId zero, int behind, const Provenance& o) {
   if (g.type(zero).rank() > 1) return zero;
@@ -76,15 +82,26 @@ class WidenProducts {
     const ValueId y = into.add(get_operator(conv ? "Conv" : "MatMul"), {x, w}, p.attrs, o)[0];
     return bias ? into.add(get_operator("Add"), {y, cast(into, bias, DType::f32, o)}, {}, o)[0] : y;
   }
-  /// Whether no kernel but a nest computes this product of integers on the target.
+  /// Whether no kernel but a nest computes this product of integers on the target, or one of floats is faster.
   bool lacks(const Graph& g, const Node& p) const {
     const ValueId w = p.inputs[1];
     const bool stands = g[w].constant && g.type(w).dtype == DType::i8 && (p.inputs.size() < 4 || !p.inputs[3]);
     if (!context_.target.has_integer_products() || !stands) return true;
-    return p.op->name == "ConvInteger" && !has_integer_groups(g.type(w).shape, NodeView(g, p).attr_int("group"));
+    if (p.op->name != "ConvInteger") return false;
+    const int64_t groups = NodeView(g, p).attr_int("group");
+    const Shape& shape = g.type(w).shape;
+    return !has_integer_groups(shape, groups) || has_groups_of_floats(shape, groups, context_.target.machine.dot8);
+  }
+  /// In which kernels read weights of f32 alone.
+  static bool is_in_groups(const Graph& g, const Node& p) {
+    if (p.op->name != "ConvInteger") return false;
+    const int64_t groups = NodeView(g, p).attr_int("group");
+    return groups > 1 && !has_single_channels(g.type(p.inputs[1]).shape, groups);
   }
   ValueId less_zero(Graph& into, const Node& p, size_t operand, int behind, const Provenance& o) {
-    const ValueId wide = widen(into, p.inputs[operand], o);
+    const bool of_groups = operand == 1 && is_in_groups(into, p);
+    const Tensor* known = of_groups ? constant(into, p.inputs[operand]) : nullptr;
+    const ValueId wide = known ? into.constant(as_floats(*known)) : widen(into, p.inputs[operand], o);
     const ValueId zero = operand + 2 < p.inputs.size() ? p.inputs[operand + 2] : ValueId{};
     if (!zero) return wide;
     return into.add(get_operator("Sub"), {wide, cast(into, aligned(into, zero, behind, o), DType::f32, o)}, {}, o)[0];

@@ -1,6 +1,7 @@
 // window: out(i.., row, col) = epilogue(fold over taps of what `step` adds): depthwise convolutions, pools and every
 // other fold whose body reads along the columns. A tile of rows stays in registers while the taps run, so what its rows
-// share (weights, overlapping windows) is loaded once. Columns run in lanes, the last tap may be written out.
+// share (weights, overlapping windows) is loaded once. Columns run in lanes, the last tap may be written out. Pools of
+// 8-bit integers fold these: a register of them at a time.
 #pragma once
 #include "runtime/kernels/contract_tile.h"
 #include "runtime/kernels/nest.h"
@@ -8,14 +9,14 @@
 namespace rt {
 
 // ---- specification -------------------------------------------------------------------------------------------------
-template <FoldKind K, int R, int S, class Step, class Epilogue>
+template <FoldKind K, class T = f32, int R, int S, class Step, class Epilogue>
 RT_FN void window_naive(const Call& call, Extents<R> outer, Extents<S> taps, i64 m, i64 n, i64 last, Step step,
                         Epilogue epilogue) {
   const i64 points = outer.points() * m * n;
   for (i64 u = points * call.chunk / call.chunks; u < points * (call.chunk + 1) / call.chunks; ++u) {
     i64 index[R == 0 ? 1 : R], tap[S == 0 ? 1 : S];
     detail::split_index<R>(u / (m * n), outer, index);
-    f32 acc = detail::Accumulator<K, f32>{}.value;
+    T acc = detail::Accumulator<K, T>{}.value;
     for (i64 t = 0; t < taps.points() * last; ++t) {
       detail::split_index<S>(t / last, taps, tap);
       auto at_tap = [&](auto... s) __attribute__((always_inline)) {
@@ -32,7 +33,11 @@ RT_FN void window_naive(const Call& call, Extents<R> outer, Extents<S> taps, i64
 // ---- loops over tiles ----------------------------------------------------------------------------------------------
 namespace detail {
 
-template <int MR, FoldKind K, bool Written, int R, int S, class M, class N, class L, class Step, class Epilogue>
+template <class T>
+inline constexpr int kWindowLanes = sizeof(T) == 1 ? kVectorBytes : kAtOnce<kPanel>;
+
+template <int MR, FoldKind K, bool Written, class T, int R, int S, class M, class N, class L, class Step,
+          class Epilogue>
 struct Windows {
   const Call& call;
   Extents<R> outer;
@@ -54,9 +59,9 @@ struct Windows {
     };
     call_at<0, S>(tap, at_tap);
   }
-  template <int H, class V, class Col, int... T>
-  RT_FN void take_written(Indices<int, T...>, V* acc, const i64* index, const i64* tap, i64 row, Col col) const {
-    (..., take(indices<H>{}, acc, index, tap, row, col, T));
+  template <int H, class V, class Col, int... Tap>
+  RT_FN void take_written(Indices<int, Tap...>, V* acc, const i64* index, const i64* tap, i64 row, Col col) const {
+    (..., take(indices<H>{}, acc, index, tap, row, col, Tap));
   }
   template <int D, int H, class V, class Col>
   RT_FN void take_taps(V* acc, const i64* index, i64* tap, i64 row, Col col) const {
@@ -73,7 +78,7 @@ struct Windows {
   // H rows from `row` on, of which the first `known` were computed before.
   template <int H, class Col, int... I>
   RT_FN void tile(Indices<int, I...>, const i64* index, i64 row, i64 known, Col col) const {
-    using V = value_of<f32, kLanes<Col>>;
+    using V = value_of<T, kLanes<Col>>;
     V acc[H] = {((void)I, Accumulator<K, V>{}.value)...};
     i64 tap[S == 0 ? 1 : S];
     take_taps<0, H>(acc, index, tap, row, col);
@@ -121,15 +126,15 @@ struct Windows {
       index_of<R>(u / rows.parts, outer, index);
       const i64 part = u % rows.parts;
       each_rows<MR, 1>(m, rows, part, [&](auto height, i64 row, i64 known) __attribute__((always_inline)) {
-        constexpr int H = decltype(height)::value;
+        constexpr int H = decltype(height)::value, W = kWindowLanes<T>;
         i64 col = 0;
         RT_ROLLED
-        for (; col + kPart <= n; col += kPart) tile<H>(indices<H>{}, index, row, known, Lanes<kPart>{col});
+        for (; col + W <= n; col += W) tile<H>(indices<H>{}, index, row, known, Lanes<W>{col});
         if constexpr (kIsConstant<N>) {
-          tail<H, kPart / 2>(index, row, known, col);
+          tail<H, W / 2>(index, row, known, col);
         } else {  // a rest may have every width: a row at a time
           RT_ROLLED
-          for (i64 each = known; each < H; ++each) tail<1, kPart / 2>(index, row + each, 0, col);
+          for (i64 each = known; each < H; ++each) tail<1, W / 2>(index, row + each, 0, col);
         }
       });
     }
@@ -139,11 +144,12 @@ struct Windows {
 
 }  // namespace detail
 
-// m, n and last are numbers or constants (`c<16>`). `step(acc, i.., row, col, tap.., last tap)` gives the new acc, of
-// floats or of as many lanes as col has. Written: the last tap, a constant, is written out. Chunks share the tiles.
-template <int MR, FoldKind K, bool Written, int R, int S, class M, class N, class L, class Step, class Epilogue>
+// m, n and last are numbers or constants (`c<16>`). `step(acc, i.., row, col, tap.., last tap)` gives the new acc, a T
+// or as many as col has lanes. Written: the last tap, a constant, is written out. Chunks share the tiles.
+template <int MR, FoldKind K, bool Written, class T = f32, int R, int S, class M, class N, class L, class Step,
+          class Epilogue>
 RT_FN void window(const Call& call, Extents<R> outer, Extents<S> taps, M m, N n, L last, Step step, Epilogue epilogue) {
-  detail::Windows<MR, K, Written, R, S, M, N, L, Step, Epilogue>{
+  detail::Windows<MR, K, Written, T, R, S, M, N, L, Step, Epilogue>{
       call, outer, taps, m, n, last, detail::split_rows<MR, 1>(m), step, epilogue}
       .run();
 }

@@ -4,9 +4,10 @@
 
 namespace rt {
 
-// Half of the registers may hold sums, the rest is for what the taps read; eight rows share enough.
-constexpr int window_rows(int vector_bytes, int registers, i64 m) {
-  const i64 half = i64(registers) * vector_bytes / (kPanel * 4) / 2;
+// Half of the registers may hold sums, of so many bytes a row; the rest is for what the taps read. Eight rows share
+// enough.
+constexpr int window_rows(int vector_bytes, int registers, i64 row_bytes, i64 m) {
+  const i64 half = i64(registers) * vector_bytes / row_bytes / 2;
   return static_cast<int>(even_part(m, half > 8 ? 8 : half));
 }
 

@@ -395,13 +395,74 @@ std::string window_one() {
       if (auto d = difference(want, run(chunks, form), what); !d.empty()) return d;
   return "";
 }
+// A pool of bytes, as above; nothing may be read behind the last column of the last window. Each epilogue adds to what
+// is there, so that an element stored twice or never shows.
+template <class T, int MR, rt::FoldKind K, bool Written, i64 kRows, i64 kColumns, i64 kTaps, i64 kStride>
+std::string pool_one() {
+  constexpr i64 kHeight = 2, kWide = (kRows - 1) * kStride + kTaps, kPitch = kColumns + kGap;
+  std::vector<T> x((kHeight + 2) * kWide * kColumns);
+  unsigned seed = 9;
+  for (T& v : x) v = static_cast<T>((seed = seed * 1664525u + 1013904223u) >> 24);
+  const Guarded<T> image(x);
+  const auto step = [&](auto acc, i64 y, i64 row, auto col, i64 ky, i64 kx) __attribute__((always_inline)) {
+    const auto a = rt::load(image.data(), rt::add(((y + ky) * kWide + row * kStride + kx) * kColumns, col));
+    if constexpr (K == rt::FoldKind::Max) return rt::max(acc, a);
+    if constexpr (K == rt::FoldKind::Min) return rt::min(acc, a);
+  };
+  std::vector<int> want(kHeight * kRows * kPitch, 5);
+  for (i64 y = 0; y < kHeight; ++y)
+    for (i64 row = 0; row < kRows; ++row)
+      for (i64 col = 0; col < kColumns; ++col) {
+        T best = x[(y * kWide + row * kStride) * kColumns + col];
+        for (i64 ky = 0; ky < 3; ++ky)
+          for (i64 kx = 0; kx < kTaps; ++kx) {
+            const T a = x[((y + ky) * kWide + row * kStride + kx) * kColumns + col];
+            if (K == rt::FoldKind::Max ? a > best : a < best) best = a;
+          }
+        want[(y * kRows + row) * kPitch + col] += best;
+      }
+  const auto run = [&](int chunks, auto window) {
+    std::vector<int> y(want.size(), 5);
+    const auto keep = [&](auto acc, i64 i, i64 row, auto col) __attribute__((always_inline)) {
+      const auto at = rt::add((i * kRows + row) * kPitch, col);
+      rt::store(y.data(), at, rt::add(rt::cast<rt::i32>(acc), rt::load(y.data(), at)));
+    };
+    in_chunks(chunks, nullptr, [&](const rt::Call& call) { window(call, keep); });
+    return y;
+  };
+  const auto height = rt::extents(kHeight), taps = rt::extents(i64{3});
+  const auto naive = [&](const rt::Call& call, auto keep) {
+    rt::window_naive<K, T>(call, height, taps, kRows, kColumns, kTaps, step, keep);
+  };
+  const auto of_constants = [&](const rt::Call& call, auto keep) {
+    rt::window<MR, K, Written, T>(call, height, taps, rt::c<kRows>, rt::c<kColumns>, rt::c<kTaps>, step, keep);
+  };
+  const auto of_sizes = [&](const rt::Call& call, auto keep) {
+    rt::window<MR, K, Written, T>(call, height, taps, kRows, kColumns, rt::c<kTaps>, step, keep);
+  };
+  const std::string what = "pool of " + std::to_string(kRows) + " rows, " + std::to_string(kColumns) + " columns";
+  if (run(1, naive) != want) return what + ", naive";
+  for (int chunks : {1, 3}) {
+    if (run(chunks, of_constants) != want) return what;
+    if (run(chunks, of_sizes) != want) return what + " that only a run knows";
+  }
+  return "";
+}
+std::string pools_of_bytes() {
+  for (std::string d : {pool_one<rt::u8, 4, rt::FoldKind::Max, true, 7, 64, 3, 1>(),
+                        pool_one<rt::i8, 8, rt::FoldKind::Max, true, 9, 131, 2, 2>(),
+                        pool_one<rt::i8, 3, rt::FoldKind::Min, false, 5, 47, 5, 1>(),
+                        pool_one<rt::u8, 2, rt::FoldKind::Min, false, 3, 5, 2, 3>()})
+    if (!d.empty()) return d;
+  return "";
+}
 std::string windows() {
   for (std::string d :
        {window_one<4, rt::FoldKind::Sum, true, 7, 16, 3, 1>(), window_one<4, rt::FoldKind::Sum, false, 7, 16, 3, 1>(),
         window_one<8, rt::FoldKind::Sum, true, 13, 31, 5, 2>(), window_one<3, rt::FoldKind::Max, true, 5, 7, 2, 2>(),
         window_one<2, rt::FoldKind::Max, false, 2, 40, 9, 1>()})
     if (!d.empty()) return d;
-  return "";
+  return pools_of_bytes();
 }
 
 // `got` and the sums, rows kGap apart.
@@ -460,7 +521,52 @@ std::string quads_one(const Shape& shape, int zero) {
       return what + " tile=" + std::to_string(MR) + "x" + std::to_string(NV) + " chunks=" + std::to_string(chunks);
   return "";
 }
+// Groups of 8-bit rows side by side, each by panels of its own.
+template <class T, int MR, int NV>
+std::string quads_in_groups(i64 m, i64 n, i64 k, int zero) {
+  constexpr i64 kGroups = 3;
+  const i64 row_stride = kGroups * k, pitch = kGroups * n + kGap,
+            panel = rt::panels_of(n) * rt::quad_panel_bytes(rt::quads_of(1, k));
+  std::vector<T> a_values(m * row_stride);
+  std::vector<rt::i8> w(kGroups * k * n), panels(kGroups * panel);
+  unsigned seed = 13;
+  const auto next = [&] { return (seed = seed * 1664525u + 1013904223u) >> 24; };
+  for (T& x : a_values) x = static_cast<T>(next());
+  for (rt::i8& x : w) x = static_cast<rt::i8>(next());
+  std::vector<int> want(m * pitch, -5);
+  for (i64 g = 0; g < kGroups; ++g) {
+    const auto weight = [&](i64 t, i64 col) { return w[(g * k + t) * n + col]; };
+    rt::pack_quads(panels.data() + g * panel, n, 1, k, weight);
+    for (i64 row = 0; row < m; ++row)
+      for (i64 t = 0; t < k; ++t)
+        for (i64 col = 0; col < n; ++col)
+          want[row * pitch + g * n + col] += (a_values[row * row_stride + g * k + t] - zero) * weight(t, col);
+  }
+  const Guarded<T> a(a_values);
+  const Guarded<rt::i8> packed(panels);
+  for (int chunks : {1, 3}) {
+    std::vector<int> got(want.size(), -5);
+    in_chunks(chunks, nullptr, [&](const rt::Call& call) {
+      rt::contract<MR, NV, true, kSplits<MR, NV>>(
+          call, rt::extents(kGroups), rt::extents(), m, n, k,
+          rt::matrix_a(a.data(), rt::strides(k), row_stride, rt::strides()),
+          rt::quads_b(packed.data(), rt::strides(panel), k, zero),
+          [&](auto acc, i64 g, i64 row, auto col) __attribute__((always_inline)) {
+            const auto at = rt::add(row * pitch + g * n, col);
+            rt::store(got.data(), at, rt::add(acc, rt::load(got.data(), at)));
+          });
+    });
+    if (got != want)
+      return "quads in groups " + Shape{m, n, k}.text() + " zero=" + std::to_string(zero) +
+             " chunks=" + std::to_string(chunks);
+  }
+  return "";
+}
 std::string quads() {
+  for (i64 n : {16, 24, 40})
+    for (i64 k : {16, 22})
+      for (std::string d : {quads_in_groups<rt::u8, 4, 1>(9, n, k, 131), quads_in_groups<rt::i8, 3, 2>(7, n, k, -7)})
+        if (!d.empty()) return d;
   for (i64 m : {1, 2, 5, 13})
     for (i64 n : {1, 15, 16, 33, 64})
       for (i64 k : {1, 2, 3, 4, 7, 16, 21, 600})
