@@ -14,7 +14,7 @@ const Ref kExactRefs[] = {{7, 0}, {2, 0},    {3, 0},    {1, 1024}, {8, 0}, {9, 8
                           {5, 0}, {1, 1024}, {1, 1024}, {4, 0},    {6, 0}, {9, 8 * kBatchColumns}};
 const Row kExactRows[] = {
     {.kind = RowKind::Kernel, .chunks = 3, .kernel = 0, .refs = 0, .node = 1},
-    {.kind = RowKind::Kernel, .order = Order::Beside, .chunks = 2, .kernel = 1, .refs = 1, .node = 1},
+    {.kind = RowKind::Kernel, .order = rt::Order::Beside, .chunks = 2, .kernel = 1, .refs = 1, .node = 1},
     {.kind = RowKind::Copy, .refs = 6, .node = 1, .bytes = 24},
     {.kind = RowKind::Kernel, .kernel = 2, .refs = 8, .node = 1},
     {.kind = RowKind::End},

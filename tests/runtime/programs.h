@@ -338,8 +338,8 @@ inline const Io kBesideOutputs[] = {tensor("y", rt::kF32, 1, kTwo), tensor("z", 
 inline const Ref kBesideRefs[] = {{2, 0}, {5, 0}, {4, 0}, {7, 0}, {3, 0}, {6, 0}};
 inline const Row kBesideRows[] = {
     {.kind = RowKind::Kernel, .chunks = 2, .kernel = 0, .refs = 0, .node = 0},
-    {.kind = RowKind::Kernel, .order = Order::Beside, .chunks = kBesideChunks, .kernel = 1, .refs = 2, .node = 2},
-    {.kind = RowKind::Kernel, .order = Order::Beside, .chunks = 2, .kernel = 0, .refs = 4, .node = 1},
+    {.kind = RowKind::Kernel, .order = rt::Order::Beside, .chunks = kBesideChunks, .kernel = 1, .refs = 2, .node = 2},
+    {.kind = RowKind::Kernel, .order = rt::Order::Beside, .chunks = 2, .kernel = 0, .refs = 4, .node = 1},
     {.kind = RowKind::End},
 };
 inline const rt::Kernel kBesideKernels[] = {pick_kernel, partial_kernel};
@@ -386,7 +386,7 @@ inline void meet_kernel(const Call&) {
   __atomic_sub_fetch(&meeting_here, 1, __ATOMIC_SEQ_CST);
 }
 inline const Row kMeetingRows[] = {
-    {.kind = RowKind::Kernel}, {.kind = RowKind::Kernel, .order = Order::Beside}, {.kind = RowKind::End}};
+    {.kind = RowKind::Kernel}, {.kind = RowKind::Kernel, .order = rt::Order::Beside}, {.kind = RowKind::End}};
 inline const rt::Kernel kMeetingKernels[] = {meet_kernel};
 inline constexpr Schedule kMeetingSchedule = {
     .rows = kMeetingRows,

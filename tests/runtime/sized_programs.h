@@ -38,7 +38,7 @@ inline const Ref kSizedRefs[] = {
 };
 inline const Row kSizedRows[] = {
     {.kind = RowKind::Kernel, .kernel = 0, .refs = 0, .node = 0, .b = kColumns + 1},
-    {.kind = RowKind::Kernel, .order = Order::Beside, .kernel = 1, .refs = 1, .node = 0, .b = kBatch + 1},
+    {.kind = RowKind::Kernel, .order = rt::Order::Beside, .kernel = 1, .refs = 1, .node = 0, .b = kBatch + 1},
     {.kind = RowKind::Copy, .refs = 6, .node = 0, .b = kBytes + 1},
     {.kind = RowKind::Kernel, .kernel = 2, .refs = 8, .node = 0},
     {.kind = RowKind::End},
