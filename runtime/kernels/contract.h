@@ -55,8 +55,10 @@ struct Contraction {
   A a;
   B b;
   Epilogue& epilogue;
+  i64 points = 0;  // of the last outer axis, where a tile has the rows of several: `outer` counts tiles along it
 
   static constexpr bool kDots = B::kDots && S == 0;
+  static constexpr int kPoints = kPointsOfTile<B>;
   RT_FN auto row_at(const i64* index, i64 row) const { return a.base + a.outer.at(index) + row * a.row_stride; }
   template <class Sum, class Col>
   RT_FN void store(const i64* index, Sum sum, i64 row, Col col) const {
@@ -69,6 +71,7 @@ struct Contraction {
   RT_FN void tile(V* totals, const i64* index, P panels, Next ahead, i64 row, i64 known, i64 panel) const {
     const auto* const from = row_at(index, row);
     typename B::template Sums<H, W, Splits> acc;
+    if constexpr (kPoints > 1) acc.point_stride = a.outer.n[R - 1];
     if constexpr (InRegisters) {
       sum_up(acc, segments, a.segment, from, a.row_stride, panels, k, ahead, b.bias(a));
       acc.each(n, panel * kPanel, [&](auto sum, int i, auto col) __attribute__((always_inline)) {
@@ -112,6 +115,48 @@ struct Contraction {
     }
   }
 
+  // Where a tile of registers begins, and how many of its rows belong to the one before. `index` is that of the part,
+  // and then of the tile's first point.
+  RT_FN void find_tile(i64* index, i64 part, i64& first, i64& computed) const {
+    if constexpr (kPoints > 1) {
+      const i64 begin = index[R - 1] * kPoints, point = begin + kPoints <= points ? begin : points - kPoints;
+      index[R - 1] = point, first = 0, computed = (begin - point) * m;
+    } else {
+      each_rows<MR>(m, rows, part,
+                    [&](auto, i64 row, i64 known) __attribute__((always_inline)) { first = row, computed = known; });
+    }
+  }
+  // Rows of whole panels are stored two panels at a time, which narrow to 8 bits together.
+  template <int W, class V>
+  RT_FN void store_row(const V* totals, const i64* index, i64 row, i64 panel) const {
+    using Row = TileSums<typename B::Sum, 1, W, 1>;
+    constexpr int kTwo = 2 * kPanel;
+    if constexpr (W % 2 == 0 && kAtOnce<kTwo> == kTwo && kIsMultiple<N, kPanel>) {
+      RT_ROLLED
+      for (i64 i = 0; i < W; i += 2)
+        store(index, load_next<typename B::Sum, kTwo>(reinterpret_cast<const typename B::Sum*>(totals + i)), row,
+              Lanes<kTwo>{(panel + i) * kPanel});
+    } else {
+      Row::each_total(totals, n, panel * kPanel,
+                      [&](auto sum, int, auto col) __attribute__((always_inline)) { store(index, sum, row, col); });
+    }
+  }
+  template <int W, class V>
+  RT_FN void store_registers(const V* totals, const i64* index, i64 row, i64 known, i64 panel) const {
+    if constexpr (kPoints > 1) {
+      i64 at[R];
+      copy_index<R>(index, at);
+      at[R - 1] += known / m;
+      totals += known * W;
+      RT_ROLLED
+      for (i64 point = known / m; point < kPoints; ++point, ++at[R - 1]) RT_ROLLED
+      for (i64 i = 0; i < m; ++i, totals += W) store_row<W>(totals, at, i, panel);
+    } else {
+      RT_ROLLED
+      for (i64 i = known; i < MR; ++i) store_row<W>(totals + i * W, index, row + i, panel);
+    }
+  }
+
   // The same in tile registers, all of one height: a tile's sums are stored while the next one's products are on their
   // way.
   template <int W, class P>
@@ -127,12 +172,10 @@ struct Contraction {
       if (i < count) {
         Tile& next = tiles[i % 2];
         copy_index<R>(index, next.index);
-        each_rows<MR>(m, rows, part, [&](auto, i64 row, i64 known) __attribute__((always_inline)) {
-          next.row = row, next.known = known;
-        });
+        find_tile(next.index, part, next.row, next.known);
         const auto ahead =
             ahead_of_tile<MR, W>(b, panels, points_of<S>(segments) * k, number + i, points_of<R>(outer) * rows.parts);
-        tile<MR, W>(next.totals, index, panels, ahead, next.row, next.known, panel);
+        tile<MR, W>(next.totals, next.index, panels, ahead, next.row, next.known, panel);
         if (++part == rows.parts) {
           part = 0;
           advance<R>(outer, index);
@@ -140,7 +183,7 @@ struct Contraction {
       }
       if (i == 0) continue;
       const Tile& last = tiles[(i - 1) % 2];
-      store_totals<W>(last.totals, last.index, last.row, last.known, MR, panel);
+      store_registers<W>(last.totals, last.index, last.row, last.known, panel);
     }
   }
 
@@ -209,11 +252,18 @@ RT_FN void contract(const Call& call, Extents<R> outer, Extents<S> segments, M m
       .run(call);
 #else
   if constexpr (detail::kIsConstant<M> && detail::kIsConstant<N>) {
-    const TileSplit rows = detail::split_rows<MR>(m), columns = detail::split_columns<NV>(n);
+    constexpr int kPoints = detail::kPointsOfTile<B>;
+    const TileSplit columns = detail::split_columns<NV>(n);
     [[maybe_unused]] const auto registers = detail::registers_of<MR>(b);
-    detail::Contraction<MR, NV, InRegisters, Splits, Band, R, S, M, N, K, A, B, Epilogue>{
-        call, outer, segments, m, n, k, rows, columns, a, b, epilogue}
-        .run();
+    using Contraction = detail::Contraction<MR, NV, InRegisters, Splits, Band, R, S, M, N, K, A, B, Epilogue>;
+    if constexpr (kPoints > 1) {
+      static_assert(R > 0 && MR == kPoints * M::value);
+      const i64 points = outer.n[R - 1];
+      outer.n[R - 1] = round_up_div(points, kPoints);
+      Contraction{call, outer, segments, m, n, k, TileSplit{1, 1, MR, MR}, columns, a, b, epilogue, points}.run();
+    } else {
+      Contraction{call, outer, segments, m, n, k, detail::split_rows<MR>(m), columns, a, b, epilogue}.run();
+    }
   } else {
     detail::contract_ranged<MR, NV, InRegisters, Splits, Band>(call, outer, segments, m, n, k, a, b, epilogue);
   }

@@ -59,13 +59,16 @@ RT_FN void add_tile_products() {
 }
 
 // MR rows by NV panels of sums, in blocks of kHeight rows, of which the last may reach back into the one before.
-template <class Sum, int MR, int NV>
+// Points: several, each of them a block, whose rows of `a` are `point_stride` apart.
+template <class Sum, int MR, int NV, int Points = 1>
 struct TileRegisterSums : TileSums<Sum, MR, NV, 1> {
   using Base = TileSums<Sum, MR, NV, 1>;
   using typename Base::V;
   static constexpr bool kExact = true;
-  static constexpr int kBlocks = (MR + kTileRows - 1) / kTileRows, kHeight = (MR + kBlocks - 1) / kBlocks;
-  static_assert(kBlocks * NV <= kMostBlocks && kParts == 1);
+  static constexpr int kBlocks = Points > 1 ? Points : (MR + kTileRows - 1) / kTileRows;
+  static constexpr int kHeight = (MR + kBlocks - 1) / kBlocks;
+  static_assert(kBlocks * NV <= kMostBlocks && kHeight <= kTileRows && kParts == 1 && MR % Points == 0);
+  i64 point_stride = 0;
   static constexpr int row_of(int block) { return block < kBlocks - 1 ? block * kHeight : MR - kHeight; }
 
   using All = indices<kBlocks * NV>;
@@ -96,15 +99,16 @@ struct TileRegisterSums : TileSums<Sum, MR, NV, 1> {
   }
   // One step for each block of sums, in an order in which the panel, or the rows, of the one before still stand.
   template <int Rows, int Panel, int I, class T>
-  RT_FN static void step(const T* a, i64 row_stride, const void* b, i64 panel_bytes) {
+  RT_FN void step(const T* a, i64 row_stride, const void* b, i64 panel_bytes) const {
     constexpr int row = I / NV, column = row % 2 ? NV - 1 - I % NV : I % NV;
-    if constexpr (I % NV == 0) load_rows<Rows>(a + row_of(row) * row_stride, row_stride);
+    const i64 from = Points > 1 ? row * point_stride : row_of(row) * row_stride;
+    if constexpr (I % NV == 0) load_rows<Rows>(a + from, row_stride);
     if constexpr (I == 0 || I % NV != 0)
       load_tile<Panel>(static_cast<const char*>(b) + column * panel_bytes, kTileBytes);
     add_tile_products<T, row * NV + column, Rows, Panel>();
   }
   template <int Rows, int Panel, class T, int... I, class Next>
-  RT_FN static void steps(Indices<int, I...>, const T* a, i64 row_stride, const void* b, i64 panel_bytes, Next& ahead) {
+  RT_FN void steps(Indices<int, I...>, const T* a, i64 row_stride, const void* b, i64 panel_bytes, Next& ahead) const {
     (..., (step<Rows, Panel, I>(a, row_stride, b, panel_bytes), ahead.step()));
   }
   template <bool Unrolled = true, class T, class P, class Next>
@@ -129,13 +133,14 @@ struct TileRegisterSums : TileSums<Sum, MR, NV, 1> {
 }  // namespace detail
 #endif
 
-// Panels of quads_b or pairs_b, whose sums are in tile registers: `k` is a whole number of groups. Streams: the next
-// panels come from memory while those before them are multiplied.
-template <class B, bool Streams = false>
+// Panels of quads_b or pairs_b, whose sums are in tile registers: `k` is a whole number of groups. Points: a tile has
+// the rows of so many points of the last outer axis, for all of which the panels are the same. Streams: the next panels
+// come from memory while those before them are multiplied.
+template <class B, int Points = 1, bool Streams = false>
 struct InTileRegisters : B {
 #if !defined(RT_KERNEL)
   template <int MR, int NV, int>
-  using Sums = detail::TileRegisterSums<typename B::Sum, MR, NV>;
+  using Sums = detail::TileRegisterSums<typename B::Sum, MR, NV, Points>;
   template <class A>
   RT_FN auto bias(const A&) const {
     if constexpr (kSame<typename B::Sum, i32>) {
@@ -146,12 +151,12 @@ struct InTileRegisters : B {
   }
 #endif
 };
-template <class B>
-RT_FN InTileRegisters<B> in_tile_registers(B b) {
+template <int Points = 1, class B>
+RT_FN InTileRegisters<B, Points> in_tile_registers(B b) {
   return {b};
 }
-template <class B>
-RT_FN InTileRegisters<B, true> streamed_in_tile_registers(B b) {
+template <int Points = 1, class B>
+RT_FN InTileRegisters<B, Points, true> streamed_in_tile_registers(B b) {
   return {b};
 }
 
@@ -160,8 +165,12 @@ namespace detail {
 
 template <class B>
 inline constexpr bool kInTileRegisters = false;
-template <class B, bool Streams>
-inline constexpr bool kInTileRegisters<InTileRegisters<B, Streams>> = true;
+template <class B, int Points, bool Streams>
+inline constexpr bool kInTileRegisters<InTileRegisters<B, Points, Streams>> = true;
+template <class B>
+inline constexpr int kPointsOfTile = 1;
+template <class B, int Points, bool Streams>
+inline constexpr int kPointsOfTile<InTileRegisters<B, Points, Streams>> = Points;
 
 // So many lines of what comes next, brought from memory into the second cache with each product of tiles: a burst of
 // them would keep a tile's own loads waiting.
@@ -174,15 +183,15 @@ struct LinesAhead {
   }
 };
 // The part of the next W panels that the tile of this number brings, of `total`.
-template <int MR, int W, class B, class P>
-RT_FN NoAhead ahead_of_tile(const InTileRegisters<B>&, P, i64, i64, i64) {
+template <int MR, int W, class B, int Points, class P>
+RT_FN NoAhead ahead_of_tile(const InTileRegisters<B, Points>&, P, i64, i64, i64) {
   return {};
 }
-template <int MR, int W, class B, class P>
-RT_FN LinesAhead ahead_of_tile(const InTileRegisters<B, true>& b, P panels, i64 terms, i64 number, i64 total) {
-  constexpr i64 kGroup = 4 / i64(sizeof *panels.at);
+template <int MR, int W, class B, int Points, class P>
+RT_FN LinesAhead ahead_of_tile(const InTileRegisters<B, Points, true>& b, P panels, i64 terms, i64 number, i64 total) {
+  constexpr i64 kGroup = 4 / i64(sizeof *panels.at), kBlocks = TileRegisterSums<f32, MR, 1, Points>::kBlocks;
   const i64 bytes = W * panels.panel_step * i64(sizeof *panels.at);
-  const i64 products = terms / b.k * round_up_div(b.k, kGroup * kTileRows) * W * TileRegisterSums<f32, MR, 1>::kBlocks;
+  const i64 products = terms / b.k * round_up_div(b.k, kGroup * kTileRows) * W * kBlocks;
   return {reinterpret_cast<const char*>(panels.at) + bytes + bytes * number / total,
           round_up_div(bytes / 64, products * total)};
 }
@@ -193,9 +202,9 @@ template <int MR, class B>
 RT_FN NoRegisters registers_of(const B&) {
   return {};
 }
-template <int MR, class B, bool Streams>
-RT_FN TileRegisters registers_of(const InTileRegisters<B, Streams>& b) {
-  constexpr int kHeight = TileRegisterSums<typename B::Sum, MR, 1>::kHeight;
+template <int MR, class B, int Points, bool Streams>
+RT_FN TileRegisters registers_of(const InTileRegisters<B, Points, Streams>& b) {
+  constexpr int kHeight = TileRegisterSums<typename B::Sum, MR, 1, Points>::kHeight;
   TileShapes shapes;
   for (int i = 0; i < kMostBlocks; ++i) shapes.set(i, kHeight);
   shapes.set(kRowsRegister, kHeight);

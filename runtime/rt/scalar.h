@@ -211,7 +211,7 @@ RT_FN auto quantized(V x, i32 zero) {
   const f32 low = f32(i32(Limits<T>::lowest) - zero), high = f32(i32(Limits<T>::highest) - zero);
   const V above = x > low ? x : splat<V>(low), within = above < high ? above : splat<V>(high);
   const V number = kIsSigned<T> ? V(x == x ? within : splat<V>(f32(-zero))) : within;  // low is that of a u8
-  return convert<T>(detail::nearest(number) + zero);
+  return detail::narrow<T>(detail::nearest(number) + zero);
 }
 
 template <class A, class B>

@@ -93,12 +93,12 @@ struct Problem {
     }
     return to;
   }
-  template <int D>
+  template <int Points = 1, int D>
   auto b(rt::Strides<D> outer) const {
     if constexpr (kIsPairs<T>) {
-      return rt::in_tile_registers(rt::pairs_b(weights.data(), outer, e.k));
+      return rt::in_tile_registers<Points>(rt::pairs_b(weights.data(), outer, e.k));
     } else {
-      return rt::in_tile_registers(rt::quads_b(weights.data(), outer, e.k, zero));
+      return rt::in_tile_registers<Points>(rt::quads_b(weights.data(), outer, e.k, zero));
     }
   }
   std::string compare(const std::vector<Sum<T>>& got, const std::string& what) const {
@@ -118,7 +118,7 @@ auto adds_to(std::vector<T>& got, i64 pitch) {
   };
 }
 
-template <int MR, int NV, int Band, i64 M, i64 N, class T>
+template <int MR, int NV, int Band, i64 M, i64 N, class T, int Points = 1>
 __attribute__((noinline)) std::string one(const Extents& e, int zero) {
   const Problem<T> p(e, zero);
   for (int chunks : {1, 3}) {
@@ -128,9 +128,9 @@ __attribute__((noinline)) std::string one(const Extents& e, int zero) {
       rt::contract<MR, NV, false, 1, Band>(
           call, rt::extents(e.images), rt::extents(e.segments), rt::c<M>, rt::c<N>, e.k,
           rt::matrix_a(p.a.data(), rt::strides(e.image_stride()), e.row_stride, rt::strides(e.segment_stride)),
-          p.b(rt::strides(0)), [&](auto acc, i64 image, i64 row, auto col) __attribute__((always_inline)) {
-            add(acc, image * M + row, col);
-          });
+          p.template b<Points>(rt::strides(0)),
+          [&](auto acc, i64 image, i64 row, auto col)
+              __attribute__((always_inline)) { add(acc, image * M + row, col); });
     });
     const std::string tile = " tile=" + std::to_string(MR) + "x" + std::to_string(NV) + " bands of ";
     if (auto d = p.compare(got, tile + std::to_string(Band) + " chunks=" + std::to_string(chunks)); !d.empty())
@@ -204,6 +204,62 @@ std::string many_rows_of_few() {
   return "";
 }
 
+// Tiles of several images, which their number divides or the last tile reaches back; more columns of tiles than one,
+// bands.
+template <class T, int Points, int NV, i64 M, i64 N>
+std::string points_of() {
+  constexpr i64 kGroup = 4 / sizeof(T);
+  for (i64 images : {Points, Points + 1, 2 * Points, 3 * Points - 1})
+    for (i64 k : {3 * kGroup, rt::kTileRows * kGroup, 35 * kGroup}) {
+      const Extents whole{M, N, k, 2, images};
+      Extents overlapping = whole;
+      overlapping.row_stride = kGroup, overlapping.segment_stride = 5 * kGroup;
+      for (const Extents& e : {whole, overlapping})
+        for (std::string d : {one<Points * M, NV, 0, M, N, T, Points>(e, kIsPairs<T> ? 0 : 3),
+                              one<Points * M, NV, 2, M, N, T, Points>(e, 0)})
+          if (!d.empty()) return "points=" + std::to_string(Points) + " " + d;
+    }
+  return "";
+}
+std::string tiles_of_points() {
+  for (std::string d :
+       {points_of<rt::u8, 2, 2, 14, 64>(), points_of<rt::u8, 4, 1, 7, 33>(), points_of<rt::i8, 3, 1, 7, 40>(),
+        points_of<rt::i8, 2, 1, 16, 16>(), points_of<rt::u8, 2, 2, 1, 96>(), points_of<rt::bfloat, 4, 1, 13, 48>()})
+    if (!d.empty()) return d;
+  return "";
+}
+
+// Sums that become 8 bits again, two panels of them at once and one.
+template <class T, int NV, i64 N>
+std::string narrowed(int zero) {
+  const Problem<rt::u8> p({20, N, 64}, 7);
+  const auto scaled = [](auto acc) __attribute__((always_inline)) { return rt::mul(rt::cast<float>(acc), 0.001f); };
+  std::vector<T> want(p.want.size(), 1), got = want;
+  for (i64 row = 0; row < p.e.m; ++row)
+    for (i64 col = 0; col < N; ++col) {
+      const i64 at = row * p.e.pitch() + col;
+      want[at] = rt::cast<T>(rt::add(rt::round(scaled(p.want[at] - kBefore)), static_cast<float>(zero)));
+    }
+  rt::Fault none{};
+  rt::contract<10, NV, false, 1>(rt::Call{&none, nullptr, 0, 1}, rt::extents(), rt::extents(), rt::c<20>, rt::c<N>,
+                                 rt::c<64>, rt::matrix_a(p.a.data(), rt::strides(), 64, rt::strides()),
+                                 p.b(rt::strides()), [&](auto acc, i64 row, auto col) __attribute__((always_inline)) {
+                                   const auto at = rt::add(row * p.e.pitch(), col);
+                                   rt::store(got.data(), at, rt::quantized<T>(scaled(acc), zero));
+                                 });
+  for (size_t i = 0; i < want.size(); ++i)
+    if (got[i] != want[i])
+      return "n=" + std::to_string(N) + " zero=" + std::to_string(zero) + ": element " + std::to_string(i) + " is " +
+             std::to_string(got[i]) + ", not " + std::to_string(want[i]);
+  return "";
+}
+std::string narrow_epilogue() {
+  for (std::string d : {narrowed<rt::u8, 2, 64>(0), narrowed<rt::u8, 4, 64>(131), narrowed<rt::i8, 2, 32>(-3),
+                        narrowed<rt::i8, 3, 48>(0), narrowed<rt::u8, 2, 40>(255), narrowed<rt::i8, 4, 128>(127)})
+    if (!d.empty()) return d;
+  return "";
+}
+
 // Two images, two groups with weights of their own, 3 x 3 taps: all axes at once.
 template <class T>
 std::string convolution_of(int zero) {
@@ -268,6 +324,7 @@ std::string convolution() {
 
 }  // namespace
 
-extern const Cases CASES_NAME{unsigned_quads, signed_quads, pairs, many_rows_of_few, convolution};
+extern const Cases CASES_NAME{unsigned_quads,  signed_quads,    pairs,      many_rows_of_few,
+                              tiles_of_points, narrow_epilogue, convolution};
 
 }  // namespace contract_amx_cases
