@@ -170,6 +170,8 @@ bool comes_ahead(const Kernel& k, const Product& p, const rt::Tile& tile, const 
          2 * tile.vectors * panel <= target.machine.l2_bytes;
 }
 
+int64_t bytes_of_panel(const Product& p) { return rt::kPanel * p.terms() * (p.zero ? 1 : 2); }  // of quads or pairs
+
 /// The same of tiles in tile registers, of weights that the second cache would hold too: those of a whole model it does
 /// not. But where a tile's panels and its rows come from the second cache each time, all that wait for it are in use,
 /// and what comes ahead keeps them waiting; a convolution's rows overlap.
@@ -177,7 +179,7 @@ bool comes_ahead_of_registers(const Product& p, const rt::Tile& tile, const Targ
   constexpr int64_t kManyTiles = 100;
   const Affine b = affine(p.b_offset);
   if (!std::ranges::all_of(p.outer, [&](Expr v) { return b.stride_of(v).is_static(0); })) return false;
-  const int64_t panel = rt::kPanel * p.terms() * (p.zero ? 1 : 2), all = rt::panels_of(p.n()) * panel;
+  const int64_t panel = bytes_of_panel(p), all = rt::panels_of(p.n()) * panel;
   const bool waits = p.segments.empty() && tile.vectors * panel > target.machine.l1_bytes / 2;
   return tiles_down(p, tile) <= kManyTiles && all > target.machine.l1_bytes &&
          (!waits || all >= target.machine.l2_bytes / 2);
@@ -200,6 +202,12 @@ int64_t band_of(const Kernel& k, const Product& p, const rt::Tile& tile, const T
   return columns * a > a + bands * b ? band : 0;
 }
 
+/// The same of tiles in tile registers. Where the first cache holds all panels, a single one: then rows come from the
+/// second cache once, and the output's lines are written whole.
+int64_t band_of_registers(const Kernel& k, const Product& p, const rt::Tile& tile, const Target& target) {
+  return rt::panels_of(p.n()) * bytes_of_panel(p) <= target.machine.l1_bytes ? 1 : band_of(k, p, tile, target);
+}
+
 std::vector<Choice> choices_of_processor(const Kernel& k, const Product& p, const Target& target) {
   const bool in_registers = sums_stay_in_registers(k, p);
   const std::vector<int64_t> ways = ways_of_b(k, p);
@@ -219,7 +227,7 @@ std::vector<Choice> choices_of_processor(const Kernel& k, const Product& p, cons
   for (const rt::Tile& tile : tiles_of_registers(p, target))
     all.push_back({{"packed", k.choice["packed"]},
                    {"ahead", comes_ahead_of_registers(p, tile, target)},
-                   {"band", band_of(k, p, tile, target)},
+                   {"band", band_of_registers(k, p, tile, target)},
                    {"pack_from", ways[0]},
                    {"rows", tile.rows},
                    {"vectors", tile.vectors},
