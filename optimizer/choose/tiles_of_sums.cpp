@@ -25,6 +25,17 @@ double steps_of(const Product& p) {
                                           : terms);
 }
 
+/// Whether no element of `a` stands behind the last row's last one, or its segments are whole quads, which end there.
+bool ends_with_last_row(const Product& p) {
+  if (p.k.extent().int_value() % rt::kQuad == 0) return true;
+  const Affine a = affine(p.a_offset);
+  const auto rises = [&](Expr v) {
+    const Dim stride = a.stride_of(v);
+    return stride.is_static() && stride.estimate() >= 0;
+  };
+  return rises(p.row) && std::ranges::all_of(p.outer, rises) && std::ranges::all_of(p.segments, rises);
+}
+
 /// Whether four products of 8 bits are one instruction; else they are two by two of 16 bits, which weights and elements
 /// are split into in registers of their own.
 bool splits_quads(const Product& p, const Target& target) { return p.zero && !target.machine.dot8; }
@@ -67,9 +78,8 @@ std::vector<rt::Tile> tiles_of_sums(const Product& p, const Target& target) {
 
 std::vector<rt::Tile> tiles_of_registers(const Product& p, const Target& target) {
   const auto is_known = [](Expr variable) { return variable && variable.extent().is_const(); };
-  const int64_t group = p.zero ? rt::kQuad : rt::kPair;
   if (!target.machine.amx || p.takes_blocks() || !is_known(p.row) || !is_known(p.column) || !is_known(p.k)) return {};
-  if (p.k.extent().int_value() % group != 0) return {};
+  if (p.zero ? !ends_with_last_row(p) : p.k.extent().int_value() % rt::kPair != 0) return {};
   std::vector<rt::Tile> all;
   for (int64_t blocks = 1; blocks <= rt::kMostBlocks; ++blocks)
     for (int64_t vectors = rt::kMostBlocks / blocks; vectors >= 1; --vectors) {
@@ -147,7 +157,7 @@ double cycles_of_registers(const Product& p, rt::Tile tile, const Target& target
                 blocks = points > 1 ? points : rt::round_up_div(tile.rows, rt::kTileRows);
   const int64_t height = rt::round_up_div(tile.rows, blocks);
   const double rows = static_cast<double>(height), vectors = tile.vectors, down = static_cast<double>(blocks);
-  const int64_t run = p.k.extent().int_value() / (p.zero ? rt::kQuad : rt::kPair);
+  const int64_t run = rt::round_up_div(p.k.extent().int_value(), p.zero ? rt::kQuad : rt::kPair);
   const double steps = static_cast<double>(points_of(p.segments) * rt::round_up_div(run, rt::kTileRows));
   const double products = down * vectors * std::max(kLeastRows, rows);
   const double loads = (down * rows + (down * (vectors - 1) + 1) * rt::kTileRows) / machine.loads;

@@ -60,6 +60,14 @@ struct Contraction {
   static constexpr bool kDots = B::kDots && S == 0;
   static constexpr int kPoints = kPointsOfTile<B>;
   RT_FN auto row_at(const i64* index, i64 row) const { return a.base + a.outer.at(index) + row * a.row_stride; }
+  // Of steps that do not fall.
+  RT_FN auto end_of_rows() const {
+    i64 last[R == 0 ? 1 : R], segment[S == 0 ? 1 : S];
+    last_index<R>(outer, last);
+    last_index<S>(segments, segment);
+    if constexpr (kPoints > 1) last[R - 1] = points - 1;
+    return row_at(last, m - 1) + a.segment.at(segment) + k;
+  }
   template <class Sum, class Col>
   RT_FN void store(const i64* index, Sum sum, i64 row, Col col) const {
     store_element<R>(epilogue, index, sum, row, col);
@@ -72,6 +80,7 @@ struct Contraction {
     const auto* const from = row_at(index, row);
     typename B::template Sums<H, W, Splits> acc;
     if constexpr (kPoints > 1) acc.point_stride = a.outer.n[R - 1];
+    if constexpr (kInTileRegisters<B>) acc.end_of_rows = end_of_rows();
     if constexpr (InRegisters) {
       sum_up(acc, segments, a.segment, from, a.row_stride, panels, k, ahead, b.bias(a));
       acc.each(n, panel * kPanel, [&](auto sum, int i, auto col) __attribute__((always_inline)) {

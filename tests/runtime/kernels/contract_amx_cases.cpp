@@ -139,11 +139,14 @@ __attribute__((noinline)) std::string one(const Extents& e, int zero) {
   return "";
 }
 
-// Segments that are whole rows of tile registers and more, with and without a rest, and less than one.
+// Segments that are whole rows of tile registers and more, with and without a rest, and less than one; of quads that
+// are not whole.
 template <int MR, int NV, i64 M, i64 N, class T, int Band = 0>
 std::string sizes() {
   constexpr i64 kGroup = 4 / sizeof(T), kRow = rt::kTileRows * kGroup;
-  for (i64 k : {kGroup, 3 * kGroup, kRow - kGroup, kRow, kRow + kGroup, 3 * kRow, 5 * kRow + 7 * kGroup})
+  std::vector<i64> terms{kGroup, 3 * kGroup, kRow - kGroup, kRow, kRow + kGroup, 3 * kRow, 5 * kRow + 7 * kGroup};
+  if (!kIsPairs<T>) terms.insert(terms.end(), {1, 3, 21, kRow - 1, kRow + 3, 2 * kRow + 26});  // no whole quads
+  for (i64 k : terms)
     for (i64 segments : {1, 3})
       for (i64 images : {1, 2})
         for (int zero : kIsPairs<T> ? std::vector{0} : std::is_signed_v<T> ? std::vector{0, -7} : std::vector{0, 131}) {
@@ -210,7 +213,7 @@ template <class T, int Points, int NV, i64 M, i64 N>
 std::string points_of() {
   constexpr i64 kGroup = 4 / sizeof(T);
   for (i64 images : {Points, Points + 1, 2 * Points, 3 * Points - 1})
-    for (i64 k : {3 * kGroup, rt::kTileRows * kGroup, 35 * kGroup}) {
+    for (i64 k : {3 * kGroup, rt::kTileRows * kGroup, 35 * kGroup - (kIsPairs<T> ? 0 : 1)}) {
       const Extents whole{M, N, k, 2, images};
       Extents overlapping = whole;
       overlapping.row_stride = kGroup, overlapping.segment_stride = 5 * kGroup;
