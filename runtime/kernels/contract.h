@@ -196,6 +196,38 @@ struct Contraction {
     }
   }
 
+  // The same of tiles [number, end) of all columns, which are alike: those of one row of tiles, then those below.
+  RT_FN void rows_of_registers(i64 number, i64 end) const {
+    using Sums = typename B::template Sums<MR, NV, Splits>;
+    struct Tile {
+      i64 index[R == 0 ? 1 : R], row, known, panel;
+      typename Sums::V totals[Sums::kSums];
+    } tiles[2];
+    i64 index[R == 0 ? 1 : R], column = number % columns.parts, part = number / columns.parts % rows.parts;
+    index_of<R>(number / columns.parts / rows.parts, outer, index);
+    RT_ROLLED
+    for (i64 i = 0; i <= end - number; ++i) {
+      if (i < end - number) {
+        Tile& next = tiles[i % 2];
+        copy_index<R>(index, next.index);
+        find_tile(next.index, part, next.row, next.known);
+        next.panel = column * NV;
+        const auto panels = b.panels(call, index, next.panel, NV, m, n, points_of<S>(segments) * k);
+        tile<MR, NV>(next.totals, next.index, panels, NoAhead{}, next.row, next.known, next.panel);
+        if (++column == columns.parts) {
+          column = 0;
+          if (++part == rows.parts) {
+            part = 0;
+            advance<R>(outer, index);
+          }
+        }
+      }
+      if (i == 0) continue;
+      const Tile& last = tiles[(i - 1) % 2];
+      store_registers<NV>(last.totals, last.index, last.row, last.known, last.panel);
+    }
+  }
+
   static constexpr bool kOneRow = R == 0 && M::value <= MR;  // of tiles: as many as there are columns of them
 
   // The tiles of `length` rows of tiles from number `before` on, or of each point's: those numbered u to `end`, one
@@ -232,6 +264,10 @@ struct Contraction {
     const i64 points = points_of<R>(outer), length = b.shared() ? points * rows.parts : rows.parts;
     const i64 tiles = points * rows.parts * columns.parts;
     const i64 begin = tiles * call.chunk / call.chunks, end = tiles * (call.chunk + 1) / call.chunks;
+    if constexpr (kInTileRegisters<B> && Band == 1 && panels_of(N::value) % NV == 0) {
+      if (begin < end) rows_of_registers(begin, end);
+      return;
+    }
     if (Band == 0 || !b.shared()) return run_band(begin, end, 0, length);
     constexpr i64 kBand = Band == 0 ? 1 : Band;
     RT_ROLLED

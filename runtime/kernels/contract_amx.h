@@ -97,7 +97,8 @@ struct TileRegisterSums : TileSums<Sum, MR, NV, 1> {
   template <int Rows, class T>
   RT_FN static void load_rows(const T* a, i64 row_stride) {
     load_tile<Rows>(a, row_stride * i64(sizeof(T)));
-    for (int i = 0; i < kHeight; ++i) __builtin_prefetch(a + i * row_stride + kTileBytes / i64(sizeof(T)));
+    if (row_stride * i64(sizeof(T)) > kTileBytes)
+      for (int i = 0; i < kHeight; ++i) __builtin_prefetch(a + i * row_stride + kTileBytes / i64(sizeof(T)));
   }
   RT_FN static i64 offset_of(int block, i64 row_stride, i64 point_stride) {
     return Points > 1 ? block * point_stride : row_of(block) * row_stride;

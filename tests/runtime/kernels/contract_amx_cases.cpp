@@ -166,8 +166,8 @@ std::string tiles() {
        {sizes<1, 4, 1, 64, T>(), sizes<1, 1, 3, 16, T>(), sizes<7, 4, 7, 33, T>(), sizes<7, 4, 10, 64, T>(),
         sizes<16, 4, 16, 64, T>(), sizes<16, 3, 41, 33, T>(), sizes<25, 2, 25, 33, T>(), sizes<25, 2, 33, 16, T>(),
         sizes<32, 2, 32, 33, T>(), sizes<32, 2, 70, 64, T>(), sizes<33, 1, 34, 16, T>(), sizes<47, 1, 47, 33, T>(),
-        sizes<64, 1, 64, 16, T>(), sizes<64, 1, 100, 33, T>(), sizes<7, 4, 30, 33, T, 2>(),
-        sizes<9, 1, 50, 40, T, 4>()})
+        sizes<64, 1, 64, 16, T>(), sizes<64, 1, 100, 33, T>(), sizes<7, 4, 30, 33, T, 2>(), sizes<7, 2, 30, 64, T, 1>(),
+        sizes<20, 1, 50, 40, T, 1>(), sizes<16, 2, 50, 40, T, 1>(), sizes<9, 1, 50, 40, T, 4>()})
     if (!d.empty()) return d;
   return "";
 }
@@ -218,8 +218,9 @@ std::string points_of() {
       Extents overlapping = whole;
       overlapping.row_stride = kGroup, overlapping.segment_stride = 5 * kGroup;
       for (const Extents& e : {whole, overlapping})
-        for (std::string d : {one<Points * M, NV, 0, M, N, T, Points>(e, kIsPairs<T> ? 0 : 3),
-                              one<Points * M, NV, 2, M, N, T, Points>(e, 0)})
+        for (std::string d :
+             {one<Points * M, NV, 0, M, N, T, Points>(e, kIsPairs<T> ? 0 : 3),
+              one<Points * M, NV, 1, M, N, T, Points>(e, 0), one<Points * M, NV, 2, M, N, T, Points>(e, 0)})
           if (!d.empty()) return "points=" + std::to_string(Points) + " " + d;
     }
   return "";
@@ -274,7 +275,7 @@ std::string narrow_epilogue() {
 }
 
 // Two images, two groups with weights of their own, 3 x 3 taps: all axes at once.
-template <class T>
+template <class T, int Band = 0>
 std::string convolution_of(int zero) {
   constexpr i64 kBatch = 2, kGroups = 2, kHeight = 5, kWidth = 19, kIn = 8, kOut = 40;
   constexpr i64 kPixel = kGroups * kIn, kRow = (kWidth + 2) * kPixel, kImage = (kHeight + 2) * kRow, kTaps = 9;
@@ -313,7 +314,7 @@ std::string convolution_of(int zero) {
     const auto add = adds_to(got, kOut + kGap);
     const auto run = [&](const auto& b) {
       in_chunks(chunks, nullptr, [&](const rt::Call& call) {
-        rt::contract<10, 2, false, 1>(
+        rt::contract<10, Band == 1 ? 3 : 2, false, 1, Band>(
             call, rt::extents(kBatch, kGroups, kHeight), rt::extents(3l, 3l), rt::c<kWidth>, rt::c<kOut>, kIn,
             rt::matrix_a(guarded.data(), rt::strides(kImage, kIn, kRow), kPixel, rt::strides(kRow, kPixel)), b,
             [&](auto acc, i64 n, i64 g, i64 y, i64 px, auto col)
@@ -330,7 +331,8 @@ std::string convolution_of(int zero) {
   return "";
 }
 std::string convolution() {
-  for (std::string d : {convolution_of<rt::u8>(9), convolution_of<rt::i8>(0), convolution_of<rt::bfloat>(0)})
+  for (std::string d : {convolution_of<rt::u8>(9), convolution_of<rt::i8>(0), convolution_of<rt::bfloat>(0),
+                        convolution_of<rt::u8, 1>(7)})
     if (!d.empty()) return d;
   return "";
 }
