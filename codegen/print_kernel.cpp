@@ -83,6 +83,14 @@ std::optional<Quantized> quantized(Expr e) {
   return Quantized{sum.arg(0), static_cast<int64_t>(zero)};
 }
 
+/// Division by a scale that rt::quantized_quotient takes; by 1 there is none.
+bool is_quotient(Expr e) {
+  constexpr double kMost = 0x1p60;
+  if (e.op() != Op::Div || e.type() != DType::f32 || !e.arg(1).is_const()) return false;
+  const double scale = e.arg(1).float_value();
+  return scale != 1 && scale >= 1 / kMost && scale <= kMost;
+}
+
 class Printer final : public KernelPrinter {
  public:
   Printer(Writer& out, const Kernel& k) : out_(out), k_(k) {}
@@ -225,8 +233,11 @@ class Printer final : public KernelPrinter {
   std::string call(Expr e) {
     CAMEO_CHECK(e.op() != Op::Load, "Reads alone in a kernel");
     if (e.op() == Op::Read) return print_read(e);
-    if (const auto q = quantized(e))
-      return fmt::format("rt::quantized<{}>({}, {})", storage_type(e.type()), name(q->x), q->zero);
+    const auto q = quantized(e);
+    if (q && is_quotient(q->x))
+      return fmt::format("rt::quantized_quotient<{}>({}, {}, {})", storage_type(e.type()), name(q->x.arg(0)),
+                         name(q->x.arg(1)), q->zero);
+    if (q) return fmt::format("rt::quantized<{}>({}, {})", storage_type(e.type()), name(q->x), q->zero);
     const bool compares = e.op() == Op::Lt || e.op() == Op::Le;
     std::string args;
     for (Expr a : e.args()) args += fmt::format("{}{}", args.empty() ? "" : ", ", compares ? compared(a) : name(a));

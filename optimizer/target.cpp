@@ -50,12 +50,12 @@ const std::vector<Target>& named_targets() {
        {"avx512vnni", "avx512bf16"}},
       {"x86-64-v4-amx",
        "x86-64-v4",
-       "rt::kX86V4 | rt::kAvx512vnni | rt::kAvx512bf16 | rt::kAmxTile | rt::kAmxInt8 | rt::kAmxBf16",
+       "rt::kX86V4 | rt::kAvx512vbmi | rt::kAvx512vnni | rt::kAvx512bf16 | rt::kAmxTile | rt::kAmxInt8 | rt::kAmxBf16",
        64,
        32,
        {.name = "x86-64-v4-amx", .l2_bytes = 2 << 20, .dot8 = true, .dot16 = true, .amx = true},
        {},
-       {"avx512vnni", "avx512bf16", "amx-tile", "amx-int8", "amx-bf16"}},
+       {"avx512vbmi", "avx512vnni", "avx512bf16", "amx-tile", "amx-int8", "amx-bf16"}},
   };
   return table;
 }
@@ -146,7 +146,7 @@ Target find_native(bool for_bf16) {
   const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
   const bool vnni = v4 && __builtin_cpu_supports("avx512vnni");
   const bool bf16 = vnni && __builtin_cpu_supports("avx512bf16");
-  const bool amx = bf16 && has_tile_registers();
+  const bool amx = bf16 && __builtin_cpu_supports("avx512vbmi") && has_tile_registers();
   Target t = *find_target(amx                ? "x86-64-v4-amx"
                           : bf16 && for_bf16 ? "x86-64-v4-bf16"
                           : vnni             ? "x86-64-v4-vnni"

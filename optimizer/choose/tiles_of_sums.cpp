@@ -25,6 +25,17 @@ double steps_of(const Product& p) {
                                           : terms);
 }
 
+/// Whether no element of `a` stands behind the last row's last one, or its segments are whole quads, which end there.
+bool ends_with_last_row(const Product& p) {
+  if (p.k.extent().int_value() % rt::kQuad == 0) return true;
+  const Affine a = affine(p.a_offset);
+  const auto rises = [&](Expr v) {
+    const Dim stride = a.stride_of(v);
+    return stride.is_static() && stride.estimate() >= 0;
+  };
+  return rises(p.row) && std::ranges::all_of(p.outer, rises) && std::ranges::all_of(p.segments, rises);
+}
+
 /// Whether four products of 8 bits are one instruction; else they are two by two of 16 bits, which weights and elements
 /// are split into in registers of their own.
 bool splits_quads(const Product& p, const Target& target) { return p.zero && !target.machine.dot8; }
@@ -67,9 +78,8 @@ std::vector<rt::Tile> tiles_of_sums(const Product& p, const Target& target) {
 
 std::vector<rt::Tile> tiles_of_registers(const Product& p, const Target& target) {
   const auto is_known = [](Expr variable) { return variable && variable.extent().is_const(); };
-  const int64_t group = p.zero ? rt::kQuad : rt::kPair;
   if (!target.machine.amx || p.takes_blocks() || !is_known(p.row) || !is_known(p.column) || !is_known(p.k)) return {};
-  if (p.k.extent().int_value() % group != 0) return {};
+  if (p.zero ? !ends_with_last_row(p) : p.k.extent().int_value() % rt::kPair != 0) return {};
   std::vector<rt::Tile> all;
   for (int64_t blocks = 1; blocks <= rt::kMostBlocks; ++blocks)
     for (int64_t vectors = rt::kMostBlocks / blocks; vectors >= 1; --vectors) {
@@ -77,7 +87,21 @@ std::vector<rt::Tile> tiles_of_registers(const Product& p, const Target& target)
                           static_cast<int>(rt::even_part(rt::panels_of(p.n()), vectors))};
       if (std::ranges::find(all, tile) == all.end()) all.push_back(tile);
     }
+  if (p.m() > rt::kTileRows || p.outer.empty() || !p.outer.back().extent().is_const()) return all;
+  if (!affine(p.b_offset).stride_of(p.outer.back()).is_static(0)) return all;
+  for (int64_t points = 2; points <= std::min<int64_t>(rt::kMostBlocks, p.outer.back().extent().int_value()); ++points)
+    for (int64_t vectors = std::min(rt::kMostBlocks / points, rt::panels_of(p.n())); vectors >= 1; --vectors)
+      all.push_back({static_cast<int>(points * p.m()), static_cast<int>(vectors)});
   return all;
+}
+
+int64_t points_of_tile(const Product& p, const rt::Tile& tile) { return std::max<int64_t>(1, tile.rows / p.m()); }
+
+int64_t tiles_down(const Product& p, const rt::Tile& tile) {
+  const int64_t points = points_of_tile(p, tile);
+  if (points == 1) return p.batches() * rt::round_up_div(p.m(), tile.rows);
+  const int64_t along = p.outer.back().extent().int_value();
+  return p.batches() / along * rt::round_up_div(along, points);
 }
 
 rt::Tile tile_of(const Choice& choice) {
@@ -129,16 +153,17 @@ double cycles_of_tiles(const Product& p, rt::Tile tile, bool in_registers, const
 double cycles_of_registers(const Product& p, rt::Tile tile, const Target& target) {
   constexpr double kStart = 60, kLeastRows = 9, kBytes = rt::kPanel * rt::kTileRows * 4;
   const MachineModel& machine = target.machine;
-  const int64_t blocks = rt::round_up_div(tile.rows, rt::kTileRows), height = rt::round_up_div(tile.rows, blocks);
+  const int64_t points = points_of_tile(p, tile),
+                blocks = points > 1 ? points : rt::round_up_div(tile.rows, rt::kTileRows);
+  const int64_t height = rt::round_up_div(tile.rows, blocks);
   const double rows = static_cast<double>(height), vectors = tile.vectors, down = static_cast<double>(blocks);
-  const int64_t run = p.k.extent().int_value() / (p.zero ? rt::kQuad : rt::kPair);
+  const int64_t run = rt::round_up_div(p.k.extent().int_value(), p.zero ? rt::kQuad : rt::kPair);
   const double steps = static_cast<double>(points_of(p.segments) * rt::round_up_div(run, rt::kTileRows));
   const double products = down * vectors * std::max(kLeastRows, rows);
   const double loads = (down * rows + (down * (vectors - 1) + 1) * rt::kTileRows) / machine.loads;
   const double from_l2 = (vectors * kBytes + down * rows * rt::kTileBytes) / machine.l2_rate;
   const double sums = static_cast<double>(tile.rows) * vectors;
-  const double tiles = static_cast<double>(p.batches() * rt::round_up_div(p.m(), tile.rows)) *
-                       static_cast<double>(rt::panels_of(p.n())) / vectors;
+  const double tiles = static_cast<double>(tiles_down(p, tile)) * static_cast<double>(rt::panels_of(p.n())) / vectors;
   return tiles * (steps * std::max({products, loads, from_l2}) + 3 * sums + kStart);
 }
 

@@ -13,6 +13,11 @@ rt::Tile tile_of(const Choice& choice);  // its `rows`, `vectors` and `splits`
 /// Those whose sums stand in tile registers (contract_amx.h), where the target has them and the product's operands and
 /// sizes suit them; else none.
 std::vector<rt::Tile> tiles_of_registers(const Product& p, const Target& target);
+/// Points of the last outer axis whose rows such a tile has: several where there are more rows in it than in the
+/// output.
+int64_t points_of_tile(const Product& p, const rt::Tile& tile);
+/// Such tiles, one below another.
+int64_t tiles_down(const Product& p, const rt::Tile& tile);
 /// Into how many parts a tile's sums are split, so that FMAs need not wait for each other.
 int splits_of(rt::Tile tile, const Target& target);
 /// Whether the sums are few enough terms long for that, and the epilogue short enough to be compiled for each vector.

@@ -1,8 +1,13 @@
 // What is quantised to u8 and dequantised inside of a kernel stays a float between: a rounded number is brought within
-// what u8 holds, and no integer is made. The same bits: whole numbers of that size are exact floats.
+// what u8 holds, and no integer is made. The same bits: whole numbers of that size are exact floats. A zero of an
+// integer has no sign; where one would show, 0 is added, and where it would not, that is left out.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
 
 #include "optimizer/clusters/clusters.h"
 
@@ -44,8 +49,58 @@ Expr without_code(Expr e) {
   return zero == 0 && x->more == 0 ? within : within + number(x->more - zero);  // adding 0 leaves no -0
 }
 
+/// Whether the sign of a zero at this argument may change more of `e` than the sign of a zero, or nothing of it.
+enum class Sign { Shows, Stays, IsLost };
+Sign sign_through(Expr e, size_t arg) {
+  switch (e.op()) {
+    case Op::Cast: return is_float(e.type()) ? Sign::Stays : Sign::IsLost;
+    case Op::Eq:
+    case Op::Ne:
+    case Op::Lt:
+    case Op::Le: return Sign::IsLost;
+    case Op::Add:
+    case Op::Sub:
+    case Op::Mul:
+    case Op::Min:
+    case Op::Max:
+    case Op::Neg:
+    case Op::Abs:
+    case Op::Floor:
+    case Op::Ceil:
+    case Op::Round:
+    case Op::Trunc: return Sign::Stays;
+    case Op::Select: return arg > 0 ? Sign::Stays : Sign::Shows;
+    case Op::Div: return arg == 0 ? Sign::Stays : Sign::Shows;
+    default: return Sign::Shows;
+  }
+}
+bool adds_zero(Expr e) {
+  return e.op() == Op::Add && e.type() == DType::f32 && e.arg(1).is_const() && e.arg(1).float_value() == 0 &&
+         !std::signbit(e.arg(1).float_value());
+}
+Expr without_signs(Expr root) {
+  std::vector<Expr> parts;
+  const std::vector<Expr> roots{root};
+  visit(roots, [&](Expr e) { parts.push_back(e); });
+  if (std::ranges::none_of(parts, adds_zero)) return root;
+  std::unordered_set<Expr, ExprHash> shows{root};  // those of which the sign of a zero does, somewhere
+  for (size_t i = parts.size(); i-- > 0;)          // users before what they use
+    for (size_t arg = 0; arg < parts[i].args().size(); ++arg) {
+      const Sign sign = sign_through(parts[i], arg);
+      if (sign == Sign::Shows || (sign == Sign::Stays && shows.contains(parts[i]))) shows.insert(parts[i].args()[arg]);
+    }
+  std::unordered_map<Expr, Expr, ExprHash> done;
+  for (Expr e : parts) {
+    std::vector<Expr> args;
+    for (Expr a : e.args()) args.push_back(done.at(a));
+    const bool changed = !std::ranges::equal(args, e.args());
+    done[e] = adds_zero(e) && !shows.contains(e) ? args[0] : changed ? make(e.op(), e.type(), args, e.bits()) : e;
+  }
+  return done.at(root);
+}
+
 }  // namespace
 
-Expr without_round_trips(Expr root) { return rewrite(root, without_code); }
+Expr without_round_trips(Expr root) { return without_signs(rewrite(root, without_code)); }
 
 }  // namespace cameo

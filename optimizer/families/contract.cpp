@@ -170,13 +170,19 @@ bool comes_ahead(const Kernel& k, const Product& p, const rt::Tile& tile, const 
          2 * tile.vectors * panel <= target.machine.l2_bytes;
 }
 
-/// The same of tiles in tile registers.
+int64_t bytes_of_panel(const Product& p) { return rt::kPanel * p.terms() * (p.zero ? 1 : 2); }  // of quads or pairs
+
+/// The same of tiles in tile registers, of weights that the second cache would hold too: those of a whole model it does
+/// not. But where a tile's panels and its rows come from the second cache each time, all that wait for it are in use,
+/// and what comes ahead keeps them waiting; a convolution's rows overlap.
 bool comes_ahead_of_registers(const Product& p, const rt::Tile& tile, const Target& target) {
   constexpr int64_t kManyTiles = 100;
   const Affine b = affine(p.b_offset);
   if (!std::ranges::all_of(p.outer, [&](Expr v) { return b.stride_of(v).is_static(0); })) return false;
-  return p.batches() * rt::round_up_div(p.m(), tile.rows) <= kManyTiles &&
-         rt::panels_of(p.n()) * rt::kPanel * p.terms() * (p.zero ? 1 : 2) > target.machine.l2_bytes / 2;
+  const int64_t panel = bytes_of_panel(p), all = rt::panels_of(p.n()) * panel;
+  const bool waits = p.segments.empty() && tile.vectors * panel > target.machine.l1_bytes / 2;
+  return tiles_down(p, tile) <= kManyTiles && all > target.machine.l1_bytes &&
+         (!waits || all >= target.machine.l2_bytes / 2);
 }
 
 /// Tiles of a band, whose rows of `a` stay in the second cache while it is multiplied with all columns; 0: all tiles,
@@ -194,6 +200,12 @@ int64_t band_of(const Kernel& k, const Product& p, const rt::Tile& tile, const T
   const double a = target.seconds_to_move(static_cast<double>(row * p.m() * p.batches()));
   const double b = target.seconds_to_move(static_cast<double>(rt::panels_of(p.n()) * rt::kPanel * p.terms() * element));
   return columns * a > a + bands * b ? band : 0;
+}
+
+/// The same of tiles in tile registers. Where the first cache holds all panels, a single one: then rows come from the
+/// second cache once, and the output's lines are written whole.
+int64_t band_of_registers(const Kernel& k, const Product& p, const rt::Tile& tile, const Target& target) {
+  return rt::panels_of(p.n()) * bytes_of_panel(p) <= target.machine.l1_bytes ? 1 : band_of(k, p, tile, target);
 }
 
 std::vector<Choice> choices_of_processor(const Kernel& k, const Product& p, const Target& target) {
@@ -215,7 +227,7 @@ std::vector<Choice> choices_of_processor(const Kernel& k, const Product& p, cons
   for (const rt::Tile& tile : tiles_of_registers(p, target))
     all.push_back({{"packed", k.choice["packed"]},
                    {"ahead", comes_ahead_of_registers(p, tile, target)},
-                   {"band", band_of(k, p, tile, target)},
+                   {"band", band_of_registers(k, p, tile, target)},
                    {"pack_from", ways[0]},
                    {"rows", tile.rows},
                    {"vectors", tile.vectors},
@@ -355,9 +367,11 @@ class Contract final : public Family {
                               : ahead         ? kInPanelsAhead
                                               : kInPanels;
     const std::string b = b_of(printer, p, pack_from);
-    print_product(
-        printer, p, function_of(k.choice),
-        !has_tile_registers(k.choice) ? b : fmt::format("rt::{}in_tile_registers({})", ahead ? "streamed_" : "", b));
+    if (!has_tile_registers(k.choice)) return print_product(printer, p, function_of(k.choice), b);
+    const int64_t points = points_of_tile(p, tile_of(k.choice));
+    print_product(printer, p, function_of(k.choice),
+                  fmt::format("rt::{}in_tile_registers{}({})", ahead ? "streamed_" : "",
+                              points > 1 ? fmt::format("<{}>", points) : "", b));
   }
 
  private:

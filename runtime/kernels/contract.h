@@ -55,9 +55,19 @@ struct Contraction {
   A a;
   B b;
   Epilogue& epilogue;
+  i64 points = 0;  // of the last outer axis, where a tile has the rows of several: `outer` counts tiles along it
 
   static constexpr bool kDots = B::kDots && S == 0;
+  static constexpr int kPoints = kPointsOfTile<B>;
   RT_FN auto row_at(const i64* index, i64 row) const { return a.base + a.outer.at(index) + row * a.row_stride; }
+  // Of steps that do not fall.
+  RT_FN auto end_of_rows() const {
+    i64 last[R == 0 ? 1 : R], segment[S == 0 ? 1 : S];
+    last_index<R>(outer, last);
+    last_index<S>(segments, segment);
+    if constexpr (kPoints > 1) last[R - 1] = points - 1;
+    return row_at(last, m - 1) + a.segment.at(segment) + k;
+  }
   template <class Sum, class Col>
   RT_FN void store(const i64* index, Sum sum, i64 row, Col col) const {
     store_element<R>(epilogue, index, sum, row, col);
@@ -69,6 +79,8 @@ struct Contraction {
   RT_FN void tile(V* totals, const i64* index, P panels, Next ahead, i64 row, i64 known, i64 panel) const {
     const auto* const from = row_at(index, row);
     typename B::template Sums<H, W, Splits> acc;
+    if constexpr (kPoints > 1) acc.point_stride = a.outer.n[R - 1];
+    if constexpr (kInTileRegisters<B>) acc.end_of_rows = end_of_rows();
     if constexpr (InRegisters) {
       sum_up(acc, segments, a.segment, from, a.row_stride, panels, k, ahead, b.bias(a));
       acc.each(n, panel * kPanel, [&](auto sum, int i, auto col) __attribute__((always_inline)) {
@@ -112,6 +124,48 @@ struct Contraction {
     }
   }
 
+  // Where a tile of registers begins, and how many of its rows belong to the one before. `index` is that of the part,
+  // and then of the tile's first point.
+  RT_FN void find_tile(i64* index, i64 part, i64& first, i64& computed) const {
+    if constexpr (kPoints > 1) {
+      const i64 begin = index[R - 1] * kPoints, point = begin + kPoints <= points ? begin : points - kPoints;
+      index[R - 1] = point, first = 0, computed = (begin - point) * m;
+    } else {
+      each_rows<MR>(m, rows, part,
+                    [&](auto, i64 row, i64 known) __attribute__((always_inline)) { first = row, computed = known; });
+    }
+  }
+  // Rows of whole panels are stored two panels at a time, which narrow to 8 bits together.
+  template <int W, class V>
+  RT_FN void store_row(const V* totals, const i64* index, i64 row, i64 panel) const {
+    using Row = TileSums<typename B::Sum, 1, W, 1>;
+    constexpr int kTwo = 2 * kPanel;
+    if constexpr (W % 2 == 0 && kAtOnce<kTwo> == kTwo && kIsMultiple<N, kPanel>) {
+      RT_ROLLED
+      for (i64 i = 0; i < W; i += 2)
+        store(index, load_next<typename B::Sum, kTwo>(reinterpret_cast<const typename B::Sum*>(totals + i)), row,
+              Lanes<kTwo>{(panel + i) * kPanel});
+    } else {
+      Row::each_total(totals, n, panel * kPanel,
+                      [&](auto sum, int, auto col) __attribute__((always_inline)) { store(index, sum, row, col); });
+    }
+  }
+  template <int W, class V>
+  RT_FN void store_registers(const V* totals, const i64* index, i64 row, i64 known, i64 panel) const {
+    if constexpr (kPoints > 1) {
+      i64 at[R];
+      copy_index<R>(index, at);
+      at[R - 1] += known / m;
+      totals += known * W;
+      RT_ROLLED
+      for (i64 point = known / m; point < kPoints; ++point, ++at[R - 1]) RT_ROLLED
+      for (i64 i = 0; i < m; ++i, totals += W) store_row<W>(totals, at, i, panel);
+    } else {
+      RT_ROLLED
+      for (i64 i = known; i < MR; ++i) store_row<W>(totals + i * W, index, row + i, panel);
+    }
+  }
+
   // The same in tile registers, all of one height: a tile's sums are stored while the next one's products are on their
   // way.
   template <int W, class P>
@@ -127,12 +181,10 @@ struct Contraction {
       if (i < count) {
         Tile& next = tiles[i % 2];
         copy_index<R>(index, next.index);
-        each_rows<MR>(m, rows, part, [&](auto, i64 row, i64 known) __attribute__((always_inline)) {
-          next.row = row, next.known = known;
-        });
+        find_tile(next.index, part, next.row, next.known);
         const auto ahead =
             ahead_of_tile<MR, W>(b, panels, points_of<S>(segments) * k, number + i, points_of<R>(outer) * rows.parts);
-        tile<MR, W>(next.totals, index, panels, ahead, next.row, next.known, panel);
+        tile<MR, W>(next.totals, next.index, panels, ahead, next.row, next.known, panel);
         if (++part == rows.parts) {
           part = 0;
           advance<R>(outer, index);
@@ -140,7 +192,39 @@ struct Contraction {
       }
       if (i == 0) continue;
       const Tile& last = tiles[(i - 1) % 2];
-      store_totals<W>(last.totals, last.index, last.row, last.known, MR, panel);
+      store_registers<W>(last.totals, last.index, last.row, last.known, panel);
+    }
+  }
+
+  // The same of tiles [number, end) of all columns, which are alike: those of one row of tiles, then those below.
+  RT_FN void rows_of_registers(i64 number, i64 end) const {
+    using Sums = typename B::template Sums<MR, NV, Splits>;
+    struct Tile {
+      i64 index[R == 0 ? 1 : R], row, known, panel;
+      typename Sums::V totals[Sums::kSums];
+    } tiles[2];
+    i64 index[R == 0 ? 1 : R], column = number % columns.parts, part = number / columns.parts % rows.parts;
+    index_of<R>(number / columns.parts / rows.parts, outer, index);
+    RT_ROLLED
+    for (i64 i = 0; i <= end - number; ++i) {
+      if (i < end - number) {
+        Tile& next = tiles[i % 2];
+        copy_index<R>(index, next.index);
+        find_tile(next.index, part, next.row, next.known);
+        next.panel = column * NV;
+        const auto panels = b.panels(call, index, next.panel, NV, m, n, points_of<S>(segments) * k);
+        tile<MR, NV>(next.totals, next.index, panels, NoAhead{}, next.row, next.known, next.panel);
+        if (++column == columns.parts) {
+          column = 0;
+          if (++part == rows.parts) {
+            part = 0;
+            advance<R>(outer, index);
+          }
+        }
+      }
+      if (i == 0) continue;
+      const Tile& last = tiles[(i - 1) % 2];
+      store_registers<NV>(last.totals, last.index, last.row, last.known, last.panel);
     }
   }
 
@@ -180,6 +264,10 @@ struct Contraction {
     const i64 points = points_of<R>(outer), length = b.shared() ? points * rows.parts : rows.parts;
     const i64 tiles = points * rows.parts * columns.parts;
     const i64 begin = tiles * call.chunk / call.chunks, end = tiles * (call.chunk + 1) / call.chunks;
+    if constexpr (kInTileRegisters<B> && Band == 1 && panels_of(N::value) % NV == 0) {
+      if (begin < end) rows_of_registers(begin, end);
+      return;
+    }
     if (Band == 0 || !b.shared()) return run_band(begin, end, 0, length);
     constexpr i64 kBand = Band == 0 ? 1 : Band;
     RT_ROLLED
@@ -209,11 +297,18 @@ RT_FN void contract(const Call& call, Extents<R> outer, Extents<S> segments, M m
       .run(call);
 #else
   if constexpr (detail::kIsConstant<M> && detail::kIsConstant<N>) {
-    const TileSplit rows = detail::split_rows<MR>(m), columns = detail::split_columns<NV>(n);
+    constexpr int kPoints = detail::kPointsOfTile<B>;
+    const TileSplit columns = detail::split_columns<NV>(n);
     [[maybe_unused]] const auto registers = detail::registers_of<MR>(b);
-    detail::Contraction<MR, NV, InRegisters, Splits, Band, R, S, M, N, K, A, B, Epilogue>{
-        call, outer, segments, m, n, k, rows, columns, a, b, epilogue}
-        .run();
+    using Contraction = detail::Contraction<MR, NV, InRegisters, Splits, Band, R, S, M, N, K, A, B, Epilogue>;
+    if constexpr (kPoints > 1) {
+      static_assert(R > 0 && MR == kPoints * M::value);
+      const i64 points = outer.n[R - 1];
+      outer.n[R - 1] = round_up_div(points, kPoints);
+      Contraction{call, outer, segments, m, n, k, TileSplit{1, 1, MR, MR}, columns, a, b, epilogue, points}.run();
+    } else {
+      Contraction{call, outer, segments, m, n, k, detail::split_rows<MR>(m), columns, a, b, epilogue}.run();
+    }
   } else {
     detail::contract_ranged<MR, NV, InRegisters, Splits, Band>(call, outer, segments, m, n, k, a, b, epilogue);
   }

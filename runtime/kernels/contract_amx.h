@@ -1,7 +1,8 @@
 // contract's sums by a processor's tile registers (AMX): 16 rows by 16 columns of sums, to which one instruction adds
 // the products of 16 rows by 16 quads of 8-bit integers, or pairs of bf16. Panels of quads or pairs stand as it wants
-// them; rows are read where they are, a constant stride apart. Up to four blocks of sums are kept while the whole sum
-// runs; they go through memory to the epilogue.
+// them; rows are read where they are, a constant stride apart. Where a segment's terms are no whole quads, what stands
+// behind them is read too, and multiplied by the panels' zeros; rows behind which nothing may be read are copied. Up to
+// four blocks of sums are kept while the whole sum runs; they go through memory to the epilogue.
 #pragma once
 #include "runtime/kernels/contract_pairs.h"
 #include "runtime/kernels/contract_quads.h"
@@ -59,13 +60,17 @@ RT_FN void add_tile_products() {
 }
 
 // MR rows by NV panels of sums, in blocks of kHeight rows, of which the last may reach back into the one before.
-template <class Sum, int MR, int NV>
+// Points: several, each of them a block, whose rows of `a` are `point_stride` apart.
+template <class Sum, int MR, int NV, int Points = 1>
 struct TileRegisterSums : TileSums<Sum, MR, NV, 1> {
   using Base = TileSums<Sum, MR, NV, 1>;
   using typename Base::V;
   static constexpr bool kExact = true;
-  static constexpr int kBlocks = (MR + kTileRows - 1) / kTileRows, kHeight = (MR + kBlocks - 1) / kBlocks;
-  static_assert(kBlocks * NV <= kMostBlocks && kParts == 1);
+  static constexpr int kBlocks = Points > 1 ? Points : (MR + kTileRows - 1) / kTileRows;
+  static constexpr int kHeight = (MR + kBlocks - 1) / kBlocks;
+  static_assert(kBlocks * NV <= kMostBlocks && kHeight <= kTileRows && kParts == 1 && MR % Points == 0);
+  i64 point_stride = 0;
+  const void* end_of_rows = nullptr;  // of all of `a`
   static constexpr int row_of(int block) { return block < kBlocks - 1 ? block * kHeight : MR - kHeight; }
 
   using All = indices<kBlocks * NV>;
@@ -92,31 +97,62 @@ struct TileRegisterSums : TileSums<Sum, MR, NV, 1> {
   template <int Rows, class T>
   RT_FN static void load_rows(const T* a, i64 row_stride) {
     load_tile<Rows>(a, row_stride * i64(sizeof(T)));
-    for (int i = 0; i < kHeight; ++i) __builtin_prefetch(a + i * row_stride + kTileBytes / i64(sizeof(T)));
+    if (row_stride * i64(sizeof(T)) > kTileBytes)
+      for (int i = 0; i < kHeight; ++i) __builtin_prefetch(a + i * row_stride + kTileBytes / i64(sizeof(T)));
+  }
+  RT_FN static i64 offset_of(int block, i64 row_stride, i64 point_stride) {
+    return Points > 1 ? block * point_stride : row_of(block) * row_stride;
   }
   // One step for each block of sums, in an order in which the panel, or the rows, of the one before still stand.
   template <int Rows, int Panel, int I, class T>
-  RT_FN static void step(const T* a, i64 row_stride, const void* b, i64 panel_bytes) {
+  RT_FN static void step(const T* a, i64 row_stride, i64 point_stride, const void* b, i64 panel_bytes) {
     constexpr int row = I / NV, column = row % 2 ? NV - 1 - I % NV : I % NV;
-    if constexpr (I % NV == 0) load_rows<Rows>(a + row_of(row) * row_stride, row_stride);
+    if constexpr (I % NV == 0) load_rows<Rows>(a + offset_of(row, row_stride, point_stride), row_stride);
     if constexpr (I == 0 || I % NV != 0)
       load_tile<Panel>(static_cast<const char*>(b) + column * panel_bytes, kTileBytes);
     add_tile_products<T, row * NV + column, Rows, Panel>();
   }
   template <int Rows, int Panel, class T, int... I, class Next>
-  RT_FN static void steps(Indices<int, I...>, const T* a, i64 row_stride, const void* b, i64 panel_bytes, Next& ahead) {
-    (..., (step<Rows, Panel, I>(a, row_stride, b, panel_bytes), ahead.step()));
+  RT_FN static void steps(Indices<int, I...>, const T* a, i64 row_stride, i64 point_stride, const void* b,
+                          i64 panel_bytes, Next& ahead) {
+    (..., (step<Rows, Panel, I>(a, row_stride, point_stride, b, panel_bytes), ahead.step()));
   }
   template <bool Unrolled = true, class T, class P, class Next>
   RT_FN void add_products(const T* a, i64 row_stride, P b, i64 k, Next& ahead) {
     constexpr i64 kGroup = 4 / sizeof(T), kStep = kTileRows * kGroup;
-    const i64 panel_bytes = b.panel_step * i64(sizeof *b.at);
-    i64 at = 0;
+    const i64 panel_bytes = b.panel_step * i64(sizeof *b.at), whole = round_up_div(k, kGroup) * kGroup;
+    i64 at = 0, points = point_stride;
     RT_ROLLED
     for (; at + kStep <= k; at += kStep)
-      steps<kRowsRegister, kPanelRegister>(All{}, a + at, row_stride, b.at + at * kPanel, panel_bytes, ahead);
-    if (at < k)
-      steps<kLastRowsRegister, kLastPanelRegister>(All{}, a + at, row_stride, b.at + at * kPanel, panel_bytes, ahead);
+      steps<kRowsRegister, kPanelRegister>(All{}, a + at, row_stride, points, b.at + at * kPanel, panel_bytes, ahead);
+    if (at == k) return;
+    const T* from = a + at;
+    alignas(kTileBytes) T copy[kBlocks * kHeight * kStep];
+    if (k < whole && from + last_row(row_stride) + (whole - at) > end_of_rows) {
+      copy_rows(copy, from, row_stride, k - at);
+      from = copy, row_stride = kStep, points = kHeight * kStep;
+    }
+    const auto* const panel = b.at + at * kPanel;
+    if (whole - at == kStep)
+      steps<kRowsRegister, kPanelRegister>(All{}, from, row_stride, points, panel, panel_bytes, ahead);
+    else
+      steps<kLastRowsRegister, kLastPanelRegister>(All{}, from, row_stride, points, panel, panel_bytes, ahead);
+  }
+  RT_FN i64 last_row(i64 row_stride) const {
+    return offset_of(kBlocks - 1, row_stride, point_stride) + (kHeight - 1) * row_stride;
+  }
+  // `terms` of each row, as they are read from rows of whole steps.
+  template <class T>
+  __attribute__((noinline, cold)) void copy_rows(T* to, const T* from, i64 row_stride, i64 terms) const {
+    constexpr i64 kStep = kTileBytes / sizeof(T);
+    RT_ROLLED
+    for (int block = 0; block < kBlocks; ++block) RT_ROLLED
+    for (i64 i = 0; i < kHeight; ++i) {
+      T* const row = to + (Points > 1 ? block * kHeight + i : row_of(block) + i) * kStep;
+      const T* const its = from + offset_of(block, row_stride, point_stride) + i * row_stride;
+      RT_ROLLED
+      for (i64 t = 0; t < kStep; ++t) row[t] = t < terms ? its[t] : T{};
+    }
   }
 
   RT_FN void put(V* totals) { put(All{}, totals); }
@@ -129,13 +165,14 @@ struct TileRegisterSums : TileSums<Sum, MR, NV, 1> {
 }  // namespace detail
 #endif
 
-// Panels of quads_b or pairs_b, whose sums are in tile registers: `k` is a whole number of groups. Streams: the next
-// panels come from memory while those before them are multiplied.
-template <class B, bool Streams = false>
+// Panels of quads_b or pairs_b, whose sums are in tile registers: pairs are whole ones. Points: a tile has
+// the rows of so many points of the last outer axis, for all of which the panels are the same. Streams: the next panels
+// come from memory while those before them are multiplied.
+template <class B, int Points = 1, bool Streams = false>
 struct InTileRegisters : B {
 #if !defined(RT_KERNEL)
   template <int MR, int NV, int>
-  using Sums = detail::TileRegisterSums<typename B::Sum, MR, NV>;
+  using Sums = detail::TileRegisterSums<typename B::Sum, MR, NV, Points>;
   template <class A>
   RT_FN auto bias(const A&) const {
     if constexpr (kSame<typename B::Sum, i32>) {
@@ -146,12 +183,12 @@ struct InTileRegisters : B {
   }
 #endif
 };
-template <class B>
-RT_FN InTileRegisters<B> in_tile_registers(B b) {
+template <int Points = 1, class B>
+RT_FN InTileRegisters<B, Points> in_tile_registers(B b) {
   return {b};
 }
-template <class B>
-RT_FN InTileRegisters<B, true> streamed_in_tile_registers(B b) {
+template <int Points = 1, class B>
+RT_FN InTileRegisters<B, Points, true> streamed_in_tile_registers(B b) {
   return {b};
 }
 
@@ -160,8 +197,12 @@ namespace detail {
 
 template <class B>
 inline constexpr bool kInTileRegisters = false;
-template <class B, bool Streams>
-inline constexpr bool kInTileRegisters<InTileRegisters<B, Streams>> = true;
+template <class B, int Points, bool Streams>
+inline constexpr bool kInTileRegisters<InTileRegisters<B, Points, Streams>> = true;
+template <class B>
+inline constexpr int kPointsOfTile = 1;
+template <class B, int Points, bool Streams>
+inline constexpr int kPointsOfTile<InTileRegisters<B, Points, Streams>> = Points;
 
 // So many lines of what comes next, brought from memory into the second cache with each product of tiles: a burst of
 // them would keep a tile's own loads waiting.
@@ -174,15 +215,15 @@ struct LinesAhead {
   }
 };
 // The part of the next W panels that the tile of this number brings, of `total`.
-template <int MR, int W, class B, class P>
-RT_FN NoAhead ahead_of_tile(const InTileRegisters<B>&, P, i64, i64, i64) {
+template <int MR, int W, class B, int Points, class P>
+RT_FN NoAhead ahead_of_tile(const InTileRegisters<B, Points>&, P, i64, i64, i64) {
   return {};
 }
-template <int MR, int W, class B, class P>
-RT_FN LinesAhead ahead_of_tile(const InTileRegisters<B, true>& b, P panels, i64 terms, i64 number, i64 total) {
-  constexpr i64 kGroup = 4 / i64(sizeof *panels.at);
+template <int MR, int W, class B, int Points, class P>
+RT_FN LinesAhead ahead_of_tile(const InTileRegisters<B, Points, true>& b, P panels, i64 terms, i64 number, i64 total) {
+  constexpr i64 kGroup = 4 / i64(sizeof *panels.at), kBlocks = TileRegisterSums<f32, MR, 1, Points>::kBlocks;
   const i64 bytes = W * panels.panel_step * i64(sizeof *panels.at);
-  const i64 products = terms / b.k * round_up_div(b.k, kGroup * kTileRows) * W * TileRegisterSums<f32, MR, 1>::kBlocks;
+  const i64 products = terms / b.k * round_up_div(b.k, kGroup * kTileRows) * W * kBlocks;
   return {reinterpret_cast<const char*>(panels.at) + bytes + bytes * number / total,
           round_up_div(bytes / 64, products * total)};
 }
@@ -193,14 +234,14 @@ template <int MR, class B>
 RT_FN NoRegisters registers_of(const B&) {
   return {};
 }
-template <int MR, class B, bool Streams>
-RT_FN TileRegisters registers_of(const InTileRegisters<B, Streams>& b) {
-  constexpr int kHeight = TileRegisterSums<typename B::Sum, MR, 1>::kHeight;
+template <int MR, class B, int Points, bool Streams>
+RT_FN TileRegisters registers_of(const InTileRegisters<B, Points, Streams>& b) {
+  constexpr int kHeight = TileRegisterSums<typename B::Sum, MR, 1, Points>::kHeight;
   TileShapes shapes;
   for (int i = 0; i < kMostBlocks; ++i) shapes.set(i, kHeight);
   shapes.set(kRowsRegister, kHeight);
   shapes.set(kPanelRegister, kTileRows);
-  if (const i64 left = b.k / (4 / i64(sizeof *b.base)) % kTileRows; left > 0) {
+  if (const i64 left = round_up_div(b.k, 4 / i64(sizeof *b.base)) % kTileRows; left > 0) {
     shapes.set(kLastRowsRegister, kHeight, 4 * left);
     shapes.set(kLastPanelRegister, left);
   }

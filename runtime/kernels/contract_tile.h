@@ -95,6 +95,13 @@ RT_FN void advance(const Extents<R>& e, i64* index) {
   }
 }
 
+template <int D, int R>
+RT_FN void last_index(const Extents<R>& e, i64* index) {
+  if constexpr (D > 0) {
+    index[D - 1] = e.n[D - 1] - 1;
+    last_index<D - 1>(e, index);
+  }
+}
 template <int D>
 RT_FN void copy_index(const i64* from, i64* to) {
   if constexpr (D > 0) {

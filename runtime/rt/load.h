@@ -144,28 +144,69 @@ RT_FN auto load_or(const T* p, I index, C where, O outside) {
   }
 }
 
-// table[index] of a table of 256 bytes, each index from 0 to 255. Where a register holds 32 words, eight hold the
-// table.
+#if defined(__clang__) && defined(__AVX512BW__)
+namespace detail {
+
+// The first lanes of twice and of four times as many.
+template <class T>
+RT_FN vec<T, 32> twice(vec<T, 16> x) {
+  return __builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, -1, -1, -1, -1, -1, -1, -1,
+                                 -1, -1, -1, -1, -1, -1, -1, -1, -1);
+}
+template <class T>
+RT_FN vec<T, 16> half_of(vec<T, 32> x) {
+  return __builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+}
+
+// Bytes of a table of 256, by 32 indices. Where a register holds 64 bytes and permutes them, four hold the table; else,
+// of words, eight.
+RT_FN vec<u8, 32> bytes_of_table(const void* table, vec<u8, 32> index) {
+#if defined(__AVX512VBMI__)
+  using Bytes = vec<u8, 64>;
+  typedef char Chars __attribute__((vector_size(64)));
+  const Bytes at =
+      __builtin_shufflevector(index, index, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20,
+                              21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+                              -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
+  const auto of_128 = [&](int first) RT_INLINE {
+    const auto* bytes = static_cast<const u8*>(table) + first;
+    return (Bytes)__builtin_ia32_vpermi2varqi512((Chars)load_next<u8, 64>(bytes), (Chars)at,
+                                                 (Chars)load_next<u8, 64>(bytes + 64));
+  };
+  const Bytes low = of_128(0), high = of_128(128), found = at & 128 ? high : low;
+  return __builtin_shufflevector(found, found, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20,
+                                 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
+#else
+  using Words = vec<u16, 32>;
+  const Words at = convert<u16>(index);
+  const auto of_64 = [&](int first) RT_INLINE {
+    const auto* bytes = static_cast<const u8*>(table) + first;
+    const auto words = [&](int from) RT_INLINE { return (vec<i16, 32>)convert<u16>(load_next<u8, 32>(bytes + from)); };
+    return (Words)__builtin_ia32_vpermi2varhi512(words(0), (vec<i16, 32>)at, words(32));
+  };
+  const Words low = at & 64 ? of_64(64) : of_64(0), high = at & 64 ? of_64(192) : of_64(128);
+  return convert<u8>(Words(at & 128 ? high : low));
+#endif
+}
+
+}  // namespace detail
+#endif
+
+// table[index] of a table of 256 bytes, each index from 0 to 255.
 template <class T, class I>
 RT_FN auto look_up(const T* table, I index) {
   static_assert(sizeof(T) == 1);
 #if defined(__clang__) && defined(__AVX512BW__)
-  if constexpr (kLanes<I> == 16 && !kIsIndex<I>) {
-    using Words = vec<u16, 32>;
-    const vec<u16, 16> at = convert<u16>(index);
-    const Words both = __builtin_shufflevector(at, at, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3,
-                                               4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    const auto of_64 = [&](int first) RT_INLINE {
-      const auto* bytes = reinterpret_cast<const u8*>(table) + first;
-      const auto words = [&](int from)
-                             RT_INLINE { return (vec<i16, 32>)convert<u16>(detail::load_next<u8, 32>(bytes + from)); };
-      return (Words)__builtin_ia32_vpermi2varhi512(words(0), (vec<i16, 32>)both, words(32));
-    };
-    const Words low = both & 64 ? of_64(64) : of_64(0), high = both & 64 ? of_64(192) : of_64(128);
-    const Words found = both & 128 ? high : low;
-    const vec<u8, 16> bytes =
-        convert<u8>(__builtin_shufflevector(found, found, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
-    return detail::decode<T>(bits<vec<detail::memory_in<T>, 16>>(bytes));
+  constexpr int W = kLanes<I>;
+  if constexpr ((W == 16 || W == 32) && !kIsIndex<I>) {
+    const vec<u8, W> at = convert<u8>(index);
+    vec<u8, W> bytes;
+    if constexpr (W == 16) {
+      bytes = detail::half_of<u8>(detail::bytes_of_table(table, detail::twice<u8>(at)));
+    } else {
+      bytes = detail::bytes_of_table(table, at);
+    }
+    return detail::decode<T>(bits<vec<detail::memory_in<T>, W>>(bytes));
   }
 #endif
   return load(table, index);

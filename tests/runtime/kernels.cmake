@@ -20,7 +20,7 @@ foreach(source ${kernel_cases})
     endif()
     if(variant MATCHES Amx)
       set(target amx-int8)
-      set(extensions -mavx512vnni -mavx512bf16 -mamx-tile -mamx-int8 -mamx-bf16)
+      set(extensions -mavx512vbmi -mavx512vnni -mavx512bf16 -mamx-tile -mamx-int8 -mamx-bf16)
     endif()
     set(object ${CMAKE_BINARY_DIR}/${cases}_v${variant}.o)
     set(flags -std=c++20 -O2 -Wall -Wextra -Werror -Wno-psabi -ffp-contract=off -march=x86-64-v${level} ${extensions}

@@ -93,12 +93,12 @@ struct Problem {
     }
     return to;
   }
-  template <int D>
+  template <int Points = 1, int D>
   auto b(rt::Strides<D> outer) const {
     if constexpr (kIsPairs<T>) {
-      return rt::in_tile_registers(rt::pairs_b(weights.data(), outer, e.k));
+      return rt::in_tile_registers<Points>(rt::pairs_b(weights.data(), outer, e.k));
     } else {
-      return rt::in_tile_registers(rt::quads_b(weights.data(), outer, e.k, zero));
+      return rt::in_tile_registers<Points>(rt::quads_b(weights.data(), outer, e.k, zero));
     }
   }
   std::string compare(const std::vector<Sum<T>>& got, const std::string& what) const {
@@ -118,7 +118,7 @@ auto adds_to(std::vector<T>& got, i64 pitch) {
   };
 }
 
-template <int MR, int NV, int Band, i64 M, i64 N, class T>
+template <int MR, int NV, int Band, i64 M, i64 N, class T, int Points = 1>
 __attribute__((noinline)) std::string one(const Extents& e, int zero) {
   const Problem<T> p(e, zero);
   for (int chunks : {1, 3}) {
@@ -128,9 +128,9 @@ __attribute__((noinline)) std::string one(const Extents& e, int zero) {
       rt::contract<MR, NV, false, 1, Band>(
           call, rt::extents(e.images), rt::extents(e.segments), rt::c<M>, rt::c<N>, e.k,
           rt::matrix_a(p.a.data(), rt::strides(e.image_stride()), e.row_stride, rt::strides(e.segment_stride)),
-          p.b(rt::strides(0)), [&](auto acc, i64 image, i64 row, auto col) __attribute__((always_inline)) {
-            add(acc, image * M + row, col);
-          });
+          p.template b<Points>(rt::strides(0)),
+          [&](auto acc, i64 image, i64 row, auto col)
+              __attribute__((always_inline)) { add(acc, image * M + row, col); });
     });
     const std::string tile = " tile=" + std::to_string(MR) + "x" + std::to_string(NV) + " bands of ";
     if (auto d = p.compare(got, tile + std::to_string(Band) + " chunks=" + std::to_string(chunks)); !d.empty())
@@ -139,11 +139,14 @@ __attribute__((noinline)) std::string one(const Extents& e, int zero) {
   return "";
 }
 
-// Segments that are whole rows of tile registers and more, with and without a rest, and less than one.
+// Segments that are whole rows of tile registers and more, with and without a rest, and less than one; of quads that
+// are not whole.
 template <int MR, int NV, i64 M, i64 N, class T, int Band = 0>
 std::string sizes() {
   constexpr i64 kGroup = 4 / sizeof(T), kRow = rt::kTileRows * kGroup;
-  for (i64 k : {kGroup, 3 * kGroup, kRow - kGroup, kRow, kRow + kGroup, 3 * kRow, 5 * kRow + 7 * kGroup})
+  std::vector<i64> terms{kGroup, 3 * kGroup, kRow - kGroup, kRow, kRow + kGroup, 3 * kRow, 5 * kRow + 7 * kGroup};
+  if (!kIsPairs<T>) terms.insert(terms.end(), {1, 3, 21, kRow - 1, kRow + 3, 2 * kRow + 26});  // no whole quads
+  for (i64 k : terms)
     for (i64 segments : {1, 3})
       for (i64 images : {1, 2})
         for (int zero : kIsPairs<T> ? std::vector{0} : std::is_signed_v<T> ? std::vector{0, -7} : std::vector{0, 131}) {
@@ -163,8 +166,8 @@ std::string tiles() {
        {sizes<1, 4, 1, 64, T>(), sizes<1, 1, 3, 16, T>(), sizes<7, 4, 7, 33, T>(), sizes<7, 4, 10, 64, T>(),
         sizes<16, 4, 16, 64, T>(), sizes<16, 3, 41, 33, T>(), sizes<25, 2, 25, 33, T>(), sizes<25, 2, 33, 16, T>(),
         sizes<32, 2, 32, 33, T>(), sizes<32, 2, 70, 64, T>(), sizes<33, 1, 34, 16, T>(), sizes<47, 1, 47, 33, T>(),
-        sizes<64, 1, 64, 16, T>(), sizes<64, 1, 100, 33, T>(), sizes<7, 4, 30, 33, T, 2>(),
-        sizes<9, 1, 50, 40, T, 4>()})
+        sizes<64, 1, 64, 16, T>(), sizes<64, 1, 100, 33, T>(), sizes<7, 4, 30, 33, T, 2>(), sizes<7, 2, 30, 64, T, 1>(),
+        sizes<20, 1, 50, 40, T, 1>(), sizes<16, 2, 50, 40, T, 1>(), sizes<9, 1, 50, 40, T, 4>()})
     if (!d.empty()) return d;
   return "";
 }
@@ -204,8 +207,75 @@ std::string many_rows_of_few() {
   return "";
 }
 
+// Tiles of several images, which their number divides or the last tile reaches back; more columns of tiles than one,
+// bands.
+template <class T, int Points, int NV, i64 M, i64 N>
+std::string points_of() {
+  constexpr i64 kGroup = 4 / sizeof(T);
+  for (i64 images : {Points, Points + 1, 2 * Points, 3 * Points - 1})
+    for (i64 k : {3 * kGroup, rt::kTileRows * kGroup, 35 * kGroup - (kIsPairs<T> ? 0 : 1)}) {
+      const Extents whole{M, N, k, 2, images};
+      Extents overlapping = whole;
+      overlapping.row_stride = kGroup, overlapping.segment_stride = 5 * kGroup;
+      for (const Extents& e : {whole, overlapping})
+        for (std::string d :
+             {one<Points * M, NV, 0, M, N, T, Points>(e, kIsPairs<T> ? 0 : 3),
+              one<Points * M, NV, 1, M, N, T, Points>(e, 0), one<Points * M, NV, 2, M, N, T, Points>(e, 0)})
+          if (!d.empty()) return "points=" + std::to_string(Points) + " " + d;
+    }
+  return "";
+}
+std::string tiles_of_points() {
+  for (std::string d :
+       {points_of<rt::u8, 2, 2, 14, 64>(), points_of<rt::u8, 4, 1, 7, 33>(), points_of<rt::i8, 3, 1, 7, 40>(),
+        points_of<rt::i8, 2, 1, 16, 16>(), points_of<rt::u8, 2, 2, 1, 96>(), points_of<rt::bfloat, 4, 1, 13, 48>()})
+    if (!d.empty()) return d;
+  return "";
+}
+
+// Sums that become 8 bits again, two panels of them at once and one; and what a table has for these.
+template <class T, int NV, i64 N>
+std::string narrowed(int zero) {
+  constexpr bool kTable = std::is_same_v<T, rt::u8>;
+  std::vector<T> table(256);
+  for (int i = 0; i < 256; ++i) table[i] = static_cast<T>(i * 37 + i / 9);
+  const Problem<rt::u8> p({20, N, 64}, 7);
+  const auto scaled = [](auto acc) __attribute__((always_inline)) { return rt::mul(rt::cast<float>(acc), 0.001f); };
+  std::vector<T> want(p.want.size(), 1), got = want;
+  for (i64 row = 0; row < p.e.m; ++row)
+    for (i64 col = 0; col < N; ++col) {
+      const i64 at = row * p.e.pitch() + col;
+      want[at] = rt::cast<T>(rt::add(rt::round(scaled(p.want[at] - kBefore)), static_cast<float>(zero)));
+      if (kTable) want[at] = table[want[at]];
+    }
+  rt::Fault none{};
+  rt::contract<10, NV, false, 1>(rt::Call{&none, nullptr, 0, 1}, rt::extents(), rt::extents(), rt::c<20>, rt::c<N>,
+                                 rt::c<64>, rt::matrix_a(p.a.data(), rt::strides(), 64, rt::strides()),
+                                 p.b(rt::strides()), [&](auto acc, i64 row, auto col) __attribute__((always_inline)) {
+                                   const auto at = rt::add(row * p.e.pitch(), col);
+                                   const auto q = rt::quantized<T>(scaled(acc), zero);
+                                   if constexpr (kTable) {
+                                     const auto index = rt::cast<i64>(rt::cast<int>(q));
+                                     rt::store(got.data(), at, rt::look_up(table.data(), index));
+                                   } else {
+                                     rt::store(got.data(), at, q);
+                                   }
+                                 });
+  for (size_t i = 0; i < want.size(); ++i)
+    if (got[i] != want[i])
+      return "n=" + std::to_string(N) + " zero=" + std::to_string(zero) + ": element " + std::to_string(i) + " is " +
+             std::to_string(got[i]) + ", not " + std::to_string(want[i]);
+  return "";
+}
+std::string narrow_epilogue() {
+  for (std::string d : {narrowed<rt::u8, 2, 64>(0), narrowed<rt::u8, 4, 64>(131), narrowed<rt::i8, 2, 32>(-3),
+                        narrowed<rt::i8, 3, 48>(0), narrowed<rt::u8, 2, 40>(255), narrowed<rt::i8, 4, 128>(127)})
+    if (!d.empty()) return d;
+  return "";
+}
+
 // Two images, two groups with weights of their own, 3 x 3 taps: all axes at once.
-template <class T>
+template <class T, int Band = 0>
 std::string convolution_of(int zero) {
   constexpr i64 kBatch = 2, kGroups = 2, kHeight = 5, kWidth = 19, kIn = 8, kOut = 40;
   constexpr i64 kPixel = kGroups * kIn, kRow = (kWidth + 2) * kPixel, kImage = (kHeight + 2) * kRow, kTaps = 9;
@@ -244,7 +314,7 @@ std::string convolution_of(int zero) {
     const auto add = adds_to(got, kOut + kGap);
     const auto run = [&](const auto& b) {
       in_chunks(chunks, nullptr, [&](const rt::Call& call) {
-        rt::contract<10, 2, false, 1>(
+        rt::contract<10, Band == 1 ? 3 : 2, false, 1, Band>(
             call, rt::extents(kBatch, kGroups, kHeight), rt::extents(3l, 3l), rt::c<kWidth>, rt::c<kOut>, kIn,
             rt::matrix_a(guarded.data(), rt::strides(kImage, kIn, kRow), kPixel, rt::strides(kRow, kPixel)), b,
             [&](auto acc, i64 n, i64 g, i64 y, i64 px, auto col)
@@ -261,13 +331,15 @@ std::string convolution_of(int zero) {
   return "";
 }
 std::string convolution() {
-  for (std::string d : {convolution_of<rt::u8>(9), convolution_of<rt::i8>(0), convolution_of<rt::bfloat>(0)})
+  for (std::string d : {convolution_of<rt::u8>(9), convolution_of<rt::i8>(0), convolution_of<rt::bfloat>(0),
+                        convolution_of<rt::u8, 1>(7)})
     if (!d.empty()) return d;
   return "";
 }
 
 }  // namespace
 
-extern const Cases CASES_NAME{unsigned_quads, signed_quads, pairs, many_rows_of_few, convolution};
+extern const Cases CASES_NAME{unsigned_quads,  signed_quads,    pairs,      many_rows_of_few,
+                              tiles_of_points, narrow_epilogue, convolution};
 
 }  // namespace contract_amx_cases

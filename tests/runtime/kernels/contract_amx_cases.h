@@ -10,6 +10,8 @@ struct Cases {
   std::string (*signed_quads)();
   std::string (*pairs)();
   std::string (*many_rows_of_few)();
+  std::string (*tiles_of_points)();
+  std::string (*narrow_epilogue)();
   std::string (*convolution)();
 };
 

@@ -17,6 +17,8 @@ TEST_P(contract_amx, unsigned_quads) { EXPECT_EQ(GetParam()->unsigned_quads(), "
 TEST_P(contract_amx, signed_quads) { EXPECT_EQ(GetParam()->signed_quads(), ""); }
 TEST_P(contract_amx, pairs) { EXPECT_EQ(GetParam()->pairs(), ""); }
 TEST_P(contract_amx, many_rows_of_few) { EXPECT_EQ(GetParam()->many_rows_of_few(), ""); }
+TEST_P(contract_amx, tiles_of_points) { EXPECT_EQ(GetParam()->tiles_of_points(), ""); }
+TEST_P(contract_amx, narrow_epilogue) { EXPECT_EQ(GetParam()->narrow_epilogue(), ""); }
 TEST_P(contract_amx, convolution) { EXPECT_EQ(GetParam()->convolution(), ""); }
 
 INSTANTIATE_TEST_SUITE_P(, contract_amx, testing::Values(&contract_amx_cases::kV4Amx),

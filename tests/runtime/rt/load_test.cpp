@@ -99,15 +99,15 @@ TYPED_TEST(LoadStore, NothingIsReadOutside) {
   EXPECT_EQ(rt::cast<int>(rt::lane(rt::load_or(p, 19, some, outside), 3)), 0);
 }
 
-template <class T>
+template <class T, int Lanes = 16>
 void expect_lookups() {
   Guarded<T> buffer(256);
   for (int i = 0; i < 256; ++i) rt::store(buffer.data(), i, i * 7 - 900 + i / 5);
-  for (int first = 0; first < 256; first += 16) {
-    rt::vec<rt::u8, 16> index{};
-    for (int i = 0; i < 16; ++i) index[i] = rt::u8((first + i) * 37);
+  for (int first = 0; first < 256; first += Lanes) {
+    rt::vec<rt::u8, Lanes> index{};
+    for (int i = 0; i < Lanes; ++i) index[i] = rt::u8((first + i) * 37);
     const auto found = rt::look_up(buffer.data(), rt::cast<rt::i64>(rt::cast<rt::i32>(index)));
-    for (int i = 0; i < 16; ++i) {
+    for (int i = 0; i < Lanes; ++i) {
       ASSERT_EQ(rt::lane(found, i), plain(buffer.data()[index[i]])) << int{index[i]};
       ASSERT_EQ(rt::look_up(buffer.data(), rt::i64(index[i])), plain(buffer.data()[index[i]]));
     }
@@ -119,6 +119,8 @@ TEST(LookUp, EveryByteOfATable) {
   expect_lookups<uint8_t>();
   expect_lookups<int8_t>();
   expect_lookups<bool>();
+  expect_lookups<uint8_t, 32>();
+  expect_lookups<int8_t, 32>();
 }
 
 TEST(Store, CastsToThePointee) {

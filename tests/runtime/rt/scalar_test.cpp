@@ -274,6 +274,30 @@ TEST(Casts, QuantizedIsACastOfWhatIsRounded) {
           check_quantized<int8_t>(load_some<16>(values, at), zero);
     }
 }
+
+// Quotients that are whole and a half, where one bit decides, and their neighbours; and what is no quotient of T.
+template <class T, int W>
+void check_quotients(float scale) {
+  std::vector<float> values = pool<float>();
+  for (float half = -400; half < 400; half += 0.5f) {
+    const float x = half * scale;
+    values.insert(values.end(), {std::nextafter(x, -INFINITY), x, std::nextafter(x, INFINITY)});
+  }
+  for (unsigned seed = 1; values.size() < 8192; seed = seed * 1664525u + 1013904223u)
+    values.push_back((static_cast<float>(seed >> 8) / 0x1p24f - 0.5f) * 600 * scale);
+  for (size_t at = 0; at + W <= values.size(); at += W) {
+    const auto x = load_some<W>(values, at);
+    const auto got = rt::quantized_quotient<T>(x, scale, 7), want = rt::quantized<T>(rt::div(x, scale), 7);
+    for (int i = 0; i < W; ++i) ASSERT_EQ(rt::lane(got, i), rt::lane(want, i)) << x[i] << " by " << scale;
+    ASSERT_EQ(rt::quantized_quotient<T>(values[at], scale, 7), rt::quantized<T>(values[at] / scale, 7)) << values[at];
+  }
+}
+TEST(Casts, QuantizedQuotientIsThatOfADivision) {
+  for (const float scale : {0.5f, 0.0186584f, 0.1f, 3.0f, 1.9999999f, 1.0000001f, 0.007843138f, 0x1.fffffep-60f,
+                            0x1.000002p59f, 0.33333334f, 12.345f})
+    check_quotients<uint8_t, 16>(scale), check_quotients<int8_t, 8>(scale);
+}
+
 TEST(Conditions, LogicAndSelect) {
   const auto a = load_some<16>(pool<float>(), 0), b = load_some<16>(pool<float>(), 7);
   const auto less = rt::lt(a, b), positive = rt::gt(a, 0.0f);
