@@ -8,6 +8,7 @@
 
 #include "frontend/ir/check.h"
 #include "optimizer/choose/lock.h"
+#include "optimizer/plan/bind_plan.h"
 
 namespace cameo {
 namespace {
@@ -79,6 +80,36 @@ LoweredKernel finish(std::vector<Candidate> candidates, std::vector<Alternative>
   return chosen;
 }
 
+/// The sizes that only a run knows and that a kernel's axes are made of, at their lower ends; empty: it has none.
+DimBinding least_sizes(const Kernel& k) {
+  DimBinding sizes;
+  for (Expr axis : k.axes)
+    visit(std::vector{axis.extent()}, [&](Expr e) {
+      if (e.op() == Op::Symbol)
+        sizes[std::string(symbol_name(e))] = std::max<int64_t>(static_cast<int64_t>(range_of(e).low), 1);
+    });
+  return sizes;
+}
+
+/// How much longer each candidate takes than the best one, at the likely sizes or at the least ones, whichever is more:
+/// what a batch of many pays for, weights of four times the size for instance, may cost a batch of one most of its
+/// time.
+std::vector<double> regrets_of(std::span<const Candidate> candidates, const Target& target) {
+  std::vector<double> likely, least;
+  for (const Candidate& c : candidates) {
+    Kernel k = c.lowered.kernel;
+    likely.push_back(c.ways.front().seconds);
+    least.push_back(likely.back());
+    const DimBinding sizes = least_sizes(k);
+    if (sizes.empty() || candidates.size() == 1 || !target.measured) continue;
+    bind_kernel(k, sizes);
+    least.back() = k.family->price(k, cost_of(k), c.ways.front().choice, target);
+  }
+  const double best_likely = *std::ranges::min_element(likely), best_least = *std::ranges::min_element(least);
+  for (size_t i = 0; i < likely.size(); ++i) likely[i] = std::max(likely[i] / best_likely, least[i] / best_least);
+  return likely;
+}
+
 struct Attempt {
   const Family* family;
   Lowered lowered;
@@ -104,8 +135,8 @@ std::optional<LoweredKernel> choose(std::vector<Attempt> attempts, const Target&
     candidates.push_back({std::move(*lowered.kernel), std::move(ways)});
   }
   if (candidates.empty()) return std::nullopt;
-  std::swap(candidates.front(),
-            *std::ranges::min_element(candidates, {}, [](const Candidate& c) { return c.ways.front().seconds; }));
+  const std::vector<double> regrets = regrets_of(candidates, target);
+  std::swap(candidates.front(), candidates[std::ranges::min_element(regrets) - regrets.begin()]);
   if (!problem.empty()) {
     const ChoiceLock::Row* row = lock->find(target.name, problem);
     if (row && row->family != kExpanded) obey(*row, problem, candidates);

@@ -97,7 +97,8 @@ Expr chunks_of_run(const Kernel& k, const Target& target, int64_t chunks, int64_
   const auto of_one =
       static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(likely / chunks, 1))));
   const Expr share = floor_div(points.extent() + integer(of_one - 1), integer(of_one));
-  const int64_t least = target.is_gpu() ? 1 : chunks_of(target.seconds_to_move(k.cost.fixed_bytes), target.machine);
+  const bool by_weights = !target.is_gpu() && k.family->chunks_share_weights();
+  const int64_t least = by_weights ? chunks_of(target.seconds_to_move(k.cost.fixed_bytes), target.machine) : 1;
   return simplify_index(max(integer(std::min(least, most)), min(integer(most), share)));
 }
 

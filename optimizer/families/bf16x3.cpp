@@ -140,6 +140,7 @@ class Bf16x3 final : public Family {
   /// A thread brings the rows of its chunks' bands into parts, which shall take little beside multiplying them: once
   /// for all chunks of a band, or, of more terms than a block, for each.
   bool computes_strips() const override { return true; }
+  bool chunks_share_weights() const override { return false; }
   int64_t chunks(const Kernel& k, const Target& target) const override {
     constexpr int64_t kFewestPanels = 24, kFewPanels = 4;
     constexpr double kTimes = 1.5;  // as fast as products of f32

@@ -63,17 +63,20 @@ Plan bind_plan(const Plan& plan, const DimBinding& given) {
   }
   bound.appends.clear();
   for (Requirement& r : bound.requirements) bind(r.condition);
-  for (Kernel& k : bound.kernels) {
-    std::ranges::for_each(k.axes, bind);
-    bind(k.accumulated);
-    for (Store& s : k.stores) {
-      bind(s.offset);
-      bind(s.guard);
-      bind(s.value);
-      std::ranges::for_each(s.blamed, bind);
-    }
-  }
+  for (Kernel& k : bound.kernels) bind_kernel(k, sizes);
   return bound;
+}
+
+void bind_kernel(Kernel& k, const DimBinding& sizes) {
+  const auto bind = [&](Expr& e) {
+    if (e) e = simplify_index(bind_symbols(e, sizes));
+  };
+  std::ranges::for_each(k.axes, bind);
+  bind(k.accumulated);
+  for (Store& s : k.stores) {
+    for (Expr* e : {&s.offset, &s.guard, &s.value}) bind(*e);
+    std::ranges::for_each(s.blamed, bind);
+  }
 }
 
 void bind_nodes(Plan& plan, const DimBinding& sizes) {

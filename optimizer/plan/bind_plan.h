@@ -9,7 +9,9 @@ namespace cameo {
 /// Whether what the plan requires of its sizes holds.
 bool runs_at(const Plan& plan, const DimBinding& sizes);
 Plan bind_plan(const Plan& plan, const DimBinding& sizes);
-/// The same of the nodes of kernels that have one, for runs of the plan: at the largest of open sizes, at which a plan
+/// The expressions of one kernel at these sizes; what it does not name stays.
+void bind_kernel(Kernel& k, const DimBinding& sizes);
+/// Of a plan the nodes of kernels that have one, for runs of the plan: at the largest of open sizes, at which a plan
 /// is verified, no machine holds what they make, and nodes are typed anew.
 void bind_nodes(Plan& plan, const DimBinding& sizes);
 /// The module with all of its plans, and its interface, at these sizes.

@@ -136,8 +136,20 @@ struct Winograd {
     }
   }
 
-  // The tiles of a block, in whole groups of rows, times `Width` panels at each point. Rows behind the last tile hold
-  // what the block before left there; nothing of them is stored.
+  // Rows behind the last tile, up to a whole group: nothing of them is stored, but products of what another kernel left
+  // there may be denormal, each of which takes a hundred times as long.
+  RT_FN void clear_rest(i64 count, f32* sources) const {
+    const i64 rest = round_up_div(count, MR) * MR - count;
+    if (rest == 0) return;
+    RT_ROLLED
+    for (i64 point = 0; point < kWinogradPoints; ++point) {
+      f32* const rows = sources + point * source_pitch() + count * k;
+      RT_ROLLED
+      for (i64 i = 0; i < rest * k; ++i) rows[i] = 0;
+    }
+  }
+
+  // The tiles of a block, in whole groups of rows, times `Width` panels at each point.
   template <int Width>
   RT_FN void multiply(const f32* sources, f32* products, i64 count, i64 panel) const {
     const i64 step = k * kPanel;
@@ -188,6 +200,7 @@ struct Winograd {
     for (i64 block = blocks * call.chunk / call.chunks; block < blocks * (call.chunk + 1) / call.chunks; ++block) {
       const i64 first = block * Tiles, count = first + Tiles <= tiles ? Tiles : tiles - first;
       transform_sources(first, count, sources);
+      clear_rest(count, sources);
       RT_ROLLED
       for (i64 part = 0; part < columns.parts; ++part) {
         each_size<NV, typename PanelCount<N>::Type>(columns, part, [&](auto panels) __attribute__((always_inline)) {

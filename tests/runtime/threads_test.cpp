@@ -64,7 +64,7 @@ TEST(Jobs, ARowOfTheNextJobIsNotTheSameAgain) {
 // Two strips of three steps and a step of two chunks beside them. A step of a strip says where it ran.
 struct Ran {
   const void* scratch;
-  int64_t strip;
+  uint64_t strip;
   int step;
   bool operator==(const Ran&) const = default;
 };

@@ -14,7 +14,7 @@
 namespace winograd_cases {
 namespace {
 
-constexpr float kBefore = -5;
+constexpr float kBefore = -5, kDenormal = 1e-41f;  // the second in scratch: nothing may be computed with it
 constexpr i64 kBatch = 2;
 
 struct Convolution {  // of kBatch images with room for whole tiles
@@ -25,6 +25,8 @@ struct Convolution {  // of kBatch images with room for whole tiles
   Floats want = Floats(kBatch * height * width * pitch + rt::kPanel, kBefore),
          packed = Floats(rt::winograd_weight_elements(n, k));
   Guarded<float> a{a_values};
+  static constexpr unsigned kDenormalFlag = 2;  // of MXCSR: an operand was denormal
+  mutable bool took_denormals = false;
 
   Convolution(i64 h, i64 w, i64 columns, i64 channels) : height(h), width(w), n(columns), k(channels) {
     const auto tap = [&](i64 y, i64 x, i64 c, i64 col) { return taps[((y * 3 + x) * k + c) * n + col]; };
@@ -41,6 +43,7 @@ struct Convolution {  // of kBatch images with room for whole tiles
     return std::to_string(height) + "x" + std::to_string(width) + " n=" + std::to_string(n) + " k=" + std::to_string(k);
   }
   std::string compare(const Floats& got, const std::string& what) const {
+    if (took_denormals) return text() + what + ": computes with what stood in scratch";
     float largest = 0;
     for (float v : want) largest = std::max(largest, std::abs(v));
     for (size_t i = 0; i < want.size(); ++i)
@@ -57,12 +60,14 @@ struct Convolution {  // of kBatch images with room for whole tiles
   }
   template <int MR, int NV, int Tiles>
   __attribute__((noinline)) Floats run(int chunks) const {
-    Floats got(want.size(), kBefore), scratch(rt::winograd_scratch_bytes(Tiles, NV, k) / 4 + rt::kPanel, -7.f);
+    Floats got(want.size(), kBefore), scratch(rt::winograd_scratch_bytes(Tiles, NV, k) / 4 + rt::kPanel, kDenormal);
     float* const aligned = scratch.data() + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64) / 4;
+    __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() & ~kDenormalFlag);
     in_chunks(chunks, aligned, [&](const rt::Call& call) {
       rt::winograd<MR, NV, Tiles>(call, rt::extents(kBatch), height, width, n, k,
                                   rt::image(a.data(), rt::strides(image), row, k), packed.data(), epilogue(got.data()));
     });
+    took_denormals |= __builtin_ia32_stmxcsr() & kDenormalFlag;
     return got;
   }
   std::string naive() const {
