@@ -1,6 +1,8 @@
 // See tiles_of_sums.h.
 #include "optimizer/choose/tiles_of_sums.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -96,6 +98,12 @@ std::vector<rt::Tile> tiles_of_registers(const Product& p, const Target& target)
 }
 
 int64_t points_of_tile(const Product& p, const rt::Tile& tile) { return std::max<int64_t>(1, tile.rows / p.m()); }
+
+std::string in_tile_registers(const Product& p, const rt::Tile& tile, const std::string& panels, bool ahead) {
+  const int64_t points = points_of_tile(p, tile);
+  return fmt::format("rt::{}in_tile_registers{}({})", ahead ? "streamed_" : "",
+                     points > 1 ? fmt::format("<{}>", points) : "", panels);
+}
 
 int64_t tiles_down(const Product& p, const rt::Tile& tile) {
   const int64_t points = points_of_tile(p, tile);

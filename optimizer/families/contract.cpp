@@ -368,10 +368,7 @@ class Contract final : public Family {
                                               : kInPanels;
     const std::string b = b_of(printer, p, pack_from);
     if (!has_tile_registers(k.choice)) return print_product(printer, p, function_of(k.choice), b);
-    const int64_t points = points_of_tile(p, tile_of(k.choice));
-    print_product(printer, p, function_of(k.choice),
-                  fmt::format("rt::{}in_tile_registers{}({})", ahead ? "streamed_" : "",
-                              points > 1 ? fmt::format("<{}>", points) : "", b));
+    print_product(printer, p, function_of(k.choice), in_tile_registers(p, tile_of(k.choice), b, ahead));
   }
 
  private:

@@ -85,14 +85,21 @@ class Rewriter {
     for (const Strips& s : all)
       for (const Link& link : s.chain.links) gone.insert(link.buffer);
     std::erase_if(plan_.taps, [&](const Tap& t) { return t.at.base == Base::Arena && gone.contains(t.at.number); });
+    for (Buffer& b : plan_.buffers) {
+      b.first = now[b.first].first;
+      b.last = now[b.last].second - 1;
+    }
+    for (size_t i = 0; i < plan_.steps.size(); ++i)  // a strip runs later than steps that were behind its first ones
+      for (const Ref& r : plan_.steps[i].refs)
+        if (r.base == Base::Arena) {
+          Buffer& b = plan_.buffers[r.number];
+          b.first = std::min(b.first, now[i].first), b.last = std::max(b.last, now[i].second - 1);
+        }
     std::vector<Buffer> kept;
     std::vector<uint32_t> number;
     for (uint32_t b = 0; b < plan_.buffers.size(); ++b) {
       number.push_back(static_cast<uint32_t>(kept.size()));
-      if (gone.contains(b)) continue;
-      kept.push_back(std::move(plan_.buffers[b]));
-      kept.back().first = now[kept.back().first].first;
-      kept.back().last = now[kept.back().last].second - 1;
+      if (!gone.contains(b)) kept.push_back(std::move(plan_.buffers[b]));
     }
     const auto rename = [&](Ref& r) {
       if (r.base == Base::Arena) r.number = number[r.number];

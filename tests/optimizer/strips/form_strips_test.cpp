@@ -87,6 +87,9 @@ INSTANTIATE_TEST_SUITE_P(
         Chain{"between_others",  // what is made between the first and the last
               {"input X f32[512x8]", "input Z f32[8x4]", "const U f32[8x64] = rand:2", "const V f32[64x8] = rand:3",
                "u = MatMul(X, U)", "z = Softmax(Z)", "v = MatMul(u, V)", "y = MatMul(v, z)", "output y", "output z"}},
+        Chain{"other_reader",  // of what the first one reads, before the last one
+              {"input X f32[512x8]", "const U f32[8x64] = rand:2", "const V f32[64x8] = rand:3", "x = Sin(X)",
+               "u = MatMul(x, U)", "s = Softmax(x) axis=0", "v = MatMul(u, V)", "y = Mul(v, s)", "output y"}},
         Chain{"two_readers",
               {"input X f32[512x8]", "const U f32[8x64] = rand:2", "const V f32[64x8] = rand:3", "u = MatMul(X, U)",
                "v = MatMul(u, V)", "w = ReduceSum(u)", "y = Add(v, w)", "output y"},
