@@ -40,7 +40,7 @@ class Narrower {
     s.windows.resize(s.chain.links.size());
     for (size_t i = s.chain.links.size(); i-- > 0;) {
       const std::vector<Range> read = read_of(s, i);
-      take_indices(s.parts[i], read, s.chain.members[i].extent);
+      take_indices(s.parts[i], read, s.chain.members[i].extent, false);
       s.borders[i] = borders_of(s, i, read);
       s.windows[i] = window_of(s, i, read);
     }
@@ -66,8 +66,8 @@ class Narrower {
   }
 
   /// Those by which each strip gets what it reads: as many for every one, moved inwards where they would be outside of
-  /// `extent`.
-  static void take_indices(Part& part, std::span<const Range> read, int64_t extent) {
+  /// `extent`. Where a strip reads none of them, of a border none.
+  static void take_indices(Part& part, std::span<const Range> read, int64_t extent, bool is_border) {
     const auto [step, span] = part.reach;
     const auto floor_of = [](int64_t a, int64_t b) { return a / b - (a % b < 0); };
     std::vector<std::pair<int64_t, int64_t>> wanted;  // the first, the last
@@ -76,9 +76,10 @@ class Narrower {
       wanted.emplace_back(first, std::min(floor_of(to - 1 - part.offset, step), extent - 1));
       part.count = std::max(part.count, wanted.back().second + 1 - first);
     }
+    if (!is_border) part.count = std::max<int64_t>(part.count, 1);
     for (const auto& [first, last] : wanted) {
       part.begin.emplace_back();
-      if (first <= last) part.begin.back() = std::min(first, extent - part.count);
+      if (first <= last || !is_border) part.begin.back() = std::min(first, extent - part.count);
     }
   }
 
@@ -97,7 +98,7 @@ class Narrower {
           part.reach = (*reaches)[0];
         else
           part.reach = {kNever, span_of(part.kernel)};
-        take_indices(part, read, by_rows ? part.kernel.axes[0].extent().int_value() : 1);
+        take_indices(part, read, by_rows ? part.kernel.axes[0].extent().int_value() : 1, true);
         if (by_rows && part.count) part.kernel = take_strip(std::move(part.kernel), part.count);
         part.kernel.in_scratch = {true};
         if (part.count) parts.push_back(std::move(part));

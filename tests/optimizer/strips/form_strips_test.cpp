@@ -71,6 +71,7 @@ INSTANTIATE_TEST_SUITE_P(
         Chain{"five_taps", with(inverted_residual("pads=[2, 2, 2, 2]", "5x5"), {"output p"})},
         Chain{"dilated", with(inverted_residual("pads=[2, 2, 2, 2] dilations=[2, 2]", "3x3"), {"output p"})},
         Chain{"no_pads", with(inverted_residual("", "1x3"), {"output p"})},
+        Chain{"far_pads", with(inverted_residual("pads=[10, 1, 1, 1]", "3x3"), {"output p"})},
         Chain{"two_blocks",
               with(inverted_residual("pads=[1, 1, 1, 1]", "3x3"),
                    {"e2 = Conv(p, E)", "d2 = Conv(e2, D) group=32 pads=[1, 1, 1, 1]", "y = Conv(d2, P)", "output y"})},
