@@ -124,8 +124,12 @@ class Explainer {
     console_.print(fmt::format("node {} {} ({})\n", source, source_name(s), printable(s.op_type)));
     Json steps = Json::array();
     const auto is_of = [&](const Provenance& o) { return std::ranges::find(o, source) != o.end(); };
-    for (const Claim& c : plan_.claims)
-      if (is_of(c.provenance)) console_.print(fmt::format("  claimed or expanded: {}\n", to_string(c)));
+    for (const Claim& c : plan_.claims) {
+      const bool is_chain = !c.won.family && c.won.without_family != kExpanded;
+      if (is_of(c.provenance))
+        console_.print(
+            fmt::format("  {}: {}\n", is_chain ? "in strips or apart" : "claimed or expanded", to_string(c)));
+    }
     Json remarks = Json::array();
     for (const Remark& r : remarks_) {
       if (!is_of(r.provenance)) continue;

@@ -308,7 +308,8 @@ class ProgramPrinter {
       const uint64_t b = s.size ? asked(s.size) : s.kind == StepKind::Swap ? slot_base(s.b) : s.b;
       const std::string_view order = s.follows ? "Follows" : group_of(schedule, i).begin == i ? "Waits" : "Beside";
       rows.add(fmt::format("{{RowKind::{}, Order::{}, {}, {}, {}, {}, {}, {}ul, {}, {}}}", kind_name(s.kind), order,
-                           s.chunks, s.kind == StepKind::Sizes ? static_cast<uint32_t>(s.dtype) : s.kernel, refs.size(),
+                           s.follows ? 0 : s.chunks,
+                           s.kind == StepKind::Sizes ? static_cast<uint32_t>(s.dtype) : s.kernel, refs.size(),
                            node_of(p, s), s.jump, s.bytes, a, b));
       for (const Ref& r : s.refs) refs.add(ref_text(p, r));
       if (s.kind == StepKind::Kernel)

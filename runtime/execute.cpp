@@ -66,12 +66,11 @@ void run_alone(Execution& run, uint32_t index, uint32_t chunks) {
 uint32_t run_kernels(Execution& run, uint32_t begin) {
   const Row* rows = run.schedule->rows;
   if (run.device && !comes_to_host(run, rows[begin])) return begin + 1;
-  const uint32_t chunks = chunks_of(rows[begin], run.sizes);
+  const uint32_t chunks = chunks_of(rows[begin], run.sizes) + (rows[begin].order == Order::Follows);
   if (run.pool || run.parallel_for) {
     uint32_t end = begin + 1, all = chunks;
     if (!run.device && !run.observed)
-      for (; rows[end].order != Order::Waits && (all < kMostOfJob || rows[end].order == Order::Follows); ++end)
-        all += claims_of(rows[end], run.sizes);
+      for (; rows[end].order != Order::Waits && all < kMostOfJob; ++end) all += chunks_of(rows[end], run.sizes);
     if (all > 1) {
       run_parallel(run, {run.schedule, begin, all, run.kernels, run.bases, run.sizes, &run.fault, run.scratch,
                          run.scratch_stride, run.strings, run.turned});
@@ -141,7 +140,7 @@ void advance_base(Execution& run, const Row& row) {  // through integers: one pa
   return index + 1;
 }
 
-void tap_row(Execution& run, uint32_t index) {
+[[gnu::cold]] void tap_row(Execution& run, uint32_t index) {
   const Schedule& schedule = *run.schedule;
   uint32_t low = 0, high = schedule.tap_count;
   while (low < high) {
@@ -160,7 +159,7 @@ uint32_t next_unobserved(Execution& run, uint32_t index) {
   return behind == index ? next(run, index) : behind;
 }
 
-uint32_t next_observed(Execution& run, uint32_t index) {
+[[gnu::cold]] uint32_t next_observed(Execution& run, uint32_t index) {
   if (run.device) run.device->begin_row(run);
   const uint64_t start = now_ns();
   const uint32_t result = next(run, index);

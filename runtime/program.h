@@ -28,7 +28,7 @@ enum class Order : uint8_t {
   Waits,    // all rows before it must have ended
   Beside,   // a Kernel that may run beside the row before it and all that this one may run beside: threads share such
             // a stretch as one job
-  Follows,  // a Kernel of one chunk, behind the row before it and on the thread of that: a strip, which is a chunk
+  Follows,  // a Kernel that is a part of the row before it, of one chunk, on the thread of that: it has none of its own
 };
 
 struct Row {

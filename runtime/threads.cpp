@@ -53,40 +53,25 @@ uint32_t chunk_at(uint32_t place, uint32_t chunks, bool turned) {
   __atomic_store_n(&job.keeping, 0, __ATOMIC_RELEASE);
 }
 
-// A claimed chunk, of all of a job, on a thread.
-struct Claim {
-  Job& job;
-  uint32_t chunk;
-  int32_t worker;
-};
-
-// False where it faults. `again`: Call::again
-bool run_row(const Claim& claim, uint32_t row, uint32_t of_row, bool again) {
-  const Stretch& stretch = *claim.job.stretch;
-  Fault fault = {};
-  RowCall call = call_of(stretch, stretch.schedule->rows[row]);
-  call.chunk = static_cast<int32_t>(of_row);
-  call.again = again;
-  call.fault = &fault;
-  call.scratch = stretch.scratch + static_cast<uint64_t>(claim.worker) * stretch.scratch_stride;
-  stretch.kernels[stretch.schedule->rows[row].kernel](call);
-  if (!fault.code) return true;
-  fault.row = row;
-  keep_fault(claim.job, claim.chunk, fault);
-  return false;
-}
-
-// And what follows on it. The row that the chunk is of, or its last one; `last`: that of this thread's chunk before.
-uint32_t run_chunk(const Claim& claim, uint32_t last) {
-  const Stretch& stretch = *claim.job.stretch;  // stable: the job cannot end before this chunk has
+// The row that the chunk is of, or the last one that follows it; `last`: what this gave for this thread's chunk before.
+uint32_t run_chunk(Job& job, uint32_t chunk, int32_t worker, uint32_t last) {
+  const Stretch& stretch = *job.stretch;  // stable: the job cannot end before this chunk has
   const Row* rows = stretch.schedule->rows;
-  uint32_t row = stretch.begin, of_row = claim.chunk;
-  for (uint32_t claims; of_row >= (claims = claims_of(rows[row], stretch.sizes)); ++row) of_row -= claims;
-  bool goes_on = run_row(claim, row, of_row, row == last);
-  while (rows[row + 1].order == Order::Follows) {
-    ++row;
-    goes_on = goes_on && run_row(claim, row, 0, false);
+  uint32_t row = stretch.begin, of_row = chunk;
+  for (uint32_t chunks; of_row >= (chunks = chunks_of(rows[row], stretch.sizes)); ++row) of_row -= chunks;
+  Fault fault = {};
+  RowCall call = call_of(stretch, rows[row]);
+  call.chunk = static_cast<int32_t>(of_row);
+  call.again = row == last;
+  call.fault = &fault;
+  call.scratch = stretch.scratch + static_cast<uint64_t>(worker) * stretch.scratch_stride;
+  for (;;) {
+    stretch.kernels[rows[row].kernel](call);
+    if (fault.code || rows[row + 1].order != Order::Follows) break;
+    call.refs = stretch.schedule->refs + rows[++row].refs;  // all of one chunk
   }
+  fault.row = row;
+  if (fault.code) keep_fault(job, chunk, fault);
   return row;
 }
 
@@ -118,7 +103,7 @@ void drain(Job& job, int32_t worker) {
     if (job.number != number) row = ~0U;  // the next job was published before this thread left the one before
     number = job.number;
     const uint32_t chunks = all_of(claim), place = backwards ? chunks - 1 - last_of(claim) : first_of(claim);
-    row = run_chunk({job, chunk_at(place, chunks, job.stretch->turned), worker}, row);
+    row = run_chunk(job, chunk_at(place, chunks, job.stretch->turned), worker, row);
     __atomic_fetch_add(&job.done, 1, __ATOMIC_RELEASE);
   }
 }

@@ -27,10 +27,6 @@ struct Stretch {
 inline uint32_t chunks_of(const Row& row, const int64_t* sizes) {
   return __builtin_expect(row.b != 0, 0) ? static_cast<uint32_t>(sizes[row.b - 1]) : row.chunks;
 }
-// Of which threads take so many: a row that follows another one is a part of its chunk.
-inline uint32_t claims_of(const Row& row, const int64_t* sizes) {
-  return row.order == Order::Follows ? 0 : chunks_of(row, sizes);
-}
 // Everything but which chunk it is.
 RowCall call_of(const Stretch& stretch, const Row& row);
 

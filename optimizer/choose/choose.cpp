@@ -91,22 +91,35 @@ DimBinding least_sizes(const Kernel& k) {
   return sizes;
 }
 
+/// Whether it has an index that runs over nothing: the model has no meaning at such sizes, or the kernel no points.
+bool is_empty(const Kernel& k) {
+  std::vector<Expr> roots(k.axes.begin(), k.axes.end());
+  for (const Store& s : k.stores) roots.insert(roots.end(), {s.offset, s.guard, s.value});
+  if (k.accumulated) roots.push_back(k.accumulated);
+  bool empty = false;
+  visit(roots, [&](Expr e) { empty |= e.op() == Op::Var && Dim(e.extent()).estimate() < 1; });
+  return empty;
+}
+
 /// How much longer each candidate takes than the best one, at the likely sizes or at the least ones, whichever is more:
 /// what a batch of many pays for, weights of four times the size for instance, may cost a batch of one most of its
 /// time.
 std::vector<double> regrets_of(std::span<const Candidate> candidates, const Target& target) {
   std::vector<double> likely, least;
+  bool has_least = candidates.size() > 1 && target.measured;
   for (const Candidate& c : candidates) {
-    Kernel k = c.lowered.kernel;
     likely.push_back(c.ways.front().seconds);
-    least.push_back(likely.back());
-    const DimBinding sizes = least_sizes(k);
-    if (sizes.empty() || candidates.size() == 1 || !target.measured) continue;
-    bind_kernel(k, sizes);
-    least.back() = k.family->price(k, cost_of(k), c.ways.front().choice, target);
+    Kernel k = c.lowered.kernel;
+    const DimBinding sizes = has_least ? least_sizes(k) : DimBinding();
+    if (!sizes.empty()) bind_kernel(k, sizes);
+    has_least = !sizes.empty() && !is_empty(k);
+    if (has_least) least.push_back(k.family->price(k, cost_of(k), c.ways.front().choice, target));
   }
-  const double best_likely = *std::ranges::min_element(likely), best_least = *std::ranges::min_element(least);
-  for (size_t i = 0; i < likely.size(); ++i) likely[i] = std::max(likely[i] / best_likely, least[i] / best_least);
+  const double best_likely = *std::ranges::min_element(likely);
+  for (double& seconds : likely) seconds /= best_likely;
+  if (!has_least) return likely;
+  const double best_least = *std::ranges::min_element(least);
+  for (size_t i = 0; i < likely.size(); ++i) likely[i] = std::max(likely[i], least[i] / best_least);
   return likely;
 }
 

@@ -82,7 +82,12 @@ Expr without_signs(Expr root) {
   std::vector<Expr> parts;
   const std::vector<Expr> roots{root};
   visit(roots, [&](Expr e) { parts.push_back(e); });
-  if (std::ranges::none_of(parts, adds_zero)) return root;
+  const auto loses_signs = [](Expr e) {
+    for (size_t arg = 0; arg < e.args().size(); ++arg)
+      if (sign_through(e, arg) == Sign::IsLost) return true;
+    return false;
+  };
+  if (std::ranges::none_of(parts, adds_zero) || std::ranges::none_of(parts, loses_signs)) return root;
   std::unordered_set<Expr, ExprHash> shows{root};  // those of which the sign of a zero does, somewhere
   for (size_t i = parts.size(); i-- > 0;)          // users before what they use
     for (size_t arg = 0; arg < parts[i].args().size(); ++arg) {

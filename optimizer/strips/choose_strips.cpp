@@ -11,8 +11,10 @@ namespace cameo::strips {
 namespace {
 
 constexpr int64_t kFewestStrips = 8, kMostStrips = 64;
-constexpr size_t kLongest = 4;     // kernels of a part
-constexpr double kClearly = 0.95;  // of the price of the kernels one after another
+constexpr size_t kMostWays = 4;        // numbers of strips that are looked at, the fewest that fit
+constexpr size_t kLongest = 4;         // kernels of a part
+constexpr double kClearly = 0.9;       // of the price of the kernels one after another
+constexpr double kWorthCode = 0.0025;  // of the price of all steps: what equal strips must save
 
 /// What becomes of kernels of a chain that could run in strips.
 struct Decision {
@@ -23,7 +25,8 @@ struct Decision {
 
 class Divider {
  public:
-  Divider(Plan& plan, const Chain& chain) : plan_(plan), chain_(chain) {}
+  Divider(Plan& plan, const std::vector<Chain>& chains, const Chain& chain)
+      : plan_(plan), chains_(chains), chain_(chain) {}
 
   /// Into parts of which each is one kernel by itself, or in strips: those of the least price.
   std::vector<Strips> divide() {
@@ -71,7 +74,7 @@ class Divider {
   std::optional<Decision> decide(const Chain& chain) const {
     std::vector<Strips> ways;
     const int64_t extent = chain.members.back().extent;
-    for (int64_t count = kFewestStrips; count <= std::min(kMostStrips, extent); ++count)
+    for (int64_t count = kFewestStrips; count <= std::min(kMostStrips, extent) && ways.size() < kMostWays; ++count)
       if (extent % count == 0)
         if (auto strips = strips_of(plan_, chain, count)) ways.push_back(std::move(*strips));
     if (ways.empty()) return std::nullopt;
@@ -82,7 +85,9 @@ class Divider {
     const ChoiceLock* lock = plan_.target.lock.get();
     const ChoiceLock::Row* row = lock ? lock->find(plan_.target.name, d.claim.problem) : nullptr;
     d.is_told = row;
-    const bool pays = ways[0].seconds < kClearly * apart.seconds;
+    const double saved = apart.seconds - ways[0].seconds;
+    const bool pays =
+        ways[0].seconds < kClearly * apart.seconds && saved * equal_ones(chain) > kWorthCode * seconds_of_plan();
     const size_t won = row ? told_by(*row, d.claim) : pays ? 0 : ways.size();
     if (won == ways.size()) {
       d.claim.won = apart;
@@ -125,6 +130,28 @@ class Divider {
       known->provenance = merge(known->provenance, claim.provenance);
   }
 
+  /// How often the same kernels follow each other in a chain.
+  double equal_ones(const Chain& chain) const {
+    const auto kernels_of = [&](const Chain& c) {
+      std::vector<uint32_t> kernels;
+      for (const Member& m : c.members) kernels.push_back(plan_.steps[m.step].kernel);
+      return kernels;
+    };
+    const std::vector<uint32_t> wanted = kernels_of(chain);
+    double count = 0;
+    for (const Chain& c : chains_) {
+      const std::vector<uint32_t> all = kernels_of(c);
+      for (size_t i = 0; i + wanted.size() <= all.size(); ++i)
+        count += std::equal(wanted.begin(), wanted.end(), all.begin() + static_cast<long>(i));
+    }
+    return count;
+  }
+  double seconds_of_plan() const {
+    double seconds = 0;
+    for (const Step& s : plan_.steps)
+      if (s.kind == StepKind::Kernel) seconds += plan_.kernels[s.kernel].seconds;
+    return seconds;
+  }
   /// Of kernels one after another.
   double seconds_apart(const Chain& chain) const {
     double seconds = 0;
@@ -144,11 +171,17 @@ class Divider {
   }
 
   Plan& plan_;
-  const Chain& chain_;
+  const std::vector<Chain>& chains_;
+  const Chain& chain_;  // one of them
 };
 
 }  // namespace
 
-std::vector<Strips> divide(Plan& plan, const Chain& chain) { return Divider(plan, chain).divide(); }
+std::vector<Strips> divide(Plan& plan, const std::vector<Chain>& chains) {
+  std::vector<Strips> all;
+  for (const Chain& chain : chains)
+    for (Strips& s : Divider(plan, chains, chain).divide()) all.push_back(std::move(s));
+  return all;
+}
 
 }  // namespace cameo::strips

@@ -8,7 +8,7 @@
 namespace cameo::strips {
 namespace {
 
-constexpr int64_t kShareOfCache = 4;  // links that take less than this part of the second cache stay in it anyhow
+constexpr int64_t kShareOfCache = 2;  // links that take less than this part of the second cache stay in it anyhow
 
 int64_t low_of(Expr offset) { return static_cast<int64_t>(range_of(offset).low); }
 int64_t high_of(Expr offset) { return static_cast<int64_t>(range_of(offset).high); }

@@ -15,9 +15,7 @@ namespace cameo {
 
 void form_strips(Plan& plan) {
   if (plan.target.is_gpu() || !plan.target.forms_strips) return;
-  std::vector<strips::Strips> all;
-  for (const strips::Chain& chain : strips::find_chains(plan))
-    for (strips::Strips& s : strips::divide(plan, chain)) all.push_back(std::move(s));
+  const std::vector<strips::Strips> all = strips::divide(plan, strips::find_chains(plan));
   if (!all.empty()) strips::write_strips(plan, all);
 }
 

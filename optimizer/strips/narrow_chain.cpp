@@ -148,6 +148,7 @@ class Narrower {
     const Choice taken = as_before ? whole.choice : *std::ranges::min_element(ways, {}, price);
     if (!as_before) k.problems.clear();  // what a lock says of the whole kernel is no way to compute this one
     k.seconds = price(taken);
+    for (Alternative& a : k.alternatives) a.seconds *= k.seconds / whole.seconds;  // roughly
     k.family->apply(k, taken, plan_.target);
     k.in_scratch.assign(k.operands.size(), false);
     if (i > 0) k.in_scratch[s.chain.links[i - 1].operand] = true;

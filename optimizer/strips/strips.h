@@ -75,8 +75,8 @@ std::optional<std::vector<Reach>> reaches_of(const Kernel& k);
 std::vector<Chain> find_chains(const Plan& plan);
 /// So many strips of a chain, where they fit into the second cache.
 std::optional<Strips> strips_of(const Plan& plan, const Chain& chain, int64_t count);
-/// The parts of a chain that run in strips; a claim of the plan says of each what was decided.
-std::vector<Strips> divide(Plan& plan, const Chain& chain);
+/// The parts of chains that run in strips; a claim of the plan says of each what was decided.
+std::vector<Strips> divide(Plan& plan, const std::vector<Chain>& chains);
 /// In place of the steps of their members.
 void write_strips(Plan& plan, const std::vector<Strips>& all);
 

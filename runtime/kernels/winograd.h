@@ -95,6 +95,14 @@ __attribute__((noinline)) void transform_product(const f32* from, i64 pitch, V* 
   }
 }
 
+// Of the rows behind the last tile, at each point: nothing of them is stored, but products of what another kernel left
+// there may be denormal, each of which takes a hundred times as long.
+__attribute__((noinline)) inline void clear_rest(f32* sources, i64 first, i64 behind, i64 pitch) {
+  RT_ROLLED
+  for (i64 point = 0; point < kWinogradPoints; ++point, sources += pitch)
+    for (i64 i = first; i < behind; ++i) sources[i] = 0;
+}
+
 template <int MR, int NV, int Tiles, class T, int R, class H, class W, class N, class K, class Epilogue>
 struct Winograd {
   using V = vec<f32, kPart>;
@@ -133,19 +141,6 @@ struct Winograd {
         const i64 at = c + kPart <= k ? c : k - kPart;
         transform_source<V>(from + at, a.row_stride, a.pixel_stride, sources + t * k + at, source_pitch());
       }
-    }
-  }
-
-  // Rows behind the last tile, up to a whole group: nothing of them is stored, but products of what another kernel left
-  // there may be denormal, each of which takes a hundred times as long.
-  RT_FN void clear_rest(i64 count, f32* sources) const {
-    const i64 rest = round_up_div(count, MR) * MR - count;
-    if (rest == 0) return;
-    RT_ROLLED
-    for (i64 point = 0; point < kWinogradPoints; ++point) {
-      f32* const rows = sources + point * source_pitch() + count * k;
-      RT_ROLLED
-      for (i64 i = 0; i < rest * k; ++i) rows[i] = 0;
     }
   }
 
@@ -200,7 +195,7 @@ struct Winograd {
     for (i64 block = blocks * call.chunk / call.chunks; block < blocks * (call.chunk + 1) / call.chunks; ++block) {
       const i64 first = block * Tiles, count = first + Tiles <= tiles ? Tiles : tiles - first;
       transform_sources(first, count, sources);
-      clear_rest(count, sources);
+      if (tiles % MR && count < Tiles) clear_rest(sources, count * k, Tiles * k, source_pitch());
       RT_ROLLED
       for (i64 part = 0; part < columns.parts; ++part) {
         each_size<NV, typename PanelCount<N>::Type>(columns, part, [&](auto panels) __attribute__((always_inline)) {

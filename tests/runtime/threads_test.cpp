@@ -80,8 +80,12 @@ void run_in_strip(const rt::RowCall& call) {
 /// By one thread alone, whose memory this is; `first`: what the steps of the first strip have in their refs.
 rt::Fault run_strips(int32_t worker, char* scratch, uint64_t first) {
   constexpr rt::Order kBeside = rt::Order::Beside, kFollows = rt::Order::Follows;
-  const auto row = [](rt::Order order, uint32_t kernel, uint32_t refs, uint16_t chunks = 1) {
-    return rt::Row{.kind = rt::RowKind::Kernel, .order = order, .chunks = chunks, .kernel = kernel, .refs = refs};
+  const auto row = [&](rt::Order order, uint32_t kernel, uint32_t refs, uint16_t chunks = 1) {
+    return rt::Row{.kind = rt::RowKind::Kernel,
+                   .order = order,
+                   .chunks = order == kFollows ? uint16_t{0} : chunks,
+                   .kernel = kernel,
+                   .refs = refs};
   };
   const rt::Row rows[] = {row(rt::Order::Waits, 0, 0), row(kFollows, 1, 0),       row(kFollows, 2, 0),
                           row(kBeside, 3, 0, 2),       row(kBeside, 0, 1),        row(kFollows, 1, 1),
