@@ -74,8 +74,7 @@ struct Quantized {
 };
 std::optional<Quantized> quantized(Expr e) {
   constexpr double kMost = 1 << 16;
-  if (e.op() != Op::Cast || (e.type() != DType::u8 && e.type() != DType::i8) || e.arg(0).type() != DType::f32)
-    return {};
+  if (e.op() != Op::Cast || !is_8_bits(e.type()) || e.arg(0).type() != DType::f32) return {};
   Expr sum = e.arg(0);
   double zero = 0;
   if (sum.op() == Op::Add && sum.arg(1).is_const()) zero = sum.arg(1).float_value(), sum = sum.arg(0);
@@ -296,14 +295,12 @@ std::string held_by(const Kernel& k, size_t operand) {
   return operand < k.held.size() ? "  // " + comment_safe(k.held[operand]) : "";
 }
 
-bool is_in_scratch(const Kernel& k, size_t operand) { return operand < k.in_scratch.size() && k.in_scratch[operand]; }
-
 void open_cpu_function(Writer& w, const Kernel& k, const std::vector<Expr>& parameters) {
   w.open(fmt::format("{}static void {}(const rt::RowCall& call) {{", k.optimize_for_size ? "RT_OPTIMIZE_FOR_SIZE " : "",
                      k.symbol));
   std::vector<std::string> types = operand_types(k);
   for (size_t i = 0; i < types.size(); ++i)
-    w.line(fmt::format("auto* const x{} = rt::{}<{}>(call, {});{}", i, is_in_scratch(k, i) ? "in_scratch" : "address",
+    w.line(fmt::format("auto* const x{} = rt::{}<{}>(call, {});{}", i, k.is_in_scratch(i) ? "in_scratch" : "address",
                        types[i], i, held_by(k, i)));
   for (size_t i = 0; i < parameters.size(); ++i)
     w.line(fmt::format("const rt::i64 p{} = rt::size_at(call, {});  // {}", i, types.size() + i,

@@ -28,7 +28,7 @@ enum class Order : uint8_t {
   Waits,    // all rows before it must have ended
   Beside,   // a Kernel that may run beside the row before it and all that this one may run beside: threads share such
             // a stretch as one job
-  Follows,  // a Kernel that is a part of the row before it, of one chunk, on the thread of that: it has none of its own
+  Follows,  // a Kernel behind the row before it, on the same thread: both are parts of one chunk, so `chunks` is 0
 };
 
 struct Row {

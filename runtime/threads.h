@@ -30,7 +30,8 @@ inline uint32_t chunks_of(const Row& row, const int64_t* sizes) {
 // Everything but which chunk it is.
 RowCall call_of(const Stretch& stretch, const Row& row);
 
-inline constexpr uint32_t kMostOfJob = 1 << 19;  // chunks, from which on no row joins; a row has fewer
+inline constexpr uint32_t kMostOfJob =
+    1 << 19;  // chunks, from which on no row joins; a row has fewer, and so have the strips of a group
 
 struct Job {
   alignas(64) uint64_t claim = 0;  // threads.cpp has its parts

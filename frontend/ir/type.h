@@ -89,6 +89,7 @@ constexpr DType type_of_parts(DType t) { return t == DType::c64 ? DType::f32 : t
 /// Bytes of one element in a tensor and in a kernel's memory, where one of 4 or 2 bits has a byte of its own; 0 for
 /// types without a fixed size.
 constexpr int byte_size(DType t) { return (row(t).bits + 7) / 8; }
+constexpr bool is_8_bits(DType t) { return t == DType::i8 || t == DType::u8; }
 /// Several elements share a byte in models, in files, in weights and in what callers give and get: the first one its
 /// lowest bits.
 constexpr bool is_packed(DType t) { return row(t).bits > 0 && row(t).bits < 8; }

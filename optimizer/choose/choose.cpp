@@ -51,8 +51,7 @@ void obey(const ChoiceLock::Row& row, const std::string& problem, std::vector<Ca
         std::swap(c, candidates.front());
         return;
       }
-  throw CompileError(Code::E0503, fmt::format("the lock wants problem {} computed by `{} {}`, which is no way to do it",
-                                              problem, printable(row.family), printable(row.choice)));
+  throw no_way(problem, row);
 }
 
 /// In order of their prices, families that did not match last.
@@ -93,11 +92,8 @@ DimBinding least_sizes(const Kernel& k) {
 
 /// Whether it has an index that runs over nothing: the model has no meaning at such sizes, or the kernel no points.
 bool is_empty(const Kernel& k) {
-  std::vector<Expr> roots(k.axes.begin(), k.axes.end());
-  for (const Store& s : k.stores) roots.insert(roots.end(), {s.offset, s.guard, s.value});
-  if (k.accumulated) roots.push_back(k.accumulated);
   bool empty = false;
-  visit(roots, [&](Expr e) { empty |= e.op() == Op::Var && Dim(e.extent()).estimate() < 1; });
+  visit(expressions_of(k), [&](Expr e) { empty |= e.op() == Op::Var && Dim(e.extent()).estimate() < 1; });
   return empty;
 }
 
@@ -106,18 +102,18 @@ bool is_empty(const Kernel& k) {
 /// time.
 std::vector<double> regrets_of(std::span<const Candidate> candidates, const Target& target) {
   std::vector<double> likely, least;
-  bool has_least = candidates.size() > 1 && target.measured;
+  for (const Candidate& c : candidates) likely.push_back(c.ways.front().seconds);
   for (const Candidate& c : candidates) {
-    likely.push_back(c.ways.front().seconds);
+    const DimBinding sizes = least_sizes(c.lowered.kernel);
+    if (sizes.empty() || candidates.size() == 1 || !target.measured) break;
     Kernel k = c.lowered.kernel;
-    const DimBinding sizes = has_least ? least_sizes(k) : DimBinding();
-    if (!sizes.empty()) bind_kernel(k, sizes);
-    has_least = !sizes.empty() && !is_empty(k);
-    if (has_least) least.push_back(k.family->price(k, cost_of(k), c.ways.front().choice, target));
+    bind_kernel(k, sizes);
+    if (is_empty(k)) break;
+    least.push_back(k.family->price(k, cost_of(k), c.ways.front().choice, target));
   }
   const double best_likely = *std::ranges::min_element(likely);
   for (double& seconds : likely) seconds /= best_likely;
-  if (!has_least) return likely;
+  if (least.size() < likely.size()) return likely;
   const double best_least = *std::ranges::min_element(least);
   for (size_t i = 0; i < likely.size(); ++i) likely[i] = std::max(likely[i], least[i] / best_least);
   return likely;

@@ -104,6 +104,11 @@ std::string ChoiceLock::text() const {
   return s;
 }
 
+CompileError no_way(const std::string& problem, const ChoiceLock::Row& row) {
+  return {Code::E0503, fmt::format("the lock wants problem {} computed by `{} {}`, which is no way to do it", problem,
+                                   printable(row.family), printable(row.choice))};
+}
+
 std::string problem_of(const Kernel& nest) {
   Shape axes;
   for (Expr axis : nest.axes) axes.emplace_back(axis.extent());

@@ -32,6 +32,8 @@ class ChoiceLock {
   std::map<std::pair<std::string, std::string>, Row> rows_;  // by target and problem
 };
 
+/// What a lock wants of a problem is not among its ways.
+CompileError no_way(const std::string& problem, const ChoiceLock::Row& row);
 /// What names a problem, whatever computes it: a hash of the nest that would, and its axes.
 std::string problem_of(const Kernel& nest);
 /// The same of a node that is alone in a graph: a hash of what its operator is told, and its first output's extents.

@@ -16,10 +16,11 @@ std::vector<rt::Tile> tiles_of_registers(const Product& p, const Target& target)
 /// Points of the last outer axis whose rows such a tile has: several where there are more rows in it than in the
 /// output.
 int64_t points_of_tile(const Product& p, const rt::Tile& tile);
-/// The words that a kernel's call has for panels whose sums are in tile registers; `ahead`: they come ahead.
-std::string in_tile_registers(const Product& p, const rt::Tile& tile, const std::string& panels, bool ahead);
 /// Such tiles, one below another.
 int64_t tiles_down(const Product& p, const rt::Tile& tile);
+/// The words that a kernel's call has for panels whose sums are in tile registers; `ahead`: they come ahead.
+std::string in_tile_registers(const Product& p, const rt::Tile& tile, const std::string& panels, bool ahead);
+inline bool has_tile_registers(const Choice& choice) { return choice.get("amx", 0); }
 /// Into how many parts a tile's sums are split, so that FMAs need not wait for each other.
 int splits_of(rt::Tile tile, const Target& target);
 /// Whether the sums are few enough terms long for that, and the epilogue short enough to be compiled for each vector.

@@ -137,10 +137,10 @@ class Bf16x3 final : public Family {
     const Product p(k);
     k.scratch_bytes = rt::bf16x3_scratch_bytes(choice["rows"] * choice["band"], p.n(), p.terms());
   }
-  /// A thread brings the rows of its chunks' bands into parts, which shall take little beside multiplying them: once
-  /// for all chunks of a band, or, of more terms than a block, for each.
   bool computes_strips() const override { return true; }
   bool chunks_share_weights() const override { return false; }
+  /// A thread brings the rows of its chunks' bands into parts, which shall take little beside multiplying them: once
+  /// for all chunks of a band, or, of more terms than a block, for each.
   int64_t chunks(const Kernel& k, const Target& target) const override {
     constexpr int64_t kFewestPanels = 24, kFewPanels = 4;
     constexpr double kTimes = 1.5;  // as fast as products of f32

@@ -133,8 +133,6 @@ double cycles_of_dots(const Product& p, const Choice& c, const Target& target) {
   return static_cast<double>(p.batches()) * (static_cast<double>(p.m()) * squares * sums + first);
 }
 
-bool has_tile_registers(const Choice& c) { return c.get("amx", 0); }
-
 double cycles_of_processor(const Product& p, const Choice& c, const Target& target) {
   if (has_tile_registers(c)) return cycles_of_registers(p, tile_of(c), target);
   const double tiles = cycles_of_tiles(p, tile_of(c), c["in_registers"], target);

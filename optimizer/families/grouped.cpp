@@ -211,7 +211,7 @@ class Grouped final : public Family {
     const Product p(k);
     const Window w = window_of(p);
     const double cycles = w.groups > 1 ? cycles_of_shared_panels(p, w, choice, target)
-                          : is_in_tile_registers(choice)
+                          : has_tile_registers(choice)
                               ? cycles_of_registers(p, tile_of(choice), target)
                               : cycles_of_tiles(p, tile_of(choice), choice["in_registers"], target);
     return cycles / (target.machine.clock * 1e9) + target.seconds_to_move(cost.bytes);
@@ -227,9 +227,9 @@ class Grouped final : public Family {
     const Window w = window_of(p);
     return fmt::format(" sum [{}]{} tile {}x{}{}{}", text_of_sum(p), p.zero ? " in quads" : "", k.choice["rows"],
                        k.choice["vectors"], w.groups > 1 ? fmt::format(" of {} groups", w.groups) : "",
-                       k.choice["in_registers"]         ? " in registers"
-                       : is_in_tile_registers(k.choice) ? " in tile registers"
-                                                        : "");
+                       k.choice["in_registers"]       ? " in registers"
+                       : has_tile_registers(k.choice) ? " in tile registers"
+                                                      : "");
   }
 
   std::string header(const Kernel& k) const override {
@@ -249,7 +249,7 @@ class Grouped final : public Family {
                                            in_registers, k.choice["splits"]);
       const std::string b = b_of(printer, p, p.zero ? kInQuads : kInPanels);
       return print_product(printer, p, tile,
-                           is_in_tile_registers(k.choice) ? in_tile_registers(p, tile_of(k.choice), b, false) : b);
+                           has_tile_registers(k.choice) ? in_tile_registers(p, tile_of(k.choice), b, false) : b);
     }
     if (w.taps > 1) p.segments.pop_back();
     const std::string window =
@@ -257,9 +257,6 @@ class Grouped final : public Family {
     print_product(printer, p, fmt::format("grouped<{}, {}>", k.choice["rows"], in_registers),
                   b_of(printer, p, kInPanels), window);
   }
-
- private:
-  static bool is_in_tile_registers(const Choice& c) { return c.get("amx", 0); }
 };
 
 }  // namespace

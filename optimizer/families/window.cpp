@@ -14,7 +14,6 @@
 namespace cameo {
 namespace {
 
-bool is_8_bits(DType t) { return t == DType::i8 || t == DType::u8; }
 /// Of 8-bit integers the kernel has what does not leave 8 bits.
 bool is_folded(DType t, FoldKind kind) {
   if (is_8_bits(t)) return kind == FoldKind::Min || kind == FoldKind::Max;

@@ -14,7 +14,6 @@ Expr unwidened(Expr e) {
 }
 
 bool is_constant(const Graph& g, Expr load) { return static_cast<bool>(g[ValueId{load.operand()}].constant); }
-bool is_8_bits(DType t) { return t == DType::i8 || t == DType::u8; }
 
 /// A Load whose place depends on no data and cannot fail.
 bool is_plain_load(Expr e) {

@@ -2,6 +2,7 @@
 // like stores have physical offsets and only the guards that range analysis cannot discharge; axes and folds that walk
 // memory together collapse.
 #pragma once
+#include <functional>
 #include <map>
 #include <optional>
 
@@ -81,6 +82,11 @@ void choose_nest(Kernel& k, const Target& target);
 /// Whether all that a kernel reads and writes along its last axis are groups of so many neighbours, which begin at a
 /// multiple of them.
 bool moves_together(const Kernel& k, int64_t lanes);
+/// Every expression of a kernel, which `f` may change: axes, and of each store offset, guard, value and what it blames.
+void each_expression(Kernel& k, const std::function<void(Expr&)>& f);
+std::vector<Expr> expressions_of(const Kernel& k);  // in that order
+/// All that an operand is read or written at; what a guard never lets through is not.
+void each_offset(const Kernel& k, const std::function<void(uint32_t operand, Expr offset, Expr guard)>& f);
 /// The least of a kernel's offsets, for each operand, in elements.
 std::vector<int64_t> base_offsets_of(const Kernel& k);
 /// Takes it out of all of them.

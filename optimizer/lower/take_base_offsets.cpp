@@ -7,21 +7,6 @@
 namespace cameo {
 namespace {
 
-/// All that an operand is read or written at; what a guard never lets through is not.
-template <class F>
-void each_offset(const Kernel& k, F f) {
-  std::vector<Expr> roots;
-  for (const Store& s : k.stores) {
-    if (!s.guard.is_const(0)) f(s.operand, s.offset, s.guard);
-    roots.insert(roots.end(), {s.offset, s.guard, s.value});
-    roots.insert(roots.end(), s.blamed.begin(), s.blamed.end());
-  }
-  if (k.accumulated) roots.push_back(k.accumulated);
-  visit(roots, [&](Expr e) {
-    if (e.op() == Op::Read && !e.guard().is_const(0)) f(e.operand(), e.offset(), e.guard());
-  });
-}
-
 Expr less(Expr offset, int64_t base_offset) {
   if (base_offset == 0) return offset;
   Affine a = affine(offset);
@@ -53,12 +38,8 @@ std::vector<int64_t> take_base_offsets(Kernel& k) {
       return read_at(e.operand(), e.type(), offset, e.guard(), e.outside(), e.blamed());
     });
   };
-  for (Store& s : k.stores) {
-    s.offset = less(s.offset, base_offsets[s.operand]);
-    for (Expr* e : {&s.offset, &s.guard, &s.value}) *e = moved(*e);
-    for (Expr& e : s.blamed) e = moved(e);
-  }
-  if (k.accumulated) k.accumulated = moved(k.accumulated);
+  for (Store& s : k.stores) s.offset = less(s.offset, base_offsets[s.operand]);
+  each_expression(k, [&](Expr& e) { e = moved(e); });
   return base_offsets;
 }
 

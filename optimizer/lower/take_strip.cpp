@@ -1,7 +1,5 @@
 // take_strip: a kernel for a few indices of the outermost axis. Which ones, its operands' addresses say: each index
 // reads and writes what the one before it does, so many elements further on.
-#include <algorithm>
-
 #include "optimizer/lower/lower_kernel.h"
 
 namespace cameo {
@@ -62,13 +60,7 @@ std::optional<std::vector<int64_t>> steps_of_outermost(const Kernel& k) {
 
 Kernel take_strip(Kernel k, int64_t extent) {
   const std::vector<Expr> before{k.axes[0]}, now{var(integer(extent))};
-  const auto narrow = [&](Expr& e) { e = substitute(e, before, now); };
-  k.axes[0] = now[0];
-  for (Store& s : k.stores) {
-    for (Expr* e : {&s.offset, &s.guard, &s.value}) narrow(*e);
-    std::ranges::for_each(s.blamed, narrow);
-  }
-  if (k.accumulated) narrow(k.accumulated);
+  each_expression(k, [&](Expr& e) { e = substitute(e, before, now); });
   return k;
 }
 

@@ -7,8 +7,6 @@
 
 namespace cameo {
 namespace {
-constexpr int64_t kAlign = 64;
-int64_t align(int64_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
 bool live_at_once(const Buffer& a, const Buffer& b) { return a.first <= b.last && b.first <= a.last; }
 }  // namespace
 
@@ -24,12 +22,12 @@ int64_t place_buffers(std::vector<Buffer>& buffers) {
     for (size_t j : placed) {  // the first gap that is large enough
       const Buffer& p = buffers[j];
       if (!live_at_once(b, p)) continue;
-      if (b.offset + align(b.bytes) <= p.offset) break;
-      b.offset = std::max(b.offset, p.offset + align(p.bytes));
+      if (b.offset + whole_lines(b.bytes) <= p.offset) break;
+      b.offset = std::max(b.offset, p.offset + whole_lines(p.bytes));
     }
     auto at = std::find_if(placed.begin(), placed.end(), [&](size_t j) { return buffers[j].offset > b.offset; });
     placed.insert(at, i);
-    total = std::max(total, b.offset + align(b.bytes));
+    total = std::max(total, b.offset + whole_lines(b.bytes));
   }
   return total;
 }
@@ -65,7 +63,7 @@ int64_t WeightPool::add(const Constant& tensor) {
       return e.offset;
   int64_t offset = bytes;
   entries.push_back({tensor, offset, numbered(tensor, *this)});
-  bytes = align(offset + static_cast<int64_t>(tensor->bytes().size()));
+  bytes = whole_lines(offset + static_cast<int64_t>(tensor->bytes().size()));
   return offset;
 }
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "runtime/kernels/contract_shape.h"
+#include "optimizer/lower/lower_kernel.h"
 
 namespace cameo {
 
@@ -14,7 +14,7 @@ std::vector<int64_t> put_blocks_into_arena(Plan& plan) {
   std::vector<int64_t> begin;
   for (const Block& block : plan.blocks) {
     begin.push_back(plan.arena_bytes);
-    plan.arena_bytes += rt::round_up_div(block.bytes.int_value(), 64) * 64;
+    plan.arena_bytes += whole_lines(block.bytes.int_value());
   }
   for (Buffer& b : plan.buffers) {
     if (!b.size) continue;
@@ -68,15 +68,7 @@ Plan bind_plan(const Plan& plan, const DimBinding& given) {
 }
 
 void bind_kernel(Kernel& k, const DimBinding& sizes) {
-  const auto bind = [&](Expr& e) {
-    if (e) e = simplify_index(bind_symbols(e, sizes));
-  };
-  std::ranges::for_each(k.axes, bind);
-  bind(k.accumulated);
-  for (Store& s : k.stores) {
-    for (Expr* e : {&s.offset, &s.guard, &s.value}) bind(*e);
-    std::ranges::for_each(s.blamed, bind);
-  }
+  each_expression(k, [&](Expr& e) { e = simplify_index(bind_symbols(e, sizes)); });
 }
 
 void bind_nodes(Plan& plan, const DimBinding& sizes) {

@@ -27,20 +27,11 @@ class NumberedSizes {
   std::map<uint64_t, size_t> numbers_;
 };
 
-std::vector<Expr> roots_of(const Kernel& k) {
-  std::vector<Expr> roots(k.axes.begin(), k.axes.end());
-  for (const Store& st : k.stores) {
-    roots.insert(roots.end(), {st.offset, st.guard, st.value});
-    roots.insert(roots.end(), st.blamed.begin(), st.blamed.end());
-  }
-  if (k.accumulated) roots.push_back(k.accumulated);
-  return roots;
-}
 bool is_run_time_size(Expr e) { return is_symbolic(e) && is_size(e) && e.type() == DType::i64; }
 /// The nodes of a kernel, arguments first; without_sizes: none of which a size is made that only a run knows.
 std::vector<Expr> nodes_of(const Kernel& k, bool without_sizes) {
   std::vector<Expr> all;
-  const std::vector<Expr> roots = roots_of(k);
+  const std::vector<Expr> roots = expressions_of(k);
   visit(roots, [&](Expr e) { all.push_back(e); });
   if (!without_sizes) return all;
   std::set<uint32_t> wanted;
@@ -57,7 +48,7 @@ std::string text_of(const Kernel& k, Without without) {
   std::string s = fmt::format("{} {} {}|", k.choice.text(), k.on_host, k.optimize_for_size);
   if (k.family) s += fmt::format("{} {}|", k.family->name(), k.family->text(k));
   for (size_t i = 0; i < k.operands.size(); ++i)
-    s += fmt::format("{}{},", name(k.operands[i]), !k.in_scratch.empty() && k.in_scratch[i] ? " in scratch" : "");
+    s += fmt::format("{}{},", name(k.operands[i]), k.is_in_scratch(i) ? " in scratch" : "");
   std::map<uint64_t, size_t> vars;
   NumberedSizes sizes;
   std::map<uint32_t, size_t> nodes;

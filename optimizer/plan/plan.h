@@ -80,6 +80,8 @@ struct Kernel {
   std::shared_ptr<const Graph> node;  // instead of expressions: alone in a graph, what its reference function takes
   std::vector<Layout> layouts;        // of such a node's operands; none: all are row-major
   Provenance provenance;
+
+  bool is_in_scratch(size_t operand) const { return operand < in_scratch.size() && in_scratch[operand]; }
 };
 /// Whether it makes or reads sequences, optionals or maps, in memory that the runs of one context share: no other step
 /// runs beside it.
@@ -128,6 +130,10 @@ struct Group {
   int begin = 0, end = 0;  // its first step, and one past its last
   bool operator==(const Group&) const = default;
 };
+
+/// Buffers begin at multiples of a cache's line: bytes, rounded up to such.
+inline constexpr int64_t kLine = 64;
+constexpr int64_t whole_lines(int64_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }
 
 /// A buffer of the arena: live from step `first` to step `last`, both included. Of an open size it is in a block.
 struct Buffer {

@@ -3,7 +3,6 @@
 
 #include "optimizer/choose/family.h"
 #include "optimizer/plan/planner.h"
-#include "runtime/kernels/contract_shape.h"
 
 namespace cameo {
 
@@ -45,7 +44,7 @@ void Planner::push_host_kernel(const Graph& g, Kernel k, const std::vector<Opera
       plan_.buffers.back().on_host = true;
     } else {
       down.push_back({{Base::Host, 0, end}, {}});
-      end += rt::round_up_div(bytes[i].upper(), 64) * 64;
+      end += whole_lines(bytes[i].upper());
     }
     if (!writes_all(k, static_cast<uint32_t>(i), o.layout)) copy(down[i], at[i], bytes[i], k.provenance);
   }

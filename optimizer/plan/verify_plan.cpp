@@ -124,12 +124,12 @@ class PlanVerifier {
     const Kernel& k = plan_.kernels[s.kernel];
     if (s.chunks < 1 || s.chunks > 65535) say(number, fmt::format("has {} chunks", s.chunks));
     if (s.follows && s.chunks != 1) say(number, fmt::format("is part of a strip and has {} chunks", s.chunks));
-    for (size_t i = 0; i < s.refs.size(); ++i)
-      if ((s.refs[i].base == Base::Scratch) != (i < k.in_scratch.size() && k.in_scratch[i]))
-        say(number, fmt::format("`{}` takes operand {} from elsewhere than `{}`", k.symbol, i, to_string(s.refs[i])));
     if (s.refs.size() != k.operands.size())
       return say(number,
                  fmt::format("gives `{}` {} operands, it takes {}", k.symbol, s.refs.size(), k.operands.size()));
+    for (size_t i = 0; i < s.refs.size(); ++i)
+      if ((s.refs[i].base == Base::Scratch) != k.is_in_scratch(i))
+        say(number, fmt::format("`{}` takes operand {} from elsewhere than `{}`", k.symbol, i, to_string(s.refs[i])));
     if (has_no_points(k)) return;
     for (size_t i = 0; i < s.refs.size(); ++i)
       check_ref(number, s.refs[i], reaches_[s.kernel][i] * byte_size(k.operands[i]));

@@ -11,7 +11,6 @@ namespace cameo {
 
 /// The tensor that a value always is; null where it is none, or absent.
 inline const Tensor* constant(const Graph& g, ValueId v) { return v ? g[v].constant.get() : nullptr; }
-inline bool is_8_bits(DType t) { return t == DType::i8 || t == DType::u8; }
 /// The DequantizeLinear that makes a value of f32; none where it is made otherwise.
 inline NodeId dequantizer_of(const Graph& g, ValueId v) {
   const NodeId made = v ? g[v].producer : NodeId{};

@@ -1,6 +1,4 @@
 // divide: which kernels of a chain run in strips, and in how many: those of the least price, or as a lock says.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -25,21 +23,24 @@ struct Decision {
 
 class Divider {
  public:
-  Divider(Plan& plan, const std::vector<Chain>& chains, const Chain& chain)
-      : plan_(plan), chains_(chains), chain_(chain) {}
+  Divider(Plan& plan, const std::vector<Chain>& chains) : plan_(plan) {
+    for (const Chain& c : chains) kernels_.push_back(kernels_of(c));
+    for (const Step& s : plan.steps)
+      if (s.kind == StepKind::Kernel) seconds_ += plan.kernels[s.kernel].seconds;
+  }
 
   /// Into parts of which each is one kernel by itself, or in strips: those of the least price.
-  std::vector<Strips> divide() {
-    const size_t n = chain_.size();
+  std::vector<Strips> divide(const Chain& chain) {
+    const size_t n = chain.size();
     std::vector<double> least(n + 1, 0);  // of the members from here on
     std::vector<std::optional<Decision>> taken(n);
     std::vector<Decision> refused;
     for (size_t i = n; i-- > 0;) {
-      least[i] = seconds_apart(chain_.part(i, 1)) + seconds_behind(i) + least[i + 1];
+      least[i] = seconds_apart(chain.part(i, 1)) + seconds_behind(chain, i) + least[i + 1];
       for (size_t length = 2; length <= std::min(kLongest, n - i); ++length) {
-        auto decision = decide(chain_.part(i, length));
+        auto decision = decide(chain.part(i, length));
         if (!decision) continue;
-        const double behind = seconds_behind(i + length - 1) + least[i + length];
+        const double behind = seconds_behind(chain, i + length - 1) + least[i + length];
         const double seconds = decision->claim.won.seconds + behind;
         if (!decision->strips || (!decision->is_told && seconds >= least[i])) {
           refused.push_back(std::move(*decision));
@@ -54,11 +55,14 @@ class Divider {
     for (const Decision& d : refused)
       if (d.is_told || &d == nearest) note(d.claim);
     std::vector<Strips> all;
-    for (size_t i = 0; i < n; i += taken[i] ? taken[i]->strips->parts.size() : 1)
+    for (size_t i = 0; i < n;) {
+      const size_t members = taken[i] ? taken[i]->strips->parts.size() : 1;
       if (taken[i]) {
         note(taken[i]->claim);
-        all.push_back(*taken[i]->strips);
+        all.push_back(std::move(*taken[i]->strips));
       }
+      i += members;
+    }
     return all;
   }
 
@@ -86,8 +90,7 @@ class Divider {
     const ChoiceLock::Row* row = lock ? lock->find(plan_.target.name, d.claim.problem) : nullptr;
     d.is_told = row;
     const double saved = apart.seconds - ways[0].seconds;
-    const bool pays =
-        ways[0].seconds < kClearly * apart.seconds && saved * equal_ones(chain) > kWorthCode * seconds_of_plan();
+    const bool pays = ways[0].seconds < kClearly * apart.seconds && saved * equal_ones(chain) > kWorthCode * seconds_;
     const size_t won = row ? told_by(*row, d.claim) : pays ? 0 : ways.size();
     if (won == ways.size()) {
       d.claim.won = apart;
@@ -104,9 +107,7 @@ class Divider {
     const auto way = std::ranges::find(claim.lost, row.choice, text_of);
     if (row.family == kStrips && way != claim.lost.end()) return static_cast<size_t>(way - claim.lost.begin());
     if (row.family == kApart) return claim.lost.size();
-    throw CompileError(Code::E0503,
-                       fmt::format("the lock wants problem {} computed by `{} {}`, which is no way to do it",
-                                   claim.problem, printable(row.family), printable(row.choice)));
+    throw no_way(claim.problem, row);
   }
 
   Claim claim_of(const Chain& chain) const {
@@ -130,27 +131,19 @@ class Divider {
       known->provenance = merge(known->provenance, claim.provenance);
   }
 
+  std::vector<uint32_t> kernels_of(const Chain& chain) const {
+    std::vector<uint32_t> kernels;
+    for (const Member& m : chain.members) kernels.push_back(plan_.steps[m.step].kernel);
+    return kernels;
+  }
   /// How often the same kernels follow each other in a chain.
   double equal_ones(const Chain& chain) const {
-    const auto kernels_of = [&](const Chain& c) {
-      std::vector<uint32_t> kernels;
-      for (const Member& m : c.members) kernels.push_back(plan_.steps[m.step].kernel);
-      return kernels;
-    };
     const std::vector<uint32_t> wanted = kernels_of(chain);
     double count = 0;
-    for (const Chain& c : chains_) {
-      const std::vector<uint32_t> all = kernels_of(c);
+    for (const std::vector<uint32_t>& all : kernels_)
       for (size_t i = 0; i + wanted.size() <= all.size(); ++i)
         count += std::equal(wanted.begin(), wanted.end(), all.begin() + static_cast<long>(i));
-    }
     return count;
-  }
-  double seconds_of_plan() const {
-    double seconds = 0;
-    for (const Step& s : plan_.steps)
-      if (s.kind == StepKind::Kernel) seconds += plan_.kernels[s.kernel].seconds;
-    return seconds;
   }
   /// Of kernels one after another.
   double seconds_apart(const Chain& chain) const {
@@ -160,7 +153,9 @@ class Divider {
     return seconds;
   }
   /// Of what member i hands on to the next one through memory.
-  double seconds_behind(size_t i) const { return i < chain_.links.size() ? seconds_outside(chain_.links[i]) : 0; }
+  double seconds_behind(const Chain& chain, size_t i) const {
+    return i < chain.links.size() ? seconds_outside(chain.links[i]) : 0;
+  }
   /// What prices leave out: of a buffer that takes more than half of the second cache, much is gone when it is read.
   double seconds_outside(const Link& link) const {
     const Target& target = plan_.target;
@@ -171,16 +166,17 @@ class Divider {
   }
 
   Plan& plan_;
-  const std::vector<Chain>& chains_;
-  const Chain& chain_;  // one of them
+  std::vector<std::vector<uint32_t>> kernels_;  // of each chain
+  double seconds_ = 0;                          // the price of all steps
 };
 
 }  // namespace
 
 std::vector<Strips> divide(Plan& plan, const std::vector<Chain>& chains) {
+  Divider divider(plan, chains);
   std::vector<Strips> all;
   for (const Chain& chain : chains)
-    for (Strips& s : Divider(plan, chains, chain).divide()) all.push_back(std::move(s));
+    for (Strips& s : divider.divide(chain)) all.push_back(std::move(s));
   return all;
 }
 

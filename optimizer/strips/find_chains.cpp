@@ -3,6 +3,7 @@
 #include <map>
 
 #include "optimizer/choose/family.h"
+#include "optimizer/lower/lower_kernel.h"
 #include "optimizer/strips/strips.h"
 
 namespace cameo::strips {
@@ -10,26 +11,15 @@ namespace {
 
 constexpr int64_t kShareOfCache = 2;  // links that take less than this part of the second cache stay in it anyhow
 
-int64_t low_of(Expr offset) { return static_cast<int64_t>(range_of(offset).low); }
-int64_t high_of(Expr offset) { return static_cast<int64_t>(range_of(offset).high); }
-
 /// The lowest and the highest offset of each operand; nullopt where one is not known.
 std::optional<std::vector<std::pair<int64_t, int64_t>>> ranges_of(const Kernel& k) {
   std::vector<std::pair<int64_t, int64_t>> ranges(k.operands.size(), {INT64_MAX, INT64_MIN});
   bool known = true;
-  const auto take = [&](uint32_t operand, Expr offset) {
-    known &= range_of(offset).known();
+  each_offset(k, [&](uint32_t operand, Expr offset, Expr) {
+    const Interval range = range_of(offset);
+    known &= range.known();
     auto& [low, high] = ranges[operand];
-    low = std::min(low, low_of(offset)), high = std::max(high, high_of(offset));
-  };
-  std::vector<Expr> roots;
-  for (const Store& s : k.stores) {
-    take(s.operand, s.offset);
-    roots.push_back(s.value);
-  }
-  if (k.accumulated) roots.push_back(k.accumulated);
-  visit(roots, [&](Expr e) {
-    if (e.op() == Op::Read && !e.guard().is_const(0)) take(e.operand(), e.offset());
+    low = std::min(low, static_cast<int64_t>(range.low)), high = std::max(high, static_cast<int64_t>(range.high));
   });
   return known ? std::optional(ranges) : std::nullopt;
 }
@@ -97,9 +87,12 @@ class Finder {
       for (uint32_t o = 0; o < s.refs.size(); ++o) {
         if (s.refs[o].base != Base::Arena) continue;
         Users& u = users[s.refs[o].number];
-        u.others |= s.kind != StepKind::Kernel;
-        if (s.kind == StepKind::Kernel)
-          (kernel_of(plan_, i).family->writes(kernel_of(plan_, i), o) ? u.writers : u.readers).emplace_back(i, o);
+        if (s.kind != StepKind::Kernel) {
+          u.others = true;
+        } else {
+          const Kernel& k = kernel_of(plan_, i);
+          (k.family->writes(k, o) ? u.writers : u.readers).emplace_back(i, o);
+        }
       }
     }
     return users;
@@ -126,9 +119,8 @@ class Finder {
       if (makers != 1 || from == members_.end() || to == members_.end()) continue;
       const bool in_order =
           std::ranges::all_of(writers, [&](const auto& w) { return w.first <= maker; }) && maker < reader;
-      const bool steps_on = from->second.reaches[from->second.output].step > 0 && to->second.reaches[operand].step > 0;
-      const bool rows_apart =
-          from->second.reaches[from->second.output].span <= from->second.reaches[from->second.output].step;
+      const Reach made = from->second.made();
+      const bool steps_on = made.step > 0 && to->second.reaches[operand].step > 0, rows_apart = made.span <= made.step;
       if (!in_order || !steps_on || !rows_apart || segment[writers[0].first] != segment[reader]) continue;
       if (next_.contains(maker) || before_.contains(reader)) continue;
       next_[maker] = {reader, std::move(link)};

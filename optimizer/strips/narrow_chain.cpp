@@ -11,11 +11,8 @@ namespace cameo::strips {
 namespace {
 
 constexpr double kShareOfCache = 0.75;  // that what a strip touches may take
-constexpr int64_t kLine = 64;           // bytes
 
 using Range = std::pair<int64_t, int64_t>;  // bytes from, to
-
-int64_t round_up(int64_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }
 
 /// All that the one store of a kernel writes, from its operand on.
 int64_t span_of(const Kernel& k) {
@@ -31,8 +28,7 @@ class Narrower {
     Strips s;
     s.chain = chain;
     s.count = count;
-    for (const Member& m : chain.members)
-      s.parts.push_back({kernel_of(plan_, m.step), m.step, offset_of(m, m.output), m.reaches[m.output], 0, {}});
+    for (const Member& m : chain.members) s.parts.push_back({{}, m.step, offset_of(m, m.output), m.made(), 0, {}});
     Part& last = s.parts.back();
     last.count = s.chain.members.back().extent / count;
     for (int64_t i = 0; i < count; ++i) last.begin.emplace_back(i * last.count);
@@ -124,14 +120,14 @@ class Narrower {
     hold(s.parts[i]);
     for (const Part& border : s.borders[i]) hold(border);
     w.room += ((w.begin[0] - w.room) % kLine + kLine) % kLine;  // it begins in its line as it does in the buffer
-    w.bytes = round_up(w.room + end);
+    w.bytes = whole_lines(w.room + end);
     return w;
   }
 
   /// Behind what the kernels themselves work in.
   static void place_windows(Strips& s) {
     for (const Part& part : s.parts)
-      s.scratch_bytes = std::max(s.scratch_bytes, round_up(part.kernel.scratch_bytes.upper()));
+      s.scratch_bytes = std::max(s.scratch_bytes, whole_lines(part.kernel.scratch_bytes.upper()));
     for (Window& w : s.windows) {
       w.at = s.scratch_bytes;
       s.scratch_bytes += w.bytes;

@@ -21,6 +21,8 @@ struct Member {
   int64_t extent = 0;
   std::vector<Reach> reaches;  // by operand
   uint32_t output = 0;         // operand
+
+  const Reach& made() const { return reaches[output]; }
 };
 
 /// A buffer that one step makes, beside what stands around it, and one step reads, as one operand.

@@ -1,5 +1,6 @@
 // write_strips: the steps of strips in place of those of the kernels as they were, and everything that names a step.
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -11,7 +12,7 @@ namespace {
 
 class Rewriter {
  public:
-  explicit Rewriter(Plan& plan) : plan_(plan) {}
+  explicit Rewriter(Plan& plan) : plan_(plan), kernels_(plan.kernels) {}
 
   /// The steps of all strips in place of the last member's; those of the others and of borders are none any more.
   void write(const std::vector<Strips>& all) {
@@ -22,7 +23,6 @@ class Rewriter {
       for (const Link& link : s.chain.links)
         for (int border : link.borders) part_of[border] = &s;
     }
-    KernelTable kernels(plan_.kernels);
     std::vector<Step> written;
     std::vector<std::pair<int, int>> now(static_cast<size_t>(steps) + 1);  // by step: the first, and one past the last
     for (int i = 0; i < steps; ++i) {
@@ -31,7 +31,7 @@ class Rewriter {
       if (!s)
         written.push_back(plan_.steps[i]);
       else if (s->parts.back().step == i)
-        for (size_t strip = 0; strip < static_cast<size_t>(s->count); ++strip) write_strip(*s, strip, kernels, written);
+        for (size_t strip = 0; strip < static_cast<size_t>(s->count); ++strip) write_strip(*s, strip, written);
       now[i] = {begin, static_cast<int>(written.size())};
     }
     now[steps] = {static_cast<int>(written.size()), static_cast<int>(written.size()) + 1};
@@ -43,11 +43,11 @@ class Rewriter {
   }
 
  private:
-  void write_strip(const Strips& s, size_t strip, KernelTable& kernels, std::vector<Step>& to) const {
+  void write_strip(const Strips& s, size_t strip, std::vector<Step>& to) {
     bool follows = false;
     const auto push = [&](const Part& part, std::vector<Ref> refs) {
       Step step = plan_.steps[part.step];
-      step.kernel = kernels.intern(part.kernel);
+      step.kernel = number_of(part);
       step.refs = std::move(refs);
       step.chunks = 1;
       step.follows = std::exchange(follows, true);
@@ -59,6 +59,13 @@ class Rewriter {
           if (border.begin[strip]) push(border, {written_at(s, i, border, strip)});
       push(s.parts[i], refs_of(s, i, strip));
     }
+  }
+
+  /// Of its kernel, which all strips share.
+  uint32_t number_of(const Part& part) {
+    const auto [at, fresh] = numbers_.try_emplace(&part, 0);
+    if (fresh) at->second = kernels_.intern(part.kernel);
+    return at->second;
   }
 
   /// Where a part writes what stands in window i.
@@ -117,6 +124,8 @@ class Rewriter {
   }
 
   Plan& plan_;
+  KernelTable kernels_;
+  std::map<const Part*, uint32_t> numbers_;
 };
 
 }  // namespace

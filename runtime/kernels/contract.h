@@ -166,66 +166,60 @@ struct Contraction {
     }
   }
 
-  // The same in tile registers, all of one height: a tile's sums are stored while the next one's products are on their
-  // way.
-  template <int W, class P>
-  RT_FN void column_of_registers(P panels, i64* index, i64 number, i64 count, i64 panel) const {
+  // `count` tiles in tile registers, all of one height: one's sums are stored while the next one's products are on
+  // their way. `next(tile, i)` finds the one that `index` is at, sums it up and moves `index` on.
+  template <int W, class Next>
+  RT_FN void each_of_registers(i64 count, i64* index, Next next) const {
     using Sums = typename B::template Sums<MR, W, Splits>;
-    struct Tile {
-      i64 index[R == 0 ? 1 : R], row, known;
-      typename Sums::V totals[Sums::kSums];
-    } tiles[2];
-    i64 part = number % rows.parts;
-    RT_ROLLED
-    for (i64 i = 0; i <= count; ++i) {
-      if (i < count) {
-        Tile& next = tiles[i % 2];
-        copy_index<R>(index, next.index);
-        find_tile(next.index, part, next.row, next.known);
-        const auto ahead =
-            ahead_of_tile<MR, W>(b, panels, points_of<S>(segments) * k, number + i, points_of<R>(outer) * rows.parts);
-        tile<MR, W>(next.totals, next.index, panels, ahead, next.row, next.known, panel);
-        if (++part == rows.parts) {
-          part = 0;
-          advance<R>(outer, index);
-        }
-      }
-      if (i == 0) continue;
-      const Tile& last = tiles[(i - 1) % 2];
-      store_registers<W>(last.totals, last.index, last.row, last.known, panel);
-    }
-  }
-
-  // The same of tiles [number, end) of all columns, which are alike: those of one row of tiles, then those below.
-  RT_FN void rows_of_registers(i64 number, i64 end) const {
-    using Sums = typename B::template Sums<MR, NV, Splits>;
     struct Tile {
       i64 index[R == 0 ? 1 : R], row, known, panel;
       typename Sums::V totals[Sums::kSums];
     } tiles[2];
-    i64 index[R == 0 ? 1 : R], column = number % columns.parts, part = number / columns.parts % rows.parts;
-    index_of<R>(number / columns.parts / rows.parts, outer, index);
     RT_ROLLED
-    for (i64 i = 0; i <= end - number; ++i) {
-      if (i < end - number) {
-        Tile& next = tiles[i % 2];
-        copy_index<R>(index, next.index);
-        find_tile(next.index, part, next.row, next.known);
-        next.panel = column * NV;
-        const auto panels = b.panels(call, index, next.panel, NV, m, n, points_of<S>(segments) * k);
-        tile<MR, NV>(next.totals, next.index, panels, NoAhead{}, next.row, next.known, next.panel);
-        if (++column == columns.parts) {
-          column = 0;
-          if (++part == rows.parts) {
-            part = 0;
-            advance<R>(outer, index);
-          }
-        }
+    for (i64 i = 0; i <= count; ++i) {
+      if (i < count) {
+        copy_index<R>(index, tiles[i % 2].index);
+        next(tiles[i % 2], i);
       }
       if (i == 0) continue;
       const Tile& last = tiles[(i - 1) % 2];
-      store_registers<NV>(last.totals, last.index, last.row, last.known, last.panel);
+      store_registers<W>(last.totals, last.index, last.row, last.known, last.panel);
     }
+  }
+  // On to the tile below.
+  RT_FN void go_down(i64* index, i64& part) const {
+    if (++part < rows.parts) return;
+    part = 0;
+    advance<R>(outer, index);
+  }
+
+  // Those of one column, from `number` on.
+  template <int W, class P>
+  RT_FN void column_of_registers(P panels, i64* index, i64 number, i64 count, i64 panel) const {
+    i64 part = number % rows.parts;
+    each_of_registers<W>(count, index, [&](auto& tile, i64 i) __attribute__((always_inline)) {
+      find_tile(tile.index, part, tile.row, tile.known);
+      tile.panel = panel;
+      const auto ahead =
+          ahead_of_tile<MR, W>(b, panels, points_of<S>(segments) * k, number + i, points_of<R>(outer) * rows.parts);
+      this->template tile<MR, W>(tile.totals, tile.index, panels, ahead, tile.row, tile.known, panel);
+      go_down(index, part);
+    });
+  }
+
+  // Tiles [number, end) of all columns, which are alike: those of one row of tiles, then those below.
+  RT_FN void rows_of_registers(i64 number, i64 end) const {
+    i64 index[R == 0 ? 1 : R], column = number % columns.parts, part = number / columns.parts % rows.parts;
+    index_of<R>(number / columns.parts / rows.parts, outer, index);
+    each_of_registers<NV>(end - number, index, [&](auto& tile, i64) __attribute__((always_inline)) {
+      find_tile(tile.index, part, tile.row, tile.known);
+      tile.panel = column * NV;
+      const auto panels = b.panels(call, index, tile.panel, NV, m, n, points_of<S>(segments) * k);
+      this->template tile<MR, NV>(tile.totals, tile.index, panels, NoAhead{}, tile.row, tile.known, tile.panel);
+      if (++column < columns.parts) return;
+      column = 0;
+      go_down(index, part);
+    });
   }
 
   static constexpr bool kOneRow = R == 0 && M::value <= MR;  // of tiles: as many as there are columns of them

@@ -10,17 +10,21 @@ namespace {
 std::vector<int> taken;
 void take(const rt::RowCall& call) { taken.push_back(call.chunk); }
 
+void run_alone(const rt::Stretch& stretch, int32_t worker) {
+  rt::Job job;
+  taken.clear();
+  rt::publish(job, stretch);
+  rt::drain(job, worker);
+  rt::wait(job);
+}
+
 std::vector<int> taken_by(int32_t worker, uint16_t chunks, bool turned) {
   const rt::Row rows[] = {{.kind = rt::RowKind::Kernel, .chunks = chunks}, {.kind = rt::RowKind::End}};
   const rt::Schedule schedule = {.rows = rows, .row_count = 2};
   const rt::Kernel kernels[] = {take};
   rt::Fault fault = {};
   const rt::Stretch stretch = {&schedule, 0, chunks, kernels, nullptr, nullptr, &fault, nullptr, 0, nullptr, turned};
-  rt::Job job;
-  taken.clear();
-  rt::publish(job, stretch);
-  rt::drain(job, worker);
-  rt::wait(job);
+  run_alone(stretch, worker);
   return taken;
 }
 
@@ -95,12 +99,8 @@ rt::Fault run_strips(int32_t worker, char* scratch, uint64_t first) {
   const rt::Kernel kernels[] = {run_in_strip<0>, run_in_strip<1>, run_in_strip<2>, take};
   rt::Fault fault = {};
   const rt::Stretch stretch = {&schedule, 0, 4, kernels, nullptr, nullptr, &fault, scratch, 64};
-  rt::Job job;
   ran.clear();
-  taken.clear();
-  rt::publish(job, stretch);
-  rt::drain(job, worker);
-  rt::wait(job);
+  run_alone(stretch, worker);
   return fault;
 }
 
