@@ -1,7 +1,6 @@
 // The bf16x3 family: sums of products of f32 by tile registers that multiply bf16, each number in three parts
-// (runtime/kernels/bf16x3_shape.h has the algorithm and its source). The kernel's expressions are the plain sum, of
-// weights that are put together from their parts, which take half as much memory again. It competes with the plain sum
-// by price.
+// (runtime/kernels/bf16x3_shape.h has the algorithm and its source). The kernel's expressions and its weights' panels
+// are those of the plain sum, with which it competes by price.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,27 +21,44 @@ int64_t fewest(std::span<const Expr> variables) {
   return points;
 }
 
-struct Roles final : Match {  // wishes: `a`, and the weights in parts
+struct Roles final : Match {  // wishes: `a`, and the weights in panels
   ContractMatch product;
   Expr column;  // of the output
 };
 
+/// Fewer rows than that take less time as the plain sum, as measured: the weights' parts do not pay for themselves.
+constexpr int64_t kFewRows = 16;
+
 int64_t rows_of(const Product& p) { return p.batches() * p.m(); }
 int64_t bands_of(const Product& p, const Choice& c) { return rt::round_up_div(rows_of(p), c["rows"] * c["band"]); }
 
-int64_t weight_bytes(const Product& p, const Choice& c) {
-  return rt::bf16x3_elements(p.n(), p.terms(), c["parts"]) * static_cast<int64_t>(sizeof(uint16_t));
+rt::Tile tile_of_blocks(const Choice& c) { return {static_cast<int>(c["rows"]), static_cast<int>(c["vectors"])}; }
+/// Of the weights: those of f16 have two.
+int64_t parts_of(const Kernel& k) { return rt::bf16x3_parts(k.operands[Product::kB] == DType::f16); }
+
+/// Chunks that are worth a thread of their own: such products are so much faster than those of f32.
+int64_t worthwhile_chunks(const Kernel& k, const Product& p, const Target& target) {
+  constexpr double kTimes = 1.5;
+  return chunks_by_work(k, static_cast<double>(rows_of(p) * p.n() * p.terms()) / rt::kPanel / kTimes, target);
+}
+/// Into how many parts chunks divide a band's columns. A thread brings the rows of its chunks' bands into parts, which
+/// shall take little beside multiplying them: once for all chunks of a band, or, of more terms than a block, for each.
+int64_t column_parts(const Product& p) {
+  constexpr int64_t kFewestPanels = 24, kFewPanels = 4;
+  const bool in_blocks = rt::bf16x3_steps(p.terms()) > rt::kBlockSteps;
+  return std::max<int64_t>(1, rt::panels_of(p.n()) / (in_blocks ? kFewestPanels : kFewPanels));
 }
 
-/// Tiles one below another whose rows in parts, of a block of terms, fill no more than half of the second cache beside
-/// a tile's weights; that are as many for each band, and where there are enough rows, bands for threads to share.
-int64_t band_of(const Product& p, const rt::Tile& tile, const Target& target) {
-  constexpr int64_t kBands = 8, kLeast = 4;
+/// Tiles one below another, for each band of which all weights are brought into parts: as many as have their rows, of a
+/// block of terms, in half of the second cache, unless threads would then lack chunks.
+int64_t band_of(const Kernel& k, const Product& p, const rt::Tile& tile, const Target& target) {
+  constexpr int64_t kThreads = 8, kLeast = 4;
   const int64_t block = std::min(rt::bf16x3_steps(p.terms()), rt::kBlockSteps) * rt::kStepTerms;
   const int64_t bytes = tile.rows * block * rt::kParts16 * static_cast<int64_t>(sizeof(uint16_t));
   const int64_t tiles = rt::round_up_div(rows_of(p), tile.rows);
+  const int64_t bands = rt::round_up_div(std::min(kThreads, worthwhile_chunks(k, p, target)), column_parts(p));
   const int64_t most = std::max<int64_t>(1, target.machine.l2_bytes / 2 / bytes);
-  return rt::even_part(tiles, std::min(most, std::max(kLeast, tiles / kBands)));
+  return rt::even_part(tiles, std::min(most, std::max(kLeast, tiles / bands)));
 }
 
 class Bf16x3 final : public Family {
@@ -50,10 +66,8 @@ class Bf16x3 final : public Family {
   std::string_view name() const override { return "bf16x3"; }
 
   Matched match(const Problem& p) const override {
-    constexpr int64_t kFewestRows = 8, kLikelyRows = 64, kFewestColumns = 6 * rt::kPanel,
-                      kFewestTerms = 2 * rt::kStepTerms;
+    constexpr int64_t kLikelyRows = 64, kFewestColumns = 6 * rt::kPanel, kFewestTerms = 2 * rt::kStepTerms;
     if (!p.target.machine.amx) return "the target has no tile registers";
-    if (p.target.keeps_size) return "its weights would take half as much memory again";
     const Graph& g = p.graph;
     auto found = match_contract(g, p.part.out);
     const bool widens = found && (found->b.type() == DType::f32 || found->b.type() == DType::f16);
@@ -70,12 +84,8 @@ class Bf16x3 final : public Family {
       return "it has no known weights that all its rows share";
     if (packing->column.extent < kFewestColumns || packing->k_total() < kFewestTerms)
       return "it has too few columns or terms";
-    const int64_t points = fewest(p.part.out.index);
-    if (points / packing->column.extent < kFewestRows) return "it may have too few rows";
     if (points_of(p.part.out.index) / packing->column.extent < kLikelyRows)
-      return "its rows are so few that it waits for its weights, which would be more";
-    packing->form = PanelForm::Bf16x3;
-    packing->run = m.b.type() == DType::f16 ? rt::kParts16 - 1 : rt::kParts16;
+      return "its rows are so few that it waits for its weights";
     roles->wishes = {*a, in_panels(p.layouts, b, *packing)};
     return roles;
   }
@@ -89,9 +99,8 @@ class Bf16x3 final : public Family {
                                     granted(p.graph, p.layouts, roles.wishes[0]), roles.wishes[1], std::move(axes));
     l.kernel.family = this;
     if (!take_sum(l.kernel)) return "an operand's offsets are not affine";
-    const int64_t parts = roles.wishes[1].packing->run;
-    put_parts(l.kernel, parts);
-    l.kernel.choice = {{"parts", parts}};
+    take_most_rows(l.kernel);
+    put_panels(l.kernel);
     return l;
   }
 
@@ -104,23 +113,26 @@ class Bf16x3 final : public Family {
       const int64_t most = blocks.rows * rt::kTileRows;
       const rt::Tile tile{static_cast<int>(is_static ? rt::even_part(rows_of(p), most) : most),
                           static_cast<int>(rt::even_part(rt::panels_of(p.n()), blocks.vectors))};
-      const Choice next{{"parts", k.choice["parts"]},
-                        {"rows", tile.rows},
+      const Choice next{{"rows", tile.rows},
                         {"vectors", tile.vectors},
-                        {"band", band_of(p, tile, target)},
-                        {"ahead", weight_bytes(p, k.choice) > target.machine.l2_bytes / 2},
+                        {"band", band_of(k, p, tile, target)},
+                        {"few", fewest(k.axes) / p.n() < kFewRows ? kFewRows : 0},
                         {"lanes", rt::kPanel}};
       if (std::ranges::find(all, next) == all.end()) all.push_back(next);
     }
     return all;
   }
   /// A row of a tile's step takes a cycle and a half, as such products slow the processor's clock; a vector of rows in
-  /// parts is written through the second cache, which each chunk does anew. Weights come from memory, where the loads
-  /// of tiles leave little time to hide that.
+  /// parts is written through the second cache, which each chunk does anew, a pair of weights half beneath the products
+  /// of those before it. Weights come from memory, where the loads of tiles leave little time to hide that.
   double price(const Kernel& k, const KernelCost& cost, const Choice& choice, const Target& target) const override {
-    constexpr double kRow = 1.5, kLeastRows = 9, kOfParts = 12, kOfSum = 8, kStart = 200;
+    constexpr double kRow = 1.5, kLeastRows = 9, kOfParts = 12, kOfWeights = 10, kOfSum = 8, kStart = 200;
     const Product p(k);
-    const double kinds = static_cast<double>(3 + choice["parts"]);
+    if (rows_of(p) < choice["few"]) {
+      const rt::Tile few = rt::bf16x3_few_rows(choice["few"], p.n());
+      return cycles_of_tiles(p, few, false, target) / (target.machine.clock * 1e9) + target.seconds_to_move(cost.bytes);
+    }
+    const double kinds = static_cast<double>(3 + parts_of(k));
     const int64_t rows = choice["rows"], blocks = rt::round_up_div(rows, rt::kTileRows);
     const double tiles = static_cast<double>(rt::round_up_div(rows_of(p), rows));
     const double panels = static_cast<double>(rt::panels_of(p.n())), vectors = static_cast<double>(choice["vectors"]);
@@ -129,44 +141,38 @@ class Bf16x3 final : public Family {
     const double products = tiles * panels * steps * kinds * static_cast<double>(blocks) * height * kRow;
     const double sums = tiles * panels * (static_cast<double>(rows) * kOfSum + kStart / vectors);
     const double parts = tiles * static_cast<double>(rows) * steps * 2 * kOfParts;
-    const double cycles = products + sums + parts;
+    const double bands = static_cast<double>(bands_of(p, choice));
+    const double weights = bands * panels * steps * (rt::kStepTerms / rt::kPair) * kOfWeights;
+    const double cycles = products + sums + parts + weights;
     return cycles / (target.machine.clock * 1e9) + target.seconds_to_move(cost.bytes);
   }
   void apply(Kernel& k, const Choice& choice, const Target& target) const override {
     Family::apply(k, choice, target);
     const Product p(k);
-    k.scratch_bytes = rt::bf16x3_scratch_bytes(choice["rows"] * choice["band"], p.n(), p.terms());
+    k.scratch_bytes = rt::bf16x3_scratch_bytes(tile_of_blocks(choice), choice["band"], p.n(), p.terms());
   }
   bool computes_strips() const override { return true; }
   bool chunks_share_weights() const override { return false; }
-  /// A thread brings the rows of its chunks' bands into parts, which shall take little beside multiplying them: once
-  /// for all chunks of a band, or, of more terms than a block, for each.
   int64_t chunks(const Kernel& k, const Target& target) const override {
-    constexpr int64_t kFewestPanels = 24, kFewPanels = 4;
-    constexpr double kTimes = 1.5;  // as fast as products of f32
     const Product p(k);
-    const double products = static_cast<double>(rows_of(p) * p.n() * p.terms());
-    const int64_t panels = rt::bf16x3_steps(p.terms()) > rt::kBlockSteps ? kFewestPanels : kFewPanels;
-    const int64_t parts = std::max<int64_t>(1, rt::panels_of(p.n()) / panels);
-    return std::min(bands_of(p, k.choice) * parts, chunks_by_work(k, products / rt::kPanel / kTimes, target));
+    return std::min(bands_of(p, k.choice) * column_parts(p), worthwhile_chunks(k, p, target));
   }
 
   std::string details(const Kernel& k) const override {
     const Choice& c = k.choice;
-    return fmt::format(" sum [{}] in {} parts{} tile {}x{} in bands of {}", text_of_sum(Product(k)), c["parts"],
-                       c["ahead"] ? " ahead" : "", c["rows"], c["vectors"], c["band"]);
+    return fmt::format(" sum [{}] in {} parts tile {}x{} in bands of {}{}", text_of_sum(Product(k)), parts_of(k),
+                       c["rows"], c["vectors"], c["band"],
+                       c["few"] ? fmt::format(", whole below {} rows", c["few"]) : "");
   }
   std::string_view legend() const override {
-    return "bf16x3<R, V, B, P, A>: products of f32 as some of bf16 by AMX; a tile of R rows by V vectors of 16 "
-           "columns; "
-           "B: tiles of a band; P: parts of a weight; A: the next weights come from memory meanwhile";
+    return "bf16x3<R, V, B, F>: products of f32 as some of bf16 by AMX; a tile of R rows by V vectors of 16 columns; "
+           "B: tiles of a band; fewer than F rows are contract's";
   }
   void print(KernelPrinter& printer, const Kernel& k) const override {
     const Choice& c = k.choice;
-    print_product(
-        printer, Product(k),
-        fmt::format("bf16x3<{}, {}, {}, {}, {}>", c["rows"], c["vectors"], c["band"], c["parts"], c["ahead"] != 0),
-        fmt::format("x{}", Product::kB));
+    print_product(printer, Product(k),
+                  fmt::format("bf16x3<{}, {}, {}, {}>", c["rows"], c["vectors"], c["band"], c["few"]),
+                  fmt::format("x{}", Product::kB));
   }
 };
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "runtime/kernels/bf16x3_shape.h"
 #include "runtime/kernels/depthwise_shape.h"
 #include "runtime/kernels/winograd_shape.h"
 
@@ -67,7 +66,6 @@ int64_t Packing::k_total() const { return indices_of(k); }
 int64_t elements_of_panels(PanelForm form, int64_t columns, int64_t terms, int64_t run) {
   if (form == PanelForm::Quads) return rt::panels_of(columns) * rt::quad_panel_bytes(rt::quads_of(terms / run, run));
   if (form == PanelForm::Pairs) return rt::panels_of(columns) * rt::pairs_of(terms / run, run) * rt::kPairRow;
-  if (form == PanelForm::Bf16x3) return rt::bf16x3_elements(columns, terms, run);
   return rt::packed_b_elements(columns, form == PanelForm::Nibbles ? terms / 2 : terms);
 }
 int64_t Packing::elements() const {
@@ -104,21 +102,12 @@ Expr pair_offset(Expr column, Expr segment, Expr term, int64_t segments, int64_t
                         mod(column, panel) * pair + mod(term, pair));
 }
 
-Expr bf16x3_offset(Expr column, Expr term, int64_t part, int64_t terms, int64_t parts) {
-  const Expr panel = integer(rt::kPanel), pair = integer(rt::kPair), step = integer(rt::kStepTerms);
-  const Expr place = floor_div(term, step) * integer(parts) + integer(part);
-  return simplify_index(floor_div(column, panel) * integer(rt::bf16x3_panel_elements(terms, parts)) +
-                        place * integer(rt::kPartElements) + floor_div(mod(term, step), pair) * integer(rt::kPairRow) +
-                        mod(column, panel) * pair + mod(term, pair));
-}
-
 std::optional<Expr> packed_offset(const Packing& p, const std::vector<int64_t>& dims, std::span<const Expr> index) {
   if (dims.size() != 2 || !p.groups.empty() || p.k.size() != 1 || p.base_offset != 0) return std::nullopt;
   const Packing::Axis down{dims[0], dims[1]}, along{dims[1], 1};
   const bool transposed = p.column == down && p.k[0] == along;
   if (!transposed && !(p.column == along && p.k[0] == down)) return std::nullopt;
   const Expr column = index[transposed ? 0 : 1], term = index[transposed ? 1 : 0];
-  if (p.form == PanelForm::Bf16x3) return std::nullopt;
   if (p.form == PanelForm::Pairs) return pair_offset(column, integer(0), term, 1, p.k_total());
   return panel_offset(column, term, p.k_total());
 }

@@ -11,8 +11,8 @@ namespace cameo {
 
 /// How a panel has the terms of its columns: one after another; four or two side by side (contract_shape.h); the taps
 /// that the last axis of `k` counts in quads (depthwise_shape.h); two in a byte, of numbers below 16; 3 x 3 taps and
-/// channels at the points of winograd_shape.h; each term in three parts (bf16x3_shape.h).
-enum class PanelForm : uint8_t { Terms, Quads, Pairs, Taps, Nibbles, Winograd, Bf16x3 };
+/// channels at the points of winograd_shape.h.
+enum class PanelForm : uint8_t { Terms, Quads, Pairs, Taps, Nibbles, Winograd };
 
 /// Elements of a matrix of so many columns and terms in panels. `run`: as Packing has it; not of taps and Winograd's.
 int64_t elements_of_panels(PanelForm form, int64_t columns, int64_t terms, int64_t run);
@@ -29,7 +29,7 @@ struct Packing {
   std::vector<Axis> k;
   int64_t base_offset = 0;
   PanelForm form = PanelForm::Terms;
-  int64_t run = 0;  // of quads and pairs: the terms of a segment; of taps: their shifts; of Bf16x3: parts
+  int64_t run = 0;  // of quads and pairs: the terms of a segment; of taps: their shifts
   int64_t k_total() const;
   int64_t elements() const;  // of all panels
   bool operator==(const Packing&) const = default;
@@ -39,8 +39,6 @@ Expr panel_offset(Expr column, Expr term, int64_t terms);
 /// The same of quads and of pairs: `term` counts those of a segment, of which each panel has `segments` of `terms`.
 Expr quad_offset(Expr column, Expr segment, Expr term, int64_t segments, int64_t terms);
 Expr pair_offset(Expr column, Expr segment, Expr term, int64_t segments, int64_t terms);
-/// The same of a part of a term, one of so many; `term` counts the terms of the sum.
-Expr bf16x3_offset(Expr column, Expr term, int64_t part, int64_t terms, int64_t parts);
 /// The same of taps, of which each segment has so many.
 Expr tap_offset(Expr column, Expr segment, Expr tap, int64_t segments, int64_t taps, int64_t shifts);
 /// Where the panels of a matrix have an element; nullopt where they are not those of all of a matrix of these dims.

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "runtime/kernels/bf16x3_shape.h"
 #include "runtime/kernels/depthwise_shape.h"
 #include "runtime/kernels/winograd_shape.h"
 
@@ -21,7 +20,6 @@ std::string describe(const Packing& p) {
     case PanelForm::Taps: return s + fmt::format(" in {} shifts", p.run);
     case PanelForm::Nibbles: return s + " in nibbles";
     case PanelForm::Winograd: return s + " by Winograd";
-    case PanelForm::Bf16x3: return s + fmt::format(" in {} parts", p.run);
   }
   return s;
 }
@@ -102,16 +100,6 @@ Tensor at_points(const Tensor& t, const Packing& p) {
   return out;
 }
 
-Tensor in_parts(const Tensor& t, const Packing& p, const std::vector<int64_t>& rows) {
-  Tensor out(DType::bf16, {p.elements()});
-  rt::pack_bf16x3(
-      reinterpret_cast<rt::bfloat*>(out.mutable_bytes().data()), p.column.extent, p.k_total(), p.run,
-      [&](int64_t term, int64_t column) {
-        return static_cast<float>(t.get(p.base_offset + rows[static_cast<size_t>(term)] + column * p.column.stride));
-      });
-  return out;
-}
-
 Tensor pack_terms(const Tensor& t, const Packing& p, const std::vector<int64_t>& rows) {
   Tensor out(t.dtype(), {p.elements()});
   auto pack = [&]<class T>(T) {
@@ -141,7 +129,6 @@ Tensor pack_panels(const Tensor& t, const Packing& p) {
     case PanelForm::Taps: return pack_taps(t, p, rows);
     case PanelForm::Nibbles: return pack_nibbles(t, p, rows);
     case PanelForm::Winograd: return at_points(t, p);
-    case PanelForm::Bf16x3: return in_parts(t, p, rows);
   }
   return pack_terms(t, p, rows);
 }

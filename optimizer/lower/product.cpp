@@ -126,10 +126,8 @@ LoweredKernel lower_product(const Graph& g, const Layouts& layouts, ValueId outp
   LoweredKernel l;
   Kernel& k = l.kernel;
   const auto add = [&](Operand o) {
-    const PanelForm form = o.packing ? o.packing->form : PanelForm::Terms;
-    k.operands.push_back(form == PanelForm::Winograd ? DType::f32
-                         : form == PanelForm::Bf16x3 ? DType::bf16
-                                                     : g.type(o.value).dtype);
+    const bool at_points = o.packing && o.packing->form == PanelForm::Winograd;
+    k.operands.push_back(at_points ? DType::f32 : g.type(o.value).dtype);
     l.operands.push_back(std::move(o));
     return static_cast<uint32_t>(l.operands.size() - 1);
   };
@@ -212,21 +210,6 @@ void put_panels(Kernel& k) {
   k.accumulated = rewrite(k.accumulated, [&](Expr e) {
     const bool is_b = e.op() == Op::Read && e.operand() == Product::kB;
     return is_b ? read_at(Product::kB, e.type(), at, boolean(true), zero(e.type())) : e;
-  });
-}
-
-void put_parts(Kernel& k, int64_t parts) {
-  const Product p(k);
-  std::vector<Expr> folds = p.segments;
-  folds.push_back(p.k);
-  const auto part = [&](int64_t number) {
-    const Expr at = bf16x3_offset(p.column, linear(folds), number, p.terms(), parts);
-    return cast(read_at(Product::kB, DType::bf16, at, boolean(true), zero(DType::bf16)), DType::f32);
-  };
-  Expr sum = part(parts - 1);  // the largest floats' first two are more than any float
-  for (int64_t number = parts - 2; number >= 0; --number) sum = sum + part(number);
-  k.accumulated = rewrite(k.accumulated, [&](Expr e) {
-    return e.op() == Op::Read && e.operand() == Product::kB ? cast(sum, e.type()) : e;
   });
 }
 

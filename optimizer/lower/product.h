@@ -42,8 +42,6 @@ inline constexpr int64_t kInPanelsOfPairs = rt::kPair;
 /// Until then a packed `b` is a matrix of rows of terms, one after another for each group: its panels are put in its
 /// place.
 void put_panels(Kernel& k);
-/// The same of panels with terms in three parts, whose sum takes the place of each.
-void put_parts(Kernel& k, int64_t parts);
 
 /// The parts of a kernel whose sum has been taken. Offsets are affine in the axes and the variables of the sum, but b's
 /// where it is packed; k has coefficient 1 in a's.

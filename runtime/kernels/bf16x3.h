@@ -1,26 +1,27 @@
 // bf16x3: out(i.., row, col) = epilogue(sum over segments and k of A * B), sums of f32 as contract has them, by tile
 // registers (AMX) that multiply bf16: each float in three parts (bf16x3_shape.h), six products of which are summed in
 // f32. Rows of all outer points are one after another; those of a band are brought into parts, a block of terms at a
-// time, and multiplied with all columns. A step's smaller products come first; blocks are summed by themselves, as
-// contract does, and errors are smaller than those of sums of f32. A processor multiplies bf16 some sixteen times as
-// fast as it multiplies f32, so this is bound by a sixth of that, by the way of the weights from memory, or by what is
-// made of few columns. Sums that are no numbers are computed anew term by term: an infinite float has no parts. A float
-// below 2^-102, of the rows, the weights or their products, has fewer bits than it had, one below 2^-126 none.
+// time, and multiplied with all columns, whose weights are brought into parts a tile's width at a time. A step's
+// smaller products come first; blocks are summed by themselves, as contract does, and errors are smaller than those of
+// sums of f32. A processor multiplies bf16 some sixteen times as fast as it multiplies f32, so this is bound by a sixth
+// of that, by the way of the weights from memory, or by what is made of few columns. Sums that are no numbers are
+// computed anew term by term: an infinite float has no parts. A float below 2^-102, of the rows, the weights or their
+// products, has fewer bits than it had, one below 2^-126 none.
 #pragma once
 #include "runtime/kernels/bf16x3_products.h"
-#include "runtime/kernels/contract_operands.h"
+#include "runtime/kernels/contract.h"
 
 namespace rt {
 
 #if !defined(RT_KERNEL)
 namespace detail {
 
-template <int MR, int NV, int Band, int Parts, bool Ahead, int R, int S, class M, class N, class K, class Epilogue>
+template <int MR, int NV, int Band, class T, int R, int S, class M, class N, class K, class Epilogue>
 struct Bf16x3 {
-  using Products = ProductsInParts<MR, NV, Parts>;
+  using Weights = WeightsToParts<T>;
+  using Products = ProductsInParts<MR, NV, Weights::kParts>;
   using V = typename Products::Sums::V;
   static constexpr i64 kStepOfRows = Products::kStepOfRows, kStepOfPanel = Products::kStepOfPanel;
-  static constexpr i64 kLine = 64 / sizeof(bfloat);  // of the caches
 
   const Call& call;
   Extents<R> outer;
@@ -29,7 +30,7 @@ struct Bf16x3 {
   N n;
   K k;
   MatrixA<f32, R, S> a;
-  const bfloat* weights;
+  const T* weights;
   Epilogue& epilogue;
 
   RT_FN i64 terms() const { return points_of(segments) * k; }
@@ -103,39 +104,15 @@ struct Bf16x3 {
       for (i64 i = row * kStepTerms; i < Products::kPartOfRows; ++i) to[s * Products::kPartOfRows + i].bits = 0;
   }
 
-  // The next weights, brought from memory into the second cache while a tile is summed: so many lines of each panel
-  // before each of a step's products.
-  struct Next {
-    const bfloat* at;
-    i64 panel_step, lines;
-    template <int W>
-    RT_FN void bring(int product) const {
-      if constexpr (Ahead) {
-        const bfloat* line = at + product * lines * kLine;
-        RT_ROLLED
-        for (i64 i = 0; i < lines; ++i, line += kLine)
-          for (int j = 0; j < W; ++j) __builtin_prefetch(line + j * panel_step, 0, 2);
-      }
-    }
-    RT_FN void step() { at += kStepOfPanel; }
-  };
-
   // ---- sums
   // Of one row and a panel's columns, term by term.
   RT_FN V sum_anew(const f32* row, i64 panel) const {
     V total{}, sum{};
-    const bfloat* const from = weights + panel * bf16x3_panel_elements(terms(), Parts);
+    const T* const from = weights + panel * terms() * kPanel;
     RT_ROLLED
     for (i64 t = 0; t < terms(); ++t) {
       if (t % kSumBlock == 0) total += sum, sum = V{};
-      f32 w[kPanel];
-      RT_ROLLED
-      for (i64 l = 0; l < kPanel; ++l) {
-        w[l] = 0;  // the largest floats' first two parts are more than any float
-        RT_ROLLED
-        for (int part = Parts - 1; part >= 0; --part) w[l] += to_float(from[bf16x3_offset(t, l, part, Parts)]);
-      }
-      sum = fma<V>(splat<V>(row[offset_of(t)]), load_next<f32, kPanel>(w), sum);
+      sum = fma<V>(splat<V>(row[offset_of(t)]), load_next<T, kPanel>(from + t * kPanel), sum);
     }
     return total + sum;
   }
@@ -184,58 +161,76 @@ struct Bf16x3 {
     }
     if (block.ends) store_sums<W>(sums, tile, panel);
   }
-  // `tiles` of a band from number `tile` on, by the panels of W columns from `panel` on. A tile's sums are finished in
-  // the midst of the next one's products, which do not wait for that.
+  // The panels of W columns from `panel` on, on their way into parts.
+  RT_FN Weights weights_of(const Block& block, i64 panel, i64 width, bfloat* to) const {
+    const T* const from = weights + (panel * terms() + block.first) * kPanel;
+    return {from, terms() * kPanel, terms() - block.first, block.steps, to, width};
+  }
+  // `tiles` of a band from number `tile` on, by the W panels from `panel` on. A tile's sums are finished in the midst
+  // of the next one's products, which do not wait for that, and the next weights brought into parts.
   template <int W>
-  RT_FN void column(const bfloat* staged, f32* totals, const Block& block, i64 tile, i64 tiles, i64 panel) const {
-    const i64 panel_step = bf16x3_panel_elements(terms(), Parts), half = block.steps / 2;
-    const bfloat* const panels = weights + panel * panel_step + block.first / kStepTerms * kStepOfPanel;
-    const i64 lines = round_up_div(kStepOfPanel / kLine / Products::kProducts, tiles);  // a tile's share
+  RT_FN void column(const bfloat* staged, const bfloat* panels, f32* totals, const Block& block, i64 tile, i64 tiles,
+                    i64 panel, Weights& next) const {
+    const i64 panel_step = block.steps * kStepOfPanel, half = block.steps / 2;
+    const i64 pairs = round_up_div(next.panels * Weights::kPairs, Products::kProducts * tiles);  // a product's share
     V sums[2][MR * W];
     RT_ROLLED
     for (i64 i = 0; i <= tiles; ++i) {
-      Next next{panels + W * panel_step + i * lines * Products::kProducts * kLine, panel_step, lines};
       const bfloat* const rows = staged + i * block.steps * kStepOfRows;
       if (i < tiles) {
         Products::template clear<W>();
-        Products::template multiply_steps<W>(rows, panels, panel_step, 0, half, next);
+        Products::template multiply_steps<W>(rows, panels, panel_step, 0, half, next, pairs);
       }
       if (i > 0)
         finish<W>(sums[(i - 1) % 2], reinterpret_cast<V*>(totals + ((i - 1) * panels_of(n) + panel) * MR * kPanel),
                   block, tile + i - 1, panel);
       if (i < tiles) {
-        Products::template multiply_steps<W>(rows, panels, panel_step, half, block.steps, next);
+        Products::template multiply_steps<W>(rows, panels, panel_step, half, block.steps, next, pairs);
         Products::template put<W>(reinterpret_cast<f32*>(sums[i % 2]), W * kPanel);
       }
+    }
+  }
+  // A band's tiles, in parts, by columns [first, end) of the split.
+  RT_FN void columns(const TileSplit& split, i64 first, i64 end, const bfloat* staged, bfloat* panels, f32* totals,
+                     const Block& block, i64 tile, i64 tiles) const {
+    const i64 column_elements = NV * block.steps * kStepOfPanel;
+    Weights next = weights_of(block, split.begin(first), split.size_of(first), panels);
+    next.bring_all();
+    RT_ROLLED
+    for (i64 c = first; c < end; ++c) {
+      const bfloat* const its = panels + (c - first) % 2 * column_elements;
+      next = weights_of(block, split.begin(c + 1), c + 1 < end ? split.size_of(c + 1) : 0,
+                        panels + (c + 1 - first) % 2 * column_elements);
+      each_size<NV, Constant<panels_of(N::value)>>(split, c, [&](auto size) __attribute__((always_inline)) {
+        column<size.value>(staged, its, totals, block, tile, tiles, split.begin(c), next);
+      });
     }
   }
   RT_FN void run() const {
     const i64 tiles = round_up_div(rows(), MR), band_tiles = Band < tiles ? Band : tiles;
     if (tiles == 0) return;
     const i64 bands = round_up_div(tiles, band_tiles), steps = bf16x3_steps(terms());
-    const TileSplit columns = split_columns<NV>(n);
+    const i64 block_steps = steps < kBlockSteps ? steps : kBlockSteps;
+    const TileSplit split = split_columns<NV>(n);
     i64& band_in_parts = *static_cast<i64*>(call.scratch);
     if (!call.again) band_in_parts = -1;
     bfloat* const staged = reinterpret_cast<bfloat*>(static_cast<char*>(call.scratch) + kBandNumber);
-    f32* const totals =
-        reinterpret_cast<f32*>(staged + band_tiles * (steps < kBlockSteps ? steps : kBlockSteps) * kStepOfRows);
-    const i64 units = bands * columns.parts, end = units * (call.chunk + 1) / call.chunks;
+    bfloat* const panels = staged + band_tiles * block_steps * kStepOfRows;
+    f32* const totals = reinterpret_cast<f32*>(panels + 2 * NV * block_steps * kStepOfPanel);
+    const i64 units = bands * split.parts, end = units * (call.chunk + 1) / call.chunks;
     RT_ROLLED
     for (i64 u = units * call.chunk / call.chunks, next; u < end; u = next) {
-      const i64 band = u / columns.parts, tile = band * band_tiles;
+      const i64 band = u / split.parts, tile = band * band_tiles;
       const i64 count = tiles - tile < band_tiles ? tiles - tile : band_tiles;
-      next = (band + 1) * columns.parts < end ? (band + 1) * columns.parts : end;
+      next = (band + 1) * split.parts < end ? (band + 1) * split.parts : end;
       RT_ROLLED
       for (i64 step = 0; step < steps; step += kBlockSteps) {
         const i64 its_steps = steps - step < kBlockSteps ? steps - step : kBlockSteps;
         const Block block{step * kStepTerms, its_steps, step == 0, step + its_steps == steps};
         if (band_in_parts != band) stage(tile, count, block.first, block.steps, staged);
         band_in_parts = block.begins && block.ends ? band : -1;
-        RT_ROLLED
-        for (i64 c = u % columns.parts; c < u % columns.parts + next - u; ++c)
-          each_size<NV, Constant<panels_of(N::value)>>(columns, c, [&](auto size) __attribute__((always_inline)) {
-            column<size.value>(staged, totals, block, tile, count, columns.begin(c));
-          });
+        const i64 first = u % split.parts;
+        columns(split, first, first + next - u, staged, panels, totals, block, tile, count);
       }
     }
   }
@@ -244,12 +239,18 @@ struct Bf16x3 {
 }  // namespace detail
 
 // Tiles of MR rows by NV panels of 16 columns, `Band` of which, one below another, are in parts at once; n and k are
-// constants. Parts: of a weight. Ahead: the next panels come from memory while those before them are multiplied. Chunks
-// share the columns of the bands.
-template <int MR, int NV, int Band, int Parts, bool Ahead, int R, int S, class M, class N, class K, class Epilogue>
+// constants, weights contract's panels of f32 or f16. Fewer rows than `Few` do not pay for the weights' parts: they are
+// contract's. Chunks share the columns of the bands.
+template <int MR, int NV, int Band, int Few = 0, int R, int S, class M, class N, class K, class T, class Epilogue>
 RT_FN void bf16x3(const Call& call, Extents<R> outer, Extents<S> segments, M m, N n, K k, MatrixA<f32, R, S> a,
-                  const bfloat* weights, Epilogue epilogue) {
-  using Loops = detail::Bf16x3<MR, NV, Band, Parts, Ahead, R, S, M, N, K, Epilogue>;
+                  const T* weights, Epilogue epilogue) {
+  using Loops = detail::Bf16x3<MR, NV, Band, T, R, S, M, N, K, Epilogue>;
+  if constexpr (Few > 0) {
+    constexpr Tile few = bf16x3_few_rows(Few, N::value);
+    if (detail::points_of<R>(outer) * m < Few)
+      return contract<few.rows, few.vectors>(call, outer, segments, m, n, k, a, packed_b(weights, Strides<R>{}),
+                                             epilogue);
+  }
   const detail::TileRegisters registers(Loops::Products::shapes());
   Loops{call, outer, segments, m, n, k, a, weights, epilogue}.run();
 }

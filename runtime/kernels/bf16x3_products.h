@@ -1,6 +1,6 @@
 // Products of floats in parts (bf16x3_shape.h) by tile registers, for a tile of MR rows by up to NV panels of 16
 // columns: rows stand as [step][high, middle, low][MR][32], panels as [step][their parts][16 pairs][16][2]. Parts: of a
-// panel's numbers.
+// weight.
 #pragma once
 #include "runtime/kernels/bf16x3_shape.h"
 #include "runtime/kernels/contract_amx.h"
@@ -26,10 +26,54 @@ RT_FN void store_parts(const f32* from, bfloat* to, i64 part_step) {
   store_parts(load_next<f32, 16>(from), load_next<f32, 16>(from + 16), to, part_step);
 }
 
-struct NothingAhead {
-  template <int W>
-  RT_FN void bring(int) {}
-  RT_FN void step() {}
+// Two terms of a panel's columns, pairs of which stand side by side in its parts.
+template <int Parts>
+RT_FN void store_parts_of_pair(vec<f32, 16> x, vec<f32, 16> y, bfloat* to) {
+  using Floats = vec<f32, 16>;
+  using Words = vec<u32, 16>;
+  constexpr u32 kHigh = 0xffff0000u;
+  for (int part = 0; part < Parts; ++part) {
+    const u32 rounds = part < Parts - 1 ? 0x8000u : 0;  // what is left at the end has no more bits than a part
+    const Words of_x = (Words)x + rounds, of_y = (Words)y + rounds, both = of_x >> 16 | (of_y & kHigh);
+    __builtin_memcpy(to + part * kPartElements, &both, sizeof both);
+    x -= (Floats)(of_x & kHigh), y -= (Floats)(of_y & kHigh);
+  }
+}
+
+// Panels on their way into parts, from contract's panels of T, a pair of terms after another: those of `steps` steps,
+// beyond the last of which `terms` zeros stand. Brought from memory so many pairs ahead.
+template <class T>
+struct WeightsToParts {
+  static constexpr int kParts = bf16x3_parts(kIsHalf<T>);
+  static constexpr i64 kStepOfPanel = kParts * kPartElements, kPairs = kStepTerms / kPair;  // of a step
+  static constexpr i64 kPairsAhead = 2 * kPairs;
+
+  const T* from;
+  i64 panel_elements, terms, steps;
+  bfloat* to;
+  i64 panels, pair = 0;
+
+  RT_FN void bring(i64 count) {
+    RT_ROLLED
+    for (; count > 0 && panels > 0; --count) next();
+  }
+  RT_FN void bring_all() {
+    RT_ROLLED
+    while (panels > 0) next();
+  }
+
+ private:
+  RT_FN void next() {
+    const T* const its = from + pair * kPairRow;
+    bfloat* const at = to + pair / kPairs * kStepOfPanel + pair % kPairs * kPairRow;
+    const auto row = [&](i64 term) RT_INLINE {
+      return pair * kPair + term < terms ? load_next<T, kPanel>(its + term * kPanel) : vec<f32, kPanel>{};
+    };
+    for (int line = 0; line < kPairRow * i64(sizeof(T)); line += 64)
+      __builtin_prefetch(reinterpret_cast<const char*>(its + kPairsAhead * kPairRow) + line, 0, 2);
+    store_parts_of_pair<kParts>(row(0), row(1), at);
+    if (++pair == steps * kPairs) from += panel_elements, to += steps * kStepOfPanel, pair = 0, --panels;
+  }
 };
 
 template <int MR, int NV, int Parts = kParts16>
@@ -52,26 +96,25 @@ struct ProductsInParts {
   RT_FN static void clear() {
     clear(indices<kBlocks * W>{});
   }
-  // Adds the products of steps [s, end), a step's smaller ones first; before each of a step's kProducts `ahead` brings
-  // its part of what comes next.
-  template <int W, class Next>
+  // Adds the products of steps [s, end), a step's smaller ones first; before each of a step's kProducts so many pairs
+  // of the next weights are parted.
+  template <int W, class T>
   RT_FN static void multiply_steps(const bfloat* rows, const bfloat* panels, i64 panel_step, i64 s, i64 end,
-                                   Next& ahead) {
+                                   WeightsToParts<T>& next, i64 pairs) {
     enum { kHigh, kMiddle, kLow };
     constexpr indices<kBlocks> down{};
     constexpr indices<W> across{};
     constexpr indices<kBlocks * W> sums{};
     RT_ROLLED
-    for (; s < end; ++s, ahead.step()) {
+    for (; s < end; ++s) {
       const bfloat *const x = rows + s * kStepOfRows, *const w = panels + s * kStepOfPanel;
       load_rows(down, x, kHigh);
-      if constexpr (Parts > kLow)
-        load_panels(across, w, panel_step, kLow), ahead.template bring<W>(5), multiply<W>(sums);
-      load_panels(across, w, panel_step, kMiddle), ahead.template bring<W>(0), multiply<W>(sums);
-      load_rows(down, x, kMiddle), ahead.template bring<W>(1), multiply<W>(sums);
-      load_panels(across, w, panel_step, kHigh), ahead.template bring<W>(2), multiply<W>(sums);
-      load_rows(down, x, kLow), ahead.template bring<W>(3), multiply<W>(sums);
-      load_rows(down, x, kHigh), ahead.template bring<W>(4), multiply<W>(sums);
+      if constexpr (Parts > kLow) load_panels(across, w, panel_step, kLow), next.bring(pairs), multiply<W>(sums);
+      load_panels(across, w, panel_step, kMiddle), next.bring(pairs), multiply<W>(sums);
+      load_rows(down, x, kMiddle), next.bring(pairs), multiply<W>(sums);
+      load_panels(across, w, panel_step, kHigh), next.bring(pairs), multiply<W>(sums);
+      load_rows(down, x, kLow), next.bring(pairs), multiply<W>(sums);
+      load_rows(down, x, kHigh), next.bring(pairs), multiply<W>(sums);
     }
   }
   // The sums to memory, rows so many floats apart.

@@ -80,6 +80,7 @@ constexpr i64 one_width(i64 total, i64 limit) {
 struct TileSplit {
   i64 parts, full, size, rest;
   constexpr i64 begin(i64 part) const { return part <= full ? part * size : full * size + (part - full) * rest; }
+  constexpr i64 size_of(i64 part) const { return part < full ? size : rest; }
 };
 constexpr TileSplit split_tiles(i64 total, i64 size) {
   const i64 parts = round_up_div(total, size), missing = parts * size - total;

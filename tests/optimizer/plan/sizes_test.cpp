@@ -50,7 +50,8 @@ struct Sizes {
 
 void check(const Graph& g, const Sizes& sizes, const std::vector<std::string_view>& families) {
   std::set<std::string_view> chosen;
-  for (const Target& target : {*find_target("x86-64-v3"), *find_target("x86-64-v4"), gpu_target({"ptx"})}) {
+  for (const Target& target :
+       {*find_target("x86-64-v3"), *find_target("x86-64-v4"), *find_target("x86-64-v4-amx"), gpu_target({"ptx"})}) {
     const Module m = plan_graph(g, "", target);
     for (const Kernel& k : m.plans[0].kernels) chosen.insert(k.family->name());
     for (const DimBinding& size : sizes.tried) {
@@ -90,6 +91,11 @@ const Sizes kImages{{{"x", {"N", "", "H", "W"}}},
                      {{"N", 1}, {"H", 23}, {"W", 8}},
                      {{"N", 3}, {"H", 40}, {"W", 40}}}};
 
+TEST(Sizes, RowsByWeightsInParts) {
+  const Sizes rows{{{"x", {"N", ""}}}, {{"N", {1, 512}}}, {{{"N", 1}}, {{"N", 15}}, {{"N", 100}}}};
+  check({"input x f32[2x128]", "const w f32[128x160] = rand:1", "a = MatMul(x, w)", "y = Relu(a)", "output y"}, rows,
+        {"bf16x3"});
+}
 TEST(Sizes, DepthwiseConvolutionAndPool) {
   check({"input x f32[1x5x8x8]", "const v f32[24x5x1x1] = rand:1", "a = Conv(x, v)", "const w f32[24x1x3x3] = rand:2",
          "b = Conv(a, w) group=24 pads=[1, 1, 1, 1]", "c = Relu(b)",

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
+#include <type_traits>
 #include <vector>
 
 #include "runtime/kernels/bf16x3.h"
@@ -59,9 +60,10 @@ struct Sizes {  // `points` of `m` rows each by weights of [segments][k][n]
 };
 
 // M rows by N columns of K terms in S axes of segments, by tiles of MR by NV, `Band` below another. Weights of two
-// parts have the bits of f16.
-template <int MR, int NV, int Band, bool Ahead, i64 M, i64 N, i64 K, int S, int Parts = 3>
+// parts have the bits of f16. Fewer rows than Few are contract's.
+template <int MR, int NV, int Band, i64 M, i64 N, i64 K, int S, int Parts = 3, int Few = 0>
 struct Problem {
+  using Weight = std::conditional_t<Parts == 2, rt::half, float>;
   Sizes s;
   Floats a, w;  // w: [terms][n]
 
@@ -75,7 +77,7 @@ struct Problem {
   std::string text() const {
     return std::to_string(s.points) + " x m=" + std::to_string(M) + " n=" + std::to_string(N) +
            " k=" + std::to_string(K) + " segments=" + std::to_string(s.segments) + " tile=" + std::to_string(MR) + "x" +
-           std::to_string(NV) + " bands of " + std::to_string(Band) + (Ahead ? " ahead" : "");
+           std::to_string(NV) + " bands of " + std::to_string(Band);
   }
   std::string at(i64 row, i64 column, double is, double wanted) const {
     return text() + ": row " + std::to_string(row) + ", column " + std::to_string(column) + " is off by " +
@@ -97,19 +99,24 @@ struct Problem {
   }
   // `rows`: M, as a constant or not. A thread that has a chunk after another of the same band finds its rows in parts.
   __attribute__((noinline)) Floats run(int chunks, auto rows_of_point) const {
-    std::vector<rt::bfloat> parts(rt::bf16x3_elements(N, s.terms(), Parts));
-    rt::pack_bf16x3(parts.data(), N, s.terms(), Parts, [&](i64 t, i64 column) { return w[t * N + column]; });
+    std::vector<Weight> panels(rt::packed_b_elements(N, s.terms()));
+    rt::pack_b(panels.data(), N, s.terms(), [&](i64 t, i64 column) {
+      if constexpr (Parts == 2) {
+        return rt::to_half(w[t * N + column]);
+      } else {
+        return w[t * N + column];
+      }
+    });
     const Guarded<float> rows(a);
-    const Guarded<rt::bfloat> weights(parts);
-    const Guarded<char> scratch(std::vector<char>(rt::bf16x3_scratch_bytes(MR * Band, N, s.terms()), -1));
+    const Guarded<Weight> weights(panels);
+    const Guarded<char> scratch(std::vector<char>(rt::bf16x3_scratch_bytes({MR, NV}, Band, N, s.terms()), -1));
     Floats got(s.out_elements());
     in_chunks(chunks, reinterpret_cast<float*>(scratch.data()), [&](rt::Call call) {
       call.again = call.chunk > 0;
       with_axes([&](auto segments, auto strides) {
-        rt::bf16x3<MR, NV, Band, Parts, Ahead>(
-            call, rt::extents(s.points), segments, rows_of_point, rt::c<N>, rt::c<K>,
-            rt::matrix_a(rows.data(), rt::strides(s.point_stride()), s.row_stride, strides), weights.data(),
-            adds_to(got));
+        rt::bf16x3<MR, NV, Band, Few>(call, rt::extents(s.points), segments, rows_of_point, rt::c<N>, rt::c<K>,
+                                      rt::matrix_a(rows.data(), rt::strides(s.point_stride()), s.row_stride, strides),
+                                      weights.data(), adds_to(got));
       });
     });
     return got;
@@ -179,20 +186,19 @@ struct Problem {
   }
 };
 
-template <int MR, int NV, int Band, bool Ahead, i64 M, i64 N, i64 K, int S = 0, int Parts = 3>
+template <int MR, int NV, int Band, i64 M, i64 N, i64 K, int S = 0, int Parts = 3>
 std::string one(i64 points = 1, i64 segments = 1) {
-  return Problem<MR, NV, Band, Ahead, M, N, K, S, Parts>({M, N, K, segments, points}).compare();
+  return Problem<MR, NV, Band, M, N, K, S, Parts>({M, N, K, segments, points}).compare();
 }
 
 // Fewer than a step, steps with and without a rest, blocks of 1024 with and without one.
 std::string terms() {
   for (std::string d :
-       {one<32, 2, 1, false, 32, 32, 1>(), one<32, 2, 1, false, 32, 32, 7>(), one<32, 2, 1, false, 32, 32, 31>(),
-        one<32, 2, 1, false, 32, 32, 32>(), one<32, 2, 1, false, 32, 32, 33>(), one<32, 2, 1, false, 32, 32, 64>(),
-        one<32, 2, 1, false, 32, 32, 100>(), one<32, 2, 1, false, 32, 32, 1023>(), one<32, 2, 1, false, 32, 32, 1024>(),
-        one<32, 2, 1, false, 32, 32, 1025>(), one<32, 2, 2, true, 70, 33, 2050>(), one<16, 3, 1, true, 16, 96, 3072>(),
-        one<48, 1, 2, false, 96, 16, 5001>(), one<32, 2, 1, true, 50, 33, 100, 0, 2>(),
-        one<16, 3, 2, false, 50, 50, 1100, 0, 2>()})
+       {one<32, 2, 1, 32, 32, 1>(), one<32, 2, 1, 32, 32, 7>(), one<32, 2, 1, 32, 32, 31>(),
+        one<32, 2, 1, 32, 32, 32>(), one<32, 2, 1, 32, 32, 33>(), one<32, 2, 1, 32, 32, 64>(),
+        one<32, 2, 1, 32, 32, 100>(), one<32, 2, 1, 32, 32, 1023>(), one<32, 2, 1, 32, 32, 1024>(),
+        one<32, 2, 1, 32, 32, 1025>(), one<32, 2, 2, 70, 33, 2050>(), one<16, 3, 1, 16, 96, 3072>(),
+        one<48, 1, 2, 96, 16, 5001>(), one<32, 2, 1, 50, 33, 100, 0, 2>(), one<16, 3, 2, 50, 50, 1100, 0, 2>()})
     if (!d.empty()) return d;
   return "";
 }
@@ -204,7 +210,7 @@ std::string segments_of() {
     Sizes apart{33, 40, K, count}, overlapping = apart;
     overlapping.row_stride = 2, overlapping.segment_stride = K + 5;
     for (const Sizes& s : {apart, overlapping}) {
-      const Problem<17, 2, 2, true, 33, 40, K, 1> p(s);
+      const Problem<17, 2, 2, 33, 40, K, 1> p(s);
       if (auto d = p.compare(); !d.empty()) return d;
     }
   }
@@ -221,29 +227,38 @@ std::string segments() {
 // no panel, or no tile; fewer rows than a tile has.
 std::string tile_edges() {
   for (std::string d :
-       {one<1, 3, 1, false, 1, 100, 70>(), one<1, 2, 3, true, 3, 17, 70>(), one<7, 2, 1, false, 10, 50, 70>(),
-        one<16, 3, 2, true, 41, 64, 70>(), one<25, 2, 1, false, 25, 33, 70>(), one<25, 2, 1, true, 33, 1, 70>(),
-        one<32, 2, 3, true, 65, 80, 70>(), one<33, 1, 1, false, 34, 31, 70>(), one<47, 1, 1, true, 100, 48, 70>(),
-        one<48, 1, 2, false, 49, 15, 70>(), one<32, 2, 1, true, 5, 40, 70>(), one<48, 1, 2, false, 1, 40, 1100>(),
-        one<16, 3, 1, true, 3, 50, 24, 1>(4, 3)})
+       {one<1, 3, 1, 1, 100, 70>(), one<1, 2, 3, 3, 17, 70>(), one<7, 2, 1, 10, 50, 70>(), one<16, 3, 2, 41, 64, 70>(),
+        one<25, 2, 1, 25, 33, 70>(), one<25, 2, 1, 33, 1, 70>(), one<32, 2, 3, 65, 80, 70>(),
+        one<33, 1, 1, 34, 31, 70>(), one<47, 1, 1, 100, 48, 70>(), one<48, 1, 2, 49, 15, 70>(),
+        one<32, 2, 1, 5, 40, 70>(), one<48, 1, 2, 1, 40, 1100>(), one<16, 3, 1, 3, 50, 24, 1>(4, 3)})
     if (!d.empty()) return d;
   return "";
 }
 
 // Fewer rows at a point than a tile has, so that tiles begin and end anywhere; and more.
 std::string outer_axes() {
-  for (std::string d : {one<32, 2, 1, false, 1, 33, 40>(50), one<32, 2, 2, true, 3, 33, 40>(11),
-                        one<31, 2, 3, true, 5, 48, 64, 1>(25, 3), one<16, 3, 2, false, 7, 64, 20, 1>(9, 5),
-                        one<48, 1, 1, true, 60, 16, 40>(2)})
+  for (std::string d : {one<32, 2, 1, 1, 33, 40>(50), one<32, 2, 2, 3, 33, 40>(11), one<31, 2, 3, 5, 48, 64, 1>(25, 3),
+                        one<16, 3, 2, 7, 64, 20, 1>(9, 5), one<48, 1, 1, 60, 16, 40>(2)})
+    if (!d.empty()) return d;
+  return "";
+}
+
+// Rows below and above the number from which on they are multiplied in parts; of one point and of several.
+std::string few_rows() {
+  constexpr int kFew = 16;
+  const auto of = []<i64 M>(rt::Constant<M>, i64 points) {
+    return Problem<32, 2, 2, M, 50, 1100, 0, 3, kFew>({M, 50, 1100, 1, points}).compare();
+  };
+  for (std::string d : {of(rt::c<1>, 1), of(rt::c<15>, 1), of(rt::c<16>, 1), of(rt::c<40>, 1), of(rt::c<1>, 15),
+                        of(rt::c<1>, 16), of(rt::c<5>, 3), of(rt::c<5>, 4)})
     if (!d.empty()) return d;
   return "";
 }
 
 // Bands that divide the tiles and not, of one and of all; with sums of several blocks.
 std::string bands() {
-  for (std::string d :
-       {one<8, 2, 1, false, 50, 70, 1100>(), one<8, 2, 2, true, 50, 70, 1100>(), one<8, 2, 3, false, 50, 70, 1100>(),
-        one<8, 2, 7, true, 50, 70, 1100>(), one<8, 2, 100, true, 50, 70, 1100>(), one<8, 1, 4, true, 50, 70, 64>()})
+  for (std::string d : {one<8, 2, 1, 50, 70, 1100>(), one<8, 2, 2, 50, 70, 1100>(), one<8, 2, 3, 50, 70, 1100>(),
+                        one<8, 2, 7, 50, 70, 1100>(), one<8, 2, 100, 50, 70, 1100>(), one<8, 1, 4, 50, 70, 64>()})
     if (!d.empty()) return d;
   return "";
 }
@@ -251,7 +266,7 @@ std::string bands() {
 // Infinities and NaNs in rows and weights are as in sums of floats, and other rows and columns of the tile stay exact.
 template <i64 K>
 std::string no_numbers_of() {
-  using Its = Problem<32, 2, 2, true, 70, 40, K, 0>;
+  using Its = Problem<32, 2, 2, 70, 40, K, 0>;
   const auto with = [](auto change) {
     Its p({70, 40, K});
     change(p);
@@ -278,7 +293,7 @@ std::string largest_numbers() {
   for (float large : {FLT_MAX, -FLT_MAX, 0x1.fefffep127f, 0x1.ff0002p127f, 0x1.fep127f, 0x1.fffep127f})
     for (bool beside_none : {false, true})
       for (float times : {1.f, 0.5f, 0.99999994f}) {
-        Problem<32, 2, 1, false, 32, 40, 70, 0> p({32, 40, 70});
+        Problem<32, 2, 1, 32, 40, 70, 0> p({32, 40, 70});
         for (i64 t = 0; t < 70; ++t) {
           for (i64 column : {5, 33}) p.weight(t, column) = t == 9 ? large : 0;
           for (i64 row : {2, 30}) p.row(row, t) = t == 11 ? large : 0;
@@ -298,7 +313,7 @@ std::string smallest_numbers() {
   constexpr i64 kTerms = 70;
   for (int rows : {0, -60, -101, -110, -126, -140})
     for (int weights : {0, -40, -63, -101, -120, -140}) {
-      Problem<32, 2, 1, false, 40, 40, kTerms, 0> p({40, 40, kTerms});
+      Problem<32, 2, 1, 40, 40, kTerms, 0> p({40, 40, kTerms});
       for (float& x : p.a) x = std::ldexp(x, rows);
       for (float& x : p.w) x = std::ldexp(x, weights);
       Floats got;
@@ -317,7 +332,7 @@ std::string smallest_numbers() {
 
 }  // namespace
 
-extern const Cases CASES_NAME{terms, segments,   tile_edges,      outer_axes,
+extern const Cases CASES_NAME{terms, segments,   tile_edges,      outer_axes,      few_rows,
                               bands, no_numbers, largest_numbers, smallest_numbers};
 
 }  // namespace bf16x3_cases

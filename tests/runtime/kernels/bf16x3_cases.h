@@ -10,6 +10,7 @@ struct Cases {
   std::string (*segments)();
   std::string (*tile_edges)();
   std::string (*outer_axes)();
+  std::string (*few_rows)();
   std::string (*bands)();
   std::string (*no_numbers)();
   std::string (*largest_numbers)();

@@ -17,6 +17,7 @@ TEST_P(bf16x3, terms) { EXPECT_EQ(GetParam()->terms(), ""); }
 TEST_P(bf16x3, segments) { EXPECT_EQ(GetParam()->segments(), ""); }
 TEST_P(bf16x3, tile_edges) { EXPECT_EQ(GetParam()->tile_edges(), ""); }
 TEST_P(bf16x3, outer_axes) { EXPECT_EQ(GetParam()->outer_axes(), ""); }
+TEST_P(bf16x3, few_rows) { EXPECT_EQ(GetParam()->few_rows(), ""); }
 TEST_P(bf16x3, bands) { EXPECT_EQ(GetParam()->bands(), ""); }
 TEST_P(bf16x3, no_numbers) { EXPECT_EQ(GetParam()->no_numbers(), ""); }
 TEST_P(bf16x3, largest_numbers) { EXPECT_EQ(GetParam()->largest_numbers(), ""); }
