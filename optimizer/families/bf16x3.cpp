@@ -41,22 +41,32 @@ int64_t worthwhile_chunks(const Kernel& k, const Product& p, const Target& targe
   constexpr double kTimes = 1.5;
   return chunks_by_work(k, static_cast<double>(rows_of(p) * p.n() * p.terms()) / rt::kPanel / kTimes, target);
 }
-/// Into how many parts chunks divide a band's columns. A thread brings the rows of its chunks' bands into parts, which
-/// shall take little beside multiplying them: once for all chunks of a band, or, of more terms than a block, for each.
-int64_t column_parts(const Product& p) {
+constexpr int64_t kThreads = 8;  // that shall have a chunk each
+
+/// Into how many parts chunks may divide a band's columns. A thread brings the rows of its chunks' bands into parts,
+/// which shall take little beside multiplying them: once for all chunks of a band, or, of more terms than a block, for
+/// each.
+int64_t most_column_parts(const Product& p) {
   constexpr int64_t kFewestPanels = 24, kFewPanels = 4;
   const bool in_blocks = rt::bf16x3_steps(p.terms()) > rt::kBlockSteps;
   return std::max<int64_t>(1, rt::panels_of(p.n()) / (in_blocks ? kFewestPanels : kFewPanels));
+}
+/// Into how many they do: a chunk's first weights are parted while nothing is multiplied, so only threads that lack
+/// chunks make them smaller than this.
+int64_t column_parts(const Product& p, int64_t bands) {
+  constexpr int64_t kPanels = 8;
+  const int64_t large = rt::panels_of(p.n()) / kPanels, wanted = rt::round_up_div(kThreads, bands);
+  return std::min(most_column_parts(p), std::max(large, wanted));
 }
 
 /// Tiles one below another, for each band of which all weights are brought into parts: as many as have their rows, of a
 /// block of terms, in half of the second cache, unless threads would then lack chunks.
 int64_t band_of(const Kernel& k, const Product& p, const rt::Tile& tile, const Target& target) {
-  constexpr int64_t kThreads = 8, kLeast = 4;
+  constexpr int64_t kLeast = 4;
   const int64_t block = std::min(rt::bf16x3_steps(p.terms()), rt::kBlockSteps) * rt::kStepTerms;
   const int64_t bytes = tile.rows * block * rt::kParts16 * static_cast<int64_t>(sizeof(uint16_t));
   const int64_t tiles = rt::round_up_div(rows_of(p), tile.rows);
-  const int64_t bands = rt::round_up_div(std::min(kThreads, worthwhile_chunks(k, p, target)), column_parts(p));
+  const int64_t bands = rt::round_up_div(std::min(kThreads, worthwhile_chunks(k, p, target)), most_column_parts(p));
   const int64_t most = std::max<int64_t>(1, target.machine.l2_bytes / 2 / bytes);
   return rt::even_part(tiles, std::min(most, std::max(kLeast, tiles / bands)));
 }
@@ -155,7 +165,8 @@ class Bf16x3 final : public Family {
   bool chunks_share_weights() const override { return false; }
   int64_t chunks(const Kernel& k, const Target& target) const override {
     const Product p(k);
-    return std::min(bands_of(p, k.choice) * column_parts(p), worthwhile_chunks(k, p, target));
+    const int64_t bands = bands_of(p, k.choice);
+    return std::min(bands * column_parts(p, bands), worthwhile_chunks(k, p, target));
   }
 
   std::string details(const Kernel& k) const override {
