@@ -419,6 +419,13 @@ Expr rewrite(Expr root, const std::function<Expr(Expr)>& f) {
   return done.at(root);
 }
 
+FoldNest unfold(Expr fold) {
+  FoldNest nest{{}, fold};
+  const auto is_next = [&](Expr e) { return e.op() == Op::Fold && e.fold_kind() == fold.fold_kind(); };
+  for (; is_next(nest.body); nest.body = nest.body.arg(1)) nest.variables.push_back(nest.body.arg(0));
+  return nest;
+}
+
 Expr substitute(Expr root, std::span<const Expr> vars, std::span<const Expr> values) {
   if (vars.empty()) return root;
   std::map<uint64_t, Expr> by_number;

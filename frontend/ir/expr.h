@@ -204,6 +204,12 @@ Expr rewrite(Expr root, const std::function<Expr(Expr)>& f);
 Expr substitute(Expr root, std::span<const Expr> vars, std::span<const Expr> values);
 /// Calls `f` once for each distinct node under the roots, arguments before users.
 void visit(std::span<const Expr> roots, const std::function<void(Expr)>& f);
+/// The variables of nested folds of one kind, outermost first, and what they fold; of anything else none, and that.
+struct FoldNest {
+  std::vector<Expr> variables;
+  Expr body;
+};
+FoldNest unfold(Expr fold);
 std::string to_string(Expr e);  // nested text, for dumps and tests of small expressions
 
 /// The closed interval that an integer or bool expression lies in, as its type reads it; sums that may wrap have the

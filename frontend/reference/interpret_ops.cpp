@@ -57,6 +57,7 @@ bool float_unary(Op op, double* out, const double* a, int64_t n) {
     case Op::Neg: map(out, a, n, [](double x) { return -x; }); return true;
     case Op::Abs: map(out, a, n, [](double x) { return std::fabs(x); }); return true;
     case Op::Sqrt: map(out, a, n, [](double x) { return std::sqrt(x); }); return true;
+    case Op::ExpFlush:
     case Op::Exp: map(out, a, n, [](double x) { return std::exp(x); }); return true;
     case Op::Expm1: map(out, a, n, [](double x) { return std::expm1(x); }); return true;
     case Op::Log: map(out, a, n, [](double x) { return std::log(x); }); return true;

@@ -21,7 +21,7 @@ int64_t fewest(std::span<const Expr> variables) {
   return points;
 }
 
-struct Roles final : Match {  // wishes: `a`, and the weights in panels
+struct RolesInParts final : Match {  // wishes: `a`, and the weights in panels
   ContractMatch product;
   Expr column;  // of the output
 };
@@ -61,7 +61,7 @@ int64_t column_parts(const Product& p, int64_t bands) {
 
 /// Tiles one below another, for each band of which all weights are brought into parts: as many as have their rows, of a
 /// block of terms, in half of the second cache, unless threads would then lack chunks.
-int64_t band_of(const Kernel& k, const Product& p, const rt::Tile& tile, const Target& target) {
+int64_t band_in_parts(const Kernel& k, const Product& p, const rt::Tile& tile, const Target& target) {
   constexpr int64_t kLeast = 4;
   const int64_t block = std::min(rt::bf16x3_steps(p.terms()), rt::kBlockSteps) * rt::kStepTerms;
   const int64_t bytes = tile.rows * block * rt::kParts16 * static_cast<int64_t>(sizeof(uint16_t));
@@ -78,11 +78,12 @@ class Bf16x3 final : public Family {
   Matched match(const Problem& p) const override {
     constexpr int64_t kLikelyRows = 64, kFewestColumns = 6 * rt::kPanel, kFewestTerms = 2 * rt::kStepTerms;
     if (!p.target.machine.amx) return "the target has no tile registers";
+    if (p.target.keeps_size) return "its code is larger than a plain sum's";
     const Graph& g = p.graph;
     auto found = match_contract(g, p.part.out);
     const bool widens = found && (found->b.type() == DType::f32 || found->b.type() == DType::f16);
     if (!widens || found->a.type() != DType::f32) return "it is no sum of products of f32";
-    auto roles = std::make_shared<Roles>();
+    auto roles = std::make_shared<RolesInParts>();
     ContractMatch& m = roles->product = std::move(*found);
     const auto a = wish_for_a(g, p.layouts, m);
     if (!a) return "an operand has no axis that is summed as it stands, or no border of zeros";
@@ -101,7 +102,7 @@ class Bf16x3 final : public Family {
   }
 
   Lowered lower(const Problem& p, const Match& match) const override {
-    const auto& roles = static_cast<const Roles&>(match);
+    const auto& roles = static_cast<const RolesInParts&>(match);
     std::vector<Expr> axes = axes_in_memory(p.part.out, p.layouts[p.output.index]);
     std::erase(axes, roles.column);
     axes.push_back(roles.column);
@@ -125,7 +126,7 @@ class Bf16x3 final : public Family {
                           static_cast<int>(rt::even_part(rt::panels_of(p.n()), blocks.vectors))};
       const Choice next{{"rows", tile.rows},
                         {"vectors", tile.vectors},
-                        {"band", band_of(k, p, tile, target)},
+                        {"band", band_in_parts(k, p, tile, target)},
                         {"few", fewest(k.axes) / p.n() < kFewRows ? kFewRows : 0},
                         {"lanes", rt::kPanel}};
       if (std::ranges::find(all, next) == all.end()) all.push_back(next);

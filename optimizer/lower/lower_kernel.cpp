@@ -92,13 +92,6 @@ std::vector<Expr> folds_in(std::vector<Expr> roots) {
   });
   return folds;
 }
-FoldNest unfold(Expr fold) {
-  FoldNest nest;
-  Expr e = fold;
-  for (; e.op() == Op::Fold; e = e.arg(1)) nest.variables.push_back(e.arg(0));
-  nest.body = e;
-  return nest;
-}
 
 bool has_folds(const Kernel& k) {
   return std::ranges::any_of(k.stores, [](const Store& s) { return !folds_in({s.value}).empty(); });

@@ -71,12 +71,6 @@ Expr collapse_folds(Expr root);
 Expr split_axis(Kernel& k, size_t i, Expr block);  // into two, the inner one of `block` points; gives the outer one
 bool has_folds(const Kernel& k);
 std::vector<Expr> folds_in(std::vector<Expr> roots);
-/// The variables of nested folds of one kind, outermost first, and what they fold.
-struct FoldNest {
-  std::vector<Expr> variables;
-  Expr body;
-};
-FoldNest unfold(Expr fold);
 /// Chooses how a nest is run that copies a value or fills a border.
 void choose_nest(Kernel& k, const Target& target);
 /// Whether all that a kernel reads and writes along its last axis are groups of so many neighbours, which begin at a

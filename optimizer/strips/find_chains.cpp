@@ -9,7 +9,7 @@
 namespace cameo::strips {
 namespace {
 
-constexpr int64_t kShareOfCache = 2;  // links that take less than this part of the second cache stay in it anyhow
+constexpr int64_t kPartOfCache = 2;  // links that take less than this part of the second cache stay in it anyhow
 
 /// The lowest and the highest offset of each operand; nullopt where one is not known.
 std::optional<std::vector<std::pair<int64_t, int64_t>>> ranges_of(const Kernel& k) {
@@ -104,7 +104,7 @@ class Finder {
     for (uint32_t b = 0; b < users.size(); ++b) {
       const auto& [writers, readers, others] = users[b];
       const Buffer& buffer = plan_.buffers[b];
-      if (others || readers.size() != 1 || buffer.size || buffer.bytes < plan_.target.machine.l2_bytes / kShareOfCache)
+      if (others || readers.size() != 1 || buffer.size || buffer.bytes < plan_.target.machine.l2_bytes / kPartOfCache)
         continue;
       const auto [reader, operand] = readers[0];
       Link link{b, operand, {}};
