@@ -41,12 +41,11 @@ RT_FN void store_parts_of_pair(vec<f32, 16> x, vec<f32, 16> y, bfloat* to) {
 }
 
 // Panels on their way into parts, from contract's panels of T, a pair of terms after another: those of `steps` steps,
-// beyond the last of which `terms` zeros stand. Brought from memory so many pairs ahead.
+// beyond the last of which `terms` zeros stand.
 template <class T>
 struct WeightsToParts {
   static constexpr int kParts = bf16x3_parts(kIsHalf<T>);
   static constexpr i64 kStepOfPanel = kParts * kPartElements, kPairs = kStepTerms / kPair;  // of a step
-  static constexpr i64 kPairsAhead = 2 * kPairs;
 
   const T* from;
   i64 panel_elements, terms, steps;
@@ -54,27 +53,29 @@ struct WeightsToParts {
   i64 panels, pair = 0;
 
   RT_FN void bring(i64 count) {
-    RT_ROLLED
-    for (; count > 0 && panels > 0; --count) next();
+    if (panels > 0) bring_pairs(*this, count);
   }
-  RT_FN void bring_all() {
-    RT_ROLLED
-    while (panels > 0) next();
-  }
+  RT_FN void bring_all() { bring(panels * steps * kPairs); }
+};
 
- private:
-  RT_FN void next() {
-    const T* const its = from + pair * kPairRow;
-    bfloat* const at = to + pair / kPairs * kStepOfPanel + pair % kPairs * kPairRow;
+// The next `count` pairs, or all that are left; what comes later is brought from memory. A function that kernels share.
+template <class T, int = kInstructionSet>
+__attribute__((noinline)) void bring_pairs(WeightsToParts<T>& w, i64 count) {
+  constexpr i64 kPairs = WeightsToParts<T>::kPairs, kPairsAhead = 2 * kPairs;
+  RT_ROLLED
+  for (; count > 0 && w.panels > 0; --count) {
+    const T* const from = w.from + w.pair * kPairRow;
+    bfloat* const to = w.to + w.pair / kPairs * w.kStepOfPanel + w.pair % kPairs * kPairRow;
     const auto row = [&](i64 term) RT_INLINE {
-      return pair * kPair + term < terms ? load_next<T, kPanel>(its + term * kPanel) : vec<f32, kPanel>{};
+      return w.pair * kPair + term < w.terms ? load_next<T, kPanel>(from + term * kPanel) : vec<f32, kPanel>{};
     };
     for (int line = 0; line < kPairRow * i64(sizeof(T)); line += 64)
-      __builtin_prefetch(reinterpret_cast<const char*>(its + kPairsAhead * kPairRow) + line, 0, 2);
-    store_parts_of_pair<kParts>(row(0), row(1), at);
-    if (++pair == steps * kPairs) from += panel_elements, to += steps * kStepOfPanel, pair = 0, --panels;
+      __builtin_prefetch(reinterpret_cast<const char*>(from + kPairsAhead * kPairRow) + line, 0, 2);
+    store_parts_of_pair<WeightsToParts<T>::kParts>(row(0), row(1), to);
+    if (++w.pair == w.steps * kPairs)
+      w.from += w.panel_elements, w.to += w.steps * w.kStepOfPanel, w.pair = 0, --w.panels;
   }
-};
+}
 
 template <int MR, int NV, int Parts = kParts16>
 struct ProductsInParts {
