@@ -21,16 +21,25 @@ Expr largest_of(const FoldNest& sum) {
   return substitute(largest.body, largest.variables, sum.variables) == element ? subtracted : Expr();
 }
 
+/// Whether an expression is a term of a sum, for some indices.
+bool is_term(Expr e, Expr term, std::span<const Expr> variables) {
+  std::vector<Expr> indices;
+  visit(std::vector<Expr>{e}, [&](Expr v) {
+    if (v.op() == Op::Var && !depends_on(term, v)) indices.push_back(v);
+  });
+  return indices.size() == variables.size() && substitute(term, variables, indices) == e;
+}
+
 /// exp(x - largest) / sum(exp(x - largest)).
 Expr flushed(Expr share) {
-  if (!is_fold(share.arg(1), FoldKind::Sum)) return share;
-  const Expr top = share.arg(0);
-  const FoldNest sum = unfold(share.arg(1));
+  const Expr top = share.arg(0), bottom = share.arg(1);
+  if (!is_fold(bottom, FoldKind::Sum)) return share;
+  const FoldNest sum = unfold(bottom);
   const Expr largest = largest_of(sum);
-  if (!largest || !is_exp_of_difference(top) || top.arg(0).arg(1) != largest) return share;
-  Expr bottom = apply(Op::ExpFlush, {sum.body.arg(0)});
-  for (size_t i = sum.variables.size(); i-- > 0;) bottom = fold(FoldKind::Sum, sum.variables[i], bottom);
-  return apply(Op::ExpFlush, {top.arg(0)}) / bottom;
+  if (!largest || !is_term(top, sum.body, sum.variables)) return share;
+  return rewrite(share, [&](Expr e) {
+    return is_exp_of_difference(e) && e.arg(0).arg(1) == largest ? apply(Op::ExpFlush, {e.arg(0)}) : e;
+  });
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ int64_t column_parts(const Product& p, int64_t bands) {
 /// block of terms, in half of the second cache, unless threads would then lack chunks.
 int64_t band_in_parts(const Kernel& k, const Product& p, const rt::Tile& tile, const Target& target) {
   constexpr int64_t kLeast = 4;
-  const int64_t block = std::min(rt::bf16x3_steps(p.terms()), rt::kBlockSteps) * rt::kStepTerms;
+  const int64_t block = rt::bf16x3_block_steps(p.terms()) * rt::kStepTerms;
   const int64_t bytes = tile.rows * block * rt::kParts16 * static_cast<int64_t>(sizeof(uint16_t));
   const int64_t tiles = rt::round_up_div(rows_of(p), tile.rows);
   const int64_t bands = rt::round_up_div(std::min(kThreads, worthwhile_chunks(k, p, target)), most_column_parts(p));

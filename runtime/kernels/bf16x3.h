@@ -18,8 +18,8 @@ namespace detail {
 
 template <int MR, int NV, int Band, class T, int R, int S, class M, class N, class K, class Epilogue>
 struct Bf16x3 {
-  using Weights = WeightsToParts<T>;
-  using Products = ProductsInParts<MR, NV, Weights::kParts>;
+  using Products = ProductsInParts<MR, NV, T>;
+  using Weights = typename Products::Weights;
   using V = typename Products::Sums::V;
   static constexpr i64 kStepOfRows = Products::kStepOfRows, kStepOfPanel = Products::kStepOfPanel;
 
@@ -210,7 +210,7 @@ struct Bf16x3 {
     const i64 tiles = round_up_div(rows(), MR), band_tiles = Band < tiles ? Band : tiles;
     if (tiles == 0) return;
     const i64 bands = round_up_div(tiles, band_tiles), steps = bf16x3_steps(terms());
-    const i64 block_steps = steps < kBlockSteps ? steps : kBlockSteps;
+    const i64 block_steps = bf16x3_block_steps(terms());
     const TileSplit split = split_columns<NV>(n);
     i64& band_in_parts = *static_cast<i64*>(call.scratch);
     if (!call.again) band_in_parts = -1;
@@ -241,7 +241,7 @@ struct Bf16x3 {
 // Tiles of MR rows by NV panels of 16 columns, `Band` of which, one below another, are in parts at once; n and k are
 // constants, weights contract's panels of f32 or f16. Fewer rows than `Few` do not pay for the weights' parts: they are
 // contract's. Chunks share the columns of the bands.
-template <int MR, int NV, int Band, int Few = 0, int R, int S, class M, class N, class K, class T, class Epilogue>
+template <int MR, int NV, int Band, int Few, int R, int S, class M, class N, class K, class T, class Epilogue>
 RT_FN void bf16x3(const Call& call, Extents<R> outer, Extents<S> segments, M m, N n, K k, MatrixA<f32, R, S> a,
                   const T* weights, Epilogue epilogue) {
   using Loops = detail::Bf16x3<MR, NV, Band, T, R, S, M, N, K, Epilogue>;

@@ -1,6 +1,6 @@
 // Products of floats in parts (bf16x3_shape.h) by tile registers, for a tile of MR rows by up to NV panels of 16
-// columns: rows stand as [step][high, middle, low][MR][32], panels as [step][their parts][16 pairs][16][2]. Parts: of a
-// weight.
+// columns: rows stand as [step][high, middle, low][MR][32], panels as [step][their parts][16 pairs][16][2]. T: of
+// the weights, f32 or f16.
 #pragma once
 #include "runtime/kernels/bf16x3_shape.h"
 #include "runtime/kernels/contract_amx.h"
@@ -77,15 +77,16 @@ __attribute__((noinline)) void bring_pairs(WeightsToParts<T>& w, i64 count) {
   }
 }
 
-template <int MR, int NV, int Parts = kParts16>
+template <int MR, int NV, class T>
 struct ProductsInParts {
+  using Weights = WeightsToParts<T>;
   using Sums = TileRegisterSums<f32, MR, NV>;
   static constexpr int kBlocks = Sums::kBlocks, kHeight = Sums::kHeight;
   static_assert(kBlocks + NV <= kMostBlocks);
   static constexpr int kRows = kMostBlocks, kPanels = kRows + kBlocks;  // registers of rows and panels
-  static constexpr int kProducts = Parts + 3;                           // of two floats' parts
+  static constexpr int kProducts = Weights::kParts + 3;                 // of two floats' parts
   static constexpr i64 kPartOfRows = MR * kStepTerms;                   // elements of a tile's step
-  static constexpr i64 kStepOfRows = kParts16 * kPartOfRows, kStepOfPanel = Parts * kPartElements;
+  static constexpr i64 kStepOfRows = kParts16 * kPartOfRows, kStepOfPanel = Weights::kStepOfPanel;
 
   RT_FN static TileShapes shapes() {
     TileShapes all;
@@ -99,9 +100,9 @@ struct ProductsInParts {
   }
   // Adds the products of steps [s, end), a step's smaller ones first; before each of a step's kProducts so many pairs
   // of the next weights are parted.
-  template <int W, class T>
+  template <int W>
   RT_FN static void multiply_steps(const bfloat* rows, const bfloat* panels, i64 panel_step, i64 s, i64 end,
-                                   WeightsToParts<T>& next, i64 pairs) {
+                                   Weights& next, i64 pairs) {
     enum { kHigh, kMiddle, kLow };
     constexpr indices<kBlocks> down{};
     constexpr indices<W> across{};
@@ -110,7 +111,8 @@ struct ProductsInParts {
     for (; s < end; ++s) {
       const bfloat *const x = rows + s * kStepOfRows, *const w = panels + s * kStepOfPanel;
       load_rows(down, x, kHigh);
-      if constexpr (Parts > kLow) load_panels(across, w, panel_step, kLow), next.bring(pairs), multiply<W>(sums);
+      if constexpr (Weights::kParts > kLow)
+        load_panels(across, w, panel_step, kLow), next.bring(pairs), multiply<W>(sums);
       load_panels(across, w, panel_step, kMiddle), next.bring(pairs), multiply<W>(sums);
       load_rows(down, x, kMiddle), next.bring(pairs), multiply<W>(sums);
       load_panels(across, w, panel_step, kHigh), next.bring(pairs), multiply<W>(sums);

@@ -18,6 +18,10 @@ inline constexpr i64 kPartElements = kPanel * kStepTerms;  // of a panel's step
 inline constexpr i64 kBlockSteps = 2 * kSumBlock / kStepTerms;
 
 constexpr i64 bf16x3_steps(i64 terms) { return round_up_div(terms, kStepTerms); }
+/// Of a block of terms; the last one may have fewer.
+constexpr i64 bf16x3_block_steps(i64 terms) {
+  return bf16x3_steps(terms) < kBlockSteps ? bf16x3_steps(terms) : kBlockSteps;
+}
 /// Numbers of bf16 that a weight is the sum of: floats of f16 have eleven bits.
 constexpr int bf16x3_parts(bool of_half) { return of_half ? kParts16 - 1 : kParts16; }
 
@@ -28,10 +32,10 @@ constexpr Tile bf16x3_few_rows(i64 few, i64 n) { return contract_tile(64, 32, fe
 /// columns in parts, and, of more terms, the band's sums so far.
 inline constexpr i64 kBandNumber = 64;
 constexpr i64 bf16x3_scratch_bytes(Tile tile, i64 band_tiles, i64 n, i64 terms) {
-  const i64 steps = bf16x3_steps(terms), staged = steps < kBlockSteps ? steps : kBlockSteps;
   const i64 band_rows = band_tiles * tile.rows, columns = 2 * tile.vectors * kPanel;
-  const i64 parts = (band_rows + columns) * staged * kParts16 * kStepTerms * i64(sizeof(bfloat));
-  return kBandNumber + parts + (steps > kBlockSteps ? band_rows * panels_of(n) * kPanel * i64(sizeof(f32)) : 0);
+  const i64 parts = (band_rows + columns) * bf16x3_block_steps(terms) * kParts16 * kStepTerms * i64(sizeof(bfloat));
+  return kBandNumber + parts +
+         (bf16x3_steps(terms) > kBlockSteps ? band_rows * panels_of(n) * kPanel * i64(sizeof(f32)) : 0);
 }
 
 }  // namespace rt
