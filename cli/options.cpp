@@ -280,7 +280,7 @@ CompileOptions read_model_flags(const ModelFlags& flags) {
   read_precision(flags, options);
   if (!flags.tune_lock.empty()) {
     const auto lock = read_lock(flags.tune_lock);
-    for (Target& t : options.targets) t.lock = lock;
+    for (Target& t : options.targets) take_lock(t, lock);
   }
   read_mode(flags.mode, options);
   options.on_host = split_list(flags.on_host);

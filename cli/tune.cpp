@@ -86,7 +86,7 @@ class ModelWorkshop final : public Workshop {
 
   Trial build(const ChoiceLock& lock) override {
     show_progress();
-    options_.targets[0].lock = std::make_shared<const ChoiceLock>(lock);
+    take_lock(options_.targets[0], std::make_shared<const ChoiceLock>(lock));
     Diagnostics diagnostics;
     const Planned planned = plan_model(model_, options_, quiet_, diagnostics);
     for (const Diagnostic& d : diagnostics.all())
@@ -312,7 +312,7 @@ TuneReport tune_model(const Model& model, CompileOptions& options, const TuneOpt
   if (tuned.interrupted)
     throw Failure(kInterrupted,
                   fmt::format("interrupted; what was found until then is in `{}`", printable(tuning.lock.string())));
-  options.targets[0].lock = std::make_shared<const ChoiceLock>(lock);
+  take_lock(options.targets[0], std::make_shared<const ChoiceLock>(lock));
   return report_of(tuned, tuning, machine, workshop.seconds());
 }
 

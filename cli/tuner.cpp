@@ -193,7 +193,8 @@ class Tuner {
     // of a claim the nodes that are compared may be more than its own
     f.ns = std::min(f.rivalry.of_claim ? HUGE_VAL : f.ns, Duel::least(d.base, 0, 1));
     const double ns = Duel::least(d.rival, 0, 1);
-    if (d.is_won(kClearly) && (!f.better || ns < f.better->ns)) f.better = {f.rivalry.rivals[turn], ns};
+    const bool is_made = ns > 0;  // in strips the rival may be no way
+    if (is_made && d.is_won(kClearly) && (!f.better || ns < f.better->ns)) f.better = {f.rivalry.rivals[turn], ns};
     // the choice may have had a better hour in one trial than in another
     if (f.better && !(f.better->ns < kClearly * f.ns)) f.better.reset();
   }

@@ -107,25 +107,43 @@ bool is_gpu_architecture(std::string_view name) {
 
 namespace {
 
-/// Machines that were measured, told apart by what they can do: clouds hide their names.
-MachineModel this_machine(const Target& t) {
+/// Machines that were measured.
+const std::vector<MachineModel>& measured_machines() {
+  static const std::vector<MachineModel> table = {
+      {.name = "zen4", .clock = 3.7, .fmas = 1, .loads = 1, .l3_bytes = 32 << 20},
+      {.name = "zen5", .clock = 4.1, .l1_bytes = 48 << 10, .l3_bytes = 32 << 20, .l2_rate = 64},
+      {.name = "granite-rapids",
+       .clock = 3.2,
+       .l1_bytes = 48 << 10,
+       .l2_bytes = 2 << 20,
+       .l3_bytes = 4 << 20,  // of 480 MB, which many machines share: weights come at the rate of memory
+       .l2_rate = 48,
+       .l3_rate = 10},
+      {.name = "cascade-lake", .clock = 2.8, .l3_bytes = 24 << 20, .l2_rate = 40},
+  };
+  return table;
+}
+
+/// The one that this machine is or is most like, told by what it can do: clouds hide their names.
+std::string_view name_of_this_machine(const Target& t) {
   const bool intel = __builtin_cpu_is("intel"), amd = __builtin_cpu_is("amd");
-  if (t.vector_bytes < 64 || (!intel && !amd)) return t.machine;
-  if (amd && __builtin_cpu_is("amdfam19h"))
-    return {.name = "zen4", .clock = 3.7, .fmas = 1, .loads = 1, .l3_bytes = 32 << 20};
-  if (amd) return {.name = "zen5", .clock = 4.1, .l1_bytes = 48 << 10, .l3_bytes = 32 << 20, .l2_rate = 64};
-  if (t.machine.amx)
-    return {.name = "granite-rapids",
-            .clock = 3.2,
-            .l1_bytes = 48 << 10,
-            .l2_bytes = 2 << 20,
-            .l3_bytes = 4 << 20,  // of 480 MB, which many machines share: weights come at the rate of memory
-            .l2_rate = 48,
-            .l3_rate = 10};
-  return {.name = "cascade-lake", .clock = 2.8, .l3_bytes = 24 << 20, .l2_rate = 40};
+  if (t.vector_bytes < 64 || (!intel && !amd)) return t.name;
+  if (amd) return __builtin_cpu_is("amdfam19h") ? "zen4" : "zen5";
+  return t.machine.amx ? "granite-rapids" : "cascade-lake";
 }
 
 }  // namespace
+
+std::optional<MachineModel> find_machine(std::string_view name, const Target& target) {
+  const Target* own = find_target(target.name);
+  if (own && name == own->machine.name) return own->machine;
+  const auto& measured = measured_machines();
+  const auto it = std::ranges::find(measured, name, &MachineModel::name);
+  if (!own || it == measured.end()) return std::nullopt;
+  MachineModel m = *it;
+  m.dot8 = own->machine.dot8, m.dot16 = own->machine.dot16, m.amx = own->machine.amx;
+  return m;
+}
 
 namespace {
 
@@ -153,9 +171,7 @@ Target find_native(bool for_bf16) {
                           : v4               ? "x86-64-v4"
                           : v3               ? "x86-64-v3"
                                              : "x86-64-v2");
-  const MachineModel named = t.machine;
-  t.machine = this_machine(t);
-  t.machine.dot8 = named.dot8, t.machine.dot16 = named.dot16, t.machine.amx = named.amx;
+  t.machine = *find_machine(name_of_this_machine(t), t);
   return t;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -83,6 +84,8 @@ struct Target {
 /// The named targets, widest last: x86-64-v2, x86-64-v3, x86-64-v4, x86-64-v4-vnni, x86-64-v4-bf16, x86-64-v4-amx.
 const std::vector<Target>& named_targets();
 const Target* find_target(std::string_view name);
+/// The rates of a machine by its name: of one that was measured, or those that the target has by itself.
+std::optional<MachineModel> find_machine(std::string_view name, const Target& target);
 /// A GPU, with code for these architectures: `ptx`, which any card's driver compiles when it is first loaded; `sm_80`
 /// and newer, which need ptxas; `host`, which a mock driver runs on this machine.
 Target gpu_target(std::vector<std::string> architectures);

@@ -20,6 +20,9 @@ class Choice {
   int64_t operator[](std::string_view name) const;
   /// Or `none`, where not every family gives it.
   int64_t get(std::string_view name, int64_t none) const;
+  /// The same, with this number in place of the one of that name, or behind all others; without it.
+  Choice with(std::string_view name, int64_t number) const;
+  Choice without(std::string_view name) const;
   std::string text() const;
   bool operator==(const Choice&) const = default;
 

@@ -13,14 +13,28 @@
 namespace cameo {
 namespace {
 
-constexpr double kClearly = 0.9;  // of a price: what is not clearly cheaper loses against the rule of thumb
-constexpr size_t kMostKept = 8;   // alternatives, beside the best one of each family
+constexpr double kClearly = 0.9;   // of a price: what is not clearly cheaper loses against the rule of thumb
+constexpr size_t kMostKept = 8;    // alternatives, beside the best one of each family
+constexpr size_t kMostTuned = 16;  // the same with a lock, for the tuner to measure
 
 /// A kernel that a family matched, and the ways to run it, the best one first.
 struct Candidate {
   LoweredKernel lowered;
   std::vector<Alternative> ways;
 };
+
+/// Other ways that compute the same bits and that prices do not tell apart from this one: they are for the tuner, and
+/// for the lock that it writes. Half as many chunks wait less often, twice as many are shared more evenly.
+std::vector<Choice> measurable_ways(const Kernel& k, const Choice& way, const Target& target) {
+  if (!target.lock || target.is_gpu()) return {};
+  std::vector<Choice> all = k.family->reorderings(k, way);
+  Kernel made = k;
+  k.family->apply(made, way, target);
+  const int64_t most = k.family->most_chunks(made, target), chunks = std::min(chunks_of(made, target), most);
+  for (const int64_t other : {chunks / 2, 2 * chunks})
+    if (other >= 1 && other <= most) all.push_back(way.with(kChunks, other));
+  return all;
+}
 
 std::vector<Alternative> ways_of(Kernel& k, const Target& target) {
   k.cost = cost_of(k);
@@ -31,6 +45,9 @@ std::vector<Alternative> ways_of(Kernel& k, const Target& target) {
   auto best = std::ranges::min_element(ways, {}, &Alternative::seconds);
   if (!target.measured || best->seconds >= kClearly * ways.front().seconds) best = ways.begin();
   std::iter_swap(ways.begin(), best);
+  for (size_t i = 0, priced = ways.size(); i < priced; ++i)
+    for (const Choice& c : measurable_ways(k, ways[i].choice, target))
+      ways.push_back({k.family, c, ways[i].seconds, {}});
   return ways;
 }
 
@@ -55,13 +72,13 @@ void obey(const ChoiceLock::Row& row, const std::string& problem, std::vector<Ca
 }
 
 /// In order of their prices, families that did not match last.
-std::vector<Alternative> best_of(std::vector<Alternative> lost, const Family* won) {
+std::vector<Alternative> best_of(std::vector<Alternative> lost, const Family* won, size_t most) {
   std::ranges::stable_sort(lost, {}, [](const Alternative& a) { return std::pair(!a.why_not.empty(), a.seconds); });
   std::set<const Family*> seen{won};
   std::vector<Alternative> kept;
   size_t more = 0;
   for (Alternative& a : lost)
-    if (seen.insert(a.family).second || ++more <= kMostKept) kept.push_back(std::move(a));
+    if (seen.insert(a.family).second || ++more <= most) kept.push_back(std::move(a));
   return kept;
 }
 
@@ -73,7 +90,7 @@ LoweredKernel finish(std::vector<Candidate> candidates, std::vector<Alternative>
     for (Alternative& other : c.ways)
       if (&other != &candidates.front().ways.front()) lost.push_back(std::move(other));
   Kernel& k = chosen.kernel;
-  k.alternatives = best_of(std::move(lost), way.family);
+  k.alternatives = best_of(std::move(lost), way.family, target.lock ? kMostTuned : kMostKept);
   k.seconds = way.seconds;
   k.family->apply(k, way.choice, target);
   return chosen;

@@ -63,18 +63,23 @@ std::string_view name(FoldKind kind) {
 // ---- chunks ---------------------------------------------------------------------------------------------------------
 
 namespace {
-int64_t chunks_of(double seconds, const MachineModel& machine) {
+int64_t chunks_for(double seconds, const MachineModel& machine) {
   const auto chunks = static_cast<int64_t>(std::clamp(seconds / machine.barrier, 1.0, 1e9));
   return chunks <= 2 ? chunks : (chunks + 3) / 4 * 4;  // as many for each of two or four threads
 }
 }  // namespace
+
+int64_t chunks_of(const Kernel& k, const Target& target) {
+  const int64_t told = k.choice.get(kChunks, 0);
+  return std::max<int64_t>(told ? told : k.family->chunks(k, target), 1);
+}
 
 int64_t chunks_by_work(const Kernel& k, double operations, const Target& target) {
   constexpr double kOperations = 50. / 9;  // that a core does in a cycle, of all kinds, roughly
   const MachineModel& machine = target.machine;
   const double computing = (k.cost.operations + operations) / (kOperations * machine.clock * 1e9);
   const double moving = target.seconds_to_move(k.cost.bytes);  // a row times a matrix is nothing but that
-  return chunks_of(std::max(computing, moving), machine);
+  return chunks_for(std::max(computing, moving), machine);
 }
 
 int64_t chunks_by_products(const Kernel& k, int lanes, const Target& target) {
@@ -98,7 +103,7 @@ Expr chunks_of_run(const Kernel& k, const Target& target, int64_t chunks, int64_
       static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(likely / chunks, 1))));
   const Expr share = floor_div(points.extent() + integer(of_one - 1), integer(of_one));
   const bool by_weights = !target.is_gpu() && k.family->chunks_share_weights();
-  const int64_t least = by_weights ? chunks_of(target.seconds_to_move(k.cost.fixed_bytes), target.machine) : 1;
+  const int64_t least = by_weights ? chunks_for(target.seconds_to_move(k.cost.fixed_bytes), target.machine) : 1;
   return simplify_index(max(integer(std::min(least, most)), min(integer(most), share)));
 }
 

@@ -75,6 +75,9 @@ class Family {
   /// The ways to run a kernel that `lower` or `adopt` gave, the best one by rule of thumb first: it wins unless the
   /// price of another is clearly lower.
   virtual std::vector<Choice> candidates(const Kernel& k, const Target& target) const = 0;
+  /// The same work in other orders, on a processor: other ways that a candidate's price does not tell apart from it and
+  /// that compute the same bits, which are worth measuring.
+  virtual std::vector<Choice> reorderings(const Kernel&, const Choice&) const { return {}; }
   /// Completes the kernel by one of its candidates.
   virtual void apply(Kernel& k, const Choice& choice, const Target& target) const;
   /// Seconds on one core, or on a GPU. By default those of the operations, at the share of the peak that the family's
@@ -124,6 +127,10 @@ LoweredKernel kernel_of_node(const NodeProblem& p, const Family& family);
 /// A price whose work takes `ratio` times as long; to launch it takes what it did.
 double scaled(double seconds, double ratio, const Target& target);
 std::string_view name(FoldKind kind);  // as rt:: has it
+/// Into how many chunks a kernel's work is divided where sizes are the likely ones, up to the most that a step has: as
+/// its choice says, or else its family.
+inline constexpr std::string_view kChunks = "chunks";
+int64_t chunks_of(const Kernel& k, const Target& target);
 /// A processor's chunks: each computes, or moves, about as long as threads need to meet. `operations`: those of the
 /// whole kernel that its cost does not show.
 int64_t chunks_by_work(const Kernel& k, double operations, const Target& target);

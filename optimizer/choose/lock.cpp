@@ -15,6 +15,8 @@
 namespace cameo {
 namespace {
 
+constexpr std::string_view kMachine = "machine model";  // in place of a problem
+
 /// FNV-1a, 64 bits (Fowler, Noll, Vo).
 uint64_t hash_of(std::string_view text) {
   uint64_t hash = 0xcbf29ce484222325;
@@ -104,6 +106,18 @@ std::string ChoiceLock::text() const {
   return s;
 }
 
+void take_lock(Target& target, std::shared_ptr<const ChoiceLock> lock) {
+  if (const ChoiceLock::Row* row = lock->find(target.name, std::string(kMachine))) {
+    const auto machine = find_machine(row->family, target);
+    if (!machine)
+      throw CompileError(Code::E0503, fmt::format("the lock was made for a machine `{}`, which this cameo has no model "
+                                                  "of",
+                                                  printable(row->family)));
+    target.machine = *machine;
+  }
+  target.lock = std::move(lock);
+}
+
 CompileError no_way(const std::string& problem, const ChoiceLock::Row& row) {
   return {Code::E0503, fmt::format("the lock wants problem {} computed by `{} {}`, which is no way to do it", problem,
                                    printable(row.family), printable(row.choice))};
@@ -139,6 +153,7 @@ std::string problem_of(std::span<const Kernel* const> chain) {
 
 std::string choices_text(const Plan& plan) {
   std::set<std::string> rows;
+  if (!plan.target.is_gpu()) rows.insert(row_text(plan.target.name, kMachine, plan.target.machine.name, ""));
   for (const Kernel& k : plan.kernels)
     for (const std::string& problem : k.problems)
       rows.insert(row_text(plan.target.name, problem, k.family->name(), k.choice.text()));
@@ -176,6 +191,7 @@ std::string with_rows(std::string_view text, std::span<const std::string> rows) 
 size_t unused_rows(const Plan& plan) {
   if (!plan.target.lock) return 0;
   std::set<std::string> used;
+  if (plan.target.lock->find(plan.target.name, std::string(kMachine))) used.emplace(kMachine);
   for (const Kernel& k : plan.kernels)
     for (const std::string& problem : k.problems)
       if (plan.target.lock->find(plan.target.name, problem)) used.insert(problem);

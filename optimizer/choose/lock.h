@@ -2,6 +2,7 @@
 // of a build, `--tune-lock` reads them; the same lock gives the same kernels on any machine.
 #pragma once
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,8 +19,9 @@ class ChoiceLock {
     bool operator==(const Row&) const = default;
   };
   ChoiceLock() = default;
-  /// Lines `TARGET PROBLEM AXES FAMILY NAME=NUMBER ..`; empty ones say nothing, nor does what stands behind a #. Throws
-  /// CompileError E0503 with the number of a line that is none, or that contradicts another.
+  /// Lines `TARGET PROBLEM AXES FAMILY NAME=NUMBER ..`, and `TARGET machine model NAME`; empty ones say nothing, nor
+  /// does what stands behind a #. Throws CompileError E0503 with the number of a line that is none, or that contradicts
+  /// another.
   explicit ChoiceLock(std::string_view text);
   /// In place of what it had for this problem.
   void set(const std::string& target, const std::string& problem, Row row);
@@ -32,6 +34,9 @@ class ChoiceLock {
   std::map<std::pair<std::string, std::string>, Row> rows_;  // by target and problem
 };
 
+/// The target obeys it. Prices, sizes of blocks and numbers of chunks are made of the rates of a machine, those of the
+/// one that the lock was made for, whichever machine builds. Throws CompileError E0503 where no such machine is known.
+void take_lock(Target& target, std::shared_ptr<const ChoiceLock> lock);
 /// What a lock wants of a problem is not among its ways.
 CompileError no_way(const std::string& problem, const ChoiceLock::Row& row);
 /// What names a problem, whatever computes it: a hash of the nest that would, and its axes.

@@ -133,6 +133,14 @@ class Bf16x3 final : public Family {
     }
     return all;
   }
+  /// Bands of half and of twice as many tiles.
+  std::vector<Choice> reorderings(const Kernel& k, const Choice& c) const override {
+    const int64_t tiles = rt::round_up_div(rows_of(Product(k)), c["rows"]);
+    std::vector<Choice> all;
+    for (const int64_t band : {c["band"] / 2, std::min(2 * c["band"], tiles)})
+      if (band > 0 && band != c["band"]) all.push_back(c.with("band", band));
+    return all;
+  }
   /// A row of a tile's step takes a cycle and a half, as such products slow the processor's clock; a vector of rows in
   /// parts is written through the second cache, which each chunk does anew, a pair of weights half beneath the products
   /// of those before it. Weights come from memory, where the loads of tiles leave little time to hide that.

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "optimizer/choose/family.h"
 #include "optimizer/choose/tiles_of_blocks.h"
@@ -146,6 +147,12 @@ double cycles_of_processor(const Product& p, const Choice& c, const Target& targ
   return tiles + (p.n() % rt::kPanel ? cycles_of_packing(p, last, target) : 0);
 }
 
+/// Whether all outer points multiply the same `b`.
+bool shares_b(const Product& p) {
+  const Affine b = affine(p.b_offset);
+  return std::ranges::all_of(p.outer, [&](Expr v) { return b.stride_of(v).is_static(0); });
+}
+
 /// Tiles of a column at the smallest sizes.
 double fewest_tiles(const Product& p, const rt::Tile& tile) {
   const auto least = [](Expr variable) { return static_cast<double>(range_of(variable.extent()).low); };
@@ -158,9 +165,7 @@ double fewest_tiles(const Product& p, const rt::Tile& tile) {
 /// would wait for memory; of many, at any size, it takes no share of the time.
 bool comes_ahead(const Kernel& k, const Product& p, const rt::Tile& tile, const Target& target) {
   constexpr int64_t kFewTiles = 2, kManyTiles = 100;
-  const Affine b = affine(p.b_offset);
-  if (!is_packed(k) || p.zero || !std::ranges::all_of(p.outer, [&](Expr v) { return b.stride_of(v).is_static(0); }))
-    return false;
+  if (!is_packed(k) || p.zero || !shares_b(p)) return false;
   const int64_t tiles = p.batches() * rt::round_up_div(p.m(), tile.rows);
   const int64_t panel = p.terms() * rt::kPanel * static_cast<int64_t>(p.in_pairs ? sizeof(uint16_t) : sizeof(float));
   return tiles >= kFewTiles && fewest_tiles(p, tile) <= kManyTiles &&
@@ -175,8 +180,7 @@ int64_t bytes_of_panel(const Product& p) { return rt::kPanel * p.terms() * (p.ze
 /// and what comes ahead keeps them waiting; a convolution's rows overlap.
 bool comes_ahead_of_registers(const Product& p, const rt::Tile& tile, const Target& target) {
   constexpr int64_t kManyTiles = 100;
-  const Affine b = affine(p.b_offset);
-  if (!std::ranges::all_of(p.outer, [&](Expr v) { return b.stride_of(v).is_static(0); })) return false;
+  if (!shares_b(p)) return false;
   const int64_t panel = bytes_of_panel(p), all = rt::panels_of(p.n()) * panel;
   const bool waits = p.segments.empty() && tile.vectors * panel > target.machine.l1_bytes / 2;
   return tiles_down(p, tile) <= kManyTiles && all > target.machine.l1_bytes &&
@@ -305,6 +309,20 @@ class Contract final : public Family {
     const Product p(k);
     if (target.is_gpu()) return choices_of_gpu(k, p, target);
     return choices_of_processor(k, p, target);
+  }
+  /// Weights ahead or not, and bands of other heights, of which 0 and 1 are the two orders of the loops.
+  std::vector<Choice> reorderings(const Kernel& k, const Choice& c) const override {
+    const Product p(k);
+    if (!c["packed"]) return {};
+    std::vector<Choice> all;
+    if (shares_b(p) && (!p.zero || has_tile_registers(c))) all.push_back(c.with("ahead", !c["ahead"]));
+    if (!p.row) return all;
+    const int64_t band = c["band"], tiles = tiles_down(p, tile_of(c));
+    std::set<int64_t> others{0, 1, band ? 2 * band : rt::round_up_div(tiles, 4), band / 2};
+    others.erase(band);
+    for (const int64_t other : others)
+      if (other < tiles) all.push_back(c.with("band", other));
+    return all;
   }
   double price(const Kernel& k, const KernelCost& cost, const Choice& choice, const Target& target) const override {
     if (target.is_gpu()) {

@@ -39,8 +39,11 @@ class OpaqueFamily final : public Family {
   int64_t chunks(const Kernel& k, const Target& target) const override {
     const Opaque& o = function_of(k);
     if (target.is_gpu()) return rt::round_up_div(o.units, target.block_threads);
-    if (o.operations == 0) return 1;
     return std::min(o.units, chunks_by_work(k, o.operations * static_cast<double>(o.units), target));
+  }
+  int64_t most_chunks(const Kernel& k, const Target& target) const override {
+    const bool is_whole = !target.is_gpu() && function_of(k).operations == 0;
+    return is_whole ? 1 : Family::most_chunks(k, target);
   }
   std::vector<Tensor> evaluate(const Kernel& k, std::span<const Tensor> in) const override {
     return interpret_node(*k.node, k.node->nodes()[0], in);

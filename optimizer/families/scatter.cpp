@@ -57,6 +57,7 @@ class ScatterFamily final : public Family {
   }
   int64_t most_chunks(const Kernel& k, const Target& target) const override {
     constexpr int64_t kWalks = 8;  // blocks over the same updates: finding one's own is most of the work by then
+    if (!target.is_gpu()) return 1;
     return owners_of(k) ? Family::most_chunks(k, target) : kWalks;
   }
   bool writes_once() const override { return false; }

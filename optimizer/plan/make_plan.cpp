@@ -312,7 +312,7 @@ void Planner::push_kernel(Kernel k, const std::vector<Place>& at, const std::vec
   for (size_t i = 0; i < refs.size(); ++i) refs[i].offset += base_offsets[i] * byte_size(k.operands[i]);
   Provenance provenance = k.provenance;
   const Target& machine = machine_of(k.on_host, plan_.target);
-  const int64_t chunks = std::max<int64_t>(k.family->chunks(k, machine), 1), most = k.family->most_chunks(k, machine);
+  const int64_t chunks = chunks_of(k, machine), most = k.family->most_chunks(k, machine);
   const Expr of_run = chunks_of_run(k, machine, chunks, most);
   plan_.scratch_bytes = larger(plan_.scratch_bytes, k.scratch_bytes);
   uint32_t number = kernels_.intern(std::move(k));

@@ -140,10 +140,12 @@ class Narrower {
     k.cost = cost_of(k);
     const std::vector<Choice> ways = k.family->candidates(k, plan_.target);
     const auto price = [&](const Choice& c) { return k.family->price(k, k.cost, c, plan_.target); };
-    const bool as_before = std::ranges::find(ways, whole.choice) != ways.end();
-    const Choice taken = as_before ? whole.choice : *std::ranges::min_element(ways, {}, price);
+    const Choice before = whole.choice.without(kChunks);  // a strip is one
+    const bool as_before = std::ranges::find(ways, before) != ways.end();
+    const Choice taken = as_before ? before : *std::ranges::min_element(ways, {}, price);
     if (!as_before) k.problems.clear();  // what a lock says of the whole kernel is no way to compute this one
     k.seconds = price(taken);
+    std::erase_if(k.alternatives, [](const Alternative& a) { return a.choice.get(kChunks, 0) > 0; });
     for (Alternative& a : k.alternatives) a.seconds *= k.seconds / whole.seconds;  // roughly
     k.family->apply(k, taken, plan_.target);
     k.in_scratch.assign(k.operands.size(), false);

@@ -162,6 +162,13 @@ TEST(Tuner, OneLuckyRunWinsNothing) {
   EXPECT_FALSE(tune(machine, ChoiceLock(), 60).verdict);
 }
 
+TEST(Tuner, AWayThatNoStepTakesIsNotFaster) {
+  MadeUpMachine machine({{"a", {way(1, 100), way(2, 0)}}, {"b", {way(1, 100), way(2, 50)}}});
+  const Tuned t = tune(machine, ChoiceLock(), 60);
+  EXPECT_EQ(choice_of(t, "a"), "nest lanes=1");
+  EXPECT_EQ(choice_of(t, "b"), "nest lanes=2");
+}
+
 TEST(Tuner, WhatDividesItsNodesOtherwiseIsComparedByTheNodesAndThenItsKernelsAre) {
   MadeUpMachine machine({{"a", {way(1, 100), way(2, 200)}}, {"part", {way(1, 60), way(2, 40)}}});
   machine.claim_ns = 80;

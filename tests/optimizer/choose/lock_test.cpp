@@ -11,9 +11,8 @@
 namespace cameo::test {
 namespace {
 
-Target locked(std::string_view rows) {
-  Target t = *find_target("x86-64-v4");
-  t.lock = std::make_shared<const ChoiceLock>(rows);
+Target locked(std::string_view rows, Target t = *find_target("x86-64-v4")) {
+  take_lock(t, std::make_shared<const ChoiceLock>(rows));
   return t;
 }
 Plan planned(const Target& target) {
@@ -33,11 +32,42 @@ std::string refusal(std::string_view rows) {
 TEST(ChoiceLock, WhatABuildWritesChoosesTheSameOnAnotherMachine) {
   const std::string rows = choices_text(planned(locked("")));
   EXPECT_NE(rows.find("x86-64-v4 "), std::string::npos) << rows;
-  Target other = locked(rows);
+  Target other = *find_target("x86-64-v4");
+  other.machine.name = "other";
   other.machine.fmas = 0.01;  // by these prices other tiles would win
   other.machine.l1_bytes = 64;
-  EXPECT_EQ(choices_text(planned(other)), rows);
-  EXPECT_EQ(unused_rows(planned(other)), 0u);
+  other.machine.l2_bytes = 4096;  // and other bands
+  other.machine.barrier = 1e-9;   // and more chunks
+  const Plan by_price = planned(other), by_lock = planned(locked(rows, other));
+  EXPECT_NE(by_price.steps[0].chunks, by_lock.steps[0].chunks);
+  EXPECT_EQ(by_lock.steps[0].chunks, planned(locked("")).steps[0].chunks);
+  EXPECT_EQ(choices_text(by_lock), rows);
+  EXPECT_EQ(unused_rows(by_lock), 0u);
+}
+
+TEST(ChoiceLock, NamesTheMachineWhoseRatesItsBuildsHave) {
+  const Target zen = locked("x86-64-v4 machine model zen4");
+  EXPECT_EQ(zen.machine, *find_machine("zen4", *find_target("x86-64-v4")));
+  EXPECT_EQ(choices_text(planned(zen)).find("x86-64-v4 machine model zen4\n") == std::string::npos, false);
+  EXPECT_EQ(locked("x86-64-v3 machine model zen4").machine, find_target("x86-64-v4")->machine) << "another target's";
+  EXPECT_EQ(refusal("x86-64-v4 machine model abacus"),
+            "E0503: the lock was made for a machine `abacus`, which this cameo has no model of");
+}
+
+TEST(ChoiceLock, HasWaysThatOnlyMeasuringTellsApart) {
+  const auto product = [](const Target& t) { return planned(t).kernels.at(0); };
+  const Kernel free = product(*find_target("x86-64-v4")), named = product(locked(""));
+  const auto has = [](const Kernel& k, std::string_view number) {
+    return std::ranges::any_of(k.alternatives, [&](const Alternative& a) { return a.choice.get(number, -1) > 0; });
+  };
+  EXPECT_FALSE(has(free, "chunks") || has(free, "band")) << "they are for the tuner";
+  EXPECT_TRUE(has(named, "chunks"));
+  EXPECT_TRUE(has(named, "band"));
+  const std::string row = "x86-64-v4 " + named.problems.at(0) + " contract ";
+  const Plan other = planned(locked(row + named.choice.with("chunks", 2).text()));
+  EXPECT_NE(planned(locked("")).steps.at(0).chunks, 2);
+  EXPECT_EQ(other.steps.at(0).chunks, 2);
+  EXPECT_EQ(planned(locked(row + named.choice.with("band", 1).text())).kernels.at(0).choice["band"], 1);
 }
 
 TEST(ChoiceLock, ARowWinsOverThePrices) {

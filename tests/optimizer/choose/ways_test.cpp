@@ -86,6 +86,21 @@ TEST(Ways, WeightsComeAheadWhereAnySizeHasFewTiles) {
   EXPECT_EQ(ahead(1, 2), 0);
 }
 
+TEST(Ways, AProductMayGoThroughItsTilesInOtherOrders) {
+  const std::vector<std::string> model = {"input A f32[960x64]", "const B f32[64x96] = rand:1", "C = MatMul(A, B)",
+                                          "output C"};
+  const Kernel k = kernel_of(model, wide());
+  std::set<std::string> others;
+  for (const Choice& c : k.family->reorderings(k, k.choice)) {
+    EXPECT_EQ(c.with("band", k.choice["band"]).with("ahead", k.choice["ahead"]), k.choice);
+    others.insert(fmt::format("band {} ahead {}", c["band"], c["ahead"]));
+  }
+  EXPECT_EQ(others, (std::set<std::string>{"band 0 ahead 1", "band 1 ahead 0", "band 30 ahead 0"})) << k.choice.text();
+  const Kernel computed =
+      kernel_of({"input A f32[960x64]", "input B f32[64x96]", "C = MatMul(A, B)", "output C"}, wide());
+  EXPECT_TRUE(computed.family->reorderings(computed, computed.choice).empty()) << "panels are not its own";
+}
+
 TEST(Ways, ALastTapOfFewIsWrittenOut) {
   const auto pool = [](int64_t taps) {
     return kernel_of({"input X f32[1x16x12x40]",
