@@ -102,9 +102,10 @@ Expr chunks_of_run(const Kernel& k, const Target& target, int64_t chunks, int64_
   const auto of_one =
       static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(likely / chunks, 1))));
   const Expr share = floor_div(points.extent() + integer(of_one - 1), integer(of_one));
-  const bool by_weights = !target.is_gpu() && k.family->chunks_share_weights();
-  const int64_t least = by_weights ? chunks_for(target.seconds_to_move(k.cost.fixed_bytes), target.machine) : 1;
-  return simplify_index(max(integer(std::min(least, most)), min(integer(most), share)));
+  const int64_t by_weights =
+      target.is_gpu() ? 1 : chunks_for(target.seconds_to_move(k.cost.fixed_bytes), target.machine);
+  const int64_t least = std::min(by_weights, k.family->most_chunks_by_weights(k, target));
+  return simplify_index(max(integer(least), min(integer(most), share)));
 }
 
 }  // namespace cameo

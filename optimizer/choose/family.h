@@ -90,8 +90,9 @@ class Family {
   /// most.
   virtual int64_t chunks(const Kernel& k, const Target& target) const = 0;
   virtual int64_t most_chunks(const Kernel&, const Target& target) const { return target.is_gpu() ? 65535 : 64; }
-  /// Chunks share what any run reads, weights, as well as what grows with its sizes; else each of them reads it all.
-  virtual bool chunks_share_weights() const { return true; }
+  /// A run of few points has chunks for the weights, which any run reads: at most so many share them. 1: each chunk
+  /// reads them all.
+  virtual int64_t most_chunks_by_weights(const Kernel& k, const Target& target) const { return most_chunks(k, target); }
   /// A kernel may be asked for a few indices of its outermost axis at a time, each of which is computed by itself.
   virtual bool computes_strips() const { return false; }
   /// Each element of an output is computed by one point of the axes; else points run one after another, in order.

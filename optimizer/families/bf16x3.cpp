@@ -171,7 +171,8 @@ class Bf16x3 final : public Family {
     k.scratch_bytes = rt::bf16x3_scratch_bytes(tile_of_blocks(choice), choice["band"], p.n(), p.terms());
   }
   bool computes_strips() const override { return true; }
-  bool chunks_share_weights() const override { return false; }
+  /// Those of one band: parts of its columns.
+  int64_t most_chunks_by_weights(const Kernel&, const Target&) const override { return kThreads; }
   int64_t chunks(const Kernel& k, const Target& target) const override {
     const Product p(k);
     const int64_t bands = bands_of(p, k.choice);

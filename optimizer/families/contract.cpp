@@ -161,7 +161,8 @@ double fewest_tiles(const Product& p, const rt::Tile& tile) {
   return tiles;
 }
 
-/// Whether a tile's panels come from memory while those before them are multiplied. Of few tiles a column the first one
+/// Whether a tile's panels come from memory while those before them are multiplied: also of weights that the second
+/// cache would hold, for those of a whole model it does not, but no small ones. Of few tiles a column the first one
 /// would wait for memory; of many, at any size, it takes no share of the time.
 bool comes_ahead(const Kernel& k, const Product& p, const rt::Tile& tile, const Target& target) {
   constexpr int64_t kFewTiles = 2, kManyTiles = 100;
@@ -169,15 +170,14 @@ bool comes_ahead(const Kernel& k, const Product& p, const rt::Tile& tile, const 
   const int64_t tiles = p.batches() * rt::round_up_div(p.m(), tile.rows);
   const int64_t panel = p.terms() * rt::kPanel * static_cast<int64_t>(p.in_pairs ? sizeof(uint16_t) : sizeof(float));
   return tiles >= kFewTiles && fewest_tiles(p, tile) <= kManyTiles &&
-         rt::panels_of(p.n()) * panel > target.machine.l2_bytes / 2 &&
+         rt::panels_of(p.n()) * panel > target.machine.l2_bytes / 8 &&
          2 * tile.vectors * panel <= target.machine.l2_bytes;
 }
 
 int64_t bytes_of_panel(const Product& p) { return rt::kPanel * p.terms() * (p.zero ? 1 : 2); }  // of quads or pairs
 
-/// The same of tiles in tile registers, of weights that the second cache would hold too: those of a whole model it does
-/// not. But where a tile's panels and its rows come from the second cache each time, all that wait for it are in use,
-/// and what comes ahead keeps them waiting; a convolution's rows overlap.
+/// The same of tiles in tile registers. But where a tile's panels and its rows come from the second cache each time,
+/// all that wait for it are in use, and what comes ahead keeps them waiting; a convolution's rows overlap.
 bool comes_ahead_of_registers(const Product& p, const rt::Tile& tile, const Target& target) {
   constexpr int64_t kManyTiles = 100;
   if (!shares_b(p)) return false;

@@ -221,5 +221,22 @@ TEST(Ways, ARunOfAWideRangeHasTheChunksOfItsOwnSize) {
   EXPECT_EQ(chunks_at(1), 1);
 }
 
+TEST(Ways, ARunOfOneRowHasChunksThatShareTheWeights) {
+  const auto of_one_row = [](const std::string& target) {
+    const Graph ranged = over_sizes(
+        parse_model({"input A f32[64x1024]", "const B f32[1024x1024] = rand:1", "C = MatMul(A, B)", "output C"}).graph,
+        [](size_t, size_t axis, int64_t extent) { return axis == 0 ? Dim(symbol("n", {1, 4096})) : Dim(extent); });
+    const Plan plan = plan_graph(ranged, "model", *find_target(target)).plans[0];
+    const Expr size = bind_symbols(plan.steps.back().size, {{"n", 1}});
+    return std::pair(plan.kernels.back().family->name(), simplify_index(size).int_value());
+  };
+  const auto [contract, many] = of_one_row("x86-64-v4");
+  EXPECT_EQ(contract, "contract");
+  EXPECT_GE(many, 8);
+  const auto [bf16x3, some] = of_one_row("x86-64-v4-amx");
+  EXPECT_EQ(bf16x3, "bf16x3");
+  EXPECT_EQ(some, 8) << "more than that only by rows";
+}
+
 }  // namespace
 }  // namespace cameo::test
