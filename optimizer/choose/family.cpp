@@ -102,10 +102,12 @@ Expr chunks_of_run(const Kernel& k, const Target& target, int64_t chunks, int64_
   const auto of_one =
       static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(likely / chunks, 1))));
   const Expr share = floor_div(points.extent() + integer(of_one - 1), integer(of_one));
-  const int64_t by_weights =
-      target.is_gpu() ? 1 : chunks_for(target.seconds_to_move(k.cost.fixed_bytes), target.machine);
-  const int64_t least = std::min(by_weights, k.family->most_chunks_by_weights(k, target));
-  return simplify_index(max(integer(least), min(integer(most), share)));
+  const int64_t few = target.is_gpu() ? 0 : k.family->most_points_by_weights(k);
+  const int64_t by_weights = chunks_for(target.seconds_to_move(k.cost.fixed_bytes), target.machine);
+  Expr least = integer(few > 0 ? std::min(by_weights, most) : 1);
+  if (few > 0 && few < Family::kAnyPoints)  // times 1 of so many points or fewer, of more times 0
+    least = max(integer(1), least * floor_div(integer(few), max(integer(few), points.extent())));
+  return simplify_index(max(least, min(integer(most), share)));
 }
 
 }  // namespace cameo

@@ -90,9 +90,10 @@ class Family {
   /// most.
   virtual int64_t chunks(const Kernel& k, const Target& target) const = 0;
   virtual int64_t most_chunks(const Kernel&, const Target& target) const { return target.is_gpu() ? 65535 : 64; }
-  /// A run of few points has chunks for the weights, which any run reads: at most so many share them. 1: each chunk
-  /// reads them all.
-  virtual int64_t most_chunks_by_weights(const Kernel& k, const Target& target) const { return most_chunks(k, target); }
+  /// A run of at most so many points has chunks for the weights alone, which any run reads and its chunks share; of
+  /// more, each chunk reads them all, and only what grows with the sizes is worth one.
+  static constexpr int64_t kAnyPoints = INT64_MAX;
+  virtual int64_t most_points_by_weights(const Kernel&) const { return kAnyPoints; }
   /// A kernel may be asked for a few indices of its outermost axis at a time, each of which is computed by itself.
   virtual bool computes_strips() const { return false; }
   /// Each element of an output is computed by one point of the axes; else points run one after another, in order.

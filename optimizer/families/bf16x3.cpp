@@ -171,8 +171,10 @@ class Bf16x3 final : public Family {
     k.scratch_bytes = rt::bf16x3_scratch_bytes(tile_of_blocks(choice), choice["band"], p.n(), p.terms());
   }
   bool computes_strips() const override { return true; }
-  /// Those of one band: parts of its columns.
-  int64_t most_chunks_by_weights(const Kernel&, const Target&) const override { return kThreads; }
+  /// Those of a plain sum. Else a chunk for a few columns would bring all rows into parts for them.
+  int64_t most_points_by_weights(const Kernel& k) const override {
+    return std::max<int64_t>(0, k.choice["few"] - 1) * Product(k).n();
+  }
   int64_t chunks(const Kernel& k, const Target& target) const override {
     const Product p(k);
     const int64_t bands = bands_of(p, k.choice);

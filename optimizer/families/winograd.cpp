@@ -296,7 +296,7 @@ class Winograd final : public Family {
     Family::apply(k, choice, target);
     k.scratch_bytes = rt::winograd_scratch_bytes(choice["tiles"], choice["vectors"], Shape2d(k).channels());
   }
-  int64_t most_chunks_by_weights(const Kernel&, const Target&) const override { return 1; }
+  int64_t most_points_by_weights(const Kernel&) const override { return 0; }
   int64_t chunks(const Kernel& k, const Target& target) const override {
     const Shape2d s(k);
     const double products = kPoints * static_cast<double>(s.tiles() * s.columns() * s.channels());
