@@ -52,11 +52,12 @@ int64_t most_column_parts(const Product& p) {
   return std::max<int64_t>(1, rt::panels_of(p.n()) / (in_blocks ? kFewestPanels : kFewPanels));
 }
 /// Into how many they do: a chunk's first weights are parted while nothing is multiplied, so only threads that lack
-/// chunks make them smaller than this.
+/// chunks make them smaller than this. Never one chunk alone: two threads are worth bringing the rows into parts twice.
 int64_t column_parts(const Product& p, int64_t bands) {
   constexpr int64_t kPanels = 8;
   const int64_t large = rt::panels_of(p.n()) / kPanels, wanted = rt::round_up_div(kThreads, bands);
-  return std::min(most_column_parts(p), std::max(large, wanted));
+  const int64_t parts = std::min(most_column_parts(p), std::max(large, wanted));
+  return bands * parts == 1 && large > 0 ? 2 : parts;
 }
 
 /// Tiles one below another, for each band of which all weights are brought into parts: as many as have their rows, of a

@@ -221,6 +221,14 @@ TEST(Ways, ARunOfAWideRangeHasTheChunksOfItsOwnSize) {
   EXPECT_EQ(chunks_at(1), 1);
 }
 
+TEST(Ways, ALongSumOfFewColumnsIsSharedByTwoThreads) {
+  const Target& amx = *find_target("x86-64-v4-amx");
+  const Kernel k =
+      kernel_of({"input A f32[128x1536]", "const B f32[1536x384] = rand:1", "C = MatMul(A, B)", "output C"}, amx);
+  EXPECT_EQ(k.family->name(), "bf16x3");
+  EXPECT_EQ(k.family->chunks(k, amx), 2);
+}
+
 TEST(Ways, ARunOfOneRowHasChunksThatShareTheWeights) {
   const auto chunks_at = [](int64_t rows, const std::string& target) {
     const Graph ranged = over_sizes(
