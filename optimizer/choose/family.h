@@ -90,9 +90,9 @@ class Family {
   /// most.
   virtual int64_t chunks(const Kernel& k, const Target& target) const = 0;
   virtual int64_t most_chunks(const Kernel&, const Target& target) const { return target.is_gpu() ? 65535 : 64; }
+  static constexpr int64_t kAnyPoints = INT64_MAX;
   /// A run of at most so many points has chunks for the weights alone, which any run reads and its chunks share; of
   /// more, each chunk reads them all, and only what grows with the sizes is worth one.
-  static constexpr int64_t kAnyPoints = INT64_MAX;
   virtual int64_t most_points_by_weights(const Kernel&) const { return kAnyPoints; }
   /// A kernel may be asked for a few indices of its outermost axis at a time, each of which is computed by itself.
   virtual bool computes_strips() const { return false; }

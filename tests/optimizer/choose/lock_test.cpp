@@ -48,7 +48,7 @@ TEST(ChoiceLock, WhatABuildWritesChoosesTheSameOnAnotherMachine) {
 TEST(ChoiceLock, NamesTheMachineWhoseRatesItsBuildsHave) {
   const Target zen = locked("x86-64-v4 machine model zen4");
   EXPECT_EQ(zen.machine, *find_machine("zen4", *find_target("x86-64-v4")));
-  EXPECT_EQ(choices_text(planned(zen)).find("x86-64-v4 machine model zen4\n") == std::string::npos, false);
+  EXPECT_NE(choices_text(planned(zen)).find("x86-64-v4 machine model zen4\n"), std::string::npos);
   EXPECT_EQ(locked("x86-64-v3 machine model zen4").machine, find_target("x86-64-v4")->machine) << "another target's";
   EXPECT_EQ(refusal("x86-64-v4 machine model abacus"),
             "E0503: the lock was made for a machine `abacus`, which this cameo has no model of");
