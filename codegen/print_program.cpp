@@ -304,6 +304,7 @@ class ProgramPrinter {
       const Step& s = schedule.steps[i];
       const uint64_t a = s.kind == StepKind::LoopBegin ? s.a
                          : s.kind == StepKind::Sizes   ? parts_.table.place_of(s.elements[0])
+                         : s.kind == StepKind::Kernel  ? static_cast<uint64_t>(s.repeats)
                                                        : slot_base(s.a);
       const uint64_t b = s.size ? asked(s.size) : s.kind == StepKind::Swap ? slot_base(s.b) : s.b;
       const std::string_view order = s.follows ? "Follows" : group_of(schedule, i).begin == i ? "Waits" : "Beside";

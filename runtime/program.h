@@ -41,6 +41,8 @@ struct Row {
   int32_t jump = 0;
   uint64_t bytes = 0;
   // Of a Kernel, Copy or Advance `b` is one more than the place of a size that stands for `chunks` or `bytes`; 0: none.
+  // Of a Kernel that computes the same in any number of chunks, each of which does some work anew, `a` is 1: one thread
+  // has one chunk.
   uint32_t a = 0, b = 0;
 };
 

@@ -90,6 +90,9 @@ class Family {
   /// most.
   virtual int64_t chunks(const Kernel& k, const Target& target) const = 0;
   virtual int64_t most_chunks(const Kernel&, const Target& target) const { return target.is_gpu() ? 65535 : 64; }
+  /// Whether it computes the same in any number of chunks, each of which does some work anew: then a thread that is
+  /// alone has one.
+  virtual bool chunks_repeat(const Kernel&) const { return false; }
   static constexpr int64_t kAnyPoints = INT64_MAX;
   /// A run of at most so many points has chunks for the weights alone, which any run reads and its chunks share; of
   /// more, each chunk reads them all, and only what grows with the sizes is worth one.

@@ -181,6 +181,7 @@ class Bf16x3 final : public Family {
     const int64_t bands = bands_of(p, k.choice);
     return std::min(bands * column_parts(p, bands), worthwhile_chunks(k, p, target));
   }
+  bool chunks_repeat(const Kernel&) const override { return true; }
 
   std::string details(const Kernel& k) const override {
     const Choice& c = k.choice;

@@ -314,11 +314,13 @@ void Planner::push_kernel(Kernel k, const std::vector<Place>& at, const std::vec
   const Target& machine = machine_of(k.on_host, plan_.target);
   const int64_t chunks = chunks_of(k, machine), most = k.family->most_chunks(k, machine);
   const Expr of_run = chunks_of_run(k, machine, chunks, most);
+  const bool repeats = k.family->chunks_repeat(k);
   plan_.scratch_bytes = larger(plan_.scratch_bytes, k.scratch_bytes);
   uint32_t number = kernels_.intern(std::move(k));
   Step& s = push(StepKind::Kernel, std::move(refs), provenance);
   s.kernel = number;
   s.chunks = static_cast<int>(std::min(chunks, most));
+  s.repeats = repeats;
   s.size = of_run;
   s.written = written;
 }

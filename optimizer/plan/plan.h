@@ -108,6 +108,7 @@ struct Step {
   uint32_t kernel = 0;
   std::vector<Ref> refs;
   int chunks = 1;
+  bool repeats = false;             // each chunk does some work anew: a thread that is alone has one
   bool follows = false;             // of one chunk, behind the step before it on the same thread: a strip is such steps
   int jump = -1;                    // a step's number
   int64_t bytes = 0;                // Copy, Advance; LoopBegin: trips when no ref holds them
