@@ -49,7 +49,6 @@ bool comes_to_host(Execution& run, const Row& row) {
 
 void run_alone(Execution& run, uint32_t index, uint32_t chunks) {
   const Row& row = run.schedule->rows[index];
-  if (row.a) chunks = 1;
   RowCall call = {{&run.fault, run.scratch, 0, static_cast<int32_t>(chunks), run.lists, run.turned},
                   run.bases,
                   run.schedule->refs + row.refs,
@@ -78,7 +77,7 @@ uint32_t run_kernels(Execution& run, uint32_t begin) {
       return end;
     }
   }
-  run_alone(run, begin, chunks);
+  run_alone(run, begin, rows[begin].a ? 1 : chunks);
   return begin + 1;
 }
 

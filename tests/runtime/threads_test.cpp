@@ -5,6 +5,8 @@
 
 #include <vector>
 
+#include "runtime/execute.h"
+
 namespace {
 
 std::vector<int> taken;
@@ -39,6 +41,20 @@ TEST(Jobs, RoundsThatGoBackwardsBeginInTheMiddle) {
   EXPECT_EQ(taken_by(1, 6, true), (std::vector{3, 4, 5, 0, 1, 2}));
   EXPECT_EQ(taken_by(0, 5, true), (std::vector{1, 0, 4, 3, 2}));
   EXPECT_EQ(taken_by(1, 1, true), (std::vector{0}));
+}
+
+TEST(Jobs, AThreadThatIsAloneHasOneChunkWhereEachDoesWorkAnew) {
+  for (const uint32_t repeats : {0u, 1u}) {
+    const rt::Row rows[] = {{.kind = rt::RowKind::Kernel, .chunks = 3, .a = repeats}, {.kind = rt::RowKind::End}};
+    const rt::Schedule schedule = {.rows = rows, .row_count = 2};
+    const rt::Kernel kernels[] = {take};
+    rt::Execution run;
+    run.schedule = &schedule;
+    run.kernels = kernels;
+    taken.clear();
+    EXPECT_EQ(rt::execute(run), rt::Outcome::Done);
+    EXPECT_EQ(taken, repeats ? std::vector{0} : (std::vector{0, 1, 2}));
+  }
 }
 
 // A job that is published while a thread is still about to leave the one before: the same row, but of other numbers.

@@ -227,6 +227,7 @@ TEST(Ways, ALongSumOfFewColumnsIsSharedByTwoThreads) {
       kernel_of({"input A f32[128x1536]", "const B f32[1536x384] = rand:1", "C = MatMul(A, B)", "output C"}, amx);
   EXPECT_EQ(k.family->name(), "bf16x3");
   EXPECT_EQ(k.family->chunks(k, amx), 2);
+  EXPECT_TRUE(k.family->chunks_repeat(k));
 }
 
 TEST(Ways, ARunOfOneRowHasChunksThatShareTheWeights) {
