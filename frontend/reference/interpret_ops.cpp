@@ -75,6 +75,7 @@ bool float_unary(Op op, double* out, const double* a, int64_t n) {
     case Op::Acosh: map(out, a, n, [](double x) { return std::acosh(x); }); return true;
     case Op::Atanh: map(out, a, n, [](double x) { return std::atanh(x); }); return true;
     case Op::Erf: map(out, a, n, [](double x) { return std::erf(x); }); return true;
+    case Op::SigmoidFlush:
     case Op::Sigmoid: map(out, a, n, sigmoid); return true;
     case Op::Softplus: map(out, a, n, softplus); return true;
     default: return false;

@@ -9,14 +9,15 @@ namespace detail {
 
 // exp(-x) = 2^k (1 + s): 1 + exp(-x) is 2^k + (1 + 2^k s), two roundings, where 1 + (2^k + 2^k s) has that of exp in
 // reach of the larger term too. All of it is 2^-64 times as large, so that no power overflows before the result is 0.
-template <class V>
+template <bool Flush = false, class V>
 RT_FN V sigmoid_of_single(V x) {
   using U = words<V>;
   constexpr int shift = 64;
   const V unit = lit<V>(0x1p-64);
-  const auto e = exp_parts(V(-clamp(x, -104, 40)));
+  const auto e = exp_parts(V(-(Flush ? at_most(x, 40) : clamp(x, -104, 40))));  // where the result is 0 anything
   const V power = bits<V>(U((e.k + (format<V>::bias - shift)) << format<V>::mantissa));
-  return unit / (power + fma(power, fma(e.square, e.q, e.r), unit));
+  const V quotient = unit / (power + fma(power, fma(e.square, e.q, e.r), unit));
+  return Flush && x < lowest_of_exp<V>() ? V{} : quotient;
 }
 
 // Three roundings would pass 2 ULP: what they lose is added.
@@ -42,6 +43,13 @@ RT_FN V sigmoid(V x) {
   return detail::sigmoid_of_double(x);
 }
 
+// 0 where sigmoid is below the normal range, so that what is multiplied by it is no denormal.
+template <Floats V>
+RT_FN V sigmoid_flush(V x) {
+  if constexpr (detail::kSingle<V>) return detail::sigmoid_of_single<true>(x);
+  return x < detail::lowest_of_exp<V>() ? V{} : sigmoid(x);
+}
+
 template <Floats V>
 RT_FN V softplus(V x) {  // log(1 + exp(x))
   using namespace detail;
@@ -60,7 +68,7 @@ template <Floats V>
 RT_FN V gelu_tanh(V x) {  // x (1 + tanh(u)) / 2 = x sigmoid(2 u), u = sqrt(2 / pi) (x + 0.044715 x^3)
   using namespace detail;
   const V u = lit<V>(0x1.9884533d43651p0) * (x + lit<V>(0.044715) * x * x * x);
-  return x * sigmoid(u);
+  return x * sigmoid_flush(u);
 }
 
 }  // namespace rt

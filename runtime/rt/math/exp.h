@@ -33,11 +33,21 @@ RT_FN ExpParts<V> exp_parts(V x) {
   return {r, r * r, q, lost, n, bits<words<V>>(t) - bits<words<V>>(magic)};
 }
 
+template <class V>
+RT_FN V at_most(V x, f64 high) {  // NaN passes
+  return x > lit<V>(high) ? lit<V>(high) : x;
+}
+
 // Where exp overflows and where it is 0; beyond, the argument is clamped (NaN passes).
 template <class V>
 RT_FN V clamp(V x, f64 low, f64 high) {
-  const V a = x < lit<V>(low) ? lit<V>(low) : x;
-  return a > lit<V>(high) ? lit<V>(high) : a;
+  return at_most(V(x < lit<V>(low) ? lit<V>(low) : x), high);
+}
+
+// Below, exp is smaller than any normal number.
+template <class V>
+RT_FN V lowest_of_exp() {
+  return lit<V>(kSingle<V> ? -0x1.5d58ap6 : -0x1.6232bdd7abcd2p9);
 }
 
 template <class V>
@@ -109,11 +119,9 @@ template <Floats V>
 RT_FN V exp_flush(V x) {
   using namespace detail;
   using U = words<V>;
-  const V lowest = lit<V>(kSingle<V> ? -0x1.5d58ap6 : -0x1.6232bdd7abcd2p9);
-  const V highest = lit<V>(kSingle<V> ? 0x1.62p6 : 0x1.62ep9);
-  const auto e = exp_parts(V(x > highest ? highest : x));  // below `lowest` anything
+  const auto e = exp_parts(at_most(x, kSingle<V> ? 0x1.62p6 : 0x1.62ep9));  // where the result is 0 anything
   const V power = bits<V>(U((e.k + element_of<U>(format<V>::bias)) << format<V>::mantissa));
-  return x < lowest ? V{} : V(exp_unscaled(e) * power);
+  return x < lowest_of_exp<V>() ? V{} : V(exp_unscaled(e) * power);
 }
 
 template <Floats V>

@@ -177,6 +177,20 @@ TEST(Accuracy, exp_flush) {
   EXPECT_EQ(rt::exp_flush(0.0), 1.0);
 }
 
+// The same of sigmoid, for a whole vector as for a number.
+TEST(Accuracy, sigmoid_flush) {
+  for (int i = -174000; i <= 200000; ++i) {
+    const float x = static_cast<float>(i) * 5e-4f;
+    EXPECT_TRUE(identical(rt::sigmoid_flush(x), rt::sigmoid(x))) << x;
+    EXPECT_TRUE(identical<float>(rt::sigmoid_flush(rt::splat<rt::vec<float, 16>>(x))[5], rt::sigmoid(x))) << x;
+  }
+  for (float x : {-87.4f, -88.0f, -104.0f, -1e30f, -HUGE_VALF}) EXPECT_TRUE(identical(rt::sigmoid_flush(x), 0.0f)) << x;
+  EXPECT_TRUE(std::isnan(rt::sigmoid_flush(NAN)));
+  EXPECT_EQ(rt::sigmoid_flush(HUGE_VALF), 1.0f);
+  EXPECT_EQ(rt::sigmoid_flush(-800.0), 0.0);
+  EXPECT_EQ(rt::sigmoid_flush(0.0), 0.5);
+}
+
 // GELU cancels for negative x as its formula does; what counts is the error relative to x.
 TEST(Accuracy, gelu) {
   double worst = 0, worst_tanh = 0;
