@@ -71,10 +71,12 @@ bool float_unary(Op op, double* out, const double* a, int64_t n) {
     case Op::Sinh: map(out, a, n, [](double x) { return std::sinh(x); }); return true;
     case Op::Cosh: map(out, a, n, [](double x) { return std::cosh(x); }); return true;
     case Op::Tanh: map(out, a, n, [](double x) { return std::tanh(x); }); return true;
+    case Op::TanhPlusOne: map(out, a, n, [](double x) { return 2 * sigmoid(2 * x); }); return true;
     case Op::Asinh: map(out, a, n, [](double x) { return std::asinh(x); }); return true;
     case Op::Acosh: map(out, a, n, [](double x) { return std::acosh(x); }); return true;
     case Op::Atanh: map(out, a, n, [](double x) { return std::atanh(x); }); return true;
     case Op::Erf: map(out, a, n, [](double x) { return std::erf(x); }); return true;
+    case Op::ErfPlusOne: map(out, a, n, [](double x) { return std::erfc(-x); }); return true;
     case Op::SigmoidFlush:
     case Op::Sigmoid: map(out, a, n, sigmoid); return true;
     case Op::Softplus: map(out, a, n, softplus); return true;

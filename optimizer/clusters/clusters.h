@@ -42,8 +42,8 @@ bool stays_within(std::span<const Expr> index, const Shape& shape);
 Expr trim_folds(const Graph& g, Expr root);
 /// A meaning in which what is rounded to u8 and read as a float again is no integer between.
 Expr without_round_trips(Expr root);
-/// A meaning whose softmax and SiLU have zeros in place of exponentials and sigmoids below the normal range.
-Expr flush_denormals(Expr root);
+/// A meaning whose softmax, SiLU and GELU have forms that cost less and make no denormals.
+Expr simplify_activations(Expr root);
 /// The Loads of a product that make it zero where they lie outside of their value; sums of products are looked into.
 std::vector<Expr> zero_factors(Expr product);
 

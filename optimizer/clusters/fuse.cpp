@@ -130,7 +130,7 @@ std::vector<OutputExpr> fuse(const Graph& g, const Cluster& c) {
   std::vector<OutputExpr> outs;
   for (ValueId v : c.outputs) {
     outs.push_back(fuser.output(v));
-    outs.back().value = flush_denormals(without_round_trips(trim_folds(g, outs.back().value)));
+    outs.back().value = simplify_activations(without_round_trips(trim_folds(g, outs.back().value)));
   }
   return outs;
 }

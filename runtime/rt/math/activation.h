@@ -15,7 +15,7 @@ RT_FN V sigmoid_of_single(V x) {
   constexpr int shift = 64;
   const V unit = lit<V>(0x1p-64);
   const auto e = exp_parts(V(-(Flush ? at_most(x, 40) : clamp(x, -104, 40))));  // where the result is 0 anything
-  const V power = bits<V>(U((e.k + (format<V>::bias - shift)) << format<V>::mantissa));
+  const V power = power_of_two<V>(U(e.k - element_of<U>(shift)));
   const V quotient = unit / (power + fma(power, fma(e.square, e.q, e.r), unit));
   return Flush && x < lowest_of_exp<V>() ? V{} : quotient;
 }
@@ -59,16 +59,8 @@ RT_FN V softplus(V x) {  // log(1 + exp(x))
 }
 
 template <Floats V>
-RT_FN V gelu(V x) {  // x (1 + erf(x / sqrt 2)) / 2
-  using namespace detail;
-  return lit<V>(0.5) * x * (lit<V>(1) + erf(V(x * lit<V>(0x1.6a09e667f3bcdp-1))));
-}
-
-template <Floats V>
-RT_FN V gelu_tanh(V x) {  // x (1 + tanh(u)) / 2 = x sigmoid(2 u), u = sqrt(2 / pi) (x + 0.044715 x^3)
-  using namespace detail;
-  const V u = lit<V>(0x1.9884533d43651p0) * (x + lit<V>(0.044715) * x * x * x);
-  return x * sigmoid_flush(u);
+RT_FN V tanh_plus_one(V x) {  // nothing cancels below 0
+  return detail::lit<V>(2) * sigmoid_flush(V(x + x));
 }
 
 }  // namespace rt

@@ -67,12 +67,15 @@ RT_FN V exp_shifted(V x, int shift) {
   return scale(exp_unscaled(e), V(e.n + lit<V>(shift)), words<V>(e.k + E(shift)));
 }
 
-// 2^(hi + lo), lo tiny.
+// 2^k where that is a normal number.
 template <class V>
-RT_FN V exp2_pair(V hi, V lo) {
-  const V x = clamp(hi, kSingle<V> ? -151 : -1080, kSingle<V> ? 129 : 1025);
-  const V magic = lit<V>(format<V>::magic), t = x + magic, n = t - magic;
-  const V r = (x - n) + lo;
+RT_FN V power_of_two(words<V> k) {
+  return bits<V>(words<V>((k + element_of<words<V>>(format<V>::bias)) << format<V>::mantissa));
+}
+
+// 2^r, |r| <= 1/2.
+template <class V>
+RT_FN V exp2_near_zero(V r) {
   V q;
   if constexpr (kSingle<V>) {
     q = poly(r, 0x1.442516p-13, 0x1.5ef5dap-10, 0x1.3b2a48p-7, 0x1.c6af9cp-5, 0x1.ebfbep-3, 0x1.62e43p-1);
@@ -81,7 +84,15 @@ RT_FN V exp2_pair(V hi, V lo) {
              0x1.62c020e79af27p-20, 0x1.ffcbfc6d5296p-17, 0x1.430912f8c27f9p-13, 0x1.5d87fe78a40bp-10,
              0x1.3b2ab6fba4d47p-7, 0x1.c6b08d704a0c6p-5, 0x1.ebfbdff82c58fp-3, 0x1.62e42fefa39efp-1);
   }
-  return scale(fma(r, q, lit<V>(1)), n, words<V>(bits<words<V>>(t) - bits<words<V>>(magic)));
+  return fma(r, q, lit<V>(1));
+}
+
+// 2^(hi + lo), lo tiny.
+template <class V>
+RT_FN V exp2_pair(V hi, V lo) {
+  const V x = clamp(hi, kSingle<V> ? -151 : -1080, kSingle<V> ? 129 : 1025);
+  const V magic = lit<V>(format<V>::magic), t = x + magic, n = t - magic;
+  return scale(exp2_near_zero(V((x - n) + lo)), n, words<V>(bits<words<V>>(t) - bits<words<V>>(magic)));
 }
 
 // expm1(x) = 2^k (hi + lo): (1 - 2^-k) + r + tail, the sum kept exact; inverse is 2^-k (2^-60 at least).
@@ -118,10 +129,8 @@ RT_FN V exp2(V x) {
 template <Floats V>
 RT_FN V exp_flush(V x) {
   using namespace detail;
-  using U = words<V>;
   const auto e = exp_parts(at_most(x, kSingle<V> ? 0x1.62p6 : 0x1.62ep9));  // where the result is 0 anything
-  const V power = bits<V>(U((e.k + element_of<U>(format<V>::bias)) << format<V>::mantissa));
-  return x < lowest_of_exp<V>() ? V{} : V(exp_unscaled(e) * power);
+  return x < lowest_of_exp<V>() ? V{} : V(exp_unscaled(e) * power_of_two<V>(e.k));
 }
 
 template <Floats V>

@@ -70,8 +70,8 @@ int main() {
   print("relu", [](auto x) RT_INLINE { return rt::max(x, 0); });
   print("silu", [](auto x) RT_INLINE { return rt::mul(x, rt::sigmoid_flush(x)); });
   print("pow 1.7", [](auto x) RT_INLINE { return rt::pow(rt::abs(x), static_cast<rt::element_of<decltype(x)>>(1.7)); });
-  PRINT(gelu);
-  PRINT(gelu_tanh);
+  PRINT(erf_plus_one);
+  PRINT(tanh_plus_one);
   PRINT(sigmoid);
   PRINT(sigmoid_flush);
   PRINT(softplus);

@@ -1,8 +1,9 @@
-// Numbers below the normal range, denormals, become zeros where many are made and none matters: an Intel processor
-// takes thirty times as long for each operation on one.
-// - Exponentials of a softmax: a mask of -100 makes many. Beside the largest element's, which is 1, they change no sum,
-//   and their shares of it are below 2^-126.
-// - Sigmoids of a SiLU, x sigmoid(c x): where c x is below -87, the product is within 2^-119 / c of zero.
+// Forms of activations in f32 that cost less than what graphs spell and are as near to the exact results:
+// - softmax: exponentials below the normal range are zeros. An Intel processor takes thirty times as long for each
+//   operation on such a number, a denormal, and a mask of -100 makes many. Beside the largest element's exponential,
+//   which is 1, they change no sum, and their shares of it are below 2^-126.
+// - SiLU, x sigmoid(c x): so are sigmoids. Where c x is below -87, the product is within 2^-119 / c of zero.
+// - GELU, x / 2 (1 + erf(x / sqrt 2)) or x / 2 (1 + tanh(..)): the sum with 1 is one function.
 #include "optimizer/clusters/clusters.h"
 
 namespace cameo {
@@ -33,7 +34,7 @@ bool is_term(Expr e, Expr term, std::span<const Expr> variables) {
 }
 
 /// exp(x - largest) / sum(exp(x - largest)).
-Expr flushed(Expr share) {
+Expr flushed_softmax(Expr share) {
   const Expr top = share.arg(0), bottom = share.arg(1);
   if (!is_fold(bottom, FoldKind::Sum)) return share;
   const FoldNest sum = unfold(bottom);
@@ -57,12 +58,32 @@ Expr flushed_silu(Expr product) {
   return product;
 }
 
+/// 1 + erf(x) and 1 + tanh(x). A division by the constant sqrt 2 becomes a product: what it is nearer by is lost in the
+/// sum.
+Expr function_plus_one(Expr sum) {
+  for (const size_t i : {0, 1}) {
+    const Expr f = sum.arg(i);
+    if (!sum.arg(1 - i).is_const() || sum.arg(1 - i).float_value() != 1) continue;
+    if (f.op() == Op::Tanh) return apply(Op::TanhPlusOne, {f.arg(0)});
+    if (f.op() != Op::Erf) continue;
+    const Expr x = f.arg(0);
+    const bool divides = x.op() == Op::Div && x.arg(1).is_const();
+    return apply(Op::ErfPlusOne, {divides ? x.arg(0) * constant(DType::f32, 1 / x.arg(1).float_value()) : x});
+  }
+  return sum;
+}
+
 }  // namespace
 
-Expr flush_denormals(Expr root) {
+Expr simplify_activations(Expr root) {
   return rewrite(root, [](Expr e) {
     if (e.type() != DType::f32) return e;
-    return e.op() == Op::Div ? flushed(e) : e.op() == Op::Mul ? flushed_silu(e) : e;
+    switch (e.op()) {
+      case Op::Div: return flushed_softmax(e);
+      case Op::Mul: return flushed_silu(e);
+      case Op::Add: return function_plus_one(e);
+      default: return e;
+    }
   });
 }
 
