@@ -196,6 +196,11 @@ struct Attention {
   }
 
   // ---- their weights
+  /// exp(x) for x <= 0, to 2^-24 of 1: what rounding the product adds is less than a weight of 1 is rounded by.
+  template <class T>
+  RT_FN static T share_of(T x) {
+    return exp2_flush(T(x * splat<T>(0x1.715476p0f)));
+  }
   /// The largest of a row's scores, which replace the products.
   RT_FN f32 largest_score(f32* scores, i64 r, i64 key, i64 keys) const {
     const i64 seen = static_cast<i64>(part(at.limit)[r]) - key, whole = (seen < keys ? seen : keys) / kPart * kPart;
@@ -224,7 +229,7 @@ struct Attention {
       V sum{};
       RT_ROLLED
       for (i64 c = 0; c < keys; c += kPart) {
-        const V e = exp_flush(V(load(scores, Lanes<kPart>{c}) - splat<V>(base)));
+        const V e = share_of(V(load(scores, Lanes<kPart>{c}) - splat<V>(base)));
         store(scores, Lanes<kPart>{c}, e);
         sum += e;
       }
@@ -240,7 +245,7 @@ struct Attention {
       f32& top = part(at.top)[r + i];
       const f32 before = top, highest = largest_score(part(at.scores) + i * score_stride(), r + i, key, keys);
       top = highest > before ? highest : before;
-      part(at.rescale)[i] = top == before ? 1 : before == kNone ? 0 : exp_flush(before - top);
+      part(at.rescale)[i] = top == before ? 1 : before == kNone ? 0 : share_of(before - top);
     }
   }
 

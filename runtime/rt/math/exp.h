@@ -133,6 +133,15 @@ RT_FN V exp_flush(V x) {
   return x < lowest_of_exp<V>() ? V{} : V(exp_unscaled(e) * power_of_two<V>(e.k));
 }
 
+// The same of 2^x, for x <= 127 (f32) or 1023 (f64).
+template <Floats V>
+RT_FN V exp2_flush(V x) {
+  using namespace detail;
+  const V magic = lit<V>(format<V>::magic), t = x + magic;
+  const V power = power_of_two<V>(bits<words<V>>(t) - bits<words<V>>(magic));
+  return x < lit<V>(1 - format<V>::bias) ? V{} : V(exp2_near_zero(V(x - (t - magic))) * power);
+}
+
 template <Floats V>
 RT_FN V expm1(V x) {
   const auto e = detail::expm1_parts(x);

@@ -78,6 +78,7 @@ int main() {
   PRINT(exp);
   PRINT(exp_flush);
   PRINT(exp2);
+  PRINT(exp2_flush);
   PRINT(expm1);
   PRINT(log);
   PRINT(log2);

@@ -177,6 +177,17 @@ TEST(Accuracy, exp_flush) {
   EXPECT_EQ(rt::exp_flush(0.0), 1.0);
 }
 
+TEST(Accuracy, exp2_flush) {
+  for (int i = 0; i <= 200000; ++i) {
+    const float x = -126.0f + 253.0f * static_cast<float>(i) / 200000;
+    EXPECT_LE(ulp_error<float>(rt::exp2_flush(x), std::exp2(static_cast<double>(x))), 1.3) << x;
+  }
+  for (float x : {-126.01f, -150.0f, -1e30f, -HUGE_VALF}) EXPECT_TRUE(identical(rt::exp2_flush(x), 0.0f)) << x;
+  EXPECT_TRUE(std::isnan(rt::exp2_flush(NAN)));
+  EXPECT_EQ(rt::exp2_flush(-1023.0), 0.0);
+  EXPECT_EQ(rt::exp2_flush(3.0), 8.0);
+}
+
 // The same of sigmoid, for a whole vector as for a number.
 TEST(Accuracy, sigmoid_flush) {
   for (int i = -174000; i <= 200000; ++i) {
