@@ -71,7 +71,8 @@ Outcome deliver(std::string bytes, const std::string& path) {
 void add_common(LldCall& call, const LinkJob& job) {
   call.add("--hash-style=gnu", "--build-id=none", "--gc-sections", "--no-undefined", "--fatal-warnings",
            "--error-limit=20", "-z", "noexecstack", "-z", "relro", "-z", "now", "--no-dependent-libraries",
-           "-O2");  // strings that end alike are written once
+           "-O2",         // strings that end alike are written once
+           "--icf=all");  // and so are equal functions, which nothing tells apart by their addresses
   if (!job.entry.empty()) call.add("--entry=" + job.entry);
 }
 

@@ -67,7 +67,7 @@ Expr function_plus_one(Expr sum) {
     if (f.op() == Op::Tanh) return apply(Op::TanhPlusOne, {f.arg(0)});
     if (f.op() != Op::Erf) continue;
     const Expr x = f.arg(0);
-    const bool divides = x.op() == Op::Div && x.arg(1).is_const();
+    const bool divides = x.op() == Op::Div && x.arg(1).is_const() && x.arg(1).float_value() > 1;
     return apply(Op::ErfPlusOne, {divides ? x.arg(0) * constant(DType::f32, 1 / x.arg(1).float_value()) : x});
   }
   return sum;
