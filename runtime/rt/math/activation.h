@@ -1,4 +1,4 @@
-// The activations that graphs spell as one operator. All stay accurate at both ends, where exp overflows.
+// Activations and parts of them. All stay accurate at both ends, where exp overflows.
 #pragma once
 #include "erf.h"
 #include "hyperbolic.h"

@@ -44,6 +44,17 @@ RT_FN V infinity() {
   return splat<V>(format<V>::infinity);
 }
 
+template <class V>
+RT_FN V at_most(V x, f64 high) {  // NaN passes
+  return x > lit<V>(high) ? lit<V>(high) : x;
+}
+
+// 2^k where that is a normal number.
+template <class V>
+RT_FN V power_of_two(words<V> k) {
+  return bits<V>(words<V>((k + element_of<words<V>>(format<V>::bias)) << format<V>::mantissa));
+}
+
 // Coefficients from the highest power down. Even and odd powers are two Horner chains: half the latency, one product
 // more, and out-of-order cores are limited by the latency of long bodies.
 template <class V, class... C>
@@ -104,8 +115,7 @@ RT_FN V scale(V p, [[maybe_unused]] V n, words<V> k) {
   using E = element_of<U>;
   constexpr E offset = 4 * Format<T>::bias;
   const U half = ((k + offset) >> 1) - E(offset / 2);
-  const auto power = [](U e) RT_INLINE { return bits<V>(U((e + E(Format<T>::bias)) << Format<T>::mantissa)); };
-  return p * power(half) * power(U(k - half));
+  return p * power_of_two<V>(half) * power_of_two<V>(U(k - half));
 }
 
 // An f32 function computed in f64. g++ lowers vectors wider than a register lane by lane, so it gets them in pieces.

@@ -13,7 +13,7 @@ template <class V>
 RT_FN V erf_f32(V x) {
   const V a = absolute(x), z = x * x;
   const V near = poly(z, -0x1.3fc37ap-11, 0x1.4890acp-8, -0x1.b6c27ep-6, 0x1.ce1df4p-4, -0x1.8126f8p-2, 0x1.06eba6p-3);
-  const V b = a > lit<V>(4) ? lit<V>(4) : a;  // erf is 1 from there on
+  const V b = at_most(a, 4);  // erf is 1 from there on
   const V far = poly(b, -0x1.5e11e8p-17, 0x1.4a2686p-12, -0x1.d936b6p-9, 0x1.843626p-6, -0x1.b2d3dp-4, -0x1.4538aep-1,
                      -0x1.20ee5cp0);
   const auto e = exp_parts(V(far * b));  // of -17 to 0
@@ -25,12 +25,10 @@ RT_FN V erf_f32(V x) {
 template <class V>
 RT_FN V erf_plus_one_f32(V x) {
   constexpr f64 end = 5.2;
-  const V a = at_most(absolute(x), end), magic = lit<V>(format<V>::magic);
+  const V a = at_most(absolute(x), end);
   const V log = a * poly(a, -0x1.7c742ap-15, 0x1.d31e28p-12, -0x1.866f8cp-10, -0x1.961e38p-11, 0x1.cee7fcp-6,
                          -0x1.30171p-3, -0x1.d63aaep-1, -0x1.a0be9ep0);
-  const V shifted = log + magic;
-  const words<V> k = bits<words<V>>(shifted) - bits<words<V>>(magic);
-  const V erfc = exp2_near_zero(V(log - (shifted - magic))) * power_of_two<V>(k);
+  const V erfc = exp2_normal(log);
   return x < V{} ? (x > lit<V>(-end) ? erfc : V{}) : V(lit<V>(2) - erfc);
 }
 
@@ -65,14 +63,14 @@ RT_FN V erfc_far(V a) {  // f64, a >= 1/2
 template <class V>
 RT_FN V erf_f64(V x) {
   const V a = absolute(x), small = x + x * erf_excess(V(x * x));
-  const V large = lit<V>(1) - erfc_far(a > lit<V>(6) ? lit<V>(6) : a);
+  const V large = lit<V>(1) - erfc_far(at_most(a, 6));
   return a < lit<V>(1) ? small : copy_sign(large, x);
 }
 template <class V>
 RT_FN V erfc_f64(V x) {
   const V a = absolute(x), excess = x * erf_excess(V(x * x));
   const V middle = a < lit<V>(0.25) ? V(lit<V>(1) - (x + excess)) : V(lit<V>(0.5) - (excess + (x - lit<V>(0.5))));
-  const V far = erfc_far(a > lit<V>(28) ? lit<V>(28) : a);
+  const V far = erfc_far(at_most(a, 28));
   const V turned = x < V{} ? V(lit<V>(2) - far) : far;
   return a < lit<V>(0.5) ? middle : turned;
 }

@@ -33,11 +33,6 @@ RT_FN ExpParts<V> exp_parts(V x) {
   return {r, r * r, q, lost, n, bits<words<V>>(t) - bits<words<V>>(magic)};
 }
 
-template <class V>
-RT_FN V at_most(V x, f64 high) {  // NaN passes
-  return x > lit<V>(high) ? lit<V>(high) : x;
-}
-
 // Where exp overflows and where it is 0; beyond, the argument is clamped (NaN passes).
 template <class V>
 RT_FN V clamp(V x, f64 low, f64 high) {
@@ -67,12 +62,6 @@ RT_FN V exp_shifted(V x, int shift) {
   return scale(exp_unscaled(e), V(e.n + lit<V>(shift)), words<V>(e.k + E(shift)));
 }
 
-// 2^k where that is a normal number.
-template <class V>
-RT_FN V power_of_two(words<V> k) {
-  return bits<V>(words<V>((k + element_of<words<V>>(format<V>::bias)) << format<V>::mantissa));
-}
-
 // 2^r, |r| <= 1/2.
 template <class V>
 RT_FN V exp2_near_zero(V r) {
@@ -85,6 +74,13 @@ RT_FN V exp2_near_zero(V r) {
              0x1.3b2ab6fba4d47p-7, 0x1.c6b08d704a0c6p-5, 0x1.ebfbdff82c58fp-3, 0x1.62e42fefa39efp-1);
   }
   return fma(r, q, lit<V>(1));
+}
+
+// 2^x where that is a normal number.
+template <class V>
+RT_FN V exp2_normal(V x) {
+  const V magic = lit<V>(format<V>::magic), t = x + magic;
+  return exp2_near_zero(V(x - (t - magic))) * power_of_two<V>(bits<words<V>>(t) - bits<words<V>>(magic));
 }
 
 // 2^(hi + lo), lo tiny.
@@ -108,7 +104,7 @@ RT_FN Expm1Parts<V> expm1_parts(V x) {
   const auto e = exp_parts(clamp(x, -60, kSingle<V> ? 90 : 711));
   const I k = bits<I>(e.k);
   const U limited = bits<U>(I(k < splat<I>(60) ? k : splat<I>(60)));
-  const V inverse = bits<V>(U((element_of<U>(format<V>::bias) - limited) << format<V>::mantissa));
+  const V inverse = power_of_two<V>(U(-limited));
   const auto sum = fast_sum(V(lit<V>(1) - inverse), e.r);
   return {sum.hi, sum.lo + (e.tail() + e.lost), inverse, e.n, e.k};
 }
@@ -137,9 +133,7 @@ RT_FN V exp_flush(V x) {
 template <Floats V>
 RT_FN V exp2_flush(V x) {
   using namespace detail;
-  const V magic = lit<V>(format<V>::magic), t = x + magic;
-  const V power = power_of_two<V>(bits<words<V>>(t) - bits<words<V>>(magic));
-  return x < lit<V>(1 - format<V>::bias) ? V{} : V(exp2_near_zero(V(x - (t - magic))) * power);
+  return x < lit<V>(1 - format<V>::bias) ? V{} : exp2_normal(x);
 }
 
 template <Floats V>

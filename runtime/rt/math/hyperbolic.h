@@ -22,7 +22,7 @@ RT_FN V tanh_f32(V x) {  // a polynomial in x^2 near 0, else 1 - 2 p / (1 + p) w
 template <class V>
 RT_FN V tanh_f64(V x) {  // t / (t + 2), t = expm1(2 |x|), all divided by 2^k; the quotient is corrected by what it lost
   const V a = absolute(x);
-  const auto e = expm1_parts(V(lit<V>(2) * (a > lit<V>(22) ? lit<V>(22) : a)));
+  const auto e = expm1_parts(V(lit<V>(2) * at_most(a, 22)));
   const auto t = fast_sum(e.hi, e.lo);
   const auto under = exact_sum(t.hi, V(lit<V>(2) * e.inverse));
   const V inverse = lit<V>(1) / under.hi, ratio = t.hi * inverse;

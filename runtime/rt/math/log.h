@@ -62,11 +62,10 @@ RT_FN V log_edges(V x, V r) {
 template <class V>
 RT_FN V log_sum(V u, V lost) {
   using U = words<V>;
-  using E = element_of<U>;
   const auto p = split<false>(u);
   // lost / u: 1/u is 2^-e (1 - f), near enough since it only weighs the rest of a rounding.
   const U e = bits<U>(V(p.e + lit<V>(format<V>::magic))) - bits<U>(lit<V>(format<V>::magic));
-  const V power = bits<V>(U((E(format<V>::bias) - e) << format<V>::mantissa));
+  const V power = power_of_two<V>(U(-e));
   const V inverse = u < lit<V>(0x1p100) ? V(power * (lit<V>(1) - p.f)) : V{};  // `power` ends where the exponents do
   return log_join(p.e, p.f, V(log_tail(p.f) + lost * inverse));
 }
