@@ -1,7 +1,8 @@
 // gpu_artifacts: the operator matrix and ONNX's backend suite as artifacts that carry their inputs, the interpreter's
 // outputs and their tolerances, to be judged where there is a GPU and no compiler. OPS.CASE.so of every case that the
-// matrix compiles; SIZES.OPERATOR.so of the first case of an operator over sizes that only a run knows, half of them
-// without an upper bound and as graphs; SUITE.NAME.so of a few of the suite's tests for each operator.
+// matrix compiles; large.CASE.so of cases of real networks' sizes; SIZES.OPERATOR.so of the first case of an operator
+// over sizes that only a run knows, half of them without an upper bound and as graphs; SUITE.NAME.so of a few of the
+// suite's tests for each operator.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -69,14 +70,21 @@ struct Counts {
   }
 };
 
+/// Each case of a file as PREFIX.CASE.
+void write_cases(const Packer& packer, const fs::path& file, const std::string& prefix, const std::regex& filter,
+                 Counts& counts) {
+  for (const test::Case& c : test::load_case_file(file)) {
+    const std::string name = fmt::format("{}.{}", prefix, c.name);
+    if (std::regex_search(name, filter))
+      counts.add(test::in_child([&] { return write_case(c, [&] { packer.add(name, *c.graph, c.inputs); }); }));
+  }
+}
+
 bool write_matrix(const Packer& packer, const std::regex& filter) {
   Counts counts;
   for (const fs::path& file : test::case_files(CAMEO_SOURCE_DIR "/tests/ops"))
-    for (const test::Case& c : test::load_case_file(file)) {
-      const std::string name = fmt::format("ops.{}.{}", test::operator_of(file), c.name);
-      if (std::regex_search(name, filter))
-        counts.add(test::in_child([&] { return write_case(c, [&] { packer.add(name, *c.graph, c.inputs); }); }));
-    }
+    write_cases(packer, file, "ops." + test::operator_of(file), filter, counts);
+  write_cases(packer, CAMEO_SOURCE_DIR "/tests/gpu/large.case", "large", filter, counts);
   return counts.print("operator matrix");
 }
 

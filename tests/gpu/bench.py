@@ -1,19 +1,17 @@
 #!/usr/bin/env python3
 """One network as artifacts and in PyTorch, in turns, in one process; and what this machine could do at best.
 
-usage: bench.py FOLDER GROUP [dry]     (tests/gpu/run calls it; GROUP is a member of pack.json's `bench`)
+usage: bench.py FOLDER GROUP MODE [dry]     (tests/gpu/run calls it; GROUP is a member of pack.json's `bench`)
 
 Inputs and outputs are on the card; a run is timed by the wall until its results are there, the median over all rounds.
-Weights are random on both sides, so only the artifact's own CPU code says whether its results are right. PyTorch runs in
-inference mode, images channels last, `torch.compile(mode="max-autotune")` with frozen weights and CUDA graphs; f32 is f32
-on both sides (no TF32).
+Weights are random on both sides and made up anew in each target's layout, so results are not compared: golden cases of the
+other sections are. PyTorch runs in inference mode, images channels last, `torch.compile(mode=MODE)` with frozen weights and
+CUDA graphs; f32 is f32 on both sides (no TF32).
 """
 import json, os, statistics, subprocess, sys, time
 from pathlib import Path
 
 import numpy as np
-
-LARGEST_ERROR = {'f32': 1e-3, 'f16': 1e-2}  # of the output's largest magnitude, between the artifact's two targets
 
 
 def put(**row):
@@ -55,8 +53,8 @@ def empty_outputs(artifact, numpy_type):
 
 
 class Bench:
-    def __init__(self, folder, group, dry, torch):
-        self.torch, self.folder, self.group, self.dry = torch, folder, group, dry
+    def __init__(self, folder, group, mode, dry, torch):
+        self.torch, self.folder, self.group, self.mode, self.dry = torch, folder, group, mode, dry
         self.on_card = torch.cuda.is_available()
         self.place = 'cuda' if self.on_card else 'cpu'
         self.set_precision()
@@ -77,21 +75,15 @@ class Bench:
         self.kept.append(tensors)
         return tensors
 
-    def session(self, file, inputs, device):
-        """A session and the arrays that its runs write; on the CPU they are NumPy's."""
+    def session(self, file):
+        """A session whose runs read `self.inputs` and write arrays of their own."""
         import cameo
         from artifact import CPU, CUDA, Artifact, Session
-        artifact = Artifact(self.folder / file, device)
-        outputs = empty_outputs(artifact, cameo._numpy_type)
-        if device == CPU:
-            self.kept.append((inputs, outputs))
-            where, written = CPU, outputs
-            addresses = [[a.ctypes.data for a in arrays] for arrays in (inputs, outputs)]
-        else:
-            where, written = CUDA if self.on_card else CPU, self.on_place(outputs)
-            addresses = [[t.data_ptr() for t in tensors] for tensors in (self.on_place(inputs), written)]
-        self.sessions.append(Session(artifact, *addresses, where))
-        return self.sessions[-1], written
+        artifact = Artifact(self.folder / file)
+        where = CUDA if self.on_card else CPU
+        arrays = self.inputs, empty_outputs(artifact, cameo._numpy_type)
+        self.sessions.append(Session(artifact, *([t.data_ptr() for t in self.on_place(a)] for a in arrays), where))
+        return self.sessions[-1]
 
     def close(self):
         for session in self.sessions:
@@ -99,25 +91,15 @@ class Bench:
 
     def add_artifacts(self):
         import cameo
-        from artifact import CPU, CUDA, Artifact
+        from artifact import Artifact
         random = np.random.default_rng(1)
+        declared = Artifact(self.folder / next(iter(self.group['files'].values()))).inputs
+        self.inputs = [example(io, cameo._numpy_type(io.dtype), random) for io in declared]
         for name, file in self.group['files'].items():
-            if not self.kept:
-                self.inputs = [example(io, cameo._numpy_type(io.dtype), random) for io in Artifact(self.folder / file, CPU).inputs]
-            session, outputs = self.session(file, self.inputs, CUDA)
+            session = self.session(file)
             session.run()
             self.synchronize()
             self.engines[name] = session.run
-            if self.group['batch'] == 1:
-                self.compare(name, [t.cpu().numpy() for t in outputs], file)
-
-    def compare(self, name, got, file):
-        from artifact import CPU
-        session, want = self.session(file, self.inputs, CPU)
-        session.run()
-        errors = [float(np.max(np.abs(g.astype(np.float64) - w)) / np.max(np.abs(w))) for g, w in zip(got, want)]
-        wrong = not max(errors) <= LARGEST_ERROR[self.group['dtype']]
-        put(name=self.group['name'], engine=name, error_to_cpu=max(errors), **({'fail': f'{name}: the error is {max(errors):.3g}'} if wrong else {}))
 
     def cold(self):
         """Processes of their own, without the driver's cache: what a first user waits for; and the slowest steps."""
@@ -162,8 +144,8 @@ class Bench:
         for freezing in (True, False):
             begun, torch._inductor.config.freezing = time.monotonic(), freezing
             try:
-                self.add_torch('compile', torch.compile(self.model, mode='default' if self.dry else 'max-autotune'))
-                return put(name=self.group['name'], engine='compile', freezing=freezing, compile_s=time.monotonic() - begun)
+                self.add_torch('compile', torch.compile(self.model, mode=self.mode))
+                return put(name=self.group['name'], engine='compile', mode=self.mode, freezing=freezing, compile_s=time.monotonic() - begun)
             except Exception as e:
                 put(name=self.group['name'], engine='compile', freezing=freezing, note=f'{type(e).__name__}: {str(e)[:500]}')
                 torch._dynamo.reset()
@@ -250,12 +232,12 @@ def ceilings():
     put(what='launch and wait', value=seconds(lambda: one.add_(1), 200) * 1e6, unit='us')
 
 
-def main(folder, group, dry):
+def main(folder, group, mode, dry):
     folder, group = Path(folder), json.loads(group)
     sys.path.insert(0, str(folder))
     if not (torch := find_torch(group['name'], dry)):
         return
-    b = Bench(folder, group, dry, torch)
+    b = Bench(folder, group, mode, dry, torch)
     try:
         with torch.inference_mode():
             b.measure_all()
@@ -264,4 +246,4 @@ def main(folder, group, dry):
 
 
 if __name__ == '__main__':
-    main(sys.argv[1], sys.argv[2], sys.argv[3:] == ['dry'])
+    main(*sys.argv[1:4], sys.argv[4:] == ['dry'])
