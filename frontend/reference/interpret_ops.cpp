@@ -77,7 +77,6 @@ bool float_unary(Op op, double* out, const double* a, int64_t n) {
     case Op::Atanh: map(out, a, n, [](double x) { return std::atanh(x); }); return true;
     case Op::Erf: map(out, a, n, [](double x) { return std::erf(x); }); return true;
     case Op::ErfPlusOne: map(out, a, n, [](double x) { return std::erfc(-x); }); return true;
-    case Op::SigmoidFlush:
     case Op::Sigmoid: map(out, a, n, sigmoid); return true;
     case Op::Softplus: map(out, a, n, softplus); return true;
     default: return false;
@@ -91,6 +90,7 @@ bool float_binary(Op op, double* out, Floats a, Floats b, int64_t n) {
   };
   switch (op) {
     case Op::Add: return go([](double x, double y) { return x + y; });
+    case Op::SigmoidProduct: return go([](double x, double y) { return x * sigmoid(y); });
     case Op::Sub: return go([](double x, double y) { return x - y; });
     case Op::Mul: return go([](double x, double y) { return x * y; });
     case Op::Div: return go([](double x, double y) { return x / y; });

@@ -2,7 +2,8 @@
 // - softmax: exponentials below the normal range are zeros. An Intel processor takes thirty times as long for each
 //   operation on such a number, a denormal, and a mask of -100 makes many. Beside the largest element's exponential,
 //   which is 1, they change no sum, and their shares of it are below 2^-126.
-// - SiLU, x sigmoid(c x): so are sigmoids. Where c x is below -87, the product is within 2^-119 / c of zero.
+// - SiLU, x sigmoid(c x): so are sigmoids, and the product is one quotient. Where c x is below -87, it is within
+//   2^-119 / c of zero.
 // - GELU, x / 2 (1 + erf(x / sqrt 2)) or x / 2 (1 + tanh(..)): the sum with 1 is one function.
 #include "optimizer/clusters/clusters.h"
 
@@ -45,15 +46,15 @@ Expr flushed_softmax(Expr share) {
   });
 }
 
-/// x sigmoid(c x), whose sigmoids the next layer's sums would multiply by weights.
-Expr flushed_silu(Expr product) {
+/// x sigmoid(c x).
+Expr silu_as_quotient(Expr product) {
   for (const size_t i : {0, 1}) {
     const Expr x = product.arg(i), gate = product.arg(1 - i);
     if (gate.op() != Op::Sigmoid) continue;
     const Expr in = gate.arg(0);
     const bool is_scaled =
         in.op() == Op::Mul && ((in.arg(0) == x && in.arg(1).is_const()) || (in.arg(1) == x && in.arg(0).is_const()));
-    if (in == x || is_scaled) return x * apply(Op::SigmoidFlush, {in});
+    if (in == x || is_scaled) return apply(Op::SigmoidProduct, {x, in});
   }
   return product;
 }
@@ -80,7 +81,7 @@ Expr simplify_activations(Expr root) {
     if (e.type() != DType::f32) return e;
     switch (e.op()) {
       case Op::Div: return flushed_softmax(e);
-      case Op::Mul: return flushed_silu(e);
+      case Op::Mul: return silu_as_quotient(e);
       case Op::Add: return function_plus_one(e);
       default: return e;
     }

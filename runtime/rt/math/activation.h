@@ -9,15 +9,14 @@ namespace detail {
 
 // exp(-x) = 2^k (1 + s): 1 + exp(-x) is 2^k + (1 + 2^k s), two roundings, where 1 + (2^k + 2^k s) has that of exp in
 // reach of the larger term too. All of it is 2^-64 times as large, so that no power overflows before the result is 0.
-template <bool Flush = false, class V>
+template <class V>
 RT_FN V sigmoid_of_single(V x) {
   using U = words<V>;
   constexpr int shift = 64;
   const V unit = lit<V>(0x1p-64);
-  const auto e = exp_parts(V(-(Flush ? at_most(x, 40) : clamp(x, -104, 40))));  // where the result is 0 anything
+  const auto e = exp_parts(V(-clamp(x, -104, 40)));
   const V power = power_of_two<V>(U(e.k - element_of<U>(shift)));
-  const V quotient = unit / (power + fma(power, fma(e.square, e.q, e.r), unit));
-  return Flush && x < lowest_of_exp<V>() ? V{} : quotient;
+  return unit / (power + fma(power, fma(e.square, e.q, e.r), unit));
 }
 
 // Three roundings would pass 2 ULP: what they lose is added.
@@ -43,11 +42,15 @@ RT_FN V sigmoid(V x) {
   return detail::sigmoid_of_double(x);
 }
 
-// 0 where sigmoid is below the normal range, so that what is multiplied by it is no denormal.
-template <Floats V>
-RT_FN V sigmoid_flush(V x) {
-  if constexpr (detail::kSingle<V>) return detail::sigmoid_of_single<true>(x);
-  return x < detail::lowest_of_exp<V>() ? V{} : sigmoid(x);
+// x sigmoid(y) as one quotient, x / (1 + exp(-y)); 0 where that sigmoid is below the normal range, as the next layer's
+// sums would multiply a denormal.
+template <class A, class B>
+RT_FN auto sigmoid_product(A a, B b) {
+  using namespace detail;
+  using V = meet<A, B>;
+  const V x = widen<V>(a), y = widen<V>(b);
+  const auto e = exp_normal(V(-at_most(y, 40)));  // where the result is 0 anything
+  return V(x / (y < lowest_of_exp<V>() ? infinity<V>() : V(e.power + fma(e.power, e.rest, lit<V>(1)))));
 }
 
 template <Floats V>
@@ -60,7 +63,7 @@ RT_FN V softplus(V x) {  // log(1 + exp(x))
 
 template <Floats V>
 RT_FN V tanh_plus_one(V x) {  // nothing cancels below 0
-  return detail::lit<V>(2) * sigmoid_flush(V(x + x));
+  return sigmoid_product(detail::lit<V>(2), V(x + x));
 }
 
 }  // namespace rt

@@ -51,7 +51,7 @@ KERNEL(everything)(const float* x0, const rt::half* x1, const rt::bfloat* x2, co
     const auto t3 = rt::select(rt::load(x3, i1 % 56), rt::load(x2, i1 / 56), rt::cast<float>(rt::load(x4, i1)));
     const auto t4 = rt::fma(rt::max(t1, 0.f), t2, t3);
     const auto t5 =
-        rt::add(rt::mul(rt::sigmoid(t4), rt::sigmoid_flush(t4)), rt::mul(rt::erf_plus_one(t1), rt::tanh_plus_one(t4)));
+        rt::add(rt::sigmoid_product(rt::sigmoid(t4), t4), rt::mul(rt::erf_plus_one(t1), rt::tanh_plus_one(t4)));
     const auto t6 = rt::add(rt::exp(rt::sub(t5, t1)), rt::log(rt::add(rt::abs(t2), 1.f)));
     const auto t7 = rt::add(rt::tanh(t6), rt::erf(rt::sin(rt::cos(t6))));
     const auto t8 = rt::cast<float>(rt::cast<rt::i32>(rt::round(rt::mul(rt::pow(t7, 1.7f), 8.f))));
