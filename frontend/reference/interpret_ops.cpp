@@ -90,12 +90,12 @@ bool float_binary(Op op, double* out, Floats a, Floats b, int64_t n) {
   };
   switch (op) {
     case Op::Add: return go([](double x, double y) { return x + y; });
-    case Op::SigmoidProduct: return go([](double x, double y) { return x * sigmoid(y); });
     case Op::Sub: return go([](double x, double y) { return x - y; });
     case Op::Mul: return go([](double x, double y) { return x * y; });
     case Op::Div: return go([](double x, double y) { return x / y; });
     case Op::Min: return go(min_of);
     case Op::Max: return go(max_of);
+    case Op::SigmoidProduct: return go([](double x, double y) { return x * sigmoid(y); });
     case Op::Pow: return go([](double x, double y) { return std::pow(x, y); });
     default: return false;
   }

@@ -76,18 +76,11 @@ RT_FN V exp2_near_zero(V r) {
   return fma(r, q, lit<V>(1));
 }
 
-// Functions that leave denormals alone take 2^x as 2^(k / 16) (1 + rest), where AVX-512 looks up 16 powers in one
-// instruction: |rest| is below 0.022, whose polynomial has half the terms that one of 0.42 has.
-template <class V>
-inline constexpr bool kTableOfPowers =
+// Functions that leave denormals alone take 2^x in f32 as 2^(k / 16) (1 + rest), where AVX-512 looks up 16 powers in
+// one instruction: |rest| is below 0.022, whose polynomial has half the terms that one of 0.42 has.
 #if defined(__AVX512F__)
-    kSingle<V>;
-#else
-    false;
-#endif
-inline constexpr f64 kMagicOfSixteenths = 0x1.8p19;  // f32: added, it leaves the nearest sixteenth in the low bits
+inline constexpr f64 kMagicOfSixteenths = 0x1.8p19;  // added, it leaves the nearest sixteenth in the low bits
 
-#if defined(__AVX512F__)
 // 2^(k / 16) where that is a normal number; bits of k from the 13th up do not count.
 template <class V>
 RT_FN V power_of_sixteenths(words<V> k) {
@@ -125,7 +118,7 @@ struct PowerParts {
 template <class V>
 RT_FN PowerParts<V> exp_normal(V x) {
 #if defined(__AVX512F__)
-  if constexpr (kTableOfPowers<V>) {
+  if constexpr (kSingle<V>) {
     const V magic = lit<V>(kMagicOfSixteenths), t = fma(x, lit<V>(0x1.71547652b82fep0), magic), n = t - magic;
     const V r = fma(n, lit<V>(0x1.bd0106p-13), fma(n, lit<V>(-0x1.63p-1), x));
     return {power_of_sixteenths<V>(bits<words<V>>(t)),
@@ -142,7 +135,7 @@ RT_FN PowerParts<V> exp_normal(V x) {
 template <class V>
 RT_FN V exp2_normal(V x) {
 #if defined(__AVX512F__)
-  if constexpr (kTableOfPowers<V>) {
+  if constexpr (kSingle<V>) {
     const V magic = lit<V>(kMagicOfSixteenths), t = x + magic, r = x - (t - magic);
     const V power = power_of_sixteenths<V>(bits<words<V>>(t));
     const V slope = fma(fma(r, lit<V>(0x1.c6b46ap-5), lit<V>(0x1.ebfff4p-3)), r, lit<V>(0x1.62e43p-1));
