@@ -144,8 +144,7 @@ std::string problem_of(std::span<const Kernel* const> chain) {
   std::string text;
   Shape axes;
   for (const Kernel* k : chain) {
-    if (k->problems.empty()) return "";
-    text += k->problems[0] + ";";
+    text += (k->problems.empty() ? problem_of(*k) : k->problems[0]) + ";";
     axes.emplace_back(k->axes[0].extent());
   }
   return fmt::format("{:016x} {}", hash_of(text), extents_text(axes));

@@ -43,7 +43,7 @@ CompileError no_way(const std::string& problem, const ChoiceLock::Row& row);
 std::string problem_of(const Kernel& nest);
 /// The same of a node that is alone in a graph: a hash of what its operator is told, and its first output's extents.
 std::string problem_of(const Graph& alone);
-/// That of a chain of kernels, which may run in strips; empty where one of them has none.
+/// That of a chain of kernels, which may run in strips. A copy, which has no row of its own, counts as the nest it is.
 std::string problem_of(std::span<const Kernel* const> chain);
 /// The rows of a plan that was made with a lock, an empty one or not.
 std::string choices_text(const Plan& plan);

@@ -118,7 +118,7 @@ class Divider {
       c.op += (c.op.empty() ? "" : ", ") + kernels.back()->title;
       c.provenance = merge(c.provenance, plan_.steps[m.step].provenance);
     }
-    c.problem = problem_of(kernels);
+    if (plan_.target.lock) c.problem = problem_of(kernels);
     return c;
   }
   /// Equal chains are one claim; without a lock no chain has a name.

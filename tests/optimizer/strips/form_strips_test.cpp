@@ -125,6 +125,18 @@ TEST(Strips, ALockDecides) {
     EXPECT_THROW((void)plan_by(model, instead(wrong)), CompileError) << wrong;
 }
 
+TEST(Strips, ALockNamesAChainThatBeginsWithACopy) {
+  const ModelText model = parse_model({"input X f32[1x3x32x32]", "const W f32[32x3x3x3] = rand:2",
+                                       "const P f32[8x32x1x1] = rand:3", "c = Conv(X, W) pads=[1, 1, 1, 1]",
+                                       "r = Relu(c)", "p = Conv(r, P)", "output p"});
+  const Plan plan = plan_by(model, "");
+  ASSERT_TRUE(std::ranges::any_of(plan.claims, [](const Claim& c) { return c.op.starts_with("Relayout, "); }));
+  const std::string rows = choices_text(plan);
+  const Plan again = plan_by(model, rows);
+  EXPECT_EQ(choices_text(again), rows);
+  EXPECT_EQ(unused_rows(again), 0u);
+}
+
 // ---- damaged plans
 TEST(Strips, AWrongPlaceShows) {
   const ModelText model = parse_model(with(inverted_residual("pads=[1, 1, 1, 1]", "3x3"), {"output p"}));
