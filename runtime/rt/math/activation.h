@@ -49,7 +49,7 @@ RT_FN auto sigmoid_product(A a, B b) {
   using namespace detail;
   using V = meet<A, B>;
   const V x = widen<V>(a), y = widen<V>(b);
-  const auto e = exp_normal(V(-at_most(y, 40)));  // where the result is 0 anything
+  const auto e = exp_normal<-1>(at_most(y, 40));  // where the result is 0 anything
   return V(x / (y < lowest_of_exp<V>() ? infinity<V>() : V(e.power + fma(e.power, e.rest, lit<V>(1)))));
 }
 

@@ -114,18 +114,19 @@ struct PowerParts {
   V power, rest;
 };  // power (1 + rest); power is normal
 
-// exp(x) where that is a normal number.
-template <class V>
+// exp(Sign x), Sign 1 or -1, where that is a normal number: a change of sign costs nothing here.
+template <int Sign = 1, class V>
 RT_FN PowerParts<V> exp_normal(V x) {
 #if defined(__AVX512F__)
   if constexpr (kSingle<V>) {
-    const V magic = lit<V>(kMagicOfSixteenths), t = fma(x, lit<V>(0x1.71547652b82fep0), magic), n = t - magic;
-    const V r = fma(n, lit<V>(0x1.bd0106p-13), fma(n, lit<V>(-0x1.63p-1), x));
+    const V magic = lit<V>(kMagicOfSixteenths), t = fma(x, lit<V>(Sign * 0x1.71547652b82fep0), magic), n = t - magic;
+    const V r = fma(n, lit<V>(Sign * 0x1.bd0106p-13), fma(n, lit<V>(-Sign * 0x1.63p-1), x));  // times Sign
+    const V linear = Sign > 0 ? r : V(-r);
     return {power_of_sixteenths<V>(bits<words<V>>(t)),
-            fma(V(r * r), fma(r, lit<V>(0x1.555762p-3), lit<V>(0x1.00022p-1)), r)};
+            fma(V(r * r), fma(r, lit<V>(Sign * 0x1.555762p-3), lit<V>(0x1.00022p-1)), linear)};
   }
 #endif
-  const auto e = exp_parts(x);
+  const auto e = exp_parts(Sign > 0 ? x : V(-x));
   const V power = power_of_two<V>(e.k);
   if constexpr (kSingle<V>) return {power, fma(e.square, e.q, e.r)};
   return {power, e.r + (e.tail() + e.lost)};
