@@ -230,10 +230,11 @@ std::string account_of(const Tuned& tuned, double seconds, double budget) {
     left += f.rivalry.rivals.size() - f.tried;
     kernels += f.tried < f.rivalry.rivals.size();
   }
-  std::string text = fmt::format("{} other ways were measured in {} builds, in {:.1f} of {:.4g} s", tried, tuned.trials,
-                                 seconds, budget);
+  std::string text = fmt::format("{} other ways were measured in {} build{}, in {:.1f} of {:.4g} s", tried,
+                                 tuned.trials, tuned.trials == 1 ? "" : "s", seconds, budget);
   if (left)
-    text += fmt::format("; {} of {} problems were not, for want of time or because they take none", left, kernels);
+    text += fmt::format("; {} ways to compute {} kernels were not: no time was left, or the kernels take next to none",
+                        left, kernels);
   return text + "\n";
 }
 

@@ -54,6 +54,7 @@ int* errno_location() __asm__("__errno_location");
 char* strerror(int error) __asm__("strerror");
 void* mmap(void* at, size_t bytes, int access, int flags, int file, int64_t offset) __asm__("mmap");
 int munmap(void* memory, size_t bytes) __asm__("munmap");
+int madvise(void* memory, size_t bytes, int advice) __asm__("madvise");
 inline void* map_failed() { return reinterpret_cast<void*>(~uint64_t{0}); }
 
 // libraries; only runtime/cuda/ uses them
@@ -86,7 +87,7 @@ enum : int {
   kCloseOnExec = 02000000
 };
 enum : int { kWorkingFolder = -100, kOfTheDescriptor = 0x1000, kTypeAndSize = 0x201 };  // statx
-enum : int { kMapRead = 1, kMapShared = 1 };
+enum : int { kMapRead = 1, kMapShared = 1, kAdviseHugePages = 14 };
 enum : uint16_t { kTypeMask = 0170000, kRegular = 0100000 };
 enum : int { kMonotonic = 1, kInterrupt = 2, kPipe = 13, kTerminate = 15 };
 

@@ -4,8 +4,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <string>
+#include <utility>
 
 #include "runtime/cpu.h"
 #include "runtime/model.h"
@@ -275,6 +278,33 @@ TEST_F(Linear, SurvivesAnyFailedAllocation) {
     s.api.model_release(model);
     EXPECT_TRUE(counts.live.empty()) << "after " << budget << " allocations";
     if (!status) return;
+  }
+}
+
+// The flags that /proc/self/smaps has of the mapping that holds an address.
+std::string flags_of_mapping(const void* address) {
+  std::ifstream smaps("/proc/self/smaps");
+  bool is_of = false;
+  for (std::string line; std::getline(smaps, line);) {
+    uintptr_t begin = 0, end = 0;
+    if (std::sscanf(line.c_str(), "%lx-%lx ", &begin, &end) == 2)
+      is_of = begin <= reinterpret_cast<uintptr_t>(address) && reinterpret_cast<uintptr_t>(address) < end;
+    if (is_of && line.starts_with("VmFlags:")) return line + " ";
+  }
+  return "";
+}
+
+TEST(Model, AsksForHugePagesWhereABlockHasSeveral) {
+  if (!std::ifstream("/sys/kernel/mm/transparent_hugepage/enabled")) GTEST_SKIP() << "this system has no huge pages";
+  constexpr uint64_t kHugePage = 2 << 20;
+  const cameo_options options = rt::default_options();
+  for (const auto& [bytes, asks] : {std::pair(3 * kHugePage + 100, true), std::pair(2 * kHugePage - 64, false)}) {
+    void* const memory = rt::allocate(options, bytes);
+    ASSERT_NE(memory, nullptr);
+    std::memset(memory, 1, bytes);
+    if (asks) { EXPECT_EQ(reinterpret_cast<uintptr_t>(memory) % kHugePage, 0u); }
+    EXPECT_EQ(flags_of_mapping(memory).find(" hg ") != std::string::npos, asks) << flags_of_mapping(memory);
+    rt::deallocate(options, memory, bytes);
   }
 }
 
