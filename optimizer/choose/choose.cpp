@@ -141,9 +141,20 @@ struct Attempt {
   Lowered lowered;
 };
 
+/// What tells equal nests apart: which operands are constants, and which families can compute them, for some look at
+/// the constants' elements.
+std::string ways_text(const LoweredKernel& nest, std::span<const Attempt> attempts, const Graph& g) {
+  std::string s;
+  for (const Operand& o : nest.operands) s += g[o.value].constant ? '!' : '.';
+  for (const auto& [family, lowered] : attempts)
+    if (lowered.kernel) s += fmt::format(" {}", family->name());
+  return s;
+}
+
 /// The best way of all kernels that families have lowered; nullopt where there is none. `problem`: as a lock names it,
 /// where that is no hash of the nest.
-std::optional<LoweredKernel> choose(std::vector<Attempt> attempts, const Target& target, std::string problem = {}) {
+std::optional<LoweredKernel> choose(std::vector<Attempt> attempts, const Graph& g, const Target& target,
+                                    std::string problem = {}) {
   const ChoiceLock* lock = target.lock.get();
   std::vector<Candidate> candidates;
   std::vector<Alternative> refused;
@@ -154,7 +165,7 @@ std::optional<LoweredKernel> choose(std::vector<Attempt> attempts, const Target&
     }
     Kernel& k = lowered.kernel->kernel;
     if (!k.family) {
-      if (lock) problem = problem_of(k);
+      if (lock) problem = problem_of(k, ways_text(*lowered.kernel, attempts, g));
       adopt(k, target);
     }
     std::vector<Alternative> ways = ways_of(k, target);
@@ -190,7 +201,7 @@ LoweredKernel choose_kernel(const Problem& p, std::span<const FamilyMatch> match
   std::vector<Attempt> attempts;
   for (const auto& [family, matched] : matches)
     attempts.push_back({family, matched.match ? family->lower(p, *matched.match) : Lowered(matched.why_not)});
-  auto chosen = choose(std::move(attempts), p.target);
+  auto chosen = choose(std::move(attempts), p.graph, p.target);
   CAMEO_CHECK(chosen.has_value(), "a family that computes any part of an output");
   return std::move(*chosen);
 }
@@ -199,7 +210,7 @@ std::optional<LoweredKernel> choose_kernel(const NodeProblem& p) {
   std::vector<Attempt> attempts;
   for (const Family* f : all_families()) attempts.push_back({f, f->lower(p)});
   const bool named = p.target.lock && std::holds_alternative<Composite>(p.meaning);
-  return choose(std::move(attempts), p.target, named ? problem_of(alone(p.graph, p.node, p.node.inputs)) : "");
+  return choose(std::move(attempts), p.graph, p.target, named ? problem_of(alone(p.graph, p.node, p.node.inputs)) : "");
 }
 
 }  // namespace cameo

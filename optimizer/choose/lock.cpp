@@ -123,10 +123,10 @@ CompileError no_way(const std::string& problem, const ChoiceLock::Row& row) {
                                    printable(row.family), printable(row.choice))};
 }
 
-std::string problem_of(const Kernel& nest) {
+std::string problem_of(const Kernel& nest, std::string_view ways) {
   Shape axes;
   for (Expr axis : nest.axes) axes.emplace_back(axis.extent());
-  return fmt::format("{:016x} {}", hash_of(problem_text(nest)), extents_text(axes));
+  return fmt::format("{:016x} {}", hash_of(problem_text(nest) + std::string(ways)), extents_text(axes));
 }
 
 std::string problem_of(const Graph& alone) {
@@ -144,7 +144,7 @@ std::string problem_of(std::span<const Kernel* const> chain) {
   std::string text;
   Shape axes;
   for (const Kernel* k : chain) {
-    text += (k->problems.empty() ? problem_of(*k) : k->problems[0]) + ";";
+    text += (k->problems.empty() ? problem_of(*k, "") : k->problems[0]) + ";";
     axes.emplace_back(k->axes[0].extent());
   }
   return fmt::format("{:016x} {}", hash_of(text), extents_text(axes));

@@ -39,8 +39,9 @@ class ChoiceLock {
 void take_lock(Target& target, std::shared_ptr<const ChoiceLock> lock);
 /// What a lock wants of a problem is not among its ways.
 CompileError no_way(const std::string& problem, const ChoiceLock::Row& row);
-/// What names a problem, whatever computes it: a hash of the nest that would, and its axes.
-std::string problem_of(const Kernel& nest);
+/// What names a problem, whatever computes it: a hash of the nest that would and of the ways there are, as text, and its
+/// axes.
+std::string problem_of(const Kernel& nest, std::string_view ways);
 /// The same of a node that is alone in a graph: a hash of what its operator is told, and its first output's extents.
 std::string problem_of(const Graph& alone);
 /// That of a chain of kernels, which may run in strips. A copy, which has no row of its own, counts as the nest it is.

@@ -119,6 +119,7 @@ class Dequantized final : public Family {
     CodedProduct& m = roles->product = std::move(*found);
     const Expr block = m.folds[0], column = m.b.index().back();
     if (std::ranges::find(p.part.out.index, column) == p.part.out.index.end()) return "its weights have no columns";
+    if (column.extent().is_const(1)) return "it has a single column";
     roles->column = column;
     const auto a = wish_for_a(g, p.layouts, m, std::span(&block, 1));
     if (!a || has_halo(*a)) return "an operand has no axis that is summed as it stands";

@@ -37,11 +37,21 @@ Place Planner::place_of(Frame& f, ValueId v) {
   return from;
 }
 
+namespace {
+/// Whether what stands around the value, as it was made, is what the operand wants there.
+bool has_its_border(const Layouts& layouts, const Operand& o) {
+  if (!has_halo(o) || !o.border_value) return true;
+  const auto wide = layouts.haloed.find(o.value);
+  return wide != layouts.haloed.end() && wide->second.border_value == o.border_value;
+}
+}  // namespace
+
 Place Planner::place_operand(Frame& f, const Operand& o) {
   const Value& value = f.g[o.value];
   if (value.constant) return {{Base::Weights, 0, weights_.add(constants_.get(value.constant, o))}, {}};
-  if (o.layout == f.layouts[o.value.index]) return place_of(f, o.value);
-  auto key = std::pair(o.value, to_string(o.layout));
+  if (o.layout == f.layouts[o.value.index] && has_its_border(f.layouts, o)) return place_of(f, o.value);
+  const uint32_t border = has_halo(o) && o.border_value ? o.border_value.id() : 0;
+  const auto key = std::tuple(o.value, to_string(o.layout), border);
   if (auto it = f.relayouts.find(key); it != f.relayouts.end()) return it->second;
   Place to = new_buffer(o.layout.elements * byte_size(value.type.dtype), value.name);
   relayout(f, o, to);

@@ -5,6 +5,8 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
+#include <tuple>
 
 #include "optimizer/layout/relaid_constants.h"
 #include "optimizer/lower/lower_graph.h"
@@ -36,8 +38,8 @@ class Planner {
   /// What planning knows of one graph, and where its values stand so far.
   struct Frame : LoweredGraph {
     Places places;
-    std::map<std::pair<ValueId, std::string>, Place> relayouts;  // copies in another layout
-    std::vector<ValueId> deciding;                               // values that the table of sizes takes
+    std::map<std::tuple<ValueId, std::string, uint32_t>, Place> relayouts;  // copies, by layout and border's value
+    std::vector<ValueId> deciding;                                          // values that the table of sizes takes
   };
 
   // ---- steps and buffers

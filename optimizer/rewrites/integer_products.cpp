@@ -316,9 +316,10 @@ class IntegerProducts {
   /// middle of two integers may round to the other one. Not where all that x may be is known, and something would.
   std::optional<ValueId> by_reciprocal(Graph& into, const Node& n, std::span<const ValueId> in) {
     const Tensor* scale = constant(into, in[1]);
+    const auto is_normal = [](double x) { return std::isnormal(static_cast<float>(x)); };
     if (!scale || scale->size() != 1 || scale->dtype() != DType::f32 || scale->get(0) == 1 ||
-        !is_of_integers(into, in[0]) || !rounds_alike(into, in[0], static_cast<float>(scale->get(0))) ||
-        !apply("quantize_by_reciprocal", into, n))
+        !is_normal(scale->get(0)) || !is_normal(1 / scale->get(0)) || !is_of_integers(into, in[0]) ||
+        !rounds_alike(into, in[0], static_cast<float>(scale->get(0))) || !apply("quantize_by_reciprocal", into, n))
       return std::nullopt;
     const Maker make{into, n.provenance};
     const float reciprocal = 1 / static_cast<float>(scale->get(0));

@@ -45,6 +45,17 @@ TEST(ChoiceLock, WhatABuildWritesChoosesTheSameOnAnotherMachine) {
   EXPECT_EQ(unused_rows(by_lock), 0u);
 }
 
+TEST(ChoiceLock, EqualNestsWithOtherWaysAreOtherProblems) {
+  // one product is by a constant, which can stand in panels
+  const ModelText model = parse_model({"input A f32[40x64]", "input B f32[64x96]", "const W f32[64x96] = rand:1",
+                                       "C = MatMul(A, B)", "D = MatMul(A, W)", "output C", "output D"});
+  const auto plan_by = [&](const Target& t) { return plan_graph(model.graph, "model", t).plans[0]; };
+  const Plan plan = plan_by(locked(""));
+  ASSERT_EQ(plan.kernels.size(), 2u);
+  EXPECT_NE(plan.kernels[0].problems, plan.kernels[1].problems);
+  EXPECT_EQ(choices_text(plan_by(locked(choices_text(plan)))), choices_text(plan));
+}
+
 TEST(ChoiceLock, NamesTheMachineWhoseRatesItsBuildsHave) {
   const Target zen = locked("x86-64-v4 machine model zen4");
   EXPECT_EQ(zen.machine, *find_machine("zen4", *find_target("x86-64-v4")));
