@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <functional>
+#include <string_view>
 
 #include "cli/artifact_cache.h"
 #include "cli/artifact_key.h"
@@ -32,14 +34,33 @@ class Arguments {
   std::vector<char*> pointers_;
 };
 
+/// Whether the text stands anywhere in what is left of a file.
+bool holds(std::istream& in, std::string_view text) {
+  const std::boyer_moore_horspool_searcher searcher(text.begin(), text.end());
+  std::string window(1 << 20, '\0');
+  for (size_t kept = 0; in;) {
+    in.read(window.data() + kept, static_cast<std::streamsize>(window.size() - kept));
+    const std::string_view read(window.data(), kept + static_cast<size_t>(in.gcount()));
+    if (std::search(read.begin(), read.end(), searcher) != read.end()) return true;
+    kept = std::min(read.size(), text.size() - 1);  // it may begin in this window and end in the next one
+    std::memmove(window.data(), read.data() + read.size() - kept, kept);
+  }
+  return false;
+}
+
 }  // namespace
 
 bool is_artifact(const fs::path& file) {
   char magic[4] = {};
   std::error_code ignored;
   if (!fs::is_regular_file(file, ignored)) return false;
-  std::ifstream(file, std::ios::binary).read(magic, sizeof magic);
-  return std::memcmp(magic, "\177ELF", sizeof magic) == 0;
+  std::ifstream in(file, std::ios::binary);
+  in.read(magic, sizeof magic);
+  if (std::memcmp(magic, "\177ELF", sizeof magic) != 0) return false;
+  if (!holds(in, "cameo.manifest/"))
+    throw Failure(kBadData,
+                  fmt::format("`{}` is a program or a library that cameo has not built", printable(file.string())));
+  return true;
 }
 
 void become_artifact(const fs::path& file, const std::string& verb, const std::vector<std::string>& arguments) {

@@ -8,7 +8,7 @@
 
 namespace cameo {
 
-/// An ELF file; a model is never one.
+/// An ELF file; a model is never one. Throws Failure where cameo has not built it: only artifacts are started.
 bool is_artifact(const std::filesystem::path& file);
 
 /// Becomes `file VERB ARGUMENTS..`; throws Failure when it cannot be started.

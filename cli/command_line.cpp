@@ -328,7 +328,7 @@ class CommandLine {
     sub->add_option("--batch", run_.batches, "at these sizes of the first input's outermost dim: 1,8,32")
         ->delimiter(',')
         ->allow_extra_args(false)
-        ->check(CLI::PositiveNumber)
+        ->check(CLI::Range(int64_t{1}, int64_t{1} << 30))
         ->type_name("N,N..");
   }
 

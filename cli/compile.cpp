@@ -13,6 +13,7 @@
 #include "cli/precision.h"
 #include "codegen/build/files.h"
 #include "codegen/print_program.h"
+#include "codegen/write_sources.h"
 #include "optimizer/choose/lock.h"
 #include "runtime/compare.h"
 
@@ -125,7 +126,10 @@ void leave_open(std::optional<Model>& model, CompileOptions& options, std::strin
   for (const UnboundDim& u : unbound.unbound) options.import.ranges[u.dim] = {u.low, kOpen};
   model = load_model(options, console, diagnostics);
   if (model) model->unbound = unbound.unbound;
-  diagnostics.add(on_open(model ? *model : unbound, given, verb));
+  Diagnostic d = on_open(model ? *model : unbound, given, verb);
+  const auto names_batches = [](const std::string& word) { return word.starts_with("--batch"); };
+  if (std::ranges::any_of(given.words, names_batches)) d.help.clear();  // which need the dim open
+  diagnostics.add(std::move(d));
 }
 
 namespace {
@@ -222,6 +226,18 @@ void plan_bucket(const Model& model, const DimBinding& sizes, const CompileOptio
     diagnostics.add(d);
   }
 }
+/// Rows of a lock that decide nothing here.
+void note_unused_rows(const Plan& plan, Console& console) {
+  const std::string& target = plan.target.name;
+  const size_t unused = unused_rows(plan);
+  if (unused)
+    console.note(fmt::format("note: {} row{} of the lock for {} fit{} no kernel of this model", unused,
+                             unused == 1 ? "" : "s", target, unused == 1 ? "s" : ""));
+  else if (plan.target.lock && !plan.target.lock->rows_for(target) && !plan.target.lock->targets().empty())
+    console.note(fmt::format("note: the lock has no rows for {}; those that it has are for {}", target,
+                             fmt::join(plan.target.lock->targets(), ", ")));
+}
+
 }  // namespace
 
 Planned plan_model(const Model& model, const CompileOptions& options, Console& console, Diagnostics& diagnostics) {
@@ -262,9 +278,7 @@ Planned plan_model(const Model& model, const CompileOptions& options, Console& c
       plan_bucket(model, sizes, options, m, diagnostics);
     }
   console.end();
-  for (const Plan& plan : m.plans)
-    if (const size_t unused = unused_rows(plan))
-      console.note(fmt::format("{} rows of the lock for {} fit no kernel of this model", unused, plan.target.name));
+  for (const Plan& plan : m.plans) note_unused_rows(plan, console);
   return p;
 }
 
@@ -313,7 +327,8 @@ void print_sources(const Module& module, Console& console) {
 /// Before minutes are spent: can the output be written, and is it not the model?
 void require_writable(const CompileOptions& options) {
   std::error_code ignored;
-  if (options.stop < Stop::Sources || options.output.empty() || options.kind == OutputKind::Sources) return;
+  if (options.stop < Stop::Sources || options.output.empty()) return;
+  if (options.kind == OutputKind::Sources) return require_folder(options.output);
   if (std::filesystem::equivalent(options.model, options.output, ignored))
     throw Failure(kUsage, fmt::format("`-o {}` would overwrite the model", printable(options.output.string())));
   Status status;

@@ -139,7 +139,7 @@ void Console::print_error(const std::string& text) {
 }
 
 void Console::report(const Diagnostics& diagnostics) {
-  if (interrupted()) return;  // what failed then is no news
+  if (interrupted()) return;
   for (const Diagnostic& d : diagnostics.all()) {
     reported_.push_back(to_json(d));
     if (!quiet || !is_warning(d.code)) print_error(to_string(d));
@@ -147,7 +147,8 @@ void Console::report(const Diagnostics& diagnostics) {
 }
 
 void Console::report(const Failure& failure) {
-  if (interrupted()) return;
+  if (interrupted() && failure.code != kInterrupted) return;  // what failed then is no news
+  told_of_interrupt_ |= failure.code == kInterrupted;
   Json j{{"severity", "error"}, {"message", failure.what()}};
   if (!failure.help.empty()) j["help"] = failure.help;
   reported_.push_back(j);
@@ -159,7 +160,8 @@ std::string Console::document_of(const Json& body, int exit_code) const {
   Json all{{"schema", "cameo." + (verb.empty() ? "error" : verb)}, {"version", 1}, {"exit_code", exit_code}};
   for (auto& [key, value] : body.items()) all[key] = value;
   all["diagnostics"] = reported_;
-  if (exit_code == kInterrupted) all["diagnostics"].push_back({{"severity", "error"}, {"message", "interrupted"}});
+  if (exit_code == kInterrupted && !told_of_interrupt_)
+    all["diagnostics"].push_back({{"severity", "error"}, {"message", "interrupted"}});
   return all.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 

@@ -71,7 +71,7 @@ class Console {
   std::vector<Stage> stages_;
   std::string stage_, kept_;
   std::chrono::steady_clock::time_point since_;
-  bool line_ = false, documented_ = false;
+  bool line_ = false, documented_ = false, told_of_interrupt_ = false;
   int write_error_ = 0;  // errno
   Json reported_ = Json::array();
 };

@@ -11,6 +11,7 @@
 #include "cli/sizes.h"
 #include "codegen/goldens.h"
 #include "frontend/reference/compare.h"
+#include "optimizer/work.h"
 
 namespace cameo {
 namespace {

@@ -10,6 +10,7 @@
 #include "cli/sizes.h"
 #include "cli/verbs.h"
 #include "codegen/goldens.h"
+#include "optimizer/work.h"
 
 namespace cameo {
 namespace {

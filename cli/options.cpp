@@ -232,11 +232,11 @@ namespace {
 
 std::shared_ptr<const ChoiceLock> read_lock(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  if (!in || !(text << in.rdbuf()))
+  in.peek();  // a folder opens, but cannot be read
+  if (!in.is_open() || in.bad())
     throw Failure(kUsage, fmt::format("cannot read the lock `{}`: {}", printable(file), std::strerror(errno)));
   try {
-    return std::make_shared<const ChoiceLock>(text.str());
+    return std::make_shared<const ChoiceLock>(std::string(std::istreambuf_iterator(in), {}));
   } catch (const CompileError& e) {
     throw Failure(kUsage, fmt::format("`{}`: {}", printable(file), e.diagnostic.message));
   }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <utility>
 
 #include "cli/artifact.h"
 #include "cli/interrupt.h"
@@ -16,6 +17,7 @@
 #include "cli/sizes.h"
 #include "codegen/goldens.h"
 #include "frontend/reference/compare.h"
+#include "optimizer/work.h"
 
 namespace cameo {
 namespace {
@@ -53,8 +55,10 @@ Trial trial_of(const Model& model) {
 }
 
 FileDescriptor artifact_of(const Model& model, CompileOptions options, DType precision, Console& console) {
-  options.precision = precision;
+  const DType narrow = std::exchange(options.precision, precision);
   if (precision == DType::f32) options.keep_fp32.clear();
+  if (precision != narrow)  // whose kernels the lock names
+    for (Target& t : options.targets) t.lock = nullptr;
   options.output.clear();
   options.weights.clear();
   options.golden.clear();

@@ -9,6 +9,7 @@
 #include "cli/console.h"
 #include "codegen/goldens.h"
 #include "frontend/import/import_onnx.h"
+#include "optimizer/work.h"
 
 namespace cameo {
 namespace {

@@ -17,6 +17,7 @@
 #include "cli/verbs.h"
 #include "codegen/goldens.h"
 #include "frontend/reference/compare.h"
+#include "optimizer/work.h"
 
 namespace cameo {
 namespace fs = std::filesystem;

@@ -214,12 +214,13 @@ Json json_of(const Finding& f) {
 }
 
 std::string verdict_text(const Tuned& tuned) {
-  if (!tuned.verdict) return "nothing was found to be clearly faster than the choices by price\n";
+  if (!tuned.verdict && !tuned.trials) return "there was no time to try anything; a larger `--budget` gives some\n";
+  if (!tuned.verdict) return "nothing was found to be clearly faster than what it began with\n";
   const Tuned::Verdict& v = *tuned.verdict;
   const std::string times =
-      fmt::format("{:.3f} times as long a run (95%: {:.3f} to {:.3f}, {} rounds), {} and at first {} at best\n",
-                  v.ratio.mean, v.ratio.low, v.ratio.high, v.rounds, time_text(v.after_ns), time_text(v.before_ns));
-  return (v.is_kept ? "it takes " : "what is faster by itself is not kept, for together it takes ") + times;
+      fmt::format("{:.3f} of its time (95%: {:.3f} to {:.3f}, {} rounds), at best {} in place of {}\n", v.ratio.mean,
+                  v.ratio.low, v.ratio.high, v.rounds, time_text(v.after_ns), time_text(v.before_ns));
+  return (v.is_kept ? "a run now takes " : "what is faster by itself is not kept, for together it takes ") + times;
 }
 
 /// What the budget was spent on, and what it did not reach.
@@ -238,7 +239,13 @@ std::string account_of(const Tuned& tuned, double seconds, double budget) {
   return text + "\n";
 }
 
-TuneReport report_of(const Tuned& tuned, const TuneOptions& tuning, const std::string& machine, double seconds) {
+/// What builds the same again, beside the other flags of this build.
+std::string flags_of_lock(const TuneOptions& tuning, const CompileOptions& options) {
+  return fmt::format("--target=cpu:{} --tune-lock={}", options.targets[0].name, shell_word(tuning.lock.string()));
+}
+
+TuneReport report_of(const Tuned& tuned, const TuneOptions& tuning, const std::string& machine, double seconds,
+                     const std::string& flags) {
   TuneReport report;
   std::vector<const Finding*> changed;
   for (const Finding& f : tuned.findings)
@@ -249,8 +256,8 @@ TuneReport report_of(const Tuned& tuned, const TuneOptions& tuning, const std::s
   if (!table.empty()) table = "    was us      is us    gain  of run\n" + table;
   for (const std::string& d : tuned.dropped) table += "  dropped " + d + "\n";
   report.text =
-      fmt::format("  tuned on {}: {}{}  {}  its lock: `--tune-lock={}` builds the same\n", machine, verdict_text(tuned),
-                  table, account_of(tuned, seconds, tuning.budget_seconds), shell_word(tuning.lock.string()));
+      fmt::format("  tuned on {}: {}{}  {}  its lock: `{}` with the other flags as here builds the same\n", machine,
+                  verdict_text(tuned), table, account_of(tuned, seconds, tuning.budget_seconds), flags);
   Json& j = report.json;
   j = {{"machine", machine},
        {"lock", tuning.lock.string()},
@@ -314,7 +321,7 @@ TuneReport tune_model(const Model& model, CompileOptions& options, const TuneOpt
     throw Failure(kInterrupted,
                   fmt::format("interrupted; what was found until then is in `{}`", printable(tuning.lock.string())));
   take_lock(options.targets[0], std::make_shared<const ChoiceLock>(lock));
-  return report_of(tuned, tuning, machine, workshop.seconds());
+  return report_of(tuned, tuning, machine, workshop.seconds(), flags_of_lock(tuning, options));
 }
 
 }  // namespace cameo

@@ -6,55 +6,9 @@
 #include "frontend/ir/operator.h"
 #include "frontend/ir/string_codes.h"
 #include "frontend/reference/compare.h"
-#include "optimizer/work.h"
 
 namespace cameo {
 namespace {
-
-bool is_arithmetic(Expr e) {
-  switch (e.op()) {
-    case Op::Const:
-    case Op::Var:
-    case Op::Symbol:
-    case Op::Load: return false;
-    default: return is_float(e.type());
-  }
-}
-
-/// Floating-point operations of an output, each term of a fold one.
-double operations_of(const OutputExpr& out, double elements) {
-  double sum = 0;
-  for (const auto& [e, times] : evaluations(out.value, elements, 1)) {
-    const bool fold = e.op() == Op::Fold && e.arg(0).extent().is_const();
-    if (is_arithmetic(e)) sum += fold ? times * static_cast<double>(e.arg(0).extent().int_value()) : times;
-  }
-  return sum;
-}
-
-double elements_of(const Type& t) {
-  return t.kind == Kind::Tensor && is_static(t.shape) ? static_cast<double>(product(t.shape).value()) : 1;
-}
-
-double trips_of(const Graph& g, const Node& n) {
-  constexpr double kUnknown = 100;
-  if (n.inputs.empty() || !n.inputs[0] || !g[n.inputs[0]].constant) return kUnknown;
-  return static_cast<double>(g[n.inputs[0]].constant->get_int(0));
-}
-
-double operations_of(const Graph& g, const Node& n) {
-  double sum = 0;
-  const Meaning& m = meaning_of(g, n);
-  if (const auto* c = std::get_if<Compute>(&m)) {
-    for (size_t i = 0; i < c->outputs.size() && i < n.outputs.size(); ++i)
-      if (n.outputs[i]) sum += operations_of(c->outputs[i], elements_of(g.type(n.outputs[i])));
-  } else if (const auto* c = std::get_if<Composite>(&m)) {
-    sum = estimate_operations(*c->definition);
-  } else if (const auto* c = std::get_if<Control>(&m)) {
-    for (const auto& body : n.bodies) sum += estimate_operations(*body);
-    if (c->form == Control::Loop) sum *= trips_of(g, n);
-  }
-  return sum;
-}
 
 uint64_t next_random(uint64_t& state) {  // splitmix64
   uint64_t z = state += 0x9e3779b97f4a7c15u;
@@ -64,12 +18,6 @@ uint64_t next_random(uint64_t& state) {  // splitmix64
 }
 
 }  // namespace
-
-double estimate_operations(const Graph& g) {
-  double sum = 0;
-  for (const Node& n : g.nodes()) sum += operations_of(g, n);
-  return sum;
-}
 
 std::vector<Tensor> random_inputs(const Interface& io, uint64_t seed) {
   std::vector<Tensor> inputs;

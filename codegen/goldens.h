@@ -9,9 +9,7 @@
 
 namespace cameo {
 
-/// Floating operations of one run, folds of floats counted; loops whose trips are not known as 100 of them.
-double estimate_operations(const Graph& g);
-/// Up to so many the reference runs unasked.
+/// Up to so many floating-point operations the reference runs unasked.
 constexpr double kMostOperations = 10e9;
 
 /// Floats in [0, 1), integers 0 or 1: what indices, lengths and masks bear too; strings `text` or none. One seed, one

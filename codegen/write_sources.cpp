@@ -131,6 +131,8 @@ std::string header_of(const Module& m) {
   return s;
 }
 
+void require_folder(const fs::path& folder) { const Folder probe(folder); }
+
 void write_sources(const Module& m, const EmittedModule& text, const std::vector<GoldenCase>& goldens,
                    const fs::path& path, const WeightsFile* weights, const std::function<bool()>& go_on) {
   Folder folder(path);

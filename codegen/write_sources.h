@@ -11,6 +11,9 @@ namespace cameo {
 /// NAME.h: the C ABI and the one function that the artifact exports, in one file.
 std::string header_of(const Module& m);
 
+/// Throws CompileError (E0602) where a folder cannot be written there.
+void require_folder(const std::filesystem::path& folder);
+
 /// Throws CompileError (E0602). `weights`: the file that has them; one in the folder is written with it. `go_on` is
 /// asked between files; false leaves nothing behind.
 void write_sources(const Module& m, const EmittedModule& text, const std::vector<GoldenCase>& goldens,

@@ -1,4 +1,4 @@
-// What evaluating a node takes, before it is done: what a budget of folding counts.
+// What evaluating a node takes, before it is done: what a budget of folding counts, and floating-point operations.
 #pragma once
 #include <cmath>
 
@@ -13,5 +13,9 @@ double work_of(const Graph& g, const Node& n);
 /// How often each Expr under `root` is evaluated where `root` itself is evaluated `points` times; `unknown` stands for
 /// an extent that is no number.
 std::vector<std::pair<Expr, double>> evaluations(Expr root, double points, double unknown = INFINITY);
+
+/// Floating-point operations of one run, each function and each term of a fold one; loops whose trips are not known as
+/// 100 of them.
+double estimate_operations(const Graph& g);
 
 }  // namespace cameo

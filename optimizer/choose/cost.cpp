@@ -84,9 +84,11 @@ class Counter {
   KernelCost cost_;
 };
 
-/// Of a kernel that has a node instead of expressions: the tensors that it reads and makes.
+/// Of a kernel that has a node instead of expressions: what its definition takes, and the tensors that it reads and
+/// makes.
 KernelCost cost_of_node(const Graph& g) {
   KernelCost cost;
+  cost.flops = estimate_operations(g);
   const Node& n = g.nodes()[0];
   for (const auto* list : {&n.inputs, &n.outputs})
     for (ValueId v : *list)

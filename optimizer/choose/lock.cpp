@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 #include <sstream>
 
 #include "optimizer/choose/claim.h"
@@ -98,6 +97,12 @@ const ChoiceLock::Row* ChoiceLock::find(const std::string& target, const std::st
 
 size_t ChoiceLock::rows_for(const std::string& target) const {
   return static_cast<size_t>(std::ranges::count_if(rows_, [&](const auto& row) { return row.first.first == target; }));
+}
+
+std::set<std::string> ChoiceLock::targets() const {
+  std::set<std::string> all;
+  for (const auto& [key, row] : rows_) all.insert(key.first);
+  return all;
 }
 
 std::string ChoiceLock::text() const {

@@ -3,6 +3,7 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,6 +28,8 @@ class ChoiceLock {
   void set(const std::string& target, const std::string& problem, Row row);
   const Row* find(const std::string& target, const std::string& problem) const;
   size_t rows_for(const std::string& target) const;
+  /// Those that it has rows for.
+  std::set<std::string> targets() const;
   /// The lines that were read, in order; equal locks have equal texts.
   std::string text() const;
 
@@ -39,8 +42,8 @@ class ChoiceLock {
 void take_lock(Target& target, std::shared_ptr<const ChoiceLock> lock);
 /// What a lock wants of a problem is not among its ways.
 CompileError no_way(const std::string& problem, const ChoiceLock::Row& row);
-/// What names a problem, whatever computes it: a hash of the nest that would and of the ways there are, as text, and its
-/// axes.
+/// What names a problem, whatever computes it: a hash of the nest that would and of the ways there are, as text, and
+/// its axes.
 std::string problem_of(const Kernel& nest, std::string_view ways);
 /// The same of a node that is alone in a graph: a hash of what its operator is told, and its first output's extents.
 std::string problem_of(const Graph& alone);

@@ -165,11 +165,21 @@ class Crew {
   uint32_t stopping_ = 0;
 };
 
-bool measure(Tool& tool, Session& session, const Flags& flags, Series* series) {
+// Of the runs from here on: the nanoseconds of each node, then its executions; null where that fails.
+uint64_t* observe(Tool& tool, Session& session) {
+  const int32_t count = 2 * tool.api->node_count();
+  uint64_t* sums = tool.arena.array<uint64_t>(static_cast<uint64_t>(count));
+  cameo_error error = new_error();
+  const cameo_status status = tool.api->profile(session.context(), sums, count, &error);
+  return status && !tool.fail(status, error) ? nullptr : sums;
+}
+
+bool measure(Tool& tool, Session& session, const Flags& flags, Series* series, uint64_t** observed = nullptr) {
   Crew crew(tool);
   if (!session.run()) return false;
   series->first_ns = session.run_ns();
   if (!crew.start(session, flags.contexts) || !warm_up(session, flags, series)) return false;
+  if (observed && !(*observed = observe(tool, session))) return false;
   const uint64_t most = flags.runs ? static_cast<uint64_t>(flags.runs) : kMostSamples;
   series->samples = tool.arena.array<uint64_t>(most);
   const uint64_t start = now_ns(), before = crew.runs();
@@ -245,15 +255,6 @@ void print_nanoseconds(Text* out, const char* name, double ns) {
     out->add("null");
   else
     out->format("%.0f", ns);
-}
-
-// Of the runs from here on: the nanoseconds of each node, then its executions; null where that fails.
-uint64_t* observe(Tool& tool, Session& session) {
-  const int32_t count = 2 * tool.api->node_count();
-  uint64_t* sums = tool.arena.array<uint64_t>(static_cast<uint64_t>(count));
-  cameo_error error = new_error();
-  const cameo_status status = tool.api->profile(session.context(), sums, count, &error);
-  return status && !tool.fail(status, error) ? nullptr : sums;
 }
 
 // One more run, in which the executions of each node are counted.
@@ -382,9 +383,8 @@ bool profile_verb(Tool& tool, const Flags& flags) {
   const int32_t count = tool.api->node_count();
   Share* shares = tool.arena.array<Share>(static_cast<uint64_t>(count));
   uint64_t total = 0;
-  if (!open_with_inputs(tool, flags, &session) || !warm_up(session, flags, &series)) return false;
-  const uint64_t* ns = observe(tool, session);
-  if (!ns || !measure(tool, session, flags, &series)) return false;
+  uint64_t* ns = nullptr;
+  if (!open_with_inputs(tool, flags, &session) || !measure(tool, session, flags, &series, &ns)) return false;
   int32_t shown = 0;
   for (int32_t i = 0; i < count; ++i) {
     if (tool.program->bucket_count && !ns[count + i]) continue;  // of another plan
@@ -394,7 +394,7 @@ bool profile_verb(Tool& tool, const Flags& flags) {
     total += ns[i];
   }
   const Peak peak = measure_peak(tool, *session.context());
-  print_profile(tool, session, shares, shown, total, series.count + series.warmup_runs + 1, peak, flags.json);
+  print_profile(tool, session, shares, shown, total, series.count, peak, flags.json);
   return tool.code == kOk;
 }
 

@@ -161,7 +161,7 @@ Needs needs_of(const Program& p) {
   if (!image && p.image_count) image = &p.images[p.image_count - 1];
   if (!image) return {};
   return {most(p, *image, &Schedule::arena_bytes), most(p, *image, &Schedule::scratch_bytes),
-          image->schedule->row_count};
+          image->schedule->row_count - 1};  // the last one ends a run
 }
 
 // The file of weights, and what is wrong with it.
@@ -347,7 +347,7 @@ bool inspect_verb(Tool& tool, const Flags& flags) {
   print_bytes(&out, "arena", needs.arena);
   print_bytes(&out, "scratch", needs.scratch);
   out.format("%-14s %u, of %u kinds of ONNX origin\n%-14s %u\n%-14s libc.so.6 (glibc 2.34 or newer)\n", "steps",
-             needs.steps ? needs.steps - 1 : 0, p.node_count, "golden cases", p.golden_count, "needs");
+             needs.steps, p.node_count, "golden cases", p.golden_count, "needs");
   return true;
 }
 

@@ -52,10 +52,27 @@ TEST_F(Build, ALockChoosesTheKernels) {
   EXPECT_EQ(with({"-o", "locked.so"}).code, 0);
   EXPECT_EQ(run(path("locked.so"), {"test", golden_}).code, 0);
   EXPECT_TRUE(has(with({"--emit=plan"}).out, "tile 2x1"));
+  EXPECT_FALSE(has(with({"-o", "locked.so"}).err, "the lock"));
+  const Ended elsewhere = cameo({"build", digits_, "--target=cpu:x86-64-v2", "--tune-lock=choices", "-o", "v2.so"});
+  EXPECT_TRUE(has(elsewhere.err, "the lock has no rows for x86-64-v2; those that it has are for x86-64-v3"))
+      << elsewhere.err;
+  std::ofstream(folder_ / "choices") << other << "x86-64-v3 0 1x2 nest lanes=1\n";
+  EXPECT_TRUE(has(with({"-o", "locked.so"}).err, "note: 1 row of the lock for x86-64-v3 fits no kernel of this model"));
+  std::ofstream(folder_ / "choices") << "";
+  EXPECT_EQ(with({"-o", "locked.so"}).code, 0) << "no row is no mistake";
   std::ofstream(folder_ / "choices") << "x86-64-v3 no row\n";
   EXPECT_EQ(with({"-o", "locked.so"}).code, 2);
   std::filesystem::remove(folder_ / "choices");
   EXPECT_TRUE(has(with({"-o", "locked.so"}).err, "cannot read the lock"));
+}
+
+TEST_F(Build, TuningAsksFirstWhetherItsOutputCanBeWritten) {
+  fs::create_directory(folder_ / "full");
+  std::ofstream(folder_ / "full" / "mine") << "1";
+  const Ended e = cameo({"build", digits_, "-o", "full/", "--mode=max-autotune", "--budget=1000s"});
+  EXPECT_EQ(e.code, 2);
+  EXPECT_TRUE(has(e.err, "is not empty and was not written by cameo")) << e.err;
+  EXPECT_FALSE(fs::exists(folder_ / "full.lock"));
 }
 
 TEST_F(Build, TuningWritesALockThatBuildsTheSame) {

@@ -104,6 +104,26 @@ TEST_F(Run, ProfileSaysHowMuchEachStepIsOfThePeak) {
   EXPECT_TRUE(has(cameo({"profile", digits_, "--runs", "5"}).out, "     GB/s  of peak  kernel"));
 }
 
+TEST_F(Run, ProfileIsOfTheTimedRuns) {
+  const auto j = cameo({"profile", digits_, "--runs", "3", "--warmup", "2", "--json"}).json();
+  EXPECT_EQ(j["runs"], 3) << j;
+}
+
+TEST_F(Run, ProgramsThatCameoHasNotBuiltAreNotStarted) {
+  for (const Words& words : {Words{"run", "/bin/touch"}, Words{"bench", "/bin/mkdir"}, Words{"inspect", "/bin/ls"}}) {
+    const Ended e = cameo(words);
+    EXPECT_EQ(e.code, 3) << words[1];
+    EXPECT_TRUE(has(e.err, "`" + words[1] + "` is a program or a library that cameo has not built")) << e.err;
+    EXPECT_FALSE(fs::exists(folder_ / words[0]));
+  }
+}
+
+TEST_F(Run, InspectCountsStepsAsThePlanDoes) {
+  ASSERT_EQ(cameo({"build", digits_, "-o", "a.so"}).code, 0);
+  EXPECT_EQ(cameo({"inspect", "a.so", "--json"}).json()["steps"],
+            cameo({"inspect", digits_, "--json"}).json()["plan"]["steps"]);
+}
+
 TEST_F(Run, BenchGivesItsNumbersByName) {
   const auto j = cameo({"bench", digits_, "--runs", "20", "--warmup", "1", "--json"}).json();
   ASSERT_TRUE(j.is_object());
