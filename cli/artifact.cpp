@@ -58,7 +58,7 @@ bool is_artifact(const fs::path& file) {
   in.read(magic, sizeof magic);
   if (std::memcmp(magic, "\177ELF", sizeof magic) != 0) return false;
   if (!holds(in, "cameo.manifest/"))
-    throw Failure(kBadData,
+    throw Failure(kUnsupported,
                   fmt::format("`{}` is a program or a library that cameo has not built", printable(file.string())));
   return true;
 }
