@@ -209,7 +209,7 @@ class Explainer {
 
   Json explain_alternatives(const Kernel& k) {
     Json list = Json::array();
-    if (k.seconds) console_.print(fmt::format("    price {:.3g} us on one core\n", k.seconds * 1e6));
+    if (k.seconds) console_.print(fmt::format("    price {} on one core\n", price_text(k.seconds)));
     for (const Alternative& a : k.alternatives) {
       console_.print(fmt::format("    not {}\n", to_string(a)));
       Json j{{"family", name_of_family(a)}};

@@ -244,6 +244,8 @@ std::string sizes_text(const Plan& plan);
 std::string to_string(const Plan& plan, const Sources& sources, bool with_bodies = false);
 /// A line for each thing that a kernel computes.
 std::string body_text(const Kernel& k);
+/// In microseconds, two digits or whole ones.
+std::string price_text(double seconds);
 /// `nest lanes=16 fold_lanes=16 team=1, 1.2 us`, or `window: it has no fold, or several`.
 std::string to_string(const Alternative& a);
 /// `Attention expanded, 12 us, not attention rows=6 .., 20 us`

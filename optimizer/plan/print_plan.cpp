@@ -41,14 +41,19 @@ std::string lost_to(const std::vector<Alternative>& alternatives) {
 /// The choice's price, and what lost.
 std::string price_of(const Kernel& k) {
   if (!k.seconds) return "";
-  return fmt::format("  {:.2g} us{}", k.seconds * 1e6, lost_to(k.alternatives));
+  return fmt::format("  {}{}", price_text(k.seconds), lost_to(k.alternatives));
 }
 }  // namespace
+
+std::string price_text(double seconds) {
+  const double us = seconds * 1e6;
+  return us < 100 ? fmt::format("{:.2g} us", us) : fmt::format("{:.0f} us", us);
+}
 
 std::string to_string(const Alternative& a) {
   if (!a.why_not.empty()) return fmt::format("{}: {}", name_of_family(a), a.why_not);
   const std::string choice = a.choice.text();
-  return fmt::format("{}{}{}, {:.2g} us", name_of_family(a), choice.empty() ? "" : " ", choice, a.seconds * 1e6);
+  return fmt::format("{}{}{}, {}", name_of_family(a), choice.empty() ? "" : " ", choice, price_text(a.seconds));
 }
 std::string_view name_of_family(const Alternative& a) { return a.family ? a.family->name() : a.without_family; }
 

@@ -136,6 +136,8 @@ class IntegerProducts {
     if (name == "Conv") y = of_conv(into, n, in);
     if (name == "MatMul") y = of_matmul(into, n, in);
     if (name == "Gemm") y = of_gemm(into, n, in);
+    if (name == "ConvTranspose" && dequantized(into, in[0], -1) && dequantized(into, in[1], 1))
+      stays(n, "a transposed convolution is one of floats");
     if (name == "QLinearConv") y = of_qlinear_conv(into, n, in);
     if (name == "QLinearMatMul") y = of_qlinear_matmul(into, n, in);
     if (name == "ConvInteger") y = shift_weights(into, n, in, 0);
@@ -203,13 +205,17 @@ class IntegerProducts {
   std::optional<ValueId> of_gemm(Graph& into, const Node& n, std::span<const ValueId> in) {
     const NodeView view(into, n);
     const int columns = view.attr_int("transB") ? 0 : 1;
-    const bool plain = view.attr_float("alpha") == 1 && view.attr_float("beta") == 1 && !view.attr_int("transA");
-    const auto q = plain ? operands_of(into, n, in, columns) : std::nullopt;
+    auto q = operands_of(into, n, in, columns);
     if (!q || !apply("integer_gemm", into, n)) return std::nullopt;
     const Maker make{into, n.provenance};
+    const auto by = [&](ValueId v, std::string_view attribute) {
+      const float factor = static_cast<float>(view.attr_float(attribute));
+      return !v || factor == 1 ? v : times(make, v, make.number(DType::f32, factor));
+    };
+    if (view.attr_int("transA")) q->x.x = make.op("Transpose", {q->x.x});
     const ValueId w = columns ? q->w.w : make.op("Transpose", {q->w.w});
-    return scaled(make, integer_sum(make, "MatMulInteger", q->x, w, {}), q->x, make.along(q->w.scale, 0),
-                  operand(in, 2));
+    const ValueId scale = by(make.along(q->w.scale, 0), "alpha"), bias = by(operand(in, 2), "beta");
+    return scaled(make, integer_sum(make, "MatMulInteger", q->x, w, {}), q->x, scale, bias);
   }
 
   /// round(sum * scale) + zero, in the type of `zero`.
