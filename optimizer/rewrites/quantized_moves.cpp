@@ -1,7 +1,7 @@
 // quantized_moves: what only moves or compares elements does so before they are dequantised and not behind: a quarter
 // of the bytes, and products still find integers. What is quantised by the scale and zero point with which it was
 // dequantised is what it was. What is concatenated and then quantised is quantised before that, where an operand was
-// dequantised: it need not become floats in memory.
+// dequantised: it need not become floats in memory. Weights whose scales go along an axis are transposed before, too.
 #include <algorithm>
 
 #include "frontend/ir/operator.h"
@@ -94,6 +94,27 @@ std::vector<ValueId> before_dequantizing(Graph& into, const Node& n, std::span<c
   return outputs;
 }
 
+/// Transpose(DequantizeLinear(w)) of known weights with several scales, which go along one of their axes or, of blocks,
+/// have an axis for each of theirs.
+std::optional<ValueId> before_transposing(Graph& into, const Node& n, std::span<const ValueId> in,
+                                          PassContext& context) {
+  const NodeId made = n.op->name == "Transpose" ? dequantizer_of(into, in[0]) : NodeId{};
+  if (!made || !constant(into, into[made].inputs[0]) || product(into.type(into[made].inputs[1]).shape).is_static(1) ||
+      !context.apply("transpose_quantized", into, n.provenance))
+    return std::nullopt;
+  Node dequantize = into[made];  // by value: nodes are added
+  const int rank = into.type(in[0]).rank();
+  const NodeView view(into, n);
+  std::vector<int64_t> from;
+  for (int i = rank; i-- > 0;) from.push_back(i);
+  if (view.has_attr("perm")) from = view.attr_ints("perm");
+  const int axis = NodeView::axis(NodeView(into, dequantize).attr_int("axis"), rank);
+  for (ValueId& v : dequantize.inputs)
+    if (v && into.type(v).rank() == rank) v = into.add(*n.op, {v}, n.attrs, n.provenance, n.version)[0];
+  dequantize.attrs["axis"] = static_cast<int64_t>(std::ranges::find(from, axis) - from.begin());
+  return into.add(*dequantize.op, dequantize.inputs, dequantize.attrs, dequantize.provenance, dequantize.version)[0];
+}
+
 /// QuantizeLinear(x) by the numbers that x was dequantised by, if it was; null where it is computed.
 ValueId as_it_was(Graph& into, const Node& n, std::span<const ValueId> in, PassContext& context) {
   const auto before = dequantized(into, in[0]);
@@ -134,6 +155,7 @@ Graph quantized_moves(const Graph& g, PassContext& context) {
       const auto q = before_joining(into, n, in, uses.once(n, 0), context);
       return q ? std::optional(std::vector{*q}) : std::nullopt;
     }
+    if (const auto transposed = before_transposing(into, n, in, context)) return std::vector{*transposed};
     auto moved = before_dequantizing(into, n, in, context);
     return moved.empty() ? std::nullopt : std::optional(std::move(moved));
   });
