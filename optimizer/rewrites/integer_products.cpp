@@ -303,9 +303,14 @@ class IntegerProducts {
     const ValueId scaled = make.op("Mul", {of_sum, make.op("Mul", {by, factor})});
     return bias ? make.op("Add", {scaled, make.op("Mul", {bias, factor})}) : scaled;
   }
-  /// Whether a product with the reciprocal rounds as the quotient does for every integer that `v` was dequantised from.
-  static bool rounds_alike(const Graph& g, ValueId v, float scale) {
-    const NodeId made = dequantizer_of(g, v);
+  /// Whether a product with the reciprocal rounds as the quotient does for every integer that `v` was dequantised from,
+  /// or was moved to it.
+  static bool rounds_alike(const Graph& g, ValueId v, float scale, int deep = 8) {
+    const NodeId mover = g[v].producer, made = dequantizer_of(g, v);
+    const std::string_view name = mover ? g[mover].op->name : "";
+    const auto part_does = [&](ValueId part) { return rounds_alike(g, part, scale, deep - 1); };
+    if (deep && (name == "Reshape" || name == "MaxPool")) return part_does(g[mover].inputs[0]);
+    if (deep && name == "Concat") return std::ranges::all_of(g[mover].inputs, part_does);
     if (!made) return true;
     const auto& in = g[made].inputs;
     const Tensor *from = constant(g, in[1]), *zero = constant(g, operand(in, 2));
@@ -358,16 +363,17 @@ class IntegerProducts {
     return into.add(*n.op, with_zero({x, in[1], in[2]}, *from), n.attrs, n.provenance, n.version)[0];
   }
   static bool is_of_integers(const Graph& g, ValueId v, int deep = 8) {
-    constexpr std::string_view kPassed[] = {
-        "Add",       "AveragePool", "Cast", "Clip", "Concat",  "GlobalAveragePool", "HardSigmoid", "HardSwish",
-        "LeakyRelu", "MaxPool",     "Mul",  "Relu", "Reshape", "Sigmoid",           "Sub"};
+    constexpr std::string_view kPassed[] = {"Add",         "AveragePool", "Cast",      "Clip",    "GlobalAveragePool",
+                                            "HardSigmoid", "HardSwish",   "LeakyRelu", "MaxPool", "Mul",
+                                            "Relu",        "Reshape",     "Sigmoid",   "Sub"};
     const NodeId made = v && deep ? g[v].producer : NodeId{};
     if (!made) return false;
     const std::string_view name = g[made].op->name;
     if (name == "ConvInteger" || name == "MatMulInteger") return true;
     if (name == "DequantizeLinear") return !g[g[made].inputs[0]].constant;
-    return std::ranges::find(kPassed, name) != std::end(kPassed) &&
-           std::ranges::any_of(g[made].inputs, [&](ValueId i) { return is_of_integers(g, i, deep - 1); });
+    const auto is_one = [&](ValueId i) { return is_of_integers(g, i, deep - 1); };
+    if (name == "Concat") return std::ranges::all_of(g[made].inputs, is_one);
+    return std::ranges::find(kPassed, name) != std::end(kPassed) && std::ranges::any_of(g[made].inputs, is_one);
   }
 
   PassContext& context_;

@@ -126,9 +126,9 @@ TEST(Strips, ALockDecides) {
 }
 
 TEST(Strips, ALockNamesAChainThatBeginsWithACopy) {
-  const ModelText model = parse_model({"input X f32[1x3x32x32]", "const W f32[32x3x3x3] = rand:2",
-                                       "const P f32[8x32x1x1] = rand:3", "c = Conv(X, W) pads=[1, 1, 1, 1]",
-                                       "r = Relu(c)", "p = Conv(r, P)", "output p"});
+  const ModelText model =
+      parse_model({"input X f32[1x3x32x32]", "const W f32[32x3x3x3] = rand:2", "const P f32[8x32x1x1] = rand:3",
+                   "c = Conv(X, W) pads=[1, 1, 1, 1]", "r = Relu(c)", "p = Conv(r, P)", "output p"});
   const Plan plan = plan_by(model, "");
   ASSERT_TRUE(std::ranges::any_of(plan.claims, [](const Claim& c) { return c.op.starts_with("Relayout, "); }));
   const std::string rows = choices_text(plan);
