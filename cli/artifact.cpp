@@ -13,6 +13,7 @@
 
 #include "cli/artifact_cache.h"
 #include "cli/artifact_key.h"
+#include "codegen/print_module.h"
 
 namespace cameo {
 namespace fs = std::filesystem;
@@ -57,7 +58,7 @@ bool is_artifact(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   in.read(magic, sizeof magic);
   if (std::memcmp(magic, "\177ELF", sizeof magic) != 0) return false;
-  if (!holds(in, "cameo.manifest/"))
+  if (!holds(in, kManifestSchema))
     throw Failure(kUnsupported,
                   fmt::format("`{}` is a program or a library that cameo has not built", printable(file.string())));
   return true;

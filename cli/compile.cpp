@@ -104,7 +104,7 @@ namespace {
 
 /// Which dims are open, and the line that binds them to sizes at which the model runs.
 Diagnostic on_open(const Model& model, const CompileOptions& options, std::string_view verb) {
-  Diagnostic d{Code::W0008, "", {}, {}, {}, command_with(options, verb, dim_flags(model))};
+  Diagnostic d{Code::W0008, "", {}, {}, {}, verb.empty() ? "" : command_with(options, verb, dim_flags(model))};
   std::set<std::string> dims;
   for (const UnboundDim& u : model.unbound)
     if (dims.insert(u.dim).second)
@@ -126,10 +126,7 @@ void leave_open(std::optional<Model>& model, CompileOptions& options, std::strin
   for (const UnboundDim& u : unbound.unbound) options.import.ranges[u.dim] = {u.low, kOpen};
   model = load_model(options, console, diagnostics);
   if (model) model->unbound = unbound.unbound;
-  Diagnostic d = on_open(model ? *model : unbound, given, verb);
-  const auto names_batches = [](const std::string& word) { return word.starts_with("--batch"); };
-  if (std::ranges::any_of(given.words, names_batches)) d.help.clear();  // which need the dim open
-  diagnostics.add(std::move(d));
+  diagnostics.add(on_open(model ? *model : unbound, given, verb));
 }
 
 namespace {

@@ -61,8 +61,8 @@ bool bind_from_data(std::optional<Model>& model, CompileOptions& options, const 
 std::string command_with(const CompileOptions& options, std::string_view verb, const std::string& flags);
 
 /// Imports again with the dims that nothing binds as sizes that only a run knows, so that one artifact runs at any of
-/// them; W0008 says so, with the line to paste. They stay `unbound` dims of the model. Nothing to do where there are
-/// none.
+/// them; W0008 says so, with the line of this verb to paste; empty: none. They stay `unbound` dims of the model.
+/// Nothing to do where there are none.
 void leave_open(std::optional<Model>& model, CompileOptions& options, std::string_view verb, Console& console,
                 Diagnostics& diagnostics);
 

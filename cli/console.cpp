@@ -139,7 +139,7 @@ void Console::print_error(const std::string& text) {
 }
 
 void Console::report(const Diagnostics& diagnostics) {
-  if (interrupted()) return;
+  if (interrupted()) return;  // what failed then is no news
   for (const Diagnostic& d : diagnostics.all()) {
     reported_.push_back(to_json(d));
     if (!quiet || !is_warning(d.code)) print_error(to_string(d));
@@ -147,7 +147,7 @@ void Console::report(const Diagnostics& diagnostics) {
 }
 
 void Console::report(const Failure& failure) {
-  if (interrupted() && failure.code != kInterrupted) return;  // what failed then is no news
+  if (interrupted() && failure.code != kInterrupted) return;
   told_of_interrupt_ |= failure.code == kInterrupted;
   Json j{{"severity", "error"}, {"message", failure.what()}};
   if (!failure.help.empty()) j["help"] = failure.help;

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
-#include <utility>
 
 #include "cli/artifact.h"
 #include "cli/interrupt.h"
@@ -55,10 +54,11 @@ Trial trial_of(const Model& model) {
 }
 
 FileDescriptor artifact_of(const Model& model, CompileOptions options, DType precision, Console& console) {
-  const DType narrow = std::exchange(options.precision, precision);
-  if (precision == DType::f32) options.keep_fp32.clear();
-  if (precision != narrow)  // whose kernels the lock names
-    for (Target& t : options.targets) t.lock = nullptr;
+  options.precision = precision;
+  if (precision == DType::f32) {
+    options.keep_fp32.clear();
+    for (Target& t : options.targets) t.lock = nullptr;  // it names the kernels of the other build
+  }
   options.output.clear();
   options.weights.clear();
   options.golden.clear();

@@ -83,7 +83,7 @@ std::optional<Runnable> make_runnable(Console& console, const std::string& verb,
     for (const std::string& state : run.states)  // what a state begins with may grow
       std::erase_if(shapes, [&](const auto& shape) { return state.ends_with("=" + shape.first); });
     bind_from_data(model, options, shapes, console, diagnostics);
-    leave_open(model, options, verb, console, diagnostics);
+    leave_open(model, options, run.batches.empty() ? verb : "", console, diagnostics);  // batches need the dim open
     if (model && shapes.empty() && made.arguments == run.passed_on) pass_least(model->graph, made.arguments, console);
     if (!diagnostics.has_errors()) made.built = cached_artifact(*model, options, console, diagnostics);
   } catch (const CompileError& e) { diagnostics.add(e.diagnostic); }

@@ -122,7 +122,7 @@ nlohmann::ordered_json sizes_json(const DimBinding& sizes) {
 
 std::string manifest_of(const Module& m, const SizeTable& table, const WeightsFile* weights) {
   nlohmann::ordered_json j;
-  j["schema"] = "cameo.manifest/1";
+  j["schema"] = std::string(kManifestSchema) + "1";
   j["name"] = m.name;
   auto shape = [](const Shape& dims) {
     auto a = nlohmann::ordered_json::array();

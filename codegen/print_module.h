@@ -17,6 +17,9 @@ struct GoldenCase {
                                    // bits packed
 };
 
+/// What an artifact's manifest begins its schema with; files are known for artifacts by it.
+inline constexpr std::string_view kManifestSchema = "cameo.manifest/";
+
 struct EmittedModule {
   SourceFile program;                            // tables; defines rt::Program cameo_program
   std::vector<std::vector<SourceFile>> kernels;  // for each plan: its kernels, in files of about equal work

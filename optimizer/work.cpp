@@ -65,27 +65,13 @@ struct Counter {
 };
 
 // ---- floating-point operations
-bool is_arithmetic(Expr e) {
-  switch (e.op()) {
-    case Op::Const:
-    case Op::Var:
-    case Op::Symbol:
-    case Op::Load:
-    case Op::Cast:
-    case Op::Select: return false;
-    case Op::Fold:  // of a fold of folds the terms of the inner one
-      if (e.arg(1).op() == Op::Fold && e.arg(1).fold_kind() == e.fold_kind()) return false;
-      return is_float(e.type());
-    default: return is_float(e.type());
-  }
-}
-
 /// Floating-point operations of an output, each term of a fold one.
 double operations_of(const OutputExpr& out, double elements) {
   double sum = 0;
   for (const auto& [e, times] : evaluations(out.value, elements, 1)) {
     const bool fold = e.op() == Op::Fold && e.arg(0).extent().is_const();
-    if (is_arithmetic(e)) sum += fold ? times * static_cast<double>(e.arg(0).extent().int_value()) : times;
+    if (is_float(e.type()) && is_operation(e))
+      sum += fold ? times * static_cast<double>(e.arg(0).extent().int_value()) : times;
   }
   return sum;
 }
@@ -116,6 +102,20 @@ double operations_of(const Graph& g, const Node& n) {
 }
 
 }  // namespace
+
+bool is_operation(Expr e) {
+  switch (e.op()) {
+    case Op::Const:
+    case Op::Var:
+    case Op::Symbol:
+    case Op::Load:
+    case Op::Read:
+    case Op::Cast:
+    case Op::Select: return false;
+    case Op::Fold: return e.arg(1).op() != Op::Fold || e.arg(1).fold_kind() != e.fold_kind();
+    default: return true;
+  }
+}
 
 std::vector<std::pair<Expr, double>> evaluations(Expr root, double points, double unknown) {
   std::vector<std::pair<Expr, double>> all;

@@ -14,6 +14,10 @@ double work_of(const Graph& g, const Node& n);
 /// an extent that is no number.
 std::vector<std::pair<Expr, double>> evaluations(Expr root, double points, double unknown = INFINITY);
 
+/// Whether evaluating it takes an operation of its own: moving, converting and choosing between numbers take none, and
+/// of a fold of folds the terms of the inner one count.
+bool is_operation(Expr e);
+
 /// Floating-point operations of one run, each function and each term of a fold one; loops whose trips are not known as
 /// 100 of them.
 double estimate_operations(const Graph& g);

@@ -71,10 +71,7 @@ class Counter {
   void count(Expr e) {
     if (e.op() == Op::Read) access(e.operand(), e.offset());
     const bool counts = is_float(e.type()) || e.type() == DType::i32;  // which sums of 8-bit products are
-    if (!counts || e.op() == Op::Read || e.op() == Op::Const || e.op() == Op::Cast || e.op() == Op::Select) return;
-    if (e.op() == Op::Fold && e.arg(1).op() == Op::Fold && e.arg(1).fold_kind() == e.fold_kind())
-      return;  // the inner one's terms
-    cost_.flops += times(e) * terms_of(e);
+    if (counts && is_operation(e)) cost_.flops += times(e) * terms_of(e);
   }
 
   std::map<uint64_t, double> extents_;  // by a variable's number

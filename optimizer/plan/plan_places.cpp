@@ -40,9 +40,8 @@ Place Planner::place_of(Frame& f, ValueId v) {
 namespace {
 /// Whether what stands around the value, as it was made, is what the operand wants there.
 bool has_its_border(const Layouts& layouts, const Operand& o) {
-  if (!has_halo(o) || !o.border_value) return true;
   const auto wide = layouts.haloed.find(o.value);
-  return wide != layouts.haloed.end() && wide->second.border_value == o.border_value;
+  return !has_halo(o) || (wide != layouts.haloed.end() && covers(wide->second, o));
 }
 }  // namespace
 
