@@ -39,7 +39,8 @@ class Contest {
     std::vector<std::string> arguments = contenders_[contender].arguments;
     if (batch) arguments.insert(arguments.end(), {"--dim", fmt::format("{}={}", batches_[contender], batch)});
     const Json measured = answer_of(contenders_[contender], "bench", arguments).at("cases").at(0);
-    if (measured.value("contexts", 1) > 1) return 1e9 / measured.at("runs_per_second").get<double>();
+    contexts_ = measured.value("contexts", 1);
+    if (contexts_ > 1) return 1e9 / measured.at("runs_per_second").get<double>();
     return measured.at("latency_ns").at("p50").get<double>();
   }
 
@@ -61,7 +62,9 @@ class Contest {
     Json& rows = j["contenders"] = Json::array();
     for (size_t i = 0; i < times.size(); ++i) {
       const double ns = median(times[i]);
-      std::string line = fmt::format("  {}  {}", printable(contenders_[i].title), time_text(ns));
+      const std::string pace =
+          contexts_ > 1 ? fmt::format("{:.1f} runs a second of {} contexts", 1e9 / ns, contexts_) : time_text(ns);
+      std::string line = fmt::format("  {}  {}", printable(contenders_[i].title), pace);
       if (batch) line += fmt::format(", {} a sample", time_text(ns / static_cast<double>(batch)));
       console_.print(line + "\n");
       rows.push_back({{"name", contenders_[i].title}, {"ns", ns}, {"rounds_ns", times[i]}});
@@ -90,6 +93,7 @@ class Contest {
   const RunFlags& run_;
   std::vector<Runnable> contenders_;
   std::vector<std::string> batches_;  // the dim's name in each
+  int contexts_ = 1;                  // that ran at the same time
   const int rounds_ = run_.rounds.value_or(7);
   Json comparisons_ = Json::array();
 };

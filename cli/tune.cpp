@@ -173,10 +173,10 @@ std::string comment_of(const std::string& problem, const Tuned& tuned, const std
 }
 
 std::string lock_text(const std::string& before, const Tuned& tuned, const std::string& machine) {
-  std::vector<std::string> rows;
+  std::string rows;
   std::istringstream lines(tuned.choices);
   for (std::string line; std::getline(lines, line);)
-    rows.push_back(line + comment_of(problem_of_row(line), tuned, machine));
+    rows += line + comment_of(problem_of_row(line), tuned, machine) + "\n";
   const std::string title =
       "# Choices of kernels, as `cameo build --tune-lock=FILE` takes them: TARGET PROBLEM AXES FAMILY CHOICE\n";
   return with_rows(before.empty() ? title : before, rows);

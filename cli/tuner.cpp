@@ -203,7 +203,7 @@ class Tuner {
   /// Whether all that was found to be better by itself is better together.
   void decide(const Trial& first) {
     const auto best = tuned_.interrupted ? std::nullopt : try_build(lock_, "what won");
-    if (tuned_.interrupted) tuned_.choices = lock_.text();
+    if (tuned_.interrupted) tuned_.choices = with_rows(first.choices, lock_.text());
     if (!best) return;
     try {
       tuned_.verdict = verdict(first, *best);

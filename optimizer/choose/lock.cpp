@@ -173,9 +173,10 @@ std::string problem_of_row(const std::string& row) {
   return line ? line->problem : "";
 }
 
-std::string with_rows(std::string_view text, std::span<const std::string> rows) {
+std::string with_rows(std::string_view text, std::string_view rows) {
   std::map<std::pair<std::string, std::string>, std::string> left;
-  for (const std::string& row : rows)
+  std::istringstream added{std::string(rows)};
+  for (std::string row; std::getline(added, row);)
     if (const auto line = read_line(row)) left[{line->target, line->problem}] = row;
   const auto fresh = left;
   std::string merged;
@@ -187,7 +188,8 @@ std::string with_rows(std::string_view text, std::span<const std::string> rows) 
     if (other) merged += other.mapped() + "\n";
     if (!fresh.contains(key)) merged += line + "\n";
   }
-  for (const std::string& row : rows)
+  added = std::istringstream{std::string(rows)};
+  for (std::string row; std::getline(added, row);)
     if (const auto line = read_line(row); line && left.erase({line->target, line->problem})) merged += row + "\n";
   return merged;
 }

@@ -53,8 +53,8 @@ std::string problem_of(std::span<const Kernel* const> chain);
 std::string choices_text(const Plan& plan);
 /// The problem of a row, as `find` takes it; empty where the line is none.
 std::string problem_of_row(const std::string& row);
-/// A lock's text with these lines, a row each, in place of those that it had for their problems, and new ones behind.
-std::string with_rows(std::string_view text, std::span<const std::string> rows);
+/// A lock's text with the rows of another in place of those that it had for their problems, and new ones behind.
+std::string with_rows(std::string_view text, std::string_view rows);
 /// How many rows of its target's lock name none of its problems.
 size_t unused_rows(const Plan& plan);
 

@@ -17,6 +17,7 @@ constexpr int64_t kFewRows = 8;
 struct CodedWeights {
   int64_t terms = 0, columns = 0, blocks = 0, bits = 0;
   Tensor codes, scales, zeros;
+  std::vector<int64_t> order;  // the term that each row multiplies; none: as they stand
 
   CodedWeights(int64_t k, int64_t n, int64_t count, int64_t size)
       : terms(k),
@@ -35,6 +36,10 @@ struct CodedWeights {
 
 ValueId product_of(Graph& into, const Node& n, ValueId a, CodedWeights w) {
   Attrs attrs{{"bits", w.bits}};
+  if (!w.order.empty()) {
+    const ValueId order = into.constant(Tensor::i64({w.terms}, w.order));
+    a = into.add(get_operator("Gather"), {a, order}, {{"axis", -1}}, n.provenance)[0];
+  }
   std::vector<ValueId> inputs{a, into.constant(std::move(w.codes)), into.constant(std::move(w.scales))};
   if (w.has_one_zero())
     attrs["zero"] = w.zeros.get_int(0);
@@ -53,25 +58,47 @@ int64_t packed_number(const Tensor& t, int64_t byte, int64_t i, int64_t bits) {
   return t.get_int(byte + i / each) >> i % each * bits & ((1 << bits) - 1);
 }
 
+/// The terms in the order of their blocks (`g_idx`), where each block has as many as its size.
+std::optional<std::vector<int64_t>> in_order_of_blocks(const Tensor& block_of, int64_t terms, int64_t size) {
+  std::vector<std::vector<int64_t>> members(static_cast<size_t>(terms / size));
+  for (int64_t term = 0; term < terms; ++term) {
+    const int64_t block = block_of.get_int(term);
+    members[static_cast<size_t>(block < 0 ? block + terms / size : block)].push_back(term);
+  }
+  std::vector<int64_t> order;
+  for (const auto& terms_of_block : members) {
+    if (std::ssize(terms_of_block) != size) return std::nullopt;
+    order.insert(order.end(), terms_of_block.begin(), terms_of_block.end());
+  }
+  return order;
+}
+
 std::optional<CodedWeights> weights_of_bits(const Graph& g, const Node& n, std::span<const ValueId> in) {
   const NodeView view(g, n);
   const int64_t bits = view.attr_int("bits"), k = view.attr_int("K"), columns = view.attr_int("N");
   const int64_t size = view.attr_int("block_size");
   const Tensor *b = constant(g, in[1]), *scales = constant(g, in[2]), *zeros = constant(g, operand(in, 3));
-  const bool plain = (bits == 4 || bits == 8) && size % 2 == 0 && k % size == 0 && !operand(in, 4);
+  const Tensor* block_of = constant(g, operand(in, 4));
+  const bool plain = (bits == 4 || bits == 8) && size % 2 == 0 && k % size == 0 && (block_of || !operand(in, 4));
   if (!plain || !b || !scales || scales->dtype() != DType::f32) return std::nullopt;
   if (operand(in, 3) && (!zeros || zeros->dtype() != DType::u8)) return std::nullopt;
   const int64_t blocks = k / size, bytes = size * bits / 8, bytes_of_zeros = (blocks * bits + 7) / 8;
   CodedWeights w(k, columns, blocks, bits);
+  if (block_of) {
+    auto order = in_order_of_blocks(*block_of, k, size);
+    if (!order) return std::nullopt;
+    if (!std::ranges::is_sorted(*order)) w.order = std::move(*order);
+  }
   for (int64_t column = 0; column < columns; ++column)
     for (int64_t block = 0; block < blocks; ++block) {
       w.scales.set(block * columns + column, scales->get(column * blocks + block));
       const int64_t zero =
           zeros ? packed_number(*zeros, column * bytes_of_zeros, block, bits) : int64_t{1} << (bits - 1);
       w.zeros.set_int(block * columns + column, zero);
-      for (int64_t i = 0; i < size; ++i)
-        w.codes.set_int((block * size + i) * columns + column,
-                        packed_number(*b, (column * blocks + block) * bytes, i, bits));
+      for (int64_t row = block * size; row < (block + 1) * size; ++row) {
+        const int64_t term = w.order.empty() ? row : w.order[static_cast<size_t>(row)];
+        w.codes.set_int(row * columns + column, packed_number(*b, column * blocks * bytes, term, bits));
+      }
     }
   return w;
 }

@@ -19,11 +19,20 @@ namespace {
 
 /// More products of u8 by i8 may leave an i32.
 constexpr int64_t kMostTerms = INT32_MAX / (255 * 128);
+constexpr const char* kNoMatrix = "its weights are no matrix";
 constexpr const char* kGroups = "its groups are single channels with windows of more than 16 a side";
 
 bool is_one(const Graph& g, ValueId v) {
   const Shape& s = g.type(v).shape;
   return is_static(s) && product(s) == Dim(1);
+}
+
+/// Whether a product with `w` is one with a matrix: further axes, of one index, add none to those of `rows`.
+bool is_matrix(const Graph& g, ValueId w, ValueId rows) {
+  const Shape& s = g.type(w).shape;
+  const auto is_one_index = [](const Dim& d) { return d.is_static(1); };
+  return s.size() >= 2 && s.size() <= std::max<size_t>(2, g.type(rows).shape.size()) &&
+         std::all_of(s.begin(), s.end() - 2, is_one_index);
 }
 
 /// Adds nodes in the name of one that they stand for.
@@ -44,6 +53,11 @@ struct Maker {
   }
   ValueId reshape(ValueId v, const std::vector<int64_t>& dims) const {
     return op("Reshape", {v, g.constant(Tensor::i64({static_cast<int64_t>(dims.size())}, dims))});
+  }
+  /// Its last two axes.
+  ValueId matrix(ValueId v) const {
+    const Shape& s = g.type(v).shape;
+    return s.size() == 2 ? v : reshape(v, {s.end()[-2].value(), s.end()[-1].value()});
   }
 };
 
@@ -194,12 +208,13 @@ class IntegerProducts {
   }
 
   std::optional<ValueId> of_matmul(Graph& into, const Node& n, std::span<const ValueId> in) {
-    const auto q = operands_of(into, n, in, 1);
+    const auto q = operands_of(into, n, in, into.type(in[1]).rank() - 1);
     if (!q) return std::nullopt;
-    if (into.type(in[1]).rank() != 2) return stays(n, "its weights are no matrix");
+    if (!is_matrix(into, in[1], in[0])) return stays(n, kNoMatrix);
     if (!apply("integer_matmul", into, n)) return std::nullopt;
     const Maker make{into, n.provenance};
-    return scaled(make, integer_sum(make, "MatMulInteger", q->x, q->w.w, {}), q->x, make.along(q->w.scale, 0), {});
+    const ValueId w = make.matrix(q->w.w);
+    return scaled(make, integer_sum(make, "MatMulInteger", q->x, w, {}), q->x, make.along(q->w.scale, 0), {});
   }
 
   std::optional<ValueId> of_gemm(Graph& into, const Node& n, std::span<const ValueId> in) {
@@ -245,13 +260,13 @@ class IntegerProducts {
     if (!is_activation(into, a) || !is_one(into, y.scale) || !is_one(into, y.zero) || rank < 2 ||
         into.type(y.scale).dtype != DType::f32)
       return std::nullopt;
-    std::string why = "its weights are no matrix";
-    const auto weights = rank == 2 ? weights_of(into, b, 1, why) : std::nullopt;
+    std::string why = kNoMatrix;
+    const auto weights = is_matrix(into, b.x, a.x) ? weights_of(into, b, rank - 1, why) : std::nullopt;
     if (!weights) return of_floats(into, n, in, "MatMul", rank - 1, why);
     if (!apply("integer_matmul", into, n)) return std::nullopt;
     const Maker make{into, n.provenance};
     const ValueId products = make.op("Mul", {make.reshape(a.scale, {}), make.along(weights->scale, 0)});
-    return requantized(make, integer_sum(make, "MatMulInteger", a, weights->w, {}),
+    return requantized(make, integer_sum(make, "MatMulInteger", a, make.matrix(weights->w), {}),
                        make.op("Div", {products, make.reshape(y.scale, {})}), y.zero);
   }
 

@@ -70,6 +70,8 @@ TEST_F(Bench, ContextsRunAtTheSameTime) {
   const auto j = cameo({"bench", digits_, "--contexts=2", "--runs=20", "--json"}).json();
   EXPECT_EQ(j["cases"][0]["contexts"], 2);
   EXPECT_GT(j["cases"][0]["runs_per_second"].get<double>(), 0.);
+  const Ended two = cameo({"bench", digits_, digits_, "--contexts=2", "--rounds=1", "--runs=20"});
+  EXPECT_TRUE(has(two.out, " runs a second of 2 contexts\n")) << two.out << two.err;
   EXPECT_EQ(cameo({"bench", digits_, "--contexts=0"}).code, 2);
   EXPECT_EQ(cameo({"run", digits_, "--contexts=2"}).code, 2);
 }

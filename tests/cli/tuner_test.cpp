@@ -179,12 +179,13 @@ TEST(Tuner, WhatDividesItsNodesOtherwiseIsComparedByTheNodesAndThenItsKernelsAre
 }
 
 TEST(Tuner, AnInterruptKeepsWhatWasFoundUntilThen) {
-  MadeUpMachine machine({{"a", {way(1, 100), way(2, 50), way(4, 40)}}});
+  MadeUpMachine machine({{"a", {way(1, 100), way(2, 50), way(4, 40)}}, {"b", {way(1, 10)}}});
   machine.stopped_at = 3;
   const Tuned t = tune(machine, ChoiceLock(), 60);
   EXPECT_TRUE(t.interrupted);
   EXPECT_EQ(machine.builds, 3);
   EXPECT_EQ(choice_of(t, "a"), "nest lanes=2");
+  EXPECT_EQ(choice_of(t, "b"), "nest lanes=1") << "a lock has the row of every choice";
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // MatMulNBits: A times the transpose of B, whose rows are blocks of numbers of few bits, each block with a scale and a
-// zero point (in bits as B's, or of A's type). The sum runs over blocks and the bytes of a block, so that B is read as
-// it is packed; four bytes are one step, whose products do not wait for each other. What a last block has beyond K
-// meets zeros.
+// zero point (in bits as B's, or of A's type); `g_idx` names for each of the K terms the block whose scale and zero
+// point it has. The sum runs over blocks and the bytes of a block, so that B is read as it is packed; four bytes are one
+// step, whose products do not wait for each other. What a last block has beyond K meets zeros.
 #include <numeric>
 
 #include "frontend/ops/microsoft/packed_bits.h"
@@ -32,7 +32,6 @@ void check_blocks(const NodeView& n, int input, int64_t rows, int64_t of_row) {
 
 void infer_mat_mul_n_bits(Infer& n) {
   const Blocks b(n);
-  if (n.has(OfBlocks::GroupIndex)) refuse(n, "with `g_idx`");
   if (n.attr_int("weight_prepacked")) refuse(n, "with `weight_prepacked`");
   if (n.rank(OfBlocks::A) < 1 || !n.agree(n.dim(OfBlocks::A, -1), b.terms))
     n.fail(Code::E0302, fmt::format("A is {} for `K` {}", to_string(n.type(OfBlocks::A)), b.terms));
@@ -43,6 +42,12 @@ void infer_mat_mul_n_bits(Infer& n) {
     n.fail(Code::E0301,
            fmt::format("`zero_points` is {}, neither of u8 nor of A's type", to_string(n.type(OfBlocks::ZeroPoints))));
   check_blocks(n, OfBlocks::ZeroPoints, b.rows, packed ? b.packed.bytes(b.count).value() : b.count);
+  if (n.has(OfBlocks::GroupIndex)) {
+    const Dim padded = b.count * b.size;  // as some writers have it
+    const bool is_padded = n.shape(OfBlocks::GroupIndex) == Shape{padded};
+    check_shape(n, OfBlocks::GroupIndex, {is_padded ? padded : Dim(b.terms)}, "a block for each of the terms of a row");
+    check_indices(n, OfBlocks::GroupIndex, b.count);
+  }
   check_shape(n, OfBlocks::Bias, {b.rows}, "one a row of B");
   Shape y = n.shape(OfBlocks::A);
   y.back() = b.rows;
@@ -51,8 +56,9 @@ void infer_mat_mul_n_bits(Infer& n) {
 
 /// An element of `of_row` a row, of an input in rows or flat.
 Expr of_block(const MeaningView& n, int input, Expr row, Expr at, int64_t of_row) {
-  if (n.rank(input) == 1) return n.load(input, {row * integer(of_row) + at});
-  return n.load(input, {row, at});
+  std::vector<Expr> index{row, at};
+  if (n.rank(input) == 1) index = {row * integer(of_row) + at};
+  return n.has(OfBlocks::GroupIndex) ? n.load_checked(input, index) : n.load(input, index);
 }
 
 /// What a block's numbers are less by.
@@ -71,18 +77,21 @@ Meaning mat_mul_n_bits(const MeaningView& n) {
   const DType t = accumulator(n.dtype(OfBlocks::A));
   const int64_t each = b.packed.each, bytes = b.size / each, together = std::gcd(bytes, int64_t{4});
   const Expr block = var(integer(b.count)), step = var(integer(bytes / together)), row = out.back();
-  const Expr zero = zero_of_block(n, b, row, block, t);
+  const bool grouped = n.has(OfBlocks::GroupIndex);
+  const auto zero = [&](Expr of) { return zero_of_block(n, b, row, of, t); };
+  const auto scale = [&](Expr of) { return cast(of_block(n, OfBlocks::Scales, row, of, b.count), t); };
   std::vector<Expr> at = out;
   Expr sum;
   for (int64_t i = 0; i < together * each; ++i) {
     const Expr byte = step * integer(together) + integer(i / each);
-    at.back() = block * integer(b.size) + step * integer(together * each) + integer(i);
+    const Expr term = at.back() = block * integer(b.size) + step * integer(together * each) + integer(i);
     const Expr number = cast(b.packed.number(n.load(OfBlocks::B, {row, block, byte}), integer(i % each)), t);
-    const Expr product = cast(n.load(OfBlocks::A, at), t) * (number - zero);
+    const Expr group = grouped ? wrap_index(n.load(OfBlocks::GroupIndex, {term}), b.count) : block;
+    const Expr weight = grouped ? (number - zero(group)) * scale(group) : number - zero(block);
+    const Expr product = cast(n.load(OfBlocks::A, at), t) * weight;
     sum = sum ? sum + product : product;
   }
-  const Expr scale = cast(of_block(n, OfBlocks::Scales, row, block, b.count), t);
-  Expr y = fold_all(FoldKind::Sum, std::vector<Expr>{block, step}, sum * scale);
+  Expr y = fold_all(FoldKind::Sum, std::vector<Expr>{block, step}, grouped ? sum : sum * scale(block));
   if (n.has(OfBlocks::Bias)) y = y + cast(n.load(OfBlocks::Bias, {row}), t);
   return Compute{{{out, cast(y, n.out_dtype())}}};
 }
