@@ -21,11 +21,12 @@ struct Whole {
 };
 std::optional<Whole> whole(Expr e) {
   double more = 0;
+  if (e.type() != DType::f32) return {};
   if (e.op() == Op::Add && e.arg(1).is_const()) {
     more = e.arg(1).float_value();
     e = e.arg(0);
   }
-  if (e.op() != Op::Round || e.type() != DType::f32 || more != std::floor(more) || std::abs(more) > UINT8_MAX)
+  if (e.op() != Op::Round || more != std::floor(more) || std::abs(more) > UINT8_MAX)
     return {};
   return Whole{e, more};
 }
@@ -49,8 +50,8 @@ Expr without_code(Expr e) {
   return zero == 0 && x->more == 0 ? within : within + number(x->more - zero);  // adding 0 leaves no -0
 }
 
-/// Whether the sign of a zero at this argument may change more of `e` than the sign of a zero, or nothing of it.
-enum class Sign { Shows, Stays, IsLost };
+/// What the sign of a zero at an argument of an expression may change of its value.
+enum class Sign { Shows /* more than a sign */, Stays /* the sign of a zero alone */, IsLost /* nothing */ };
 Sign sign_through(Expr e, size_t arg) {
   switch (e.op()) {
     case Op::Cast: return is_float(e.type()) ? Sign::Stays : Sign::IsLost;

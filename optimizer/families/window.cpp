@@ -103,7 +103,7 @@ class Window final : public Family {
     k.accumulated = only_fold(k.stores[0].value);
     if (k.axes.size() < 2 || !k.accumulated) return "it has no rows";
     k.stores[0].value =
-        rewrite(k.stores[0].value, [&](Expr e) { return e == k.accumulated ? make(Op::Acc, DType::f32, {}) : e; });
+        rewrite(k.stores[0].value, [&](Expr e) { return e == k.accumulated ? make(Op::Acc, e.type(), {}) : e; });
     return l;
   }
 

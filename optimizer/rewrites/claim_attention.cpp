@@ -65,6 +65,7 @@ struct FoundAttention {
   double scale = 1, bias_scale = 1, masked_score = -INFINITY;
   bool guarded = false;
   Provenance provenance;
+  bool has_mask_to_add() const { return bias || windows; }
 };
 
 class AttentionFinder {
@@ -112,7 +113,7 @@ class AttentionFinder {
     if (!where || where->op->name != "Where") return where;
     const Node* is_nan = maker(where->inputs[0]);
     if (!is_nan || is_nan->op->name != "IsNaN" || is_nan->inputs[0] != where->inputs[2] ||
-        number(where->inputs[1]) != 0.0)
+        number(where->inputs[1]) != 0.0 || g_.type(where->inputs[2]) != g_.type(v))
       return nullptr;
     take(*where);
     take(*is_nan);
@@ -126,7 +127,8 @@ class AttentionFinder {
     if (!n || (n->op->name != "Mul" && n->op->name != "Div")) return v;
     for (size_t side : {1, 0}) {
       const auto factor = number(n->inputs[side]);
-      if (!factor || (n->op->name == "Div" && side == 0)) continue;
+      const bool keeps_type = g_.type(n->inputs[1 - side]) == g_.type(n->outputs[0]);  // a number may add axes
+      if (!factor || !keeps_type || (n->op->name == "Div" && side == 0)) continue;
       scale *= n->op->name == "Mul" ? *factor : 1 / *factor;
       take(*n);
       return n->inputs[1 - side];
@@ -199,7 +201,7 @@ class AttentionFinder {
     for (size_t side : {1, 2}) {
       const auto score = number(n->inputs[3 - side]);
       if (!score || g_.type(n->inputs[side]) != g_.type(v) || !take_biased(n->inputs[side])) continue;
-      if (found_->bias && *score > kAbsorbs) return false;
+      if (found_->has_mask_to_add() && *score > kAbsorbs) return false;
       take(*n);
       found_->choice = n->inputs[0];
       found_->chooses_masked = side == 2;
@@ -307,7 +309,7 @@ class AttentionWriter {
   Attrs attributes() const {
     Attrs attrs{{"scale", f_.scale}};
     if (!f_.guarded) attrs["unguarded"] = int64_t{1};
-    if (!f_.bias && std::isfinite(f_.masked_score)) attrs["masked_score"] = f_.masked_score;
+    if (!f_.has_mask_to_add() && std::isfinite(f_.masked_score)) attrs["masked_score"] = f_.masked_score;
     return attrs;
   }
   /// Without the axes that `inputs` added.

@@ -4,6 +4,7 @@
 // differently. The constants are computed in f64 and rounded once, since an error in a weight is the same everywhere in
 // the output and no mean takes it out.
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "optimizer/pipeline.h"
@@ -31,6 +32,13 @@ class ScaleFolder {
   static ValueId cast(Graph& g, ValueId v, DType to, const Provenance& o) {
     return g.type(v).dtype == to ? v : op(g, "Cast", {v}, o, {{"to", static_cast<int64_t>(to)}});
   }
+  /// Elsewhere products and sums may not be taken in another order.
+  static bool is_finite(const Graph& g, ValueId v) {
+    const Tensor& t = *g[v].constant;
+    for (int64_t i = 0; i < t.size(); ++i)
+      if (!std::isfinite(t.get(i))) return false;
+    return true;
+  }
   /// a op b of f32 or f64 constants, in f64.
   static ValueId exact(Graph& g, std::string_view name, ValueId a, ValueId b, const Provenance& o) {
     return op(g, name, {cast(g, a, DType::f64, o), cast(g, b, DType::f64, o)}, o);
@@ -47,13 +55,14 @@ class ScaleFolder {
     if (n.outputs.size() != 1 || into.type(in[0]).rank() < 2 || into.type(in[0]).dtype != DType::f32)
       return std::nullopt;
     for (size_t i = 1; i < 5; ++i)
-      if (!is_constant(into, in[i]) || into.type(in[i]).dtype != DType::f32) return std::nullopt;
+      if (!is_constant(into, in[i]) || into.type(in[i]).dtype != DType::f32 || into.type(in[i]).rank() != 1)
+        return std::nullopt;
     NodeView view(into, n);
     if (n.attrs.count("training_mode") && view.attr_int("training_mode")) return std::nullopt;
-    if (!context_.apply("split_batch_norm", into, n.provenance)) return std::nullopt;
     ValueId epsilon = into.constant(Tensor::scalar(DType::f64, view.attr_float("epsilon")));
     const Provenance& o = n.provenance;
     ValueId scale = exact(into, "Div", in[1], op(into, "Sqrt", {exact(into, "Add", in[4], epsilon, o)}, o), o);
+    if (!is_finite(into, scale) || !context_.apply("split_batch_norm", into, n.provenance)) return std::nullopt;
     ValueId shift = exact(into, "Sub", in[2], exact(into, "Mul", in[3], scale, o), o);
     std::vector<int64_t> dims(static_cast<size_t>(into.type(in[0]).rank()), 1);
     dims[1] = into[in[1]].constant->size();
@@ -70,6 +79,7 @@ class ScaleFolder {
   }
 
   std::optional<ValueId> fold_into_producer(Graph& into, const Node& n, std::span<const ValueId> in) {
+    if (!aligns_at_end(n)) return std::nullopt;
     for (size_t x : {0, 1})
       if (is_constant(into, in[1 - x]) && !is_constant(into, in[x]) && uses_.once(n, x) &&
           into.type(in[x]).dtype == DType::f32)
@@ -89,14 +99,15 @@ class ScaleFolder {
       ValueId input = g_[old].inputs[i];
       return uses_.of(input) == 1 ? scale_source(into, n, input, step.inputs[i], a) : std::nullopt;
     };
-    if (moves_elements(step) && into[a].constant->size() == 1) {
+    const bool is_number = into[a].constant->size() == 1 && into[a].constant->rank() <= into.type(x).rank();
+    if (moves_elements(step) && is_number) {
       auto scaled = scale_input(0);
       if (!scaled) return std::nullopt;
       std::vector<ValueId> inputs = step.inputs;
       inputs[0] = *scaled;
       return into.add(*step.op, std::move(inputs), step.attrs, step.provenance, step.version)[0];
     }
-    if (step.op->name != "Add") return std::nullopt;
+    if (step.op->name != "Add" || !aligns_at_end(step)) return std::nullopt;
     for (size_t i : {0, 1}) {
       if (!is_constant(into, step.inputs[1 - i])) continue;
       auto scaled = scale_input(i);
@@ -105,6 +116,8 @@ class ScaleFolder {
     }
     return std::nullopt;
   }
+  /// Before version 7 an attribute may say along which axes the second operand stands.
+  static bool aligns_at_end(const Node& n) { return n.version >= 7 || !n.attrs.contains("axis"); }
   static bool moves_elements(const Node& n) {
     constexpr std::string_view kMoves[] = {"Flatten", "Reshape", "Squeeze", "Transpose", "Unsqueeze"};
     return std::ranges::find(kMoves, n.op->name) != std::end(kMoves);
@@ -114,7 +127,7 @@ class ScaleFolder {
   static std::optional<ValueId> per_channel(Graph& g, ValueId c, int rank, int axis, int64_t count,
                                             const Provenance& o) {
     const Tensor& t = *g[c].constant;
-    if (t.rank() > rank) return std::nullopt;
+    if (t.rank() > rank || !is_finite(g, c)) return std::nullopt;
     for (int d = 0; d < t.rank(); ++d)
       if (t.dims()[d] != 1 && (d + rank - t.rank() != axis || t.dims()[d] != count)) return std::nullopt;
     ValueId flat = reshape(g, c, {t.size()}, o);

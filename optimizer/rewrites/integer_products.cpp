@@ -48,7 +48,7 @@ struct Maker {
   ValueId along(ValueId parameter, int behind) const {
     if (is_one(g, parameter)) return reshape(parameter, {});
     std::vector<int64_t> dims(static_cast<size_t>(behind) + 1, 1);
-    dims[0] = product(g.type(parameter).shape).value();
+    dims[0] = -1;
     return reshape(parameter, dims);
   }
   ValueId reshape(ValueId v, const std::vector<int64_t>& dims) const {
@@ -130,7 +130,8 @@ std::optional<Quantized> dequantized(const Graph& g, ValueId v, int axis) {
 /// MatMulInteger.
 ValueId integer_sum(const Maker& make, std::string_view name, const Quantized& x, ValueId w, Attrs attrs,
                     ValueId bias = {}) {
-  ValueId sum = make.op(name, {x.x, w, x.zero}, std::move(attrs));
+  const bool is_deep = x.zero && make.g.type(x.zero).rank() > 1;  // as one block's is
+  ValueId sum = make.op(name, {x.x, w, is_deep ? make.reshape(x.zero, {}) : x.zero}, std::move(attrs));
   if (bias) sum = make.op("Add", {sum, bias});
   return make.cast(sum, DType::f32);
 }
@@ -344,7 +345,8 @@ class IntegerProducts {
     const Tensor* scale = constant(into, in[1]);
     const auto is_normal = [](double x) { return std::isnormal(static_cast<float>(x)); };
     if (!scale || scale->size() != 1 || scale->dtype() != DType::f32 || scale->get(0) == 1 ||
-        !is_normal(scale->get(0)) || !is_normal(1 / scale->get(0)) || !is_of_integers(into, in[0]) ||
+        !is_normal(scale->get(0)) || !is_normal(1 / scale->get(0)) || into.type(in[0]).dtype != DType::f32 ||
+        !is_of_integers(into, in[0]) ||
         !rounds_alike(into, in[0], static_cast<float>(scale->get(0))) || !apply("quantize_by_reciprocal", into, n))
       return std::nullopt;
     const Maker make{into, n.provenance};

@@ -12,11 +12,13 @@ namespace {
 
 constexpr size_t kSmall = 256;  // bytes of a constant that is looked into
 
-std::string text_of(const Constant& c) {
-  if (!c || c->bytes().size() > kSmall) return fmt::format("tensor {}", static_cast<const void*>(c.get()));
-  std::string s = fmt::format("{} [", name(c->dtype()));
-  for (int64_t d : c->dims()) s += fmt::format("{},", d);
-  for (std::byte b : c->bytes()) s += fmt::format(" {:02x}", std::to_integer<unsigned>(b));
+/// Equal texts are equal tensors; of large ones, the same.
+std::string text_of(const Tensor& t) {
+  if (t.bytes().size() > kSmall) return fmt::format("tensor {}", static_cast<const void*>(&t));
+  std::string s = fmt::format("{} [{}]", name(t.dtype()), fmt::join(t.dims(), ","));
+  for (std::byte b : t.bytes()) s += fmt::format(" {:02x}", std::to_integer<unsigned>(b));
+  if (t.is_list())
+    for (const Tensor& item : t.items()) s += fmt::format(" ({})", text_of(item));
   return s;
 }
 std::string text_of(const Attr& a) {
@@ -24,7 +26,7 @@ std::string text_of(const Attr& a) {
       [](const auto& v) -> std::string {
         using T = std::decay_t<decltype(v)>;
         if constexpr (std::is_same_v<T, Constant>)
-          return text_of(v);
+          return v ? text_of(*v) : "none";
         else if constexpr (std::is_same_v<T, std::shared_ptr<const Type>>)
           return to_string(*v);
         else if constexpr (std::is_same_v<T, std::string>)
@@ -53,16 +55,14 @@ Graph merge_equal_nodes(const Graph& g, PassContext& context) {
   // Keys name values of the graph that is being made, so each replayed graph (bodies are graphs too) needs a table of
   // its own.
   std::map<uint64_t, std::map<std::string, std::vector<ValueId>>> tables;
-  std::map<uint64_t, std::vector<ValueId>> constants;
+  std::map<uint64_t, std::map<std::string, ValueId>> constants;
   std::map<uint64_t, std::map<std::string, ValueId>> contents;
   auto canonical = [&](Graph& into, ValueId v) {
     if (v && !into[v].constant && !into[v].content.empty())
       return contents[into.serial()].try_emplace(text_of_content(into, v), v).first->second;
     if (!v || !into[v].constant || into[v].constant->bytes().size() > kSmall) return v;
-    for (ValueId c : constants[into.serial()])
-      if (*into[c].constant == *into[v].constant) return c;
-    constants[into.serial()].push_back(v);
-    return v;
+    const std::string text = fmt::format("{} {}", to_string(into.type(v)), text_of(*into[v].constant));
+    return constants[into.serial()].try_emplace(text, v).first->second;
   };
   return replay(
       g, [&](Graph& into, const Node& n, std::span<const ValueId> inputs) -> std::optional<std::vector<ValueId>> {

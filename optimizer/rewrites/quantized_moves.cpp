@@ -15,10 +15,14 @@ namespace {
 /// How many of its first operands an operator moves elements of; all: -1.
 int moved_operands(const Graph& g, const Node& n) {
   const std::string_view name = n.op->name;
-  constexpr std::string_view kOfFirst[] = {"DepthToSpace", "Expand",    "Flatten",      "Gather", "MaxPool",
-                                           "Reshape",      "Slice",     "SpaceToDepth", "Split",  "Squeeze",
-                                           "Tile",         "Transpose", "Unsqueeze"};
+  constexpr std::string_view kOfFirst[] = {"DepthToSpace", "Expand", "Flatten", "Gather", "Reshape", "Slice", "SpaceToDepth",
+                                           "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze"};
   if (name == "Concat") return -1;
+  if (name == "MaxPool") {  // of nothing but padding it is the least number of the type
+    const NodeView view(g, n);
+    const auto is_one = [](int64_t dilation) { return dilation == 1; };
+    return !view.has_attr("dilations") || std::ranges::all_of(view.attr_ints("dilations"), is_one) ? 1 : 0;
+  }
   if (name == "Resize") {  // a crop may be of what is outside
     const NodeView view(g, n);
     const bool moves = view.attr_string("mode") == "nearest" &&

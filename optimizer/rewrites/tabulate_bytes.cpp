@@ -80,8 +80,8 @@ class Region {
   ValueId source() const { return source_; }
   bool takes_long() const { return takes_long_; }
 
-  /// What `last` makes of it, for each code in order.
-  Tensor table(const Node& last, std::span<const ValueId> in) const {
+  /// What `last` makes of it, for each code in order. Nothing where that fails, be it for codes that no run has.
+  std::optional<Tensor> table(const Node& last, std::span<const ValueId> in) const {
     const DType type = g_.type(source_).dtype;
     Graph one(g_.shared_sources());
     std::map<ValueId, ValueId> made{{source_, one.add_input("codes", {type, {Dim(kCodes)}})}};
@@ -104,7 +104,9 @@ class Region {
     one.add_output("made", add(last, in));
     Tensor codes(type, {kCodes});
     for (int64_t i = 0; i < kCodes; ++i) codes.set_int(i, type == DType::i8 ? i - kCodes / 2 : i);
-    return interpret(one, std::span(&codes, 1)).rounded[0];
+    try {
+      return interpret(one, std::span(&codes, 1)).rounded[0];
+    } catch (const CompileError&) { return std::nullopt; }
   }
 
  private:
@@ -137,11 +139,12 @@ std::optional<ValueId> look_up(Graph& into, const Node& n, std::span<const Value
   if (!x || !region->takes_long()) return computed;
   const bool keeps_shape = into.type(x).shape == type.shape;
   if (!keeps_shape && !is_static(type.shape)) return computed;
-  if (!context.apply("tabulate", into, n.provenance)) return computed;
+  std::optional<Tensor> made = region->table(n, in);
+  if (!made || !context.apply("tabulate", into, n.provenance)) return computed;
   const auto op = [&](std::string_view name, std::vector<ValueId> operands, Attrs attrs = {}) {
     return into.add(get_operator(name), std::move(operands), std::move(attrs), n.provenance)[0];
   };
-  const ValueId table = into.constant(region->table(n, in));
+  const ValueId table = into.constant(std::move(*made));
   ValueId at = op("Cast", {x}, {{"to", static_cast<int64_t>(DType::i32)}});
   if (into.type(x).dtype == DType::i8) at = op("Add", {at, into.constant(Tensor::scalar(DType::i32, kCodes / 2))});
   const ValueId y = op("Gather", {table, at});

@@ -118,16 +118,21 @@ RT_FN void pack_square(Indices<int, I...>, f32* to, const f32* from, i64 n_strid
 // The products of one row with kBlock columns.
 template <int... I>
 RT_FN Block dot_square(Indices<int, I...>, const f32* a, const f32* b, i64 n_stride, i64 last, i64 k) {
-  Block sums[kBlock] = {};
   const f32* const column[kBlock] = {b + (I < last ? I : last) * n_stride...};
+  Block total = {};
   i64 at = 0;
-  for (; at + kBlock <= k; at += kBlock) {
-    const Block x = load_next<f32, kBlock>(a + at);
-    (..., (sums[I] = fma<Block>(x, load_next<f32, kBlock>(column[I] + at), sums[I])));
-  }
-  add_across<1>(indices<kBlock / 2>{}, sums);
-  for (; at < k; ++at) sums[0] = fma<Block>(splat<Block>(a[at]), Block{column[I][at]...}, sums[0]);
-  return sums[0];
+  do {  // kSumBlock products a lane
+    const i64 end = k - at < kBlock * kSumBlock ? k : at + kBlock * kSumBlock;
+    Block sums[kBlock] = {};
+    for (; at + kBlock <= end; at += kBlock) {
+      const Block x = load_next<f32, kBlock>(a + at);
+      (..., (sums[I] = fma<Block>(x, load_next<f32, kBlock>(column[I] + at), sums[I])));
+    }
+    add_across<1>(indices<kBlock / 2>{}, sums);
+    for (; at < end; ++at) sums[0] = fma<Block>(splat<Block>(a[at]), Block{column[I][at]...}, sums[0]);
+    total += sums[0];
+  } while (at < k);
+  return total;
 }
 
 }  // namespace detail

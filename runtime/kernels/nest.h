@@ -145,8 +145,11 @@ RT_CALLED Index<R> index_of_run(i64 point, Extents<R> e) {
 }
 template <int R>
 RT_FN void first_index(i64 point, const Extents<R>& e, i64* index) {
-  if (R < 2 || __builtin_constant_p(e.points())) return split_index<R>(point, e, index);
-  if constexpr (R >= 2) {
+  if constexpr (R == 1) {
+    index[0] = point;  // an extent of 0 divides nothing
+  } else if (R == 0 || __builtin_constant_p(e.points())) {
+    split_index<R>(point, e, index);
+  } else {
     const Index<R> first = index_of_run<R>(point, e);
     for (int d = 0; d < R; ++d) index[d] = first.n[d];
   }
