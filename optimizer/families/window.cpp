@@ -68,18 +68,21 @@ class Window final : public Family {
   double efficiency() const override { return 0.3; }
 
   Matched match(const Problem& p) const override {
-    constexpr int64_t kFewest = 4;  // columns, and taps
+    constexpr int64_t kFewest = 4;                      // columns, and taps
+    constexpr int64_t kMostTerms = 8 * rt::kSumBlock;  // of a sum that is taken without blocks
     const DType stored = p.graph.type(p.output).dtype;
     const bool of_processor = stored == DType::bf16 || is_8_bits(stored);
     if (stored != DType::f32 && (!of_processor || p.target.is_gpu())) return "its elements are not f32";
     const Expr fold = only_fold(p.part.out.value);
     if (!fold) return "it has no fold, or several";
+    const int64_t taps = points_of(unfold(fold).variables);
+    if (fold.fold_kind() == FoldKind::Sum && taps > kMostTerms) return "its sums are long, and are taken in blocks";
     auto halos = halos_of(p, unfold(fold).body);
     if (!halos) return "it reads outside of a value where no border can stand";
     std::vector<Expr> axes = axes_in_memory(p.part.out, p.layouts[p.output.index]);
     std::erase_if(axes, [](Expr axis) { return axis.extent().is_const(1); });
     if (axes.size() < 2) return "it has no rows";
-    const bool worth = Dim(axes.back().extent()).estimate() >= kFewest && points_of(unfold(fold).variables) >= kFewest;
+    const bool worth = Dim(axes.back().extent()).estimate() >= kFewest && taps >= kFewest;
     if (!worth || !reads_along_memory(p, unfold(fold).body, axes.back()))
       return "its columns are not read along memory, or they or its taps are few";
     auto matched = std::make_shared<Match>();
