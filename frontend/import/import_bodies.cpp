@@ -213,7 +213,11 @@ Importer::Body Importer::import_repeated(onnx::GraphProto& g, Scope& scope, std:
 void Importer::import_loop(onnx::NodeProto& n, NodeFacts facts, onnx::GraphProto& g, Scope& scope) {
   facts.inputs.resize(std::max<size_t>(facts.inputs.size(), 2));
   int carried = static_cast<int>(facts.inputs.size()) - 2;
-  std::vector<Type> types{Type(DType::i64, {}), Type(DType::b1, {})};
+  const auto counter = [&](int input, DType type) {  // of one element in old models, where ONNX has a scalar
+    const bool has_axis = input < g.input_size() && g.input(input).type().tensor_type().shape().dim_size() == 1;
+    return Type(type, has_axis ? Shape{1} : Shape{});
+  };
+  std::vector<Type> types{counter(0, DType::i64), counter(1, DType::b1)};
   for (int i = 0; i < carried; ++i) {
     if (!facts.inputs[2 + i])
       throw CompileError(Code::E0203, fmt::format("`Loop` lacks the initial value of its carried value {}", i));

@@ -105,12 +105,13 @@ class InputTyper {
       a.extent = integer(dim.dim_value());
       return a;
     }
-    if (dim.has_dim_value() && dim.dim_value() < -1) {  // -1 is how some exporters write "any"
+    if (dim.has_dim_value() && dim.dim_value() < -1) {  // -1 is how some exporters write "any", as a name, too
       fail(Code::E0302, fmt::format("input `{}` has the extent {} on axis {}", d.title(), dim.dim_value(), axis));
       d.ok = false;
     }
-    a.text = dim.dim_param().empty() ? a.position : dim.dim_param();
-    a.extent = dim.dim_param().empty() ? symbol(a.position) : parse_dim(dim.dim_param());
+    const bool has_name = !dim.dim_param().empty() && dim.dim_param() != "-1";
+    a.text = has_name ? dim.dim_param() : a.position;
+    a.extent = has_name ? parse_dim(dim.dim_param()) : symbol(a.position);
     return a;
   }
 

@@ -10,7 +10,8 @@ std::optional<ValueId> Scope::find(std::string_view name) {
   if (auto it = names.find(name); it != names.end()) return it->second;
   if (!outer) return std::nullopt;
   std::optional<ValueId> found = outer->find(name);
-  if (!found || &outer->graph == &graph) return found;
+  const bool is_absent = found && !*found;  // a function's optional input that the call leaves out
+  if (!found || is_absent || &outer->graph == &graph) return found;
   const Value& v = outer->graph[*found];
   ValueId mine;
   if (v.constant) {

@@ -1,5 +1,4 @@
-// ConcatFromSequence: the elements of a sequence one after the other along an axis, or along a new one. The run knows
-// its dims: JoinedDims gives them, and they decide.
+// ConcatFromSequence: the elements of a sequence one after the other along an axis, or along a new one.
 #include "frontend/ops/known_list.h"
 #include "frontend/ops/list.h"
 
@@ -44,12 +43,8 @@ void infer_concat_from_sequence(Infer& n) {
 
 Meaning concat_from_sequence(const MeaningView& n) {
   Build b(n);
-  Graph& g = b.graph();
-  const Attrs attrs{{"axis", int64_t{NodeView::axis(n.attr_int("axis"), n.out_type().rank())}},
-                    {"new_axis", n.attr_int("new_axis")}};
-  const ValueId dims = g.add(get_operator("JoinedDims", "cameo"), {b.in(0)}, attrs)[0];
-  g.decide(dims, Interval{0, most_of_open(n.out_shape().size())}, true);
-  return b.outputs({g.add(get_operator("JoinedList", "cameo"), {b.in(0), dims}, attrs)[0]});
+  return b.outputs(
+      {joined(b, b.in(0), NodeView::axis(n.attr_int("axis"), n.out_type().rank()), n.attr_int("new_axis"))});
 }
 
 }  // namespace

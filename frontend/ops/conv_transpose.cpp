@@ -23,7 +23,9 @@ std::vector<int64_t> taps(const NodeView& n) {
   return kernel;
 }
 
-/// Takes `total` elements off a whole output, the odd one at the end for SAME_UPPER and else at the beginning.
+/// Takes `total` elements off a whole output, the odd one at the end for SAME_UPPER and else at the beginning. Where the
+/// output is to be larger than a whole one, zeros stand behind it, as ONNX Runtime and TensorFlow have it; by the
+/// letter of ONNX half of them would stand in front.
 void crop(WindowAxis& w, Expr total, bool upper) {
   Expr half = floor_div(total, integer(2));
   w.begin = upper ? half : total - half;
@@ -58,8 +60,7 @@ Transposed transposed(const NodeView& n) {
     Dim whole = (w.in - Dim(1)) * Dim(w.stride) + Dim(w.reach() + extra[a]);
     if (!shape.empty() || mode.starts_with("SAME")) {
       w.out = shape.empty() ? w.in * Dim(w.stride) : Dim(shape[a]);
-      Expr over = whole.extent() - w.out.extent();
-      crop(w, shape.empty() ? max(over, integer(0)) : over, mode == "SAME_UPPER");
+      crop(w, max(whole.extent() - w.out.extent(), integer(0)), mode == "SAME_UPPER");
     } else {
       if (mode != "VALID") w.begin = integer(pads[a]), w.end = integer(pads[axes + a]);
       w.out = Dim(whole.extent() - w.begin - w.end);

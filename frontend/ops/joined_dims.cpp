@@ -6,17 +6,23 @@ namespace {
 
 int joined_rank(const NodeView& n) { return tensor_of(n, 0).rank() + static_cast<int>(n.attr_int("new_axis")); }
 
-/// Numbers of the kernel: the rank, the axis, whether it is new, and the largest extent that shapes are proven with.
+/// Numbers of the kernel: the rank, the axis, whether it is new, the largest extent that shapes are proven with, and the
+/// dims of no elements, where there are such.
 Meaning joined_dims(const MeaningView& n) {
   const int rank = joined_rank(n);
-  return list_kernel("joined_dims", {integer(rank), integer(n.attr_int("axis")), integer(n.attr_int("new_axis")),
-                                     integer(most_of_open(static_cast<size_t>(rank)))});
+  std::vector<Expr> numbers{integer(rank), integer(n.attr_int("axis")), integer(n.attr_int("new_axis")),
+                            integer(most_of_open(static_cast<size_t>(rank)))};
+  if (n.has_attr("of_empty"))
+    for (int64_t extent : n.attr_ints("of_empty")) numbers.push_back(integer(extent));
+  return list_kernel("joined_dims", std::move(numbers));
 }
 
 std::vector<Tensor> joined_dims_reference(const MeaningView& n, std::span<const Tensor> in) {
   const std::vector<Tensor>& items = in[0].items();
   const auto axis = static_cast<size_t>(n.attr_int("axis"));
   const bool is_new = n.attr_int("new_axis");
+  if (items.empty() && n.has_attr("of_empty"))
+    return {Tensor::i64({joined_rank(n)}, n.attr_ints("of_empty"))};
   if (items.empty()) throw CompileError(Code::E0304, "a list without elements has nothing to join");
   std::vector<int64_t> joined;
   for (const Tensor& item : items) {
@@ -39,7 +45,7 @@ Operator declare_joined_dims() {
           .domain = "cameo",
           .since = {1},
           .inputs = {{.name = "list", .takes = InputSpec::Lists}},
-          .attributes = {{"axis", AttrKind::Int}, {"new_axis", 0}},
+          .attributes = {{"axis", AttrKind::Int}, {"new_axis", 0}, {"of_empty", AttrKind::Ints}},
           .infer = [](Infer& n) { n.output(0, DType::i64, {Dim(joined_rank(n))}); },
           .meaning = joined_dims,
           .reference = joined_dims_reference,

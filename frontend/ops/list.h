@@ -71,6 +71,18 @@ inline ValueId take_element(Build& b, ValueId list, ValueId position, ValueId di
   return b.graph().add(get_operator("ListElement", "cameo"), {list, position, dims})[0];
 }
 
+/// The tensors of a sequence one after the other along an axis of the result, a new one if `is_new`: JoinedDims gives
+/// the dims, and they decide. `of_empty`: the dims where there are no tensors; none: that is an error of the run.
+inline ValueId joined(Build& b, ValueId sequence, int64_t axis, bool is_new, std::vector<int64_t> of_empty = {}) {
+  Graph& g = b.graph();
+  const Attrs attrs{{"axis", axis}, {"new_axis", int64_t{is_new}}};
+  Attrs of_dims = attrs;
+  if (!of_empty.empty()) of_dims.emplace("of_empty", std::move(of_empty));
+  const ValueId dims = g.add(get_operator("JoinedDims", "cameo"), {sequence}, std::move(of_dims))[0];
+  g.decide(dims, Interval{0, most_of_open(static_cast<size_t>(b.type(sequence).of->rank()) + is_new)}, true);
+  return g.add(get_operator("JoinedList", "cameo"), {sequence, dims}, attrs)[0];
+}
+
 /// For reference functions: a position in a list of which it has `room` places, counted from the end where it is
 /// negative.
 inline size_t place_in(int64_t position, size_t room) {

@@ -248,6 +248,13 @@ std::vector<ValueId> inputs_of_lists(const NodeView& n, const InLists& lists, Bu
   return inputs;
 }
 
+/// Of a stacked output that no round has computed: 0 where only a round would know.
+std::vector<int64_t> dims_of_no_rounds(const Graph& body, size_t output) {
+  std::vector<int64_t> dims{0};
+  for (const Dim& d : body.type(body.outputs()[output].value).shape) dims.push_back(d.is_static() ? d.value() : 0);
+  return dims;
+}
+
 /// A loop whose values have the same extents in all rounds: they are those of the first round after all, or stand in
 /// lists.
 Meaning with_lists(const MeaningView& n, const InLists& lists) {
@@ -264,8 +271,8 @@ Meaning with_lists(const MeaningView& n, const InLists& lists) {
   const auto sequences = results.begin() + count_carried(n);
   std::vector<ValueId> scans;
   for (size_t i = 0; i < lists.scans.size(); ++i)
-    scans.push_back(b.op("ConcatFromSequence", {sequences[static_cast<int64_t>(i)]},
-                         {{"axis", int64_t{0}}, {"new_axis", int64_t{1}}}));
+    scans.push_back(
+        joined(b, sequences[static_cast<int64_t>(i)], 0, true, dims_of_no_rounds(n.body(0), lists.scans[i])));
   results.erase(sequences, sequences + static_cast<int64_t>(scans.size()));
   for (size_t i = 0; i < scans.size(); ++i)
     results.insert(results.begin() + static_cast<int64_t>(lists.scans[i]) - 1, scans[i]);

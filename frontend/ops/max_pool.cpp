@@ -32,6 +32,8 @@ OutputExpr indices(const MeaningView& n, const Window& w) {
   }
   Expr best = fold(FoldKind::ArgMax, tap, x);
   auto found = window_index(w, out, unflatten(best, kernel));
+  for (size_t a = 0; a < w.size(); ++a)  // of nothing but -inf the first tap may be one of the padding
+    found[2 + a] = max(min(found[2 + a], w[a].in.extent() - integer(1)), integer(0));
   Shape order = n.shape(0);
   if (n.attr_int("storage_order")) {
     std::reverse(order.begin() + 2, order.end());

@@ -1,14 +1,21 @@
 // joined_dims: the dims, `rank` of them and none larger than `most`, of a list's tensors one after the other along an
-// axis, which is a new one if `is_new`.
+// axis, which is a new one if `is_new`. `of_empty`: those of a list without tensors, if that is no fault.
 #pragma once
 #include "runtime/kernels/nest.h"
 #include "runtime/list.h"
 
 namespace rt {
 
-RT_FN void joined_dims(const Call& call, i64* dims, const u64* from, i64 rank, i64 axis, i64 is_new, i64 most) {
+template <class... Extent>
+RT_FN void joined_dims(const Call& call, i64* dims, const u64* from, i64 rank, i64 axis, i64 is_new, i64 most,
+                       Extent... of_empty) {
   const List& list = list_at(from);
-  if (!list.count) return raise_fault(call.fault, kIndexFault, 0, 0);
+  if (!list.count && !sizeof...(of_empty)) return raise_fault(call.fault, kIndexFault, 0, 0);
+  if (!list.count) {
+    i64 d = 0;
+    (..., (dims[d++] = of_empty));
+    return;
+  }
   const auto extent = [&](const ListItem& item, i64 d) {
     return is_new ? d == axis ? 1 : item.dims[d > axis ? d - 1 : d] : item.dims[d];
   };

@@ -80,6 +80,16 @@ Graph pairs_of_rounds() {
   return b.finish({{"sum", out[0]}, {"pairs", out[1]}});
 }
 
+/// The places of x[6] that are not zero, once for each round.
+Graph places_of_rounds() {
+  Build b;
+  const ValueId x = b.input("x", Type(DType::f32, {6})), rounds = b.input("rounds", Type(DType::i64, {}));
+  const auto out = b.loop(rounds, {}, [&](Build& body, ValueId, std::span<const ValueId>) {
+    return Build::Step{{}, {body.op("NonZero", {body.capture(x)})}};
+  });
+  return b.finish({{"places", out[0]}});
+}
+
 /// The first two rows of x[4, 3] where it adds up to more than 0, else the last three.
 Graph one_of_two_slices() {
   const auto branch = [](int64_t from, int64_t to) {
@@ -217,6 +227,13 @@ TEST(LearnedSizes, AreThoseOfWhatALoopStacks) {
   EXPECT_EQ(runs(g, {of(3), of(1), of(5)}), "");
   EXPECT_EQ(interpret(g, of(5)).rounded[1].dims(), (std::vector<int64_t>{5, 2}));
   EXPECT_THROW((void)interpret(g, of(6)), CompileError);  // the last round has one element
+}
+
+TEST(LearnedSizes, AreThoseOfNoRounds) {
+  const Graph g = places_of_rounds();
+  const auto of = [](int64_t rounds) { return std::vector{scrambled(DType::f32, {6}, 5), whole_number(rounds)}; };
+  EXPECT_EQ(runs(g, {of(2), of(0), of(3), of(-1)}), "");
+  EXPECT_EQ(interpret(g, of(0)).rounded[0].dims(), (std::vector<int64_t>{0, 1, 0})) << "a round would know the last";
 }
 
 TEST(LearnedSizes, AreThoseOfTheBranchThatIsTaken) {

@@ -5,7 +5,7 @@ namespace cameo::ops {
 namespace {
 Composite define_dequantize_linear(const NodeView& n) {
   Build b(n);
-  return b.outputs({dequantized(n, b, 0, 1, 2, n.attr_int("axis"))});
+  return b.outputs({dequantized(b, 0, 1, 2, n.attr_int("axis"))});
 }
 }  // namespace
 

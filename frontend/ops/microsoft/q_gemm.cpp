@@ -10,7 +10,7 @@ Composite define_q_gemm(const NodeView& n) {
   Build b(n);
   const double alpha = n.attr_float("alpha");
   const int64_t columns = n.attr_int("transB") ? 0 : 1;
-  std::vector<ValueId> operands{dequantized(n, b, A, AScale, AZero), dequantized(n, b, B, BScale, BZero, columns)};
+  std::vector<ValueId> operands{dequantized(b, A, AScale, AZero), dequantized(b, B, BScale, BZero, columns)};
   if (b.in(C)) {
     const ValueId scale = b.mul(b.in(AScale), b.in(BScale));
     operands.push_back(b.mul(b.cast(b.in(C), DType::f32), alpha == 1 ? scale : b.mul(scale, b.like(scale, alpha))));

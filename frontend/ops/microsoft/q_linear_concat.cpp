@@ -15,7 +15,7 @@ Composite define_q_linear_concat(const NodeView& n) {
     if (n.dtype(i) != n.dtype(1) || n.dtype(i + 1) != DType::f32 || n.dtype(i + 2) != n.dtype(i))
       n.fail(Code::E0301, fmt::format("{}, {}, {}: a tensor of {}, its scale and its zero point", to_string(n.type(i)),
                                       to_string(n.type(i + 1)), to_string(n.type(i + 2)), name(n.dtype(1))));
-    parts.push_back(dequantized(n, b, i, i + 1, i + 2));
+    parts.push_back(dequantized(b, i, i + 1, i + 2));
   }
   return b.outputs({quantized(n, b, b.concat(parts, n.attr_int("axis")), 0, 1, n.dtype(1))});
 }

@@ -6,7 +6,7 @@ namespace {
 
 Composite define_q_linear_where(const NodeView& n) {
   Build b(n);
-  const ValueId z = b.op("Where", {b.in(0), dequantized(n, b, 1, 2, 3), dequantized(n, b, 4, 5, 6)});
+  const ValueId z = b.op("Where", {b.in(0), dequantized(b, 1, 2, 3), dequantized(b, 4, 5, 6)});
   return b.outputs({quantized(n, b, z, 7, 8, n.dtype(1))});
 }
 

@@ -7,8 +7,7 @@
 namespace cameo::ops {
 
 /// The floats that input `x` stands for; its scale and zero point, which may be absent, are inputs too.
-inline ValueId dequantized(const NodeView& n, Build& b, int x, int scale, int zero, int64_t axis = 0) {
-  check_scale(n, scale);
+inline ValueId dequantized(Build& b, int x, int scale, int zero, int64_t axis = 0) {
   return b.op("DequantizeLinear", {b.in(x), b.in(scale), b.in(zero)}, {{"axis", axis}});
 }
 /// `y` in integers of `to`, as an input says its scale, and one that may be absent its zero point.
@@ -40,12 +39,12 @@ inline std::vector<InputSpec> binary_inputs() {
 
 inline Composite quantized_unary(const NodeView& n, std::string_view op, Attrs attrs = {}) {
   Build b(n);
-  const ValueId y = b.op(op, {dequantized(n, b, 0, 1, 2)}, std::move(attrs));
+  const ValueId y = b.op(op, {dequantized(b, 0, 1, 2)}, std::move(attrs));
   return b.outputs({quantized(n, b, y, 3, 4, n.dtype())});
 }
 inline Composite quantized_binary(const NodeView& n, std::string_view op) {
   Build b(n);
-  const ValueId y = b.op(op, {dequantized(n, b, 0, 1, 2), dequantized(n, b, 3, 4, 5)});
+  const ValueId y = b.op(op, {dequantized(b, 0, 1, 2), dequantized(b, 3, 4, 5)});
   return b.outputs({quantized(n, b, y, 6, 7, n.dtype())});
 }
 
@@ -53,7 +52,7 @@ inline Composite quantized_binary(const NodeView& n, std::string_view op) {
 inline Composite quantized_pool(const NodeView& n, std::string_view op, Attrs attrs = {}) {
   Build b(n);
   const bool last = n.attr_int("channels_last");
-  ValueId x = dequantized(n, b, 0, 1, 2);
+  ValueId x = dequantized(b, 0, 1, 2);
   if (last) x = channels_first(b, x);
   ValueId y = b.op(op, {x}, std::move(attrs));
   if (last) y = channels_last(b, y);

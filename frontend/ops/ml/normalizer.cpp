@@ -1,5 +1,5 @@
 // Normalizer: each row divided by its norm: the sum of magnitudes (L1), the root of the sum of squares (L2) or the
-// largest magnitude (MAX). Rows of zeros stay.
+// largest number, which may be negative (MAX). Rows with a norm of 0 stay.
 #include "frontend/ops/ml/rows.h"
 
 namespace cameo::ops {
@@ -17,10 +17,9 @@ Meaning normalizer(const MeaningView& n) {
   Build b(n);
   const ValueId x = b.cast(b.in(0), type_of_sums(n.dtype()));
   const std::string norm = n.attr_string("norm");
-  const ValueId size = norm == "MAX" ? b.reduce("ReduceMax", b.op("Abs", {x}), {-1})
-                                     : b.reduce(norm == "L1" ? "ReduceL1" : "ReduceL2", x, {-1});
-  const ValueId safe = b.op("Max", {size, b.like(x, 1e-30f)});
-  return b.outputs({b.cast(b.div(x, safe), DType::f32)});
+  const ValueId size = b.reduce(norm == "MAX" ? "ReduceMax" : norm == "L1" ? "ReduceL1" : "ReduceL2", x, {-1});
+  const ValueId divisor = b.op("Where", {b.op("Equal", {size, b.like(x, 0)}), b.like(x, 1), size});
+  return b.outputs({b.cast(b.div(x, divisor), DType::f32)});
 }
 
 }  // namespace

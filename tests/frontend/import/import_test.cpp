@@ -289,6 +289,17 @@ TEST(ImportFunctions, OptionalInputsMayBeAbsent) {
   ASSERT_EQ(r.text(), "");
 }
 
+TEST(ImportFunctions, OptionalInputsMayBeAbsentInBodies) {
+  GraphText yes{{node("Clip", {"a", "lo", "hi"}, {"t"})}, {}, {value("t")}};
+  GraphText no{{node("Neg", {"a"}, {"e"})}, {}, {value("e")}};
+  Bytes clip = function("f", "C", {"a", "c", "lo", "hi"}, {"b"}, {},
+                        {node("If", {"c"}, {"b"}, {attr_graph("else_branch", no), attr_graph("then_branch", yes)})});
+  Result r = import(
+      model(GraphText{{node("C", {"x", "c"}, {"y"}, {}, "f")}, {value("x", 1, {1}), value("c", 9, {})}, {value("y")}},
+            {opset("", 18), opset("f", 1)}, {clip}));
+  ASSERT_EQ(r.text(), "");
+}
+
 // ---- bodies -------------------------------------------------------------------------------------------------------
 
 Bytes if_model(const Bytes& condition_initializer, const std::vector<Bytes>& extra_inputs) {
