@@ -23,7 +23,8 @@ inline Type join(Infer& n, const Type& a, const Type& b) {
     n.fail(Code::E0301, fmt::format("one output is {} on one way and {} on the other", to_string(a), to_string(b)));
   if (a.rank() != b.rank())
     n.fail(Code::E0402,
-           fmt::format("one output is {} on one way and {} on the other: two ranks", to_string(a), to_string(b)));
+           fmt::format("one output is {} on one way and {} on the other: two ranks", to_string(a), to_string(b)),
+           "where the condition compares a size, a number or another range for it decides it: --dim NAME=2..8");
   Shape s;
   for (int i = 0; i < a.rank(); ++i) s.push_back(join(n, a.shape[i], b.shape[i]));
   return Type(a.dtype, s);

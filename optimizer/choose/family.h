@@ -94,8 +94,8 @@ class Family {
   /// alone has one.
   virtual bool chunks_repeat(const Kernel&) const { return false; }
   static constexpr int64_t kAnyPoints = INT64_MAX;
-  /// A run of at most so many points has chunks for the weights alone, which any run reads and its chunks share; of
-  /// more, each chunk reads them all, and only what grows with the sizes is worth one.
+  /// The most output points of a run whose number of chunks is raised for the weights: chunks of so few points share
+  /// these, of more points each reads them all. 0: weights never raise it.
   virtual int64_t most_points_by_weights(const Kernel&) const { return kAnyPoints; }
   /// A kernel may be asked for a few indices of its outermost axis at a time, each of which is computed by itself.
   virtual bool computes_strips() const { return false; }

@@ -69,7 +69,7 @@ class Window final : public Family {
 
   Matched match(const Problem& p) const override {
     constexpr int64_t kFewest = 4;                      // columns, and taps
-    constexpr int64_t kMostTerms = 8 * rt::kSumBlock;  // of a sum that is taken without blocks
+    constexpr int64_t kMostTerms = 64 * rt::kSumBlock;  // of a sum that is taken without blocks
     const DType stored = p.graph.type(p.output).dtype;
     const bool of_processor = stored == DType::bf16 || is_8_bits(stored);
     if (stored != DType::f32 && (!of_processor || p.target.is_gpu())) return "its elements are not f32";

@@ -283,7 +283,7 @@ void form_strips(Plan& plan);
 
 /// Before buffers are placed: which kernels need not wait for the ones before them.
 void find_groups(Plan& plan);
-/// What has no step that several threads share is run by one of them, without a barrier: its steps are groups each.
+/// A group in which no step has several chunks, and none is a strip, is taken apart into its steps: one thread runs it.
 void keep_shared_groups(Plan& plan);
 /// One past the last step of the strip that begins at a step; of any other step, one past that.
 int end_of_strip(const Schedule& schedule, int step);

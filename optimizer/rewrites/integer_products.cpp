@@ -319,8 +319,8 @@ class IntegerProducts {
     const ValueId scaled = make.op("Mul", {of_sum, make.op("Mul", {by, factor})});
     return bias ? make.op("Add", {scaled, make.op("Mul", {bias, factor})}) : scaled;
   }
-  /// Whether a product with the reciprocal rounds as the quotient does for every integer that `v` was dequantised from,
-  /// or was moved to it.
+  /// False where `v` holds dequantised integers, perhaps moved, and for one of these the product with the reciprocal
+  /// rounds to another integer than the quotient. Of other values nothing is known, and true is the answer.
   static bool rounds_alike(const Graph& g, ValueId v, float scale, int deep = 8) {
     const NodeId mover = g[v].producer, made = dequantizer_of(g, v);
     const std::string_view name = mover ? g[mover].op->name : "";
