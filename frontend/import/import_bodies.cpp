@@ -62,6 +62,11 @@ ValueId as_carried(Graph& body, const Type& in, ValueId value, uint32_t row) {
   return is_there ? body.add(get_operator("Optional"), {value}, {}, {row})[0] : value;
 }
 
+CompileError never_made(const onnx::GraphProto& body, const std::string& output) {
+  return CompileError(
+      Code::E0202, fmt::format("the body `{}` never makes its output `{}`", printable(body.name()), printable(output)));
+}
+
 }  // namespace
 
 Importer::Body Importer::import_body(onnx::GraphProto& g, Scope& outer, std::span<const Type> inputs,
@@ -84,9 +89,7 @@ Importer::Body Importer::import_body(onnx::GraphProto& g, Scope& outer, std::spa
   import_nodes(*g.mutable_node(), scope, add_rows(g.node(), scope.region), given_names(g));
   for (const auto& o : g.output()) {
     auto v = scope.find(o.name());
-    if (!v)
-      throw CompileError(Code::E0202, fmt::format("the body `{}` never makes its output `{}`", printable(g.name()),
-                                                  printable(o.name())));
+    if (!v || !*v) throw never_made(g, o.name());
     body.ok &= body.graph->type(*v).kind != Kind::Error;
     if (give) v = give(*body.graph, static_cast<int>(body.graph->outputs().size()), *v);
     body.graph->add_output(o.name(), *v);
@@ -106,9 +109,7 @@ void Importer::inline_branch(onnx::NodeProto& n, onnx::GraphProto& g, Scope& out
   std::vector<ValueId> outputs;
   for (const auto& o : g.output()) {
     auto v = scope.find(o.name());
-    if (!v)
-      throw CompileError(Code::E0202, fmt::format("the body `{}` never makes its output `{}`", printable(g.name()),
-                                                  printable(o.name())));
+    if (!v || !*v) throw never_made(g, o.name());
     outputs.push_back(*v);
   }
   define_outputs(n, outer, outputs);

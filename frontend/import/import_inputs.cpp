@@ -240,8 +240,30 @@ class InputTyper {
       const Interval range = range_of(bounded);
       bounded = symbol(axis->text, {range.low + more, range.high + more}, is_open(bounded)) - integer(more);
     }
+    stand_as_wholes();
+  }
+  /// Where a symbol stands in no dim but in products, or in sums with others, the dims that it stands in are symbols.
+  void stand_as_wholes() {
+    const std::vector<Axis> axes = symbolic_axes();
+    std::set<std::string> plain;
+    for (const Axis& a : axes)
+      if (const Affine sum = affine(bind_symbols(a.extent, dims_));
+          sum.terms.size() == 1 && sum.terms[0].term.op() == Op::Symbol && sum.terms[0].coefficient == 1)
+        plain.emplace(symbol_name(sum.terms[0].term));
+    for (const Axis& a : axes) {
+      const Expr extent = bind_symbols(a.extent, dims_);
+      const std::vector<std::string> names = symbols_of(extent);
+      const auto is_plain = [&](const std::string& name) { return plain.contains(name); };
+      const auto is_bounded = [&](const std::string& name) { return bounded_.contains(name); };
+      if (std::ranges::all_of(names, is_plain) || !std::ranges::all_of(names, is_bounded)) continue;
+      const Expr known = bounded(extent);
+      Interval range = range_of(known);
+      if (is_open(known)) range.high = std::max<Wide>(range.low, known_.most_of_open);
+      wholes_.emplace(extent, symbol(a.text, range, is_open(known)));
+    }
   }
   Expr bounded(Expr extent) const {
+    if (const auto whole = wholes_.find(bind_symbols(extent, dims_)); whole != wholes_.end()) return whole->second;
     return rewrite(bind_symbols(extent, dims_), [&](Expr e) {
       if (e.op() != Op::Symbol) return e;
       const auto known = bounded_.find(std::string(symbol_name(e)));
@@ -364,7 +386,8 @@ class InputTyper {
   Model& model_;
   const std::function<void(Diagnostic)>& report_;
   std::map<std::string, int64_t> dims_;
-  std::map<std::string, Expr> bounded_;  // by name of a symbol: with its bounds
+  std::map<std::string, Expr> bounded_;              // by name of a symbol: with its bounds
+  std::unordered_map<Expr, Expr, ExprHash> wholes_;  // by extent: the symbol in its place
   std::vector<Declared> declared_;
   std::vector<DimClaim> claims_;  // of flags, and for each the axis and the flag
   std::vector<std::pair<Axis, std::string>> claimed_;

@@ -61,11 +61,9 @@ Opsets Importer::read_opsets(const google::protobuf::RepeatedPtrField<onnx::Oper
   for (const auto& o : imports) {
     std::string domain(plain_domain(o.domain()));
     std::string title = domain.empty() ? "ai.onnx" : printable(domain);
-    auto [it, added] = opsets.emplace(domain, o.version());
-    if (!added)
-      report(Code::E0201,
-             fmt::format("{} imports opset `{}` twice, versions {} and {}", whose, title, it->second, o.version()));
-    else if (o.version() < 1)
+    int64_t& version = opsets[domain];
+    version = std::max(version, o.version());  // of several the newest
+    if (o.version() < 1)
       report(Code::E0201, fmt::format("{} imports opset `{}` of version {}", whose, title, o.version()));
     else if (domain.empty() && o.version() > kNewestOpset)
       report(Code::W0003,
@@ -83,8 +81,8 @@ void Importer::read_header() {
     report(Code::E0201, fmt::format("the model's IR version is {}; 1 to {} are known", model_.ir_version, kNewestIr));
   opsets_ = read_opsets(proto_.opset_import(), "the model");
   model_.opsets = {opsets_.begin(), opsets_.end()};
-  int64_t by_size = proto_.ByteSizeLong() / 250;
-  nodes_left_ = std::max<int64_t>(200'000, by_size);
+  nodes_left_ = std::max<int64_t>(200'000, 8 * static_cast<int64_t>(proto_.graph().node_size()));
+  nodes_left_ = std::max<int64_t>(nodes_left_, static_cast<int64_t>(proto_.ByteSizeLong()) / 250);
 }
 
 // ---- the main graph -----------------------------------------------------------------------------------------------
@@ -146,14 +144,23 @@ namespace {
 /// Whether all that a value is made of is known, given the elements of some inputs, which join `inputs`: a few
 /// integers, and so is all between.
 bool is_made_of_inputs(const Graph& g, ValueId v, std::set<std::string>& inputs) {
-  const Value& value = g[v];
-  if (value.constant || !value.content.empty()) return true;
-  if (!has_few_integers(value.type)) return false;
-  if (!value.producer) return inputs.insert(value.name), true;
-  const Node& n = g[value.producer];
-  if (n.op->name == "Shape" || n.op->name == "Size") return true;
-  return n.bodies.empty() &&
-         std::ranges::all_of(n.inputs, [&](ValueId of) { return !of || is_made_of_inputs(g, of, inputs); });
+  std::set<ValueId> seen{v};
+  for (std::vector<ValueId> open{v}; !open.empty();) {
+    const Value& value = g[open.back()];
+    open.pop_back();
+    if (value.constant || !value.content.empty()) continue;
+    if (!has_few_integers(value.type)) return false;
+    if (!value.producer) {
+      inputs.insert(value.name);
+      continue;
+    }
+    const Node& n = g[value.producer];
+    if (n.op->name == "Shape" || n.op->name == "Size") continue;
+    if (!n.bodies.empty()) return false;
+    for (ValueId of : n.inputs)
+      if (of && seen.insert(of).second) open.push_back(of);
+  }
+  return true;
 }
 
 }  // namespace

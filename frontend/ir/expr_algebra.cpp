@@ -95,8 +95,10 @@ const std::optional<Affine>& multiplied_out(Expr product) {
 }  // namespace
 
 std::vector<Expr> factors_of(Expr term) {
+  constexpr size_t kMost = 64;  // of squares of squares there are too many to name: such a product is one factor
   std::vector<Expr> factors;
   for (std::vector<Expr> open{term}; !open.empty();) {
+    if (factors.size() + open.size() > kMost) return {term};
     const Expr e = open.back();
     open.pop_back();
     if (e.op() == Op::Mul && !e.arg(1).is_const())

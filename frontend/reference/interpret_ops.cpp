@@ -303,7 +303,11 @@ void cast(const Instr& i, const Lanes& out, const Lanes& a, int64_t n) {
   } else if (is_float(i.type)) {
     bool big = is_unsigned64(i.from);
     auto exact = [big](int64_t x) { return big ? static_cast<double>(u(x)) : static_cast<double>(x); };
-    map(out.rounded, a.ints, n, [&](int64_t x) { return round_to(i.type, exact(x)); });
+    auto single = [big](int64_t x) -> double { return big ? static_cast<float>(u(x)) : static_cast<float>(x); };
+    if (i.type == DType::f32)  // an integer of more than 53 bits rounds once
+      map(out.rounded, a.ints, n, single);
+    else
+      map(out.rounded, a.ints, n, [&](int64_t x) { return round_to(i.type, exact(x)); });
     if (out.unrounded) map(out.unrounded, a.ints, n, exact);
   } else {
     map(out.ints, a.ints, n, [t = i.type](int64_t x) { return wrap_to(t, x); });
