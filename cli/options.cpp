@@ -344,7 +344,7 @@ void read_weights(const std::string& text, CompileOptions& options) {
   }
 }
 
-/// Flags that say nothing of what is built.
+/// Flags that would change nothing.
 void refuse_idle_flags(const BuildFlags& flags, const CompileOptions& options) {
   const bool is_built = options.stop == Stop::Artifact || (options.stop == Stop::Sources && !options.output.empty());
   const std::pair<bool, std::string_view> of_artifacts[] = {{!flags.golden.empty(), "--golden"},
@@ -359,8 +359,10 @@ void refuse_idle_flags(const BuildFlags& flags, const CompileOptions& options) {
   for (const auto& [is_given, flag] : of_cases)
     if (is_given && flags.golden.empty())
       throw Failure(kUsage, fmt::format("`{}` is of golden cases, and there are none", flag), "--golden=random:1");
-  if (flags.no_program && (options.kind == OutputKind::Program || options.kind == OutputKind::Sources))
-    throw Failure(kUsage, "`--no-program` is for libraries and objects, which are something without one",
+  if (flags.no_program && options.kind == OutputKind::Program)
+    throw Failure(kUsage, "`--no-program` leaves nothing of an output that is a program", "-o x.so, x.a or x.o");
+  if (flags.no_program && options.kind == OutputKind::Sources)
+    throw Failure(kUsage, "`--no-program` changes no sources: they have the command line, and their Makefile uses it",
                   "-o x.so, x.a or x.o");
 }
 

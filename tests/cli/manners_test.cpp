@@ -351,7 +351,7 @@ TEST_F(Manners, FlagsThatWouldDoNothingAreRefused) {
       {{"build", digits_, "--golden=random:1", "--emit=plan"}, "`--golden` is for artifacts, and `--emit=plan` prints"},
       {{"build", digits_, "--golden=random:1", "--emit=sources"}, "`--golden` is for artifacts"},
       {{"build", digits_, "--weights=file:w", "--emit=choices"}, "`--weights=file` is for artifacts"},
-      {{"build", digits_, "--no-program", "-o", "src/"}, "`--no-program` is for libraries and objects"},
+      {{"build", digits_, "--no-program", "-o", "src/"}, "`--no-program` changes no sources"},
       {{"inspect", "a.so", "--mode=size"}, "`a.so` is built already, and `--mode` is for models"},
       {{"inspect", "a.so", "--dim=n=1"}, "`--dim` is for models"},
       {{"bench", "a.so", "--mode=size"}, "`--mode` is for models"},
