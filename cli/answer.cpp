@@ -12,6 +12,8 @@
 #include <csignal>
 #include <cstring>
 
+#include "cli/interrupt.h"
+
 namespace cameo {
 namespace {
 
@@ -57,7 +59,7 @@ Json answer_of(const Runnable& runnable, const std::string& verb, std::vector<st
   int ends[2];
   std::fflush(nullptr);
   if (::pipe(ends) != 0) throw Failure(kMemory, fmt::format("cannot make a pipe: {}", std::strerror(errno)));
-  const pid_t child = ::fork();
+  const pid_t child = fork_to_help();
   if (child == 0) answer_in_child(runnable, verb, arguments, ends);
   ::close(ends[1]);
   std::string text;

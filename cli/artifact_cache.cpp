@@ -173,9 +173,7 @@ uint64_t ArtifactCache::limit() const {
 Status ArtifactCache::set_limit(uint64_t bytes) const {
   Status status = usable();
   if (!status.ok()) return status;
-  OutputFile file = OutputFile::create((folder_ / kLimitFile).string(), false, status);
-  if (status.ok()) status = file.write(as_bytes(fmt::format("{}\n", bytes)));
-  if (status.ok()) status = file.commit();
+  status = write_file((folder_ / kLimitFile).string(), {as_bytes(fmt::format("{}\n", bytes))});
   drop_oldest();
   return status;
 }

@@ -73,10 +73,10 @@ class KeyText {
     for (const auto& [name, range] : ranges) add(name), add(range);
   }
   void add(const CompileOptions& options) {
-    [[maybe_unused]] const auto& [model, output, called, words, word, import, buckets, targets, reduce_overhead,
-                                  on_host, precision, keep_fp32, name, made_up_seed, weights, golden, tolerance, skip,
-                                  rewrite_limit, verify_each, print_after, stop, kind, with_program, time_passes,
-                                  reference, jobs] = options;
+    [[maybe_unused]] const auto& [model, output, model_title, command, model_word, inputs, import, buckets, targets,
+                                  reduce_overhead, on_host, precision, keep_fp32, name, made_up_seed, weights, golden,
+                                  tolerance, skip, rewrite_limit, verify_each, print_after, stop, kind, with_program,
+                                  time_passes, reference, jobs] = options;
     // The others say where files lie, what is printed and how much is checked; cached artifacts hold no golden cases.
     add_all(import, buckets, targets, reduce_overhead, on_host, static_cast<int>(precision), keep_fp32, name,
             made_up_seed, skip, rewrite_limit, static_cast<int>(kind), with_program);

@@ -3,15 +3,18 @@
 
 #include <filesystem>
 
+#include "cli/outputs.h"
 #include "cli/tune.h"
 #include "cli/verbs.h"
 
 namespace cameo {
 namespace {
 
+/// 0 of a pipe or another device.
 uint64_t bytes_of(const std::filesystem::path& path) {
   std::error_code error;
-  if (!std::filesystem::is_directory(path, error)) return std::filesystem::file_size(path, error);
+  if (std::filesystem::is_regular_file(path, error)) return std::filesystem::file_size(path);
+  if (!std::filesystem::is_directory(path, error)) return 0;
   uint64_t sum = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(path, error))
     if (entry.is_regular_file(error)) sum += entry.file_size(error);
@@ -31,12 +34,6 @@ std::string target_names(const CompileOptions& options) {
     for (const std::string& architecture : t.architectures) add("cuda", architecture);
   }
   return s;
-}
-
-bool has_header(OutputKind kind) { return kind != OutputKind::Program && kind != OutputKind::SharedLibrary; }
-std::filesystem::path header_beside(const CompileOptions& options) {
-  const bool inside = options.kind == OutputKind::Sources;
-  return (inside ? options.output : options.output.parent_path()) / (name_of(options) + ".h");
 }
 
 /// In a sentence: the narrowest of the processor's targets decides.
@@ -60,11 +57,9 @@ std::string runs_on(const CompileOptions& options) {
 /// How code finds the model in it; empty for a program.
 std::string interface_line(const CompileOptions& options) {
   const std::string api = name_of(options) + "_api";
-  switch (options.kind) {
-    case OutputKind::SharedLibrary: return fmt::format("  exports {}, and as cameo_model_api the same\n", api);
-    case OutputKind::Program: return "";
-    default: return fmt::format("  {} declares {}\n", header_beside(options).string(), api);
-  }
+  if (const auto header = header_of_output(options)) return fmt::format("  {} declares {}\n", header->string(), api);
+  if (options.kind == OutputKind::Program) return "";
+  return fmt::format("  exports {}, and as cameo_model_api the same\n", api);
 }
 
 /// What PTX without code for any card costs; empty where nothing.
@@ -82,6 +77,57 @@ std::string precision_line(const PrecisionError& e) {
                      e.share, e.how);
 }
 
+/// What came of a build that wrote something.
+struct Report {
+  const CompileOptions& options;
+  const Compiled& compiled;
+  uint64_t bytes;  // of the output; 0: it is no file
+};
+
+std::string text_of(const Report& r, bool names_targets, double seconds) {
+  const CompileOptions& o = r.options;
+  std::string text =
+      fmt::format("{}: {}--target={}{}, {:.1f} s\n", o.output.string(), r.bytes ? human_bytes(r.bytes) + ", " : "",
+                  target_names(o), names_targets ? "" : " (this machine's)", seconds);
+  text += interface_line(o) + fmt::format("  runs on {}\n", runs_on(o)) + note_on_loading(o);
+  if (r.compiled.precision) text += precision_line(*r.compiled.precision);
+  return text;
+}
+std::string weights_line(const CompileOptions& options) {
+  return fmt::format("  weights in {}, {}\n", options.weights.string(), human_bytes(bytes_of(options.weights)));
+}
+
+void add_json(const Report& r, Json& body) {
+  const CompileOptions& o = r.options;
+  if (r.compiled.precision) {
+    const auto& [share, how] = *r.compiled.precision;
+    body["precision"] = {{"type", "bf16"}, {"largest_error", share < 0 ? Json(nullptr) : Json(share)}, {"how", how}};
+  }
+  if (r.compiled.weights) body.update({{"weights", o.weights.string()}, {"weights_bytes", bytes_of(o.weights)}});
+  body["output"] = o.output.string();
+  body["bytes"] = nullptr;
+  if (r.bytes) body["bytes"] = r.bytes;
+  body["runs_on"] = runs_on(o);
+  if (o.kind != OutputKind::Program) body["api"] = name_of(o) + "_api";
+  if (const auto header = header_of_output(o)) body["header"] = header->string();
+  for (const Target& t : o.targets) body["targets"].push_back(t.name);
+}
+
+double seconds_of(const Console& console) {
+  double seconds = 0;
+  for (const Console::Stage& s : console.stages()) seconds += s.seconds;
+  return seconds;
+}
+
+/// Whether the artifact goes to stdout, where nothing else may be printed then.
+bool is_on_stdout(const CompileOptions& options, const Console& console) {
+  const bool on_stdout = options.stop >= Stop::Sources && goes_to_stdout(options);
+  if (on_stdout && console.json)
+    throw Failure(kUsage, fmt::format("`-o {}` is where the document of `--json` goes", options.output.string()),
+                  "-o x.so");
+  return on_stdout;
+}
+
 }  // namespace
 
 int build_verb(Console& console, const ModelFlags& given, const BuildFlags& build) {
@@ -89,6 +135,7 @@ int build_verb(Console& console, const ModelFlags& given, const BuildFlags& buil
   std::optional<TuneOptions> tuning = take_tuning(flags, build);
   CompileOptions options = read_model_flags(flags);
   read_build_flags(build, options);
+  const bool on_stdout = is_on_stdout(options, console);
   Diagnostics diagnostics;
   Compiled compiled;
   TuneReport tuned;
@@ -103,30 +150,12 @@ int build_verb(Console& console, const ModelFlags& given, const BuildFlags& buil
   Json body{{"model", flags.model}, {"ok", compiled.ok && code == kOk}};
   if (!console.kept().empty()) body["text"] = console.kept();
   if (compiled.ok && !options.output.empty()) {
-    const uint64_t bytes = bytes_of(options.output);
-    double seconds = 0;
-    for (const Console::Stage& s : console.stages()) seconds += s.seconds;
-    if (!console.quiet)
-      console.print(fmt::format("{}: {}, --target={}{}, {:.1f} s\n", options.output.string(), human_bytes(bytes),
-                                target_names(options), flags.targets.empty() ? " (this machine's)" : "", seconds) +
-                    interface_line(options) + fmt::format("  runs on {}\n", runs_on(options)) +
-                    note_on_loading(options) + (compiled.precision ? precision_line(*compiled.precision) : "") +
-                    tuned.text);
+    const Report report{options, compiled, on_stdout ? 0 : bytes_of(options.output)};
+    const std::string text = text_of(report, !flags.targets.empty(), seconds_of(console)) + tuned.text +
+                             (compiled.weights ? weights_line(options) : "");
+    if (!console.quiet) on_stdout ? console.note(text) : console.print(text);
     if (tuning) body["tuning"] = tuned.json;
-    if (compiled.precision) {
-      const auto& [share, how] = *compiled.precision;
-      body["precision"] = {{"type", "bf16"}, {"largest_error", share < 0 ? Json(nullptr) : Json(share)}, {"how", how}};
-    }
-    if (compiled.weights) {
-      const uint64_t weights = bytes_of(options.weights);
-      if (!console.quiet)
-        console.print(fmt::format("  weights in {}, {}\n", options.weights.string(), human_bytes(weights)));
-      body.update({{"weights", options.weights.string()}, {"weights_bytes", weights}});
-    }
-    body.update({{"output", options.output.string()}, {"bytes", bytes}, {"runs_on", runs_on(options)}});
-    if (options.kind != OutputKind::Program) body["api"] = name_of(options) + "_api";
-    if (has_header(options.kind)) body["header"] = header_beside(options).string();
-    for (const Target& t : options.targets) body["targets"].push_back(t.name);
+    add_json(report, body);
   }
   body["stages"] = console.stages_json();
   if (build.time) console.print_stages();

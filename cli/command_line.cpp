@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <cstdlib>
 #include <functional>
 #include <sstream>
@@ -57,8 +58,8 @@ class CommandLine {
   }
 
   int run(int argc, char** argv) {
-    model_.words.assign(argv + 1, argv + argc);
-    console_.json = std::ranges::find(model_.words, "--json") != model_.words.end();
+    model_.command.assign(argv + 1, argv + argc);
+    console_.json = std::ranges::find(model_.command, "--json") != model_.command.end();
     console_.owe_document();
     watch_interrupts();
     return console_.finish(answer(argc, argv));
@@ -80,14 +81,7 @@ class CommandLine {
     } catch (const CLI::ExtrasError&) { return fail(unexpected()); } catch (const CLI::ParseError& e) {
       return fail(Failure(kUsage, lower_first(e.what()),
                           used_verb() ? fmt::format("cameo {} --help", used_verb()->get_name()) : "cameo --help"));
-    } catch (const Failure& f) { return fail(f); } catch (const CompileError& e) {
-      return fail(e.diagnostic);
-    } catch (const std::bad_alloc&) {
-      return fail(Failure(kMemory, "out of memory"));
-    } catch (const std::exception& e) {
-      return fail(
-          Failure(kBug, fmt::format("internal error: {}", e.what()), "this is a bug of cameo, not of your model"));
-    }
+    } catch (...) { return fail(); }
   }
 
   int print_text(const std::string& schema, const std::string& text) {
@@ -107,19 +101,16 @@ class CommandLine {
   int fail(const Failure& f) {
     console_.end();
     console_.report(f);
-    if (console_.json && !console_.documented()) console_.document({{"ok", false}}, f.code);
-    return interrupted() ? kInterrupted : f.code;
+    return end_with(f.code);
   }
-
-  /// What a file that a flag names gets wrong.
-  int fail(const Diagnostic& d) {
-    Diagnostics diagnostics;
-    diagnostics.add(d);
-    const int code = exit_code_of(diagnostics);
+  /// In a catch block.
+  int fail() {
     console_.end();
-    console_.report(diagnostics);
+    return end_with(console_.report_exception());
+  }
+  int end_with(int code) {
     if (console_.json && !console_.documented()) console_.document({{"ok", false}}, code);
-    return code;
+    return interrupted() ? kInterrupted : code;
   }
 
   static std::string lower_first(std::string s) {
@@ -257,9 +248,9 @@ class CommandLine {
         ->type_name("embed|file[:PATH]|random:SEED");
     sub->add_option("--golden", build_.golden, "embed golden cases: an ONNX data folder, or random:N")
         ->type_name("DIR|random:N");
-    sub->add_option("--tolerance", build_.tolerance,
-                    "of golden cases, as a share of an output's largest magnitude (default: by the rule)")
-        ->check(CLI::NonNegativeNumber)
+    sub->add_option_function<std::string>(
+           "--tolerance", [this](const std::string& text) { build_.tolerance = tolerance_of(text); },
+           "of golden cases, as a share of an output's largest magnitude (default: by the rule)")
         ->type_name("T");
     sub->add_flag("--reference", build_.reference, "measure the tolerances of golden cases beyond 10 GFLOP too");
     sub->add_option("--print-after", build_.print_after, "print the graph after a pass, and what it rewrote")
@@ -291,11 +282,12 @@ class CommandLine {
         ->type_name(value);
   }
 
-  void read_tolerance(const std::string& text) {
+  static double tolerance_of(const std::string& text) {
     char* end = nullptr;
-    run_.tolerance = std::strtod(text.c_str(), &end);
-    if (text.empty() || *end || !(run_.tolerance >= 0))
+    const double share = std::strtod(text.c_str(), &end);
+    if (text.empty() || *end || !std::isfinite(share) || share < 0)
       throw Failure(kUsage, fmt::format("`--tolerance {}` is no number of at least 0", printable(text)));
+    return share;
   }
 
   void declare_run(const std::string& name, const std::string& help, const std::string& example) {
@@ -407,7 +399,7 @@ class CommandLine {
     pass_on(sub, "--threads", "N", "threads to use",
             [this](const std::string& v) { run_.threads = std::atoi(v.c_str()); });
     pass_on(sub, "--tolerance", "T", "allowed error as a share of an output's largest magnitude",
-            [this](const std::string& v) { read_tolerance(v); });
+            [this](const std::string& v) { run_.tolerance = tolerance_of(v); });
     sub->add_flag("--per-node", run_.per_node, "name the first ONNX node that diverges");
     sub->add_flag("--reference", run_.reference, "run the reference interpreter on models beyond 10 GFLOP too");
   }

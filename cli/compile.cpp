@@ -10,10 +10,9 @@
 #include "cli/describe.h"
 #include "cli/golden_cases.h"
 #include "cli/interrupt.h"
+#include "cli/outputs.h"
 #include "cli/precision.h"
-#include "codegen/build/files.h"
 #include "codegen/print_program.h"
-#include "codegen/write_sources.h"
 #include "optimizer/choose/lock.h"
 #include "runtime/compare.h"
 
@@ -59,7 +58,7 @@ void suggest_name(Diagnostic& d, const Model& model, const ImportOptions& flags)
 std::optional<Model> load_model(const CompileOptions& options, Console& console, Diagnostics& diagnostics) {
   console.begin("import");
   Diagnostics found;
-  found.file = diagnostics.file = printable(std::filesystem::path(options.called).filename().string());
+  found.file = diagnostics.file = printable(std::filesystem::path(options.model_title).filename().string());
   Model model = import_onnx(options.model, options.import, found);
   console.end();
   const bool bound = model.unbound.empty();
@@ -89,11 +88,11 @@ bool bind_from_data(std::optional<Model>& model, CompileOptions& options, const 
 std::string command_with(const CompileOptions& options, std::string_view verb, const std::string& flags) {
   std::string line = "cameo";
   bool has_verb = false, has_model = false;
-  for (const std::string& word : options.words) {
+  for (const std::string& word : options.command) {
     const bool is_verb = !has_verb && !word.starts_with('-');
     has_verb |= is_verb;
     line += " " + (is_verb ? std::string(verb) : shell_word(word));
-    if (is_verb || has_model || word != options.word) continue;
+    if (is_verb || has_model || word != options.model_word) continue;
     line += flags;
     has_model = true;
   }
@@ -178,11 +177,12 @@ void check_nodes(std::string_view flag, const std::vector<std::string>& names, c
 /// `libdigits.so` is linked as -ldigits, and has digits_api.
 std::string name_of(const CompileOptions& options) {
   if (!options.name.empty()) return options.name;
-  if (options.output.empty()) return identifier_of(options.called);
-  const std::string file = options.output.filename().string();
+  if (options.output.empty()) return identifier_of(options.model_title);
+  if (options.kind == OutputKind::Sources)
+    return identifier_of(std::filesystem::absolute(options.output).lexically_normal());
+  const std::string file = without_version(options.output.filename()).string();
   const bool library = options.kind == OutputKind::SharedLibrary || options.kind == OutputKind::Archive;
-  return identifier_of(library && file.starts_with("lib") && file.find('.') > 3 ? file.substr(3)
-                                                                                : options.output.string());
+  return identifier_of(library && file.starts_with("lib") && file.find('.') > 3 ? file.substr(3) : file);
 }
 
 double default_share(const CompileOptions& options) {
@@ -315,28 +315,13 @@ FileDescriptor build_in_memory(const Module& module, const CompileOptions& optio
 namespace {
 
 void print_sources(const Module& module, Console& console) {
-  EmittedModule text = print_module(module, 1);
-  for (auto& plan : text.kernels)
-    for (auto& f : plan) console.print(fmt::format("// ---- {}\n{}", f.path, f.text));
-  console.print(fmt::format("// ---- {}\n{}", text.program.path, text.program.text));
-}
-
-/// Before minutes are spent: can the output be written, and is it not the model?
-void require_writable(const CompileOptions& options) {
-  std::error_code ignored;
-  if (options.stop < Stop::Sources || options.output.empty()) return;
-  if (options.kind == OutputKind::Sources) return require_folder(options.output);
-  if (std::filesystem::equivalent(options.model, options.output, ignored))
-    throw Failure(kUsage, fmt::format("`-o {}` would overwrite the model", printable(options.output.string())));
-  Status status;
-  OutputFile::create(options.output.string(), false, status);
-  if (!options.weights.empty()) {
-    if (std::filesystem::weakly_canonical(options.weights) == std::filesystem::weakly_canonical(options.output))
-      throw Failure(kUsage, fmt::format("`-o {}` is the file of the weights, too", printable(options.output.string())));
-    require_weights_place(options.weights);
-    if (status.ok()) OutputFile::create(options.weights.string(), false, status);
-  }
-  if (!status.ok()) throw CompileError(Code::E0602, status.message);
+  const EmittedModule text = print_module(module, 1);
+  const auto print = [&](const SourceFile& f) { console.print(fmt::format("// ---- {}\n{}", f.path, f.text)); };
+  for (const auto& plan : text.kernels)
+    for (const SourceFile& f : plan) print(f);
+  for (const SourceFile& f : text.host) print(f);
+  for (const SourceFile& f : text.custom) print(f);
+  print(text.program);
 }
 
 }  // namespace
@@ -346,6 +331,7 @@ Compiled compile(const CompileOptions& given, Console& console, Diagnostics& dia
   require_writable(options);
   std::optional<Model> model = load_model(options, console, diagnostics);
   if (!model) return {};
+  require_kept(options, model->files);
   if (options.stop == Stop::Graph) return console.print(to_string(model->graph)), Compiled{true};
   leave_open(model, options, "build", console, diagnostics);
   if (!model || diagnostics.has_errors()) return {};

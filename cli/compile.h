@@ -19,9 +19,10 @@ enum class Stop { Graph, Optimized, Plan, Bodies, Choices, Ptx, Sources, Artifac
 
 struct CompileOptions {
   std::filesystem::path model, output;
-  std::string called;              // the model, where names are made of its file
-  std::vector<std::string> words;  // the command as it was typed
-  std::string word;                // of which one names the model
+  std::string model_title;                    // what messages call the model's file, and names are made of
+  std::vector<std::string> command;           // the words as they were typed, without the program
+  std::string model_word;                     // the one of them that names the model
+  std::vector<std::filesystem::path> inputs;  // that flags name, beside the model: no output takes their place
   ImportOptions import;
   std::vector<DimBinding> buckets;  // --bucket
   std::vector<Target> targets{native_target()};

@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <new>
 
 #include "cli/interrupt.h"
 #include "runtime/program/file.h"
@@ -50,6 +52,15 @@ int exit_code_of(Code code) {
   const bool of_a_flag = name.starts_with("E05") || code == Code::E0701 || code == Code::E0702;
   if (of_a_flag || code == Code::E0602) return kUsage;
   return code == Code::E0601 || code == Code::E0603 ? kToolchain : kUnsupported;
+}
+
+/// What is no Failure and no problem of the model.
+Failure failure_of(const std::exception& e) {
+  if (const auto* on_disk = dynamic_cast<const std::filesystem::filesystem_error*>(&e))
+    return {kUsage,
+            fmt::format("cannot reach `{}`: {}", printable(on_disk->path1().string()), on_disk->code().message())};
+  if (dynamic_cast<const std::bad_alloc*>(&e)) return {kMemory, "out of memory"};
+  return {kBug, fmt::format("internal error: {}", e.what()), "this is a bug of cameo, not of your model"};
 }
 
 }  // namespace
@@ -154,6 +165,24 @@ void Console::report(const Failure& failure) {
   reported_.push_back(j);
   print_error(fmt::format("error: {}\n", failure.what()));
   if (!failure.help.empty()) fmt::print(stderr, "  help: {}\n", failure.help);
+}
+
+int Console::report_exception() {
+  try {
+    throw;
+  } catch (const CompileError& e) {
+    Diagnostics diagnostics;
+    diagnostics.add(e.diagnostic);
+    report(diagnostics);
+    return exit_code_of(diagnostics);
+  } catch (const Failure& failure) {
+    report(failure);
+    return failure.code;
+  } catch (const std::exception& e) {
+    const Failure failure = failure_of(e);
+    report(failure);
+    return failure.code;
+  }
 }
 
 std::string Console::document_of(const Json& body, int exit_code) const {

@@ -57,6 +57,8 @@ class Console {
   void note(std::string_view text);  // on stderr, unless quiet
   void report(const Diagnostics& diagnostics);
   void report(const Failure& failure);
+  /// In a catch block: reports what was thrown, and gives the exit code that it ends with.
+  int report_exception();
   /// The document of --json: `schema` and `version` first, what was reported last.
   void document(const Json& body, int exit_code);
   void owe_document() const;  // from here on an interrupt ends with one, too

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <utility>
 
 #include "cli/data.h"
@@ -15,6 +16,8 @@
 
 namespace cameo {
 namespace {
+
+constexpr std::string_view kRandom = "random:";
 
 bool wants_reference(const Graph& g, const CompileOptions& options, Console& console, bool& noted) {
   if (options.reference) return true;
@@ -30,7 +33,7 @@ bool wants_reference(const Graph& g, const CompileOptions& options, Console& con
 /// `random:3`, `random:3:SEED`.
 std::pair<uint64_t, uint64_t> parse_random(const std::string& text) {
   uint64_t count = 0, seed = 0;
-  const char *begin = text.data() + 7, *end = text.data() + text.size();
+  const char *begin = text.data() + kRandom.size(), *end = text.data() + text.size();
   auto [at, error] = std::from_chars(begin, end, count);
   if (error == std::errc() && at != end && *at == ':') {
     const auto rest = std::from_chars(at + 1, end, seed);
@@ -48,6 +51,12 @@ void set_share(GoldenCase& c, double share) {
   c.tolerances.clear();
   for (const Tensor& output : c.outputs)
     for (const Tensor& t : tensors_of(output)) c.tolerances.push_back(share * magnitude_of(t));
+}
+
+void require_finite(const GoldenCase& c) {
+  if (std::ranges::all_of(c.tolerances, [](double t) { return std::isfinite(t); })) return;
+  throw Failure(kUsage, fmt::format("golden case `{}` would have no finite tolerance", printable(c.name)),
+                "--tolerance=1e-3, a share of its outputs' largest magnitude");
 }
 
 /// Data that the interpreter contradicts are no fault of the command line.
@@ -82,15 +91,19 @@ GoldenCase case_of_data(const Graph& g, DataSet data, bool reference, const Comp
 
 }  // namespace
 
+bool is_random(std::string_view golden) { return golden.starts_with(kRandom); }
+
 std::vector<GoldenCase> golden_cases(const Model& model, const CompileOptions& options, Console& console) {
   std::vector<GoldenCase> cases;
   if (options.golden.empty()) return cases;
   console.begin("golden");
   const Graph& g = model.graph;
-  if (options.golden.starts_with("random:")) {
+  if (is_random(options.golden)) {
     const auto [count, seed] = parse_random(options.golden);
-    for (uint64_t i = seed; i < seed + count; ++i)
-      cases.push_back(random_case(g, i, fmt::format("random:{}", i), sizes_of_case(g, i), options));
+    while (cases.size() < count) {
+      const uint64_t number = seed + cases.size();
+      cases.push_back(random_case(g, number, fmt::format("random:{}", number), sizes_of_case(g, number), options));
+    }
     for (const DimBinding& bucket : options.buckets) {
       DimBinding sizes = sizes_of_case(g, cases.size());
       for (const auto& [name, size] : bucket) sizes[name] = size;
@@ -111,6 +124,7 @@ std::vector<GoldenCase> golden_cases(const Model& model, const CompileOptions& o
   }
   if (options.tolerance >= 0)
     for (GoldenCase& c : cases) set_share(c, options.tolerance);
+  for (const GoldenCase& c : cases) require_finite(c);
   console.end();
   return cases;
 }

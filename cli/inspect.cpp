@@ -7,6 +7,7 @@
 
 #include "cli/artifact.h"
 #include "cli/describe.h"
+#include "cli/runnable.h"
 #include "cli/sizes.h"
 #include "cli/verbs.h"
 #include "codegen/goldens.h"
@@ -79,9 +80,11 @@ void describe_plan(Console& console, const Planned& planned, Json& body) {
 }  // namespace
 
 int inspect_verb(Console& console, const ModelFlags& flags) {
-  if (is_artifact(flags.model))
+  if (is_artifact(flags.model)) {
+    refuse_model_flags(flags, "inspect");
     become_artifact(flags.model, "inspect",
                     console.json ? std::vector<std::string>{"--json"} : std::vector<std::string>{});
+  }
   CompileOptions options = read_model_flags(flags);
   options.targets.resize(1);
   Diagnostics diagnostics;

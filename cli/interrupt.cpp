@@ -1,6 +1,7 @@
 // See interrupt.h.
 #include "cli/interrupt.h"
 
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -74,6 +75,17 @@ pid_t fork_to_answer() {
   const BlockInterrupts blocked;
   const pid_t made = ::fork();
   if (made > 0) child = made;
+  return made;
+}
+
+pid_t fork_to_help() {
+  const BlockInterrupts blocked;
+  const pid_t parent = ::getpid(), made = ::fork();
+  if (made != 0) return made;
+  last_words.clear();
+  deferred = 0;
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(kInterrupted);
   return made;
 }
 

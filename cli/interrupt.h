@@ -17,6 +17,8 @@ void set_last_words(std::string document);
 void ignore_interrupts();
 /// fork(); the child answers for both: an interrupt of this process alone is handed to it.
 pid_t fork_to_answer();
+/// fork(); this process answers for both: an interrupt ends the child without a word, and so does the end of this one.
+pid_t fork_to_help();
 
 class DeferInterrupts {
  public:

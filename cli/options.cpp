@@ -13,6 +13,8 @@
 
 #include "cli/buckets.h"
 #include "cli/console.h"
+#include "cli/golden_cases.h"
+#include "cli/outputs.h"
 #include "cli/piped_model.h"
 #include "codegen/custom_library.h"
 #include "codegen/print_program.h"
@@ -169,17 +171,25 @@ const EmitRow kEmits[] = {
     {"exe", Stop::Artifact, OutputKind::Program},
 };
 
-OutputKind kind_of(const std::string& output) {
+constexpr const char* kForms = "-o x | x.so | x.a | x.o | dir/";
+
+bool is_folder(const std::string& output) {
   std::error_code ignored;
-  const std::filesystem::path path = output;
-  if (output.ends_with('/') || std::filesystem::is_directory(path, ignored)) return OutputKind::Sources;
-  const std::string extension = path.extension();
+  return output.ends_with('/') || std::filesystem::is_directory(output, ignored);
+}
+
+void check_output_name(const std::string& output) {
+  if (output == "-") throw Failure(kUsage, "`-o -` is no name of an artifact; stdout has one", "-o /dev/stdout");
+  if (!is_folder(output) && output.ends_with(".onnx"))
+    throw Failure(kUsage, fmt::format("`-o {}` would overwrite a model", printable(output)), kForms);
+}
+
+OutputKind kind_of(const std::string& output) {
+  if (is_folder(output)) return OutputKind::Sources;
+  const std::string extension = without_version(output).extension();
   if (extension == ".so") return OutputKind::SharedLibrary;
   if (extension == ".o") return OutputKind::Object;
   if (extension == ".a") return OutputKind::Archive;
-  constexpr const char* kForms = "-o x | x.so | x.a | x.o | dir/";
-  if (extension == ".onnx")
-    throw Failure(kUsage, fmt::format("`-o {}` would overwrite a model", printable(output)), kForms);
   for (std::string_view foreign : {".dll", ".exe", ".lib", ".obj", ".dylib", ".wasm", ".js"})
     if (extension == foreign)
       throw Failure(
@@ -216,7 +226,8 @@ std::vector<Target> read_targets(const std::vector<std::string>& flags, DType pr
   for (const std::string& word : split_list(flags)) {
     if (const auto architecture = read_architecture(word)) {
       architectures.push_back(*architecture);
-    } else if (Target t = read_target(word, precision); std::ranges::find(targets, t) == targets.end()) {
+    } else if (Target t = read_target(word, precision);
+               std::ranges::find(targets, t.name, &Target::name) == targets.end()) {
       targets.push_back(std::move(t));
     }
   }
@@ -267,20 +278,24 @@ CompileOptions read_model_flags(const ModelFlags& flags) {
   CompileOptions options;
   const ModelFile file = model_file(flags.model);
   options.model = file.path;
-  options.called = file.called;
-  options.words = flags.words;
-  options.word = flags.model;
+  options.model_title = file.title;
+  options.command = flags.command;
+  options.model_word = flags.model;
   for (const std::string& text : flags.dims) read_dim(text, options.import);
   for (const std::string& text : flags.shapes) read_shape(text, options.import);
   for (const std::string& text : flags.constants) read_constant(text, options.import);
   options.import.open = flags.open;
   options.import.lenient = flags.lenient;
-  for (const std::string& file : flags.custom) load_custom_file(file, options.import.custom);
+  for (const std::string& file : flags.custom) {
+    load_custom_file(file, options.import.custom);
+    options.inputs.push_back(file);
+  }
   options.import.outputs = split_list(flags.outputs);
   read_precision(flags, options);
   if (!flags.tune_lock.empty()) {
     const auto lock = read_lock(flags.tune_lock);
     for (Target& t : options.targets) take_lock(t, lock);
+    options.inputs.push_back(flags.tune_lock);
   }
   read_mode(flags.mode, options);
   options.on_host = split_list(flags.on_host);
@@ -306,10 +321,9 @@ namespace {
 
 /// Beside the output, or in the folder of sources.
 std::filesystem::path weights_beside(const CompileOptions& options) {
-  constexpr const char* kExtension = ".weights";
-  if (options.kind == OutputKind::Sources) return options.output / (name_of(options) + kExtension);
-  std::filesystem::path path = options.output;
-  return options.kind == OutputKind::Program ? path += kExtension : path.replace_extension(kExtension);
+  constexpr std::string_view kEnding = ".weights";
+  if (options.kind == OutputKind::Sources) return options.output / fmt::format("{}{}", name_of(options), kEnding);
+  return beside_output(options, kEnding);
 }
 
 void read_weights(const std::string& text, CompileOptions& options) {
@@ -330,9 +344,32 @@ void read_weights(const std::string& text, CompileOptions& options) {
   }
 }
 
+/// Flags that would change nothing.
+void refuse_idle_flags(const BuildFlags& flags, const CompileOptions& options) {
+  const bool is_built = options.stop == Stop::Artifact || (options.stop == Stop::Sources && !options.output.empty());
+  const std::pair<bool, std::string_view> of_artifacts[] = {{!flags.golden.empty(), "--golden"},
+                                                            {!options.weights.empty(), "--weights=file"},
+                                                            {flags.no_program, "--no-program"}};
+  for (const auto& [is_given, flag] : of_artifacts)
+    if (is_given && !is_built)
+      throw Failure(kUsage, fmt::format("`{}` is for artifacts, and `--emit={}` prints a text", flag, flags.emit),
+                    kForms);
+  const std::pair<bool, std::string_view> of_cases[] = {{flags.tolerance >= 0, "--tolerance"},
+                                                        {flags.reference, "--reference"}};
+  for (const auto& [is_given, flag] : of_cases)
+    if (is_given && flags.golden.empty())
+      throw Failure(kUsage, fmt::format("`{}` is of golden cases, and there are none", flag), "--golden=random:1");
+  if (flags.no_program && options.kind == OutputKind::Program)
+    throw Failure(kUsage, "`--no-program` leaves nothing of an output that is a program", "-o x.so, x.a or x.o");
+  if (flags.no_program && options.kind == OutputKind::Sources)
+    throw Failure(kUsage, "`--no-program` changes no sources: they have the command line, and their Makefile uses it",
+                  "-o x.so, x.a or x.o");
+}
+
 }  // namespace
 
 void read_build_flags(const BuildFlags& flags, CompileOptions& options) {
+  check_output_name(flags.output);
   options.output = flags.output;
   options.buckets = read_buckets(flags.buckets);
   if (!flags.emit.empty())
@@ -341,12 +378,13 @@ void read_build_flags(const BuildFlags& flags, CompileOptions& options) {
     options.kind = flags.output.empty() ? OutputKind::SharedLibrary : kind_of(flags.output);
   if (options.output.empty() && options.stop == Stop::Artifact)
     options.output =
-        std::filesystem::path(options.called).stem().string() + (options.kind == OutputKind::Object    ? ".o"
-                                                                 : options.kind == OutputKind::Program ? ""
-                                                                                                       : ".so");
+        std::filesystem::path(options.model_title).stem().string() + (options.kind == OutputKind::Object    ? ".o"
+                                                                      : options.kind == OutputKind::Program ? ""
+                                                                                                            : ".so");
   if (!flags.print_after.empty()) check_pass("--print-after", flags.print_after, true);
   options.print_after = flags.print_after;
   options.golden = flags.golden;
+  if (!is_random(options.golden) && !options.golden.empty()) options.inputs.push_back(options.golden);
   read_weights(flags.weights, options);
   if (options.made_up_seed && !options.golden.empty())
     throw Failure(kUsage, "golden cases cannot be right where `--weights` makes weights up");
@@ -354,8 +392,7 @@ void read_build_flags(const BuildFlags& flags, CompileOptions& options) {
   options.reference = flags.reference;
   options.with_program = !flags.no_program;
   options.time_passes = flags.time;
-  if (flags.no_program && options.kind == OutputKind::Program && options.stop == Stop::Artifact)
-    throw Failure(kUsage, "`--no-program` leaves nothing of an output that is a program", "-o x.so, x.a or x.o");
+  refuse_idle_flags(flags, options);
 }
 
 }  // namespace cameo

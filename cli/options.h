@@ -12,7 +12,7 @@ namespace cameo {
 
 /// Of every verb that takes a model.
 struct ModelFlags {
-  std::vector<std::string> words;  // the whole command as it was typed, without the program
+  std::vector<std::string> command;  // the words as they were typed, without the program
   std::string model;
   std::vector<std::string> dims, shapes, constants, open, outputs, targets, on_host, keep_fp32, skip, custom;
   std::string name, verify, mode, precision, tune_lock;

@@ -9,7 +9,7 @@ namespace cameo {
 /// Failure.
 struct ModelFile {
   std::filesystem::path path;  // to open
-  std::string called;          // in messages, and where names are made of it
+  std::string title;           // in messages, and where names are made of it
 };
 ModelFile model_file(const std::string& word);
 

@@ -13,6 +13,7 @@
 #include "cli/artifact.h"
 #include "cli/interrupt.h"
 #include "cli/loaded_model.h"
+#include "cli/outputs.h"
 #include "cli/sizes.h"
 #include "codegen/goldens.h"
 #include "frontend/reference/compare.h"
@@ -72,7 +73,7 @@ FileDescriptor artifact_of(const Model& model, CompileOptions options, DType pre
 
 /// What was built just now, if it can be loaded.
 FileDescriptor narrow_artifact(const Model& model, const CompileOptions& options, Console& console) {
-  if (options.kind == OutputKind::SharedLibrary)
+  if (options.kind == OutputKind::SharedLibrary && !is_no_file(options))
     return FileDescriptor(::open(std::filesystem::absolute(options.output).c_str(), O_RDONLY | O_CLOEXEC));
   return artifact_of(model, options, options.precision, console);
 }
@@ -82,7 +83,7 @@ double share_of_artifacts(const Trial& t, const FileDescriptor& narrow, const Fi
   int ends[2];
   if (::pipe(ends)) return -1;
   std::fflush(nullptr);
-  const pid_t child = fork_to_answer();
+  const pid_t child = fork_to_help();
   if (child == 0) {
     double share = -1;
     try {
@@ -104,6 +105,7 @@ double share_of_artifacts(const Trial& t, const FileDescriptor& narrow, const Fi
 }  // namespace
 
 PrecisionError measure_precision(const Model& model, const CompileOptions& options, Console& console) {
+  if (options.made_up_seed) return {-1, "the weights are made up"};
   try {
     console.begin("precision");
     const Trial t = trial_of(model);

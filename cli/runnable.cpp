@@ -12,20 +12,6 @@
 namespace cameo {
 namespace {
 
-/// Of an artifact's own verbs, all but `test` take sizes.
-void refuse_model_flags(const ModelFlags& f, const std::string& verb) {
-  const bool given = (!f.dims.empty() && verb == "test") || !f.shapes.empty() || !f.constants.empty() ||
-                     !f.outputs.empty() || !f.targets.empty() || f.lenient || !f.custom.empty() || !f.skip.empty() ||
-                     !f.name.empty() || !f.verify.empty() || !f.precision.empty() || !f.keep_fp32.empty() ||
-                     f.rewrite_limit != INT64_MAX;
-  if (given)
-    throw Failure(kUsage,
-                  fmt::format("`{}` is built already: {}--shape, --const, --outputs, --custom, --lenient, --target, "
-                              "--name, --precision, --keep-fp32, --skip, --verify and "
-                              "--rewrite-limit are for models",
-                              printable(f.model), verb == "test" ? "--dim, " : ""));
-}
-
 /// `--dim` as an artifact takes it.
 void pass_dim(std::vector<std::string>& arguments, const std::string& flag) {
   arguments.insert(arguments.end(), {"--dim", flag});
@@ -66,6 +52,31 @@ void pass_least(const Graph& g, std::vector<std::string>& arguments, Console& co
 
 }  // namespace
 
+void refuse_model_flags(const ModelFlags& f, const std::string& verb) {
+  const bool takes_sizes = verb != "test" && verb != "inspect";
+  const std::pair<bool, std::string_view> of_models[] = {{!f.dims.empty() && !takes_sizes, "--dim"},
+                                                         {!f.shapes.empty(), "--shape"},
+                                                         {!f.constants.empty(), "--const"},
+                                                         {!f.open.empty(), "--input"},
+                                                         {!f.outputs.empty(), "--outputs"},
+                                                         {!f.targets.empty(), "--target"},
+                                                         {!f.on_host.empty(), "--on-host"},
+                                                         {!f.keep_fp32.empty(), "--keep-fp32"},
+                                                         {!f.skip.empty(), "--skip"},
+                                                         {!f.custom.empty(), "--custom"},
+                                                         {!f.name.empty(), "--name"},
+                                                         {!f.verify.empty(), "--verify"},
+                                                         {!f.mode.empty(), "--mode"},
+                                                         {!f.precision.empty(), "--precision"},
+                                                         {!f.tune_lock.empty(), "--tune-lock"},
+                                                         {f.lenient, "--lenient"},
+                                                         {f.rewrite_limit != INT64_MAX, "--rewrite-limit"},
+                                                         {f.jobs != 0, "-j"}};
+  for (const auto& [is_given, flag] : of_models)
+    if (is_given)
+      throw Failure(kUsage, fmt::format("`{}` is built already, and `{}` is for models", printable(f.model), flag));
+}
+
 std::optional<Runnable> make_runnable(Console& console, const std::string& verb, const ModelFlags& flags,
                                       const RunFlags& run, Diagnostics& diagnostics) {
   Runnable made{flags.model, {}, run.passed_on};
@@ -87,7 +98,7 @@ std::optional<Runnable> make_runnable(Console& console, const std::string& verb,
     if (model && shapes.empty() && made.arguments == run.passed_on) pass_least(model->graph, made.arguments, console);
     if (!diagnostics.has_errors()) made.built = cached_artifact(*model, options, console, diagnostics);
   } catch (const CompileError& e) { diagnostics.add(e.diagnostic); }
-  made.title = identifier_of(options.called);
+  made.title = identifier_of(options.model_title);
   if (diagnostics.has_errors()) return std::nullopt;
   return made;
 }

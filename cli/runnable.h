@@ -13,6 +13,9 @@ struct Runnable {
   FileDescriptor built;                // of a model
   std::vector<std::string> arguments;  // of the verb that it was made for
 };
+/// Of flags that say what is built, given with an artifact. All of its own verbs but `test` and `inspect` take sizes.
+/// Throws Failure.
+void refuse_model_flags(const ModelFlags& flags, const std::string& verb);
 /// Nothing where the model has problems, which are added to `diagnostics`. Throws Failure.
 std::optional<Runnable> make_runnable(Console& console, const std::string& verb, const ModelFlags& flags,
                                       const RunFlags& run, Diagnostics& diagnostics);

@@ -74,7 +74,7 @@ class Tester {
     console_.print(fmt::format("{} of {} outputs in {} cases passed\n", counts_[kPass], checks_, cases_.size()));
     const int code = failed || wrong ? kAccuracy : kOk;
     if (console_.json)
-      console_.document({{"name", fs::path(cases_[0].built->options.called).stem().string()},
+      console_.document({{"name", fs::path(cases_[0].built->options.model_title).stem().string()},
                          {"cases", cases},
                          {"checks", checks_},
                          {"failures", failed},
@@ -294,32 +294,24 @@ class Tester {
   int checks_ = 0, counts_[kVerdicts] = {};
 };
 
+int run_cases(Tester& tester, Console& console) {
+  int code = kBug;
+  try {
+    return tester.run();
+  } catch (const CompileError&) {  // of the interpreter: the model does not run on these data
+    console.report_exception();
+    code = kBadData;
+  } catch (...) { code = console.report_exception(); }
+  if (console.json) console.document({{"passed", false}}, code);
+  return code;
+}
+
 /// Runs in a child, whose exit code or end by a signal is the answer.
 int run_in_child(Tester& tester, Console& console) {
   std::fflush(nullptr);
   const pid_t child = fork_to_answer();
   if (child < 0) throw Failure(kMemory, fmt::format("cannot start a process: {}", std::strerror(errno)));
-  if (child == 0) {
-    int code = kBug;
-    try {
-      code = tester.run();
-    } catch (const Failure& f) {
-      console.report(f);
-      code = f.code;
-      if (console.json) console.document({{"passed", false}}, code);
-    } catch (const CompileError& e) {
-      Diagnostics d;
-      d.add(e.diagnostic);
-      console.report(d);
-      code = kBadData;
-      if (console.json) console.document({{"passed", false}}, code);
-    } catch (const std::bad_alloc&) {
-      console.report(Failure(kMemory, "out of memory"));
-      code = kMemory;
-      if (console.json) console.document({{"passed", false}}, code);
-    }
-    ::_exit(console.finish(code));
-  }
+  if (child == 0) ::_exit(console.finish(run_cases(tester, console)));
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
   if (WIFSIGNALED(status))

@@ -11,9 +11,10 @@
 
 #include "cli/answer.h"
 #include "cli/interrupt.h"
+#include "cli/outputs.h"
 #include "cli/processor.h"
 #include "cli/tuner.h"
-#include "codegen/build/files.h"
+#include "codegen/paths.h"
 
 namespace cameo {
 namespace {
@@ -55,25 +56,10 @@ void require_one_size(const Model& model) {
                   fmt::format("--dim {}", shell_word(sizes + "=1")));
 }
 
-/// OUTPUT.lock; of `x.so` and its like x.lock.
-std::filesystem::path lock_beside(const CompileOptions& options) {
-  std::filesystem::path path = options.output.has_filename() ? options.output : options.output.parent_path();
-  const bool has_ending = options.kind != OutputKind::Program && options.kind != OutputKind::Sources;
-  return has_ending ? path.replace_extension(".lock") : path += ".lock";
-}
-
 std::string text_of_file(const std::filesystem::path& file) {
   std::ostringstream text;
   text << std::ifstream(file, std::ios::binary).rdbuf();
   return text.str();
-}
-
-void write_lock(const std::filesystem::path& file, const std::string& text) {
-  Status status;
-  OutputFile out = OutputFile::create(file.string(), false, status);
-  if (status.ok()) status = out.write(as_bytes(text));
-  if (status.ok()) status = out.commit();
-  if (!status.ok()) throw CompileError(Code::E0602, status.message);
 }
 
 /// Builds in memory, and processes that run what was built.
@@ -302,10 +288,16 @@ std::optional<TuneOptions> take_tuning(ModelFlags& flags, const BuildFlags& buil
 
 void place_lock(TuneOptions& tuning, const CompileOptions& options) {
   require_measurable(options);
-  if (tuning.lock.empty()) tuning.lock = lock_beside(options);
+  if (tuning.lock.empty() && is_no_file(options))
+    throw Failure(kUsage,
+                  fmt::format("`-o {}` is no file that a lock could lie beside", printable(options.output.string())),
+                  "--tune-lock=FILE");
+  if (tuning.lock.empty()) tuning.lock = beside_output(options, ".lock");
+  if (are_same_file(tuning.lock, options.output))
+    throw Failure(kUsage, fmt::format("`-o {}` is the file of the lock, too", printable(options.output.string())));
   Status status;
   OutputFile::create(tuning.lock.string(), false, status);
-  if (!status.ok()) throw CompileError(Code::E0602, status.message);
+  require_written(status);
 }
 
 TuneReport tune_model(const Model& model, CompileOptions& options, const TuneOptions& tuning, Console& console) {
@@ -316,7 +308,7 @@ TuneReport tune_model(const Model& model, CompileOptions& options, const TuneOpt
   const Tuned tuned = tune(workshop, ChoiceLock(before), tuning.budget_seconds);
   console.end();
   const std::string lock = lock_text(before, tuned, machine);
-  write_lock(tuning.lock, lock);
+  require_written(write_file(tuning.lock.string(), {as_bytes(lock)}));
   if (tuned.interrupted)
     throw Failure(kInterrupted,
                   fmt::format("interrupted; what was found until then is in `{}`", printable(tuning.lock.string())));

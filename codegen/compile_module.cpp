@@ -9,6 +9,8 @@
 #include "codegen/build/files.h"
 #include "codegen/build/worker.h"
 #include "codegen/device_code.h"
+#include "codegen/model_header.h"
+#include "codegen/paths.h"
 #include "codegen/pool_pieces.h"
 #include "codegen/print_custom.h"
 #include "codegen/print_goldens.h"
@@ -87,13 +89,11 @@ LinkJob link_job(OutputKind kind, bool program, std::vector<LinkInput> objects, 
   }
 }
 
-/// NAME.h beside the library, as its user includes it.
+/// As its user includes it.
 void write_header(const Module& m, const std::filesystem::path& library) {
-  Status status;
-  OutputFile file = OutputFile::create((library.parent_path() / (m.name + ".h")).string(), false, status);
-  if (status.ok()) status = file.write(as_bytes(header_of(m)));
-  if (status.ok()) status = file.commit();
-  if (!status.ok()) fail(Code::E0602, status.message);
+  const std::filesystem::path header = header_beside(library, m.name);
+  require_header_place(header);
+  require_written(write_file(header.string(), {as_bytes(model_header(m))}));
 }
 
 }  // namespace
@@ -149,8 +149,7 @@ std::optional<WeightsFate> compile_module(const Module& m, const std::vector<Gol
     WorkerPool pool(options.jobs);
     Artifact artifact = compiled(m, text, goldens, kind, path, pool, options);
     if (!file) embed_weights(m, artifact);
-    const Status status = write_artifact(pool, std::move(artifact), progress_of(options, "link"));
-    if (!status.ok()) fail(Code::E0602, status.message);
+    require_written(write_artifact(pool, std::move(artifact), progress_of(options, "link")));
   }
   if (kind == OutputKind::Object || kind == OutputKind::Archive) write_header(m, path);
   if (weights) return weights->commit();
@@ -164,8 +163,7 @@ FileDescriptor compile_in_memory(const Module& m, const BuildOptions& options) {
   ScratchFile file = ScratchFile::in_memory();
   Artifact artifact = compiled(m, text, {}, OutputKind::SharedLibrary, {}, pool, options);
   embed_weights(m, artifact);
-  const Status status = write_artifact(pool, std::move(artifact), file, progress_of(options, "link"));
-  if (!status.ok()) fail(Code::E0602, status.message);
+  require_written(write_artifact(pool, std::move(artifact), file, progress_of(options, "link")));
   return file.take();
 }
 

@@ -168,9 +168,9 @@ SourceFile device_header(const std::vector<DeviceImage>& images) {
   std::string s = "// Kernels of GPUs as bytes.\n";
   for (const DeviceImage& image : images)
     s += fmt::format(
-        "extern \"C\" __attribute__((visibility(\"hidden\"))) const unsigned char {0}[];\n#define {0}_bytes {1}ul\n"
+        "extern \"C\" {3} const unsigned char {0}[];\n#define {0}_bytes {1}ul\n"
         "#define {0}_unpacked_bytes {2}ul\n",
-        image.symbol, image.bytes.size(), image.unpacked_bytes);
+        image.symbol, image.bytes.size(), image.unpacked_bytes, kHidden);
   return {std::string(kDeviceHeader), s};
 }
 

@@ -32,7 +32,7 @@ bool is_custom_copy(const SourceFile& file) { return file.path.starts_with("cust
 void print_custom_tables(Writer& w, const Plan& p) {
   for (const CustomFile* file : custom_files(p)) {
     const std::string name = table_name(*file, p);
-    w.line(fmt::format("extern \"C\" __attribute__((visibility(\"hidden\"))) const cameo::op::Table {};", name));
+    w.line(fmt::format("extern \"C\" {} const cameo::op::Table {};", kHidden, name));
     w.line(fmt::format("static const cameo::op::Table& custom_{} = {};", file->name, name));
   }
 }

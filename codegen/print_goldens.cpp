@@ -106,8 +106,7 @@ std::string dims_of(const std::vector<Tensor>& outputs) {
 }  // namespace
 
 void print_golden_symbol(Writer& w, const std::vector<GoldenCase>& goldens) {
-  if (!goldens.empty())
-    w.line(fmt::format("extern __attribute__((visibility(\"hidden\"))) const unsigned char {}[];", kGoldenSymbol));
+  if (!goldens.empty()) w.line(fmt::format("extern {} const unsigned char {}[];", kHidden, kGoldenSymbol));
 }
 
 bool hold_lists(const std::vector<GoldenCase>& goldens) {

@@ -340,7 +340,7 @@ void print_kernel(Writer& w, const Kernel& k, const KernelBody& body, const Sour
     if (o < sources.size() && from.size() < 400)
       from += (from.empty() ? "   <- " : ", ") +
               comment_safe(sources[o].name.empty() ? sources[o].output : sources[o].name);
-  w.line(fmt::format("// {}: {}{}", k.symbol, k.title, from));
+  w.line(fmt::format("// {}: {}{}", k.symbol, comment_safe(k.title), from));
   (frame == Frame::Cpu ? open_cpu_function : open_gpu_function)(w, k, body.parameters);
   w.append(body.text);
   w.close("}");

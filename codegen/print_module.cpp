@@ -12,6 +12,7 @@
 #include "codegen/print_kernel.h"
 #include "codegen/print_program.h"
 #include "frontend/ir/check.h"
+#include "optimizer/choose/family.h"
 
 namespace cameo {
 namespace {
@@ -69,8 +70,6 @@ SourceFile print_gpu_kernels(const Module& m, const Plan& p, size_t file, const 
   }
   return {fmt::format("kernels_{}_{}.cu", image_name(p), file), w.take()};
 }
-
-constexpr std::string_view kHidden = "__attribute__((visibility(\"hidden\")))";
 
 void print_cpu_kernel(Writer& w, const Module& m, const Plan& p, uint32_t number, const Bodies& bodies) {
   const Kernel& kernel = p.kernels[number];
@@ -172,7 +171,7 @@ bool has_gpu(const Module& m) {
 
 EmittedModule print_module(const Module& m, int files, const std::vector<GoldenCase>& goldens,
                            const WeightsFile* weights) {
-  CAMEO_CHECK(!m.plans.empty() && goldens.size() < 1000, "a module with a plan");
+  CAMEO_CHECK(!m.plans.empty(), "a module with a plan");
   EmittedModule out;
   Parameters parameters;
   std::vector<std::vector<uint32_t>> code;

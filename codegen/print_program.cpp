@@ -1,5 +1,5 @@
-// One table of steps drives the kernels of every plan, so the first plan's is printed; each table is a constant array,
-// in the order of runtime/program.h.
+// Tables are constant arrays, in the order of runtime/program.h. Plans and buckets whose schedules are the same share
+// the tables of the first of them.
 #include "codegen/print_program.h"
 
 #include <fmt/format.h>
@@ -148,17 +148,16 @@ class ProgramPrinter {
     for (const Plan& p : module_.plans)
       for (uint32_t k = 0; k < p.kernels.size(); ++k)
         if (code_of(p)[k] == k && runs_on_host(p, p.kernels[k]))
-          w_.line(fmt::format("__attribute__((visibility(\"hidden\"))) void {}(const rt::RowCall& call);",
-                              external_name(p.kernels[k], p)));
+          w_.line(fmt::format("{} void {}(const rt::RowCall& call);", kHidden, external_name(p.kernels[k], p)));
     if (computes_sizes(parts_.table))
-      w_.line(fmt::format("__attribute__((visibility(\"hidden\"))) void {}(const rt::RowCall& call);", kSizesSymbol));
+      w_.line(fmt::format("{} void {}(const rt::RowCall& call);", kHidden, kSizesSymbol));
     w_.line("const struct cameo_api* cameo_program_api(rt::uint32_t abi_major);");
     w_.line(
         fmt::format("__attribute__((visibility(\"default\"))) const struct cameo_api* {}_api(rt::uint32_t abi_major) "
                     "{{ return cameo_program_api(abi_major); }}",
                     module_.name));
     if (module_.weights.bytes && !parts_.weights)
-      w_.line("extern __attribute__((visibility(\"hidden\"))) const unsigned char cameo_weights[];");
+      w_.line(fmt::format("extern {} const unsigned char cameo_weights[];", kHidden));
     print_golden_symbol(w_, goldens_);
     w_.line("}");
   }
@@ -553,7 +552,8 @@ std::string device_symbol(const Plan& p, std::string_view architecture) {
 }
 std::string device_source(const Plan& p) { return fmt::format("kernels_{}.cu", image_name(p)); }
 bool is_reserved(std::string_view module_name) {
-  constexpr std::string_view kTaken[] = {"cameo", "cameo_get", "cameo_model", "cameo_program", "stddef", "stdint"};
+  constexpr std::string_view kTaken[] = {"cameo",       "cameo_get", "cameo_model", "cameo_program",
+                                         "device_code", "stddef",    "stdint"};
   return std::ranges::find(kTaken, module_name) != std::end(kTaken);
 }
 std::string external_name(const Kernel& k, const Plan& p) { return fmt::format("{}_{}", k.symbol, image_name(p)); }

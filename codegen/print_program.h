@@ -24,7 +24,7 @@ std::string image_name(const Plan& p);
 std::string device_symbol(const Plan& p, std::string_view architecture);
 /// The file that includes all of a GPU plan's kernels.
 std::string device_source(const Plan& p);
-/// Whether NAME_api or NAME.h would meet what every artifact has: its own functions and types, the C headers it
+/// Whether NAME_api or NAME.h would meet what every artifact has: its own functions and types, the headers it
 /// includes.
 bool is_reserved(std::string_view module_name);
 std::string external_name(const Kernel& k, const Plan& p);

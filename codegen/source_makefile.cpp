@@ -122,18 +122,18 @@ set(program @PROGRAM@)
 set(kernels @KERNEL_NAMES@)
 @KERNEL_PROPERTIES@
 set_source_files_properties(runtime/program/start.cpp PROPERTIES COMPILE_DEFINITIONS CAMEO_INTERPRETER)
-set(CMAKE_ASM_FLAGS "${CMAKE_ASM_FLAGS} -I${CMAKE_CURRENT_SOURCE_DIR}")
+set(CMAKE_ASM_FLAGS "${CMAKE_ASM_FLAGS} -I\"${CMAKE_CURRENT_SOURCE_DIR}\"")
 add_library(@NAME@_objects OBJECT program.cpp data.S ${kernels} ${core} ${program})
 target_compile_options(@NAME@_objects PRIVATE $<$<COMPILE_LANGUAGE:CXX>:@FLAGS_LIST@>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(@NAME@_objects PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-gnu-unique;-Wno-psabi;-Wno-aggressive-loop-optimizations>)
 endif()
-target_compile_options(@NAME@_objects PRIVATE "SHELL:-iquote ${CMAKE_CURRENT_SOURCE_DIR}")
+target_compile_options(@NAME@_objects PRIVATE "SHELL:-iquote \"${CMAKE_CURRENT_SOURCE_DIR}\"")
 target_include_directories(@NAME@_objects PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/runtime)
 target_include_directories(@NAME@_objects INTERFACE ${CMAKE_CURRENT_SOURCE_DIR})
 
 add_library(@NAME@_library SHARED runtime/shared.cpp runtime/program/start.cpp)
-target_compile_options(@NAME@_library PRIVATE @FLAGS_PLAIN@ "SHELL:-iquote ${CMAKE_CURRENT_SOURCE_DIR}")
+target_compile_options(@NAME@_library PRIVATE @FLAGS_PLAIN@ "SHELL:-iquote \"${CMAKE_CURRENT_SOURCE_DIR}\"")
 target_include_directories(@NAME@_library PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/runtime INTERFACE ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(@NAME@_library PRIVATE @NAME@_objects)
 target_link_options(@NAME@_library PRIVATE -Wl,-e,_cameo_start -Wl,--version-script=${CMAKE_CURRENT_SOURCE_DIR}/exports.map -Wl,--gc-sections -Wl,--as-needed)
@@ -221,7 +221,8 @@ std::string source_cmake(const Module& m, const EmittedModule& text, const Weigh
   std::string names, properties;
   for (size_t p = 0; p < m.plans.size(); ++p) {
     if (m.plans[p].target.is_gpu()) continue;
-    names += (names.empty() ? "" : " ") + joined(paths(text.kernels[p]));
+    names = joined(paths(text.kernels[p])) + (names.empty() ? "" : " ") +
+            names;  // the narrowest first, as in compile_module
     properties += fmt::format("set_source_files_properties({} PROPERTIES COMPILE_OPTIONS \"{}\")\n",
                               joined(paths(text.kernels[p])), with_semicolons(image_flags(m.plans[p].target)));
   }

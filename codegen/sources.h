@@ -35,6 +35,9 @@ class Writer {
   int indent_ = 0;
 };
 
+/// Of what other files of an artifact name, and nothing outside of it does.
+inline constexpr std::string_view kHidden = "__attribute__((visibility(\"hidden\")))";
+
 /// The text in a C++ comment or string that any bytes of a name can safely become: printable ASCII, nothing that ends a
 /// comment, continues a line or starts a trigraph.
 std::string comment_safe(std::string_view name);

@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "codegen/paths.h"
 #include "codegen/pool_pieces.h"
 #include "frontend/import/import_onnx.h"
 #include "frontend/ir/diagnostic.h"
@@ -14,16 +15,6 @@
 namespace cameo {
 namespace fs = std::filesystem;
 namespace {
-
-[[noreturn]] void cannot_write_weights(const std::string& message) { throw CompileError(Code::E0602, message); }
-void require_written(const Status& status) {
-  if (!status.ok()) cannot_write_weights(status.message);
-}
-
-fs::path plain(const fs::path& path) {
-  std::error_code ignored;
-  return fs::weakly_canonical(fs::absolute(path), ignored);
-}
 
 bool leads_inside(const fs::path& relative) { return relative.is_relative() && *relative.begin() != ".."; }
 
@@ -54,7 +45,7 @@ bool has_these_weights(const WeightsFile& file, const std::string& header) {
 bool WeightsFile::is_beside() const { return leads_inside(name); }
 
 WeightsFile weights_file(const Module& m, const fs::path& path, const fs::path& folder) {
-  const fs::path from_folder = plain(path).lexically_relative(plain(folder.empty() ? "." : folder));
+  const fs::path from_folder = plain_path(path).lexically_relative(plain_path(folder.empty() ? "." : folder));
   const bool as_it_is = path.is_absolute() && !leads_inside(from_folder);
   return {path, (as_it_is ? path : from_folder).string(), hash_of(pool_pieces(m))};
 }
@@ -73,8 +64,8 @@ void require_weights_place(const fs::path& path) {
   const auto kind = fs::status(path, ignored).type();
   if (kind == fs::file_type::not_found) return;
   if (kind != fs::file_type::regular || !header_in(map_file(path)))
-    cannot_write_weights(fmt::format("cannot write the weights into `{}`: it is there already, and no file of weights",
-                                     printable(path.string())));
+    require_written({fmt::format("cannot write the weights into `{}`: it is there already, and no file of weights",
+                                 printable(path.string()))});
 }
 
 WeightsOutput::WeightsOutput(const Module& m, const WeightsFile& file) : fate_(WeightsFate::Written) {

@@ -3,12 +3,11 @@
 #include "codegen/write_sources.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
-
-#include <algorithm>
 
 #include "codegen/build/embedded_files.h"
 #include "codegen/build/files.h"
+#include "codegen/model_header.h"
+#include "codegen/paths.h"
 #include "codegen/pool_pieces.h"
 #include "codegen/print_goldens.h"
 #include "codegen/print_program.h"
@@ -24,16 +23,17 @@ constexpr const char* kMark = ".cameo";  // a folder with this file is cameo's t
 [[noreturn]] void fail(const std::string& message, const std::string& help = {}) {
   throw CompileError(Code::E0602, message, help);
 }
-void require(const Status& status) {
-  if (!status.ok()) fail(status.message);
-}
 
 class Folder {
  public:
-  Folder(fs::path final_path) : final_(without_slash(std::move(final_path))) {
+  explicit Folder(const fs::path& path) : final_(plain_path(path)) {
     std::error_code error;
+    if (is_within(fs::current_path(), final_))
+      fail(fmt::format("`{}` is the folder you are in, or one around it, which sources would replace",
+                       printable(path.string())),
+           "-o sources/");
     if (fs::exists(final_, error)) require_ours();
-    scratch_ = final_.parent_path() / fmt::format(".{}.cameo-{}", final_.filename().string(), ::getpid());
+    scratch_ = final_.parent_path() / hidden_name(final_.filename().string());
     if (!fs::create_directory(scratch_, error))
       fail(fmt::format("cannot write `{}`: {}", printable(final_.string()),
                        error ? error.message() : "it is being written"));
@@ -47,14 +47,11 @@ class Folder {
   void write(const fs::path& name, std::string_view text) { write_pieces(name, {as_bytes(text)}); }
   void write_pieces(const fs::path& name, const Pieces& pieces) {
     std::error_code ignored;
-    Status status;
     const fs::path path = scratch_ / name;
+    if (fs::exists(path, ignored))
+      fail(fmt::format("cannot write `{}`: a file of the sources has that name", printable((final_ / name).string())));
     fs::create_directories(path.parent_path(), ignored);
-    OutputFile file = OutputFile::create(path.string(), false, status);
-    for (const auto& piece : pieces)
-      if (status.ok()) status = file.write(piece);
-    require(status);
-    require(file.commit());
+    require_written(write_file(path.string(), pieces));
   }
   void commit() {
     std::error_code error;
@@ -70,10 +67,6 @@ class Folder {
   }
 
  private:
-  static fs::path without_slash(fs::path p) {
-    p = fs::absolute(p).lexically_normal();
-    return p.has_filename() ? p : p.parent_path();
-  }
   void require_ours() const {
     std::error_code error;
     if (!fs::is_directory(final_, error))
@@ -83,7 +76,8 @@ class Folder {
          "name a new folder, or empty it");
   }
 
-  fs::path final_, scratch_;
+  const fs::path final_;  // what a link leads to is replaced, not the link
+  fs::path scratch_;
 };
 
 std::string data_assembly(const Module& m, const std::vector<GoldenCase>& goldens, bool with_weights) {
@@ -102,34 +96,7 @@ std::string data_assembly(const Module& m, const std::vector<GoldenCase>& golden
   return s + "\t.section .note.GNU-stack,\"\",@progbits\n";
 }
 
-std::string_view embedded(std::string_view path) {
-  for (const EmbeddedFile& f : embedded_files())
-    if (f.path == path) return f.contents;
-  return {};
-}
-
 }  // namespace
-
-std::string header_of(const Module& m) {
-  const std::string abi(embedded("runtime/cameo.h"));
-  CAMEO_CHECK(!abi.empty(), "the ABI's header inside cameo");
-  std::string guard = "CAMEO_MODEL_" + m.name + "_H";
-  std::string s = fmt::format(
-      "/* {}: a compiled ONNX model. {}_api(CAMEO_ABI_MAJOR) gives its functions, which the ABI below describes.\n",
-      comment_safe(m.name), m.name);
-  auto list = [&](std::string_view what, const std::vector<Interface::Io>& ios) {
-    for (size_t i = 0; i < ios.size(); ++i)
-      s += fmt::format(" * {} {}: {} {}\n", what, i, comment_safe(ios[i].name), to_string(ios[i].type));
-  };
-  list("input", m.io.inputs);
-  list("output", m.io.outputs);
-  s += " */\n" + abi;
-  s += fmt::format(
-      "\n#ifndef {0}\n#define {0}\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\nconst cameo_api* {1}_api(uint32_t "
-      "abi_major);\n#ifdef __cplusplus\n}}\n#endif\n#endif /* {0} */\n",
-      guard, m.name);
-  return s;
-}
 
 void require_folder(const fs::path& folder) { const Folder probe(folder); }
 
@@ -150,7 +117,7 @@ void write_sources(const Module& m, const EmittedModule& text, const std::vector
   for (const SourceFile& f : text.host) write(f.path, f.text);
   for (const SourceFile& f : text.custom) write(f.path, f.text);
   for (const EmbeddedFile& f : embedded_under("runtime/")) write(fs::path(f.path), f.contents);
-  write(m.name + ".h", header_of(m));
+  write(m.name + ".h", model_header(m));
   const bool embeds = m.weights.bytes && !weights;
   write("data.S", data_assembly(m, goldens, embeds));
   write("exports.map", fmt::format("{{ global: cameo_model_api; {}_api; local: *; }};\n", m.name));

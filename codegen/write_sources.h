@@ -8,9 +8,6 @@
 
 namespace cameo {
 
-/// NAME.h: the C ABI and the one function that the artifact exports, in one file.
-std::string header_of(const Module& m);
-
 /// Throws CompileError (E0602) where a folder cannot be written there.
 void require_folder(const std::filesystem::path& folder);
 

@@ -15,6 +15,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 
 namespace cameo {
 namespace {
@@ -50,7 +51,7 @@ std::string path_of_descriptor(int descriptor) { return fmt::format("/proc/{}/fd
 bool has_no_unnamed_files(int error) { return error == EOPNOTSUPP || error == EISDIR; }
 
 std::string hidden_name_beside(const std::string& path) {
-  return fmt::format("{}/.{}.cameo-{}", folder_of(path), base_of(path), ::getpid());
+  return fmt::format("{}/{}", folder_of(path), hidden_name(base_of(path)));
 }
 
 std::string cannot_write(const std::string& path, int error) {
@@ -126,6 +127,12 @@ std::span<const std::byte> as_bytes(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
 
+std::string hidden_name(const std::string& name) {
+  constexpr size_t kLongest = 200;  // and what is added, of the 255 bytes of a name
+  if (name.size() <= kLongest) return fmt::format(".{}.cameo-{}", name, ::getpid());
+  return fmt::format(".{}.{:016x}.cameo-{}", name.substr(0, kLongest), std::hash<std::string>()(name), ::getpid());
+}
+
 ScratchFile ScratchFile::in_memory() {
   ScratchFile file;
   file.descriptor_ = FileDescriptor(::memfd_create("cameo", MFD_CLOEXEC));
@@ -145,7 +152,12 @@ OutputFile OutputFile::create(const std::string& path, bool executable, Status& 
   file.path_ = resolved(path);
   const mode_t mode = executable ? 0777 : 0666;
   struct stat existing;
-  if (::stat(file.path_.c_str(), &existing) == 0 && !S_ISREG(existing.st_mode)) {
+  const bool exists = ::stat(file.path_.c_str(), &existing) == 0;
+  if (!exists && errno != ENOENT) {
+    status = {cannot_write(path, errno)};
+    return file;
+  }
+  if (exists && !S_ISREG(existing.st_mode)) {
     if (S_ISDIR(existing.st_mode)) {
       status = {fmt::format("cannot write `{}`: a folder has that name", path)};
       return file;
@@ -186,6 +198,14 @@ Status OutputFile::commit() {
   if (!unnamed) llvm::sys::DontRemoveFileOnSignal(name);
   descriptor_.reset();
   return renamed ? Status{} : Status{cannot_write(path_, error)};
+}
+
+Status write_file(const std::string& path, const std::vector<std::span<const std::byte>>& pieces) {
+  Status status;
+  OutputFile file = OutputFile::create(path, false, status);
+  for (const auto piece : pieces)
+    if (status.ok()) status = file.write(piece);
+  return status.ok() ? file.commit() : status;
 }
 
 Status OutputFile::copy_into_existing() {

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "codegen/build/outcome.h"
 
@@ -35,6 +36,10 @@ Status write_all(int descriptor, std::span<const std::byte> bytes, std::string_v
 // The whole content of an open file, whatever its position.
 std::string read_all(int descriptor);
 std::span<const std::byte> as_bytes(std::string_view text);
+
+// What a file is called beside its place until it is complete: of a name that is too long for more, its beginning and a
+// hash.
+std::string hidden_name(const std::string& name);
 
 // An unnamed file that other processes open by `path()`, in memory or in the folder of the output.
 class ScratchFile {
@@ -74,5 +79,8 @@ class OutputFile {
   std::string temporary_;  // the name it has until `commit`, where it could not be made without one
   bool in_place_ = false;  // a pipe or device: the bytes go into it
 };
+
+// The whole file at once.
+Status write_file(const std::string& path, const std::vector<std::span<const std::byte>>& pieces);
 
 }  // namespace cameo

@@ -95,7 +95,9 @@ std::string symbol_of(size_t number, std::string_view title) {
   std::string s = fmt::format("k{:03}_", number);
   for (char ch : title.substr(0, 48)) {
     if (ch == ' ') continue;
-    s += ch == '+' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(ch)));
+    const auto byte = static_cast<unsigned char>(ch);
+    s += byte < 0x80 && std::isalnum(byte) ? static_cast<char>(std::tolower(byte))
+                                           : '_';  // custom operators have any name
   }
   return s;
 }

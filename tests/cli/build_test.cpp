@@ -185,6 +185,15 @@ TEST_F(Build, SeveralTargetsStandInOneArtifactWidestFirst) {
   EXPECT_EQ(run(path("a.so"), {"test", golden_}).code, 0);
 }
 
+TEST_F(Build, ATargetThatIsNamedTwiceIsBuiltOnce) {
+  const Ended native = cameo({"build", digits_, "-o", "a.so", "--json"});
+  ASSERT_EQ(native.code, 0) << native.err;
+  const std::string name = native.json()["targets"][0];
+  const Ended e = cameo({"build", digits_, "-o", "a.so", "--target=cpu:native,cpu:" + name, "--json"});
+  EXPECT_EQ(e.code, 0) << e.err;
+  EXPECT_EQ(e.json()["targets"], native.json()["targets"]);
+}
+
 TEST_F(Build, EveryTargetAloneGivesRightResults) {
   for (const char* target :
        {"x86-64-v2", "x86-64-v3", "x86-64-v4", "x86-64-v4-vnni", "x86-64-v4-bf16", "x86-64-v4-amx"}) {
@@ -280,6 +289,38 @@ TEST_F(Build, DataOfAnEmbeddedCaseIsJudgedByTheCarriedTolerance) {
   };
   EXPECT_LT(tolerance("a.so"), 1e-5);
   EXPECT_GT(tolerance("b.so"), 1e-4);
+}
+
+TEST_F(Build, AThousandGoldenCasesAreEmbedded) {
+  using namespace onnx_text;
+  constexpr int kCases = 1001;
+  const std::string model = write("small.onnx", small_model());
+  for (int i = 0; i < kCases; ++i)
+    write("data/test_data_set_" + std::to_string(i) + "/input_0.pb", tensor<float>("x", 1, {1, 3}, {1, 2, float(i)}));
+  const Ended e = cameo({"build", model, "-o", "a.so", "--dim=n=1", "--golden=data"});
+  ASSERT_EQ(e.code, 0) << e.err;
+  EXPECT_TRUE(has(run(path("a.so"), {"test"}).out, "1001 of 1001 outputs in 1001 cases passed"));
+}
+
+TEST_F(Build, GoldenCasesOfTheLastSeedsAreMade) {
+  ASSERT_EQ(cameo({"build", digits_, "-o", "a.so", "--golden=random:2:18446744073709551615"}).code, 0);
+  const auto cases = run(path("a.so"), {"test", "--json"}).json()["cases"];
+  ASSERT_EQ(cases.size(), 2u);
+  EXPECT_EQ(cases[0]["name"], "random:18446744073709551615");
+  EXPECT_EQ(cases[1]["name"], "random:0");
+}
+
+TEST_F(Build, TolerancesAreNumbersThatEnd) {
+  const std::string model = write("small.onnx", small_model());
+  const Ended e = cameo({"build", model, "-o", "a.so", "--dim=n=1", "--golden=random:1", "--tolerance=1.7e308"});
+  EXPECT_EQ(e.code, 2) << e.err;
+  EXPECT_TRUE(has(e.err, "golden case `random:0` would have no finite tolerance"));
+  for (const char* text : {"nan", "inf", "-1", "x", ""}) {
+    const Ended wrong = cameo({"build", model, "--golden=random:1", std::string("--tolerance=") + text});
+    EXPECT_EQ(wrong.code, 2) << text;
+    EXPECT_TRUE(has(wrong.err, "tolerance")) << text;
+  }
+  EXPECT_EQ(files(), Words{"small.onnx"});
 }
 
 TEST_F(Build, GoldenValuesThatTheInterpreterContradictsAreRefused) {
@@ -406,6 +447,103 @@ TEST_F(Build, AnOutputThatCannotBeWrittenEndsBeforeTheWork) {
   EXPECT_EQ(files(), Words{});
 }
 
+TEST_F(Build, NothingThatItReadsIsOverwritten) {
+  using namespace onnx_text;
+  GraphText g;
+  g.inputs = {value("x", 1, {3})};
+  g.outputs = {value("y", 1, {3})};
+  g.initializers = {external("w", {3}, "model.data")};
+  g.nodes = {node("Mul", {"x", "w"}, {"y"})};
+  write("model.onnx", model(g));
+  write("model.data", std::string(12, '\0'));
+  write("other.onnx", small_model());
+  const std::string custom = CAMEO_SOURCE_DIR "/models/custom/requant_shift.cpp";
+  fs::copy(custom, folder_ / "mine.cpp");
+  ASSERT_EQ(cameo({"build", "model.onnx", "-o", "src/"}).code, 0);
+  write("src/model.onnx", small_model());
+  write("choices", "");
+  const auto before = contents();
+  const std::pair<Words, const char*> wrong[] = {
+      {{"model.onnx", "-o", "model.data"}, "`-o model.data` would overwrite `model.data`, which the build reads"},
+      {{"model.onnx", "--emit=so", "-o", "other.onnx"}, "`-o other.onnx` would overwrite a model"},
+      {{"model.onnx", "-o", "mine.cpp", "--custom=mine.cpp"}, "`-o mine.cpp` would overwrite `mine.cpp`, which"},
+      {{"model.onnx", "-o", "choices", "--tune-lock=choices"}, "`-o choices` would overwrite `choices`, which"},
+      {{"src/model.onnx", "-o", "src/"}, "`-o src/` would replace the folder that has the model"}};
+  for (const auto& [flags, why] : wrong) {
+    Words words = {"build"};
+    words.insert(words.end(), flags.begin(), flags.end());
+    const Ended e = cameo(words);
+    EXPECT_EQ(e.code, 2) << testing::PrintToString(flags) << e.err;
+    EXPECT_TRUE(has(e.err, why));
+  }
+  EXPECT_TRUE(contents() == before);
+}
+
+TEST_F(Build, AHeaderOfOnesOwnIsLeftAlone) {
+  write("digits.h", "#define DIGITS 10\n");
+  for (const char* name : {"digits.o", "libdigits.a"}) {
+    const Ended e = cameo({"build", digits_, "-o", name});
+    EXPECT_EQ(e.code, 2) << e.err;
+    EXPECT_TRUE(has(e.err, "cannot write the header `digits.h`: it is there already, and was not written by cameo"));
+  }
+  EXPECT_EQ(read("digits.h"), "#define DIGITS 10\n");
+  EXPECT_EQ(files(), Words{"digits.h"});
+  for (int i = 0; i < 2; ++i)  // cameo's own is replaced
+    EXPECT_EQ(cameo({"build", digits_, "-o", "digits.o", "--name=mine", "--target=cpu:x86-64-v2"}).code, 0);
+}
+
+TEST_F(Build, NamesOfDimsDoNotEndTheCommentOfAHeader) {
+  using namespace onnx_text;
+  GraphText g;
+  g.inputs = {value("x", 1, {"a*/b"})};
+  g.outputs = {value("y", 1, {"a*/b"})};
+  g.nodes = {node("Relu", {"x"}, {"y"})};
+  ASSERT_EQ(cameo({"build", write("dims.onnx", model(g)), "-o", "dims.o", "--target=cpu:x86-64-v2"}).code, 0);
+  const std::string header = read("dims.h");
+  EXPECT_TRUE(has(header.substr(0, header.find("*/")), "output 0: y f32[a*<2f>b]")) << header.substr(0, 300);
+}
+
+TEST_F(Build, NamesOfOutputsMayHaveAllTheirBytes) {
+  constexpr size_t kMost = 255;
+  for (const std::string& ending : {std::string(".so"), std::string("/"), std::string()}) {
+    const std::string name = std::string(kMost - (ending == "/" ? 0 : ending.size()), 'x') + ending;
+    const Ended e = cameo({"build", digits_, "-o", name, "--target=cpu:x86-64-v2"});
+    ASSERT_EQ(e.code, 0) << e.err;
+    EXPECT_TRUE(fs::exists(folder_ / name));
+    fs::remove_all(folder_ / name.substr(0, kMost));
+  }
+  const Ended beyond = cameo({"build", digits_, "-o", std::string(kMost + 1, 'x'), "--time"});
+  EXPECT_EQ(beyond.code, 2);
+  EXPECT_TRUE(has(beyond.err, "File name too long"));
+  EXPECT_FALSE(has(beyond.err, "import")) << "it was asked first";
+  EXPECT_EQ(files(), Words{});
+}
+
+TEST_F(Build, ALibraryMayHaveAVersion) {
+  const Ended e = cameo({"build", digits_, "-o", "libdigits.so.1.2", "--weights=file"});
+  ASSERT_EQ(e.code, 0) << e.err;
+  EXPECT_TRUE(has(e.out, "exports digits_api"));
+  EXPECT_EQ(files(), (Words{"libdigits.so.1.2", "libdigits.so.1.2.weights"}));
+  EXPECT_TRUE(!is_there("readelf") || has(run("readelf", {"-d", "libdigits.so.1.2"}).out, "[libdigits.so.1.2]"));
+  EXPECT_EQ(run(path("libdigits.so.1.2"), {"test", golden_}).code, 0);
+  EXPECT_FALSE(has(cameo({"build", digits_, "-o", "digits.so.1a"}).out, "exports")) << "a program";
+}
+
+TEST_F(Build, PrintedSourcesAreAllOfThem) {
+  using namespace onnx_text;
+  GraphText g;
+  g.inputs = {value("x", 1, {"n", 3})};
+  g.outputs = {value("y", 1, {"n", 3})};
+  g.nodes = {node("Softmax", {"x"}, {"y"})};
+  const std::string file = write("softmax.onnx", model(g));
+  ASSERT_EQ(cameo({"build", file, "--target=cuda:ptx", "-o", "src/", "--name=softmax"}).code, 0);
+  const std::string printed = cameo({"build", file, "--target=cuda:ptx", "--emit=sources", "--name=softmax"}).out;
+  EXPECT_TRUE(has(printed, "// ---- sizes.cpp\n" + read("src/sizes.cpp")));
+  const std::string custom = CAMEO_SOURCE_DIR "/models/custom/window_stats";
+  EXPECT_TRUE(has(cameo({"build", custom + ".onnx", "--custom=" + custom + ".cpp", "--emit=sources"}).out,
+                  "// ---- custom/window_stats.cpp\n"));
+}
+
 TEST_F(Build, RewritesAreLoggedLimitedAndVerified) {
   const std::string model = write("small.onnx", small_model());
   const Words plan = {"build", model, "--dim", "n=2", "--emit=plan", "--verify=each", "--print-after=all"};
@@ -473,7 +611,7 @@ TEST_F(Build, NamesThatTheModelLacksGetTheNearest) {
 }
 
 TEST_F(Build, NamesThatEveryArtifactHasAreRefused) {
-  for (const char* name : {"cameo", "cameo_get", "cameo_model", "cameo_program", "stddef", "stdint"}) {
+  for (const char* name : {"cameo", "cameo_get", "cameo_model", "cameo_program", "device_code", "stddef", "stdint"}) {
     const Ended e = cameo({"build", digits_, "-o", "a.so", std::string("--name=") + name});
     EXPECT_EQ(e.code, 2) << name;
     EXPECT_TRUE(has(e.err, std::string("--name=my_") + name));

@@ -276,6 +276,20 @@ TEST_F(Custom, NarrowTypesHaveAByteAnElement) {
   EXPECT_TRUE(has(e.out, "0 4 -6")) << e.out;
 }
 
+TEST_F(Custom, ItsNameMayHoldAnyBytes) {
+  using namespace onnx_text;
+  const Bytes m =
+      model(GraphText{{node("My-Op\n#", {"x"}, {"y"}, {}, "mine")}, {value("x", 1, {3})}, {value("y", 1, {3})}},
+            {opset("", 21), opset("mine", 1)});
+  const std::string file = write("any.cpp",
+                                 "#include <cameo/op.h>\nusing namespace cameo::op;\n"
+                                 "static Scalar twice(const Element& e) { return e.in(0) + e.in(0); }\n"
+                                 "CAMEO_OPERATORS({.name = \"My-Op\\n#\", .domain = \"mine\", .inputs = {{\"x\"}}, "
+                                 ".element = twice})\n");
+  ASSERT_EQ(cameo({"build", write("any.onnx", m), "--custom", file, "-o", "a.so"}).code, 0);
+  EXPECT_TRUE(has(run(path("a.so"), {"run", "-i", "[1,2,3]", "-o", "text"}).out, "2 4 6"));
+}
+
 TEST_F(Custom, ArtifactsAreBuiltAlready) {
   ASSERT_EQ(built("requant_shift", {"-o", "a.so", "--dim", "n=1"}).code, 0);
   EXPECT_EQ(cameo({"run", path("a.so"), file_of("requant_shift"), "-i", "x=zeros"}).code, 2);

@@ -1,8 +1,11 @@
 // Usage: help, typing errors, JSON, exit codes, and clean ends.
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 
+#include "cli/interrupt.h"
 #include "tests/cli/program.h"
 #include "tests/frontend/import/onnx_writer.h"
 
@@ -270,6 +273,46 @@ TEST_F(Manners, ADashIsAnArrayInAPipe) {
   EXPECT_TRUE(has(cameo({"run", digits_, "-i", "ones", "-o", "text"}).out, "# probabilities f32[1,10]\n"));
 }
 
+TEST_F(Manners, AnArtifactOnStdoutIsAlone) {
+  const auto shell = [&](const std::string& line) {
+    return run("bash", {"-c", CAMEO_PROGRAM " build " + digits_ + " --emit=so -o " + line});
+  };
+  const Ended piped = shell("/dev/stdout | cat >piped.so");
+  EXPECT_TRUE(has(piped.err, "/dev/stdout: --target=")) << piped.err;
+  EXPECT_EQ(shell("/dev/stdout >into.so").code, 0);
+  for (const char* name : {"piped.so", "into.so"}) {
+    fs::permissions(folder_ / name, fs::perms::owner_all);
+    EXPECT_EQ(run(path(name), {"test", golden_}).code, 0) << name;
+    EXPECT_FALSE(has(read(name), "runs on any processor")) << name;
+  }
+  EXPECT_TRUE(has(shell("/dev/stdout --json | cat").err, "`-o /dev/stdout` is where the document of `--json` goes"));
+  EXPECT_EQ(shell("/dev/stdout --precision=bf16 | cat >narrow.so").code, 0);
+}
+
+TEST_F(Manners, OutputsThatAreNoFilesHaveNoSizeAndNothingBesideThem) {
+  fs::create_symlink("/dev/null", folder_ / "null");
+  fs::create_symlink("/dev/stdout", folder_ / "out");
+  const Ended null = cameo({"build", digits_, "--emit=so", "-o", "null"});
+  EXPECT_EQ(null.code, 0) << null.err;
+  EXPECT_TRUE(has(null.out, "null: --target="));
+  EXPECT_TRUE(cameo({"build", digits_, "--emit=so", "-o", "null", "--json"}).json()["bytes"].is_null());
+  const std::pair<Words, const char*> wrong[] = {
+      {{"--emit=object", "-o", "out"}, "`-o out` is no file, and an object has a header beside it"},
+      {{"--emit=object", "-o", "null"}, "is no file, and an object has a header beside it"},
+      {{"--emit=so", "-o", "null", "--weights=file"}, "is no file, and has no place for weights beside it"},
+      {{"-o", "null", "--mode=max-autotune"}, "`-o null` is no file that a lock could lie beside"},
+      {{"-o", "-"}, "-o /dev/stdout"}};
+  for (const auto& [flags, why] : wrong) {
+    Words words = {"build", digits_};
+    words.insert(words.end(), flags.begin(), flags.end());
+    const Ended e = cameo(words);
+    EXPECT_EQ(e.code, 2) << testing::PrintToString(flags) << e.err;
+    EXPECT_TRUE(has(e.err, why));
+    EXPECT_TRUE(e.out.empty());
+  }
+  EXPECT_EQ(files(), (Words{"null", "out"}));
+}
+
 TEST_F(Manners, NothingButDiagnosticsStandsOnStderrOfNoTerminal) {
   const Ended e = cameo({"build", digits_, "-o", "a.so"});
   EXPECT_EQ(e.code, 0);
@@ -298,6 +341,48 @@ TEST_F(Manners, OutputsThatCannotBeWrittenSaySoBeforeAnythingIsBuilt) {
   EXPECT_EQ(cameo({"build", digits_, "-o", "folder.so"}).code, 2);
   const std::string model = write("model", read(digits_));
   EXPECT_TRUE(has(cameo({"build", model, "-o", model}).err, "would overwrite the model"));
+}
+
+TEST_F(Manners, FlagsThatWouldDoNothingAreRefused) {
+  ASSERT_EQ(cameo({"build", digits_, "-o", "a.so"}).code, 0);
+  const std::pair<Words, const char*> wrong[] = {
+      {{"build", digits_, "--tolerance=0.1"}, "`--tolerance` is of golden cases, and there are none"},
+      {{"build", digits_, "--reference"}, "`--reference` is of golden cases, and there are none"},
+      {{"build", digits_, "--golden=random:1", "--emit=plan"}, "`--golden` is for artifacts, and `--emit=plan` prints"},
+      {{"build", digits_, "--golden=random:1", "--emit=sources"}, "`--golden` is for artifacts"},
+      {{"build", digits_, "--weights=file:w", "--emit=choices"}, "`--weights=file` is for artifacts"},
+      {{"build", digits_, "--no-program", "-o", "src/"}, "`--no-program` changes no sources"},
+      {{"inspect", "a.so", "--mode=size"}, "`a.so` is built already, and `--mode` is for models"},
+      {{"inspect", "a.so", "--dim=n=1"}, "`--dim` is for models"},
+      {{"bench", "a.so", "--mode=size"}, "`--mode` is for models"},
+      {{"run", "a.so", "-i", "ones", "--tune-lock=x"}, "`--tune-lock` is for models"},
+      {{"run", "a.so", "-i", "ones", "--on-host=x"}, "`--on-host` is for models"},
+      {{"run", "a.so", "-i", "ones", "-j2"}, "`-j` is for models"},
+      {{"test", "a.so", golden_, "--input=x"}, "`--input` is for models"}};
+  for (const auto& [words, why] : wrong) {
+    const Ended e = cameo(words);
+    EXPECT_EQ(e.code, 2) << testing::PrintToString(words) << e.err;
+    EXPECT_TRUE(has(e.err, why));
+  }
+  EXPECT_EQ(files(), Words{"a.so"});
+}
+
+TEST_F(Manners, APathThatCannotBeReachedIsNoBug) {
+  fs::create_symlink("loop", folder_ / "loop");
+  const std::vector<Words> all = {{"test", digits_, "loop"},
+                                  {"run", digits_, "-i", "@loop"},
+                                  {"build", digits_, "-o", "a.so", "--golden=loop"},
+                                  {"build", digits_, "-o", "a.so", "--mode=max-autotune", "--tune-lock=loop"},
+                                  {"build", digits_, "-o", "loop"},
+                                  {"build", digits_, "-o", "loop/"}};
+  for (Words words : all) {
+    words.push_back("--json");
+    const Ended e = cameo(words);
+    expect_document(e, 2, words);
+    EXPECT_TRUE(has(e.err, ": Too many levels of symbolic links") && has(e.err, "`loop"))
+        << testing::PrintToString(words);
+  }
+  EXPECT_EQ(files(), Words{"loop"});
 }
 
 TEST_F(Manners, AFullDiskIsAClearEnd) {
@@ -349,6 +434,38 @@ TEST_F(Manners, CtrlCIsOneDocumentToo) {
       }
   }
   EXPECT_GT(documents, 0);
+}
+
+/// What this process says, which ends by `raise(SIGINT)` after its helper was interrupted.
+void interrupt_helper_and_self() {
+  watch_interrupts();
+  set_last_words("last words\n");
+  const pid_t helper = fork_to_help();
+  while (helper == 0) ::pause();
+  ::kill(helper, SIGINT);
+  int status = 0;
+  ::waitpid(helper, &status, 0);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kInterrupted) std::raise(SIGINT);
+  ::_exit(1);
+}
+
+TEST_F(Manners, AHelperThatIsInterruptedSaysNothing) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::dup2(ends[1], STDOUT_FILENO);
+    interrupt_helper_and_self();
+  }
+  ::close(ends[1]);
+  char said[100] = {};
+  EXPECT_EQ(::read(ends[0], said, sizeof said - 1), 11);
+  EXPECT_STREQ(said, "last words\n");
+  EXPECT_EQ(::read(ends[0], said, sizeof said - 1), 0);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), kInterrupted);
+  ::close(ends[0]);
 }
 
 TEST_F(Manners, CtrlCIsOneDocumentOfAnArtifactToo) {

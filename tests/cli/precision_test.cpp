@@ -105,6 +105,12 @@ TEST_F(Precision, IsTheSameForAnyNumberOfThreads) {
   EXPECT_EQ(read("y1.npy"), read("y5.npy"));
 }
 
+TEST_F(Precision, IsNotMeasuredOfWeightsThatAreMadeUp) {
+  const Ended e = build("a.so", {"--precision=bf16", "--weights=random:7"});
+  EXPECT_EQ(e.code, 0) << e.err;
+  EXPECT_TRUE(has(e.out, "  precision bf16: error not measured: the weights are made up\n"));
+}
+
 TEST_F(Precision, FlagsThatMakeNoSenseAreRefused) {
   EXPECT_TRUE(has(build("a.so", {"--precision=half"}).err, "--precision=fp32 (the default) or bf16"));
   EXPECT_EQ(build("a.so", {"--precision=half"}).code, 2);

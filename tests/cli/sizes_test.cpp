@@ -105,7 +105,7 @@ TEST_F(Sizes, AnArtifactTakesThemThroughCameo) {
   expect({"run", "a.so", "--dim=n=5", "-i", "rand"}, 0, "f32[5,3]");
   expect({"bench", "a.so", "--dim", "n=5", "--runs=3"}, 0, ", n=5, clock");
   expect({"run", "a.so", "--dim=m=5", "-i", "rand"}, 2, "no input has a size of that name; there are `n`");
-  expect({"test", "a.so", "--dim=n=5"}, 2, "is built already: --dim, --shape");
+  expect({"test", "a.so", "--dim=n=5"}, 2, "is built already, and `--dim` is for models");
 }
 
 /// Of a window of 3 the model needs 3 elements, of which one is left.

@@ -123,6 +123,39 @@ TEST_F(Sources, TheyRunUnderSanitizers) {
   EXPECT_EQ(e.code, 0) << e.out << e.err;
 }
 
+TEST_F(Sources, CMakeBuildsThemInAFolderWithASpace) {
+  if (!is_there("cmake")) GTEST_SKIP() << "no cmake";
+  EXPECT_TRUE(has(read("sources/CMakeLists.txt"), "set(kernels kernels_x86_64_v2_0.cpp kernels_x86_64_v3_0.cpp)"));
+  fs::create_directory(folder_ / "a b");
+  fs::rename(folder_ / "sources", folder_ / "a b/c d");
+  const Ended e = run("cmake", {"-S", "a b/c d", "-B", "a b/built", "-DCMAKE_BUILD_TYPE=Debug"});
+  ASSERT_EQ(e.code, 0) << e.err;
+  const Ended built = run("cmake", {"--build", "a b/built", "--target", "digits_library"});
+  ASSERT_EQ(built.code, 0) << built.out << built.err;
+  EXPECT_EQ(run(path("a b/built/digits.so"), {"test"}).code, 0);
+}
+
+TEST_F(Sources, ALinkStaysAndWhatItLeadsToIsReplaced) {
+  fs::create_directory_symlink("sources", folder_ / "link");
+  ASSERT_EQ(cameo({"build", digits_, "-o", "link/"}).code, 0);
+  EXPECT_TRUE(fs::is_symlink(folder_ / "link"));
+  EXPECT_TRUE(fs::exists(folder_ / "sources/link.h"));
+  EXPECT_EQ(files(), (Words{"link", "sources"}));
+}
+
+TEST_F(Sources, TheFolderThatOneIsInIsNotReplaced) {
+  fs::create_directory(folder_ / "sources/inside");
+  const std::string program = CAMEO_PROGRAM " build " + digits_ + " -o ";
+  for (const char* line : {"cd sources && ", "cd sources/inside && "}) {
+    const Ended e = run("bash", {"-c", line + program + (std::string(line).ends_with("inside && ") ? ".." : ".")});
+    EXPECT_EQ(e.code, 2);
+    EXPECT_TRUE(has(e.err, "is the folder you are in, or one around it, which sources would replace")) << e.err;
+  }
+  EXPECT_TRUE(fs::exists(folder_ / "sources/inside"));
+  ASSERT_EQ(cameo({"build", digits_, "-o", "sources/."}).code, 0);
+  EXPECT_TRUE(fs::exists(folder_ / "sources/sources.h")) << "the folder's name";
+}
+
 TEST_F(Sources, AFolderOfOnesOwnIsLeftAlone) {
   EXPECT_EQ(cameo({"build", digits_, "-o", "sources/"}).code, 0);  // cameo's: replaced
   EXPECT_FALSE(fs::exists(folder_ / "sources/goldens.bin"));

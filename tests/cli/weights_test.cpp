@@ -135,6 +135,15 @@ TEST_F(Weights, AreWrittenOverNothingElse) {
   EXPECT_EQ(build("a.so", "file:a.so").code, 2);
   EXPECT_EQ(build("a.weights", "file:a.weights").code, 2);
   EXPECT_EQ(build("a.so", "file:no/such/folder").code, 2);
+  const Ended header = build("x.a", "file:x.h");
+  EXPECT_EQ(header.code, 2);
+  EXPECT_TRUE(has(header.err, "`--weights` and `the header of -o` are one file, `x.h`"));
+  for (const char* name : {"program.cpp", "runtime/program.h", ".cameo"}) {
+    const Ended e = build("src/", std::string("file:src/") + name);
+    EXPECT_EQ(e.code, 2) << name;
+    EXPECT_TRUE(has(e.err, std::string("src/") + name + "`: a file of the sources has that name"));
+  }
+  EXPECT_EQ(build("src/", "file:src").code, 2);
   EXPECT_EQ(files(), Words{"model.onnx"});
 }
 

@@ -81,6 +81,15 @@ TEST_F(files, unwritable_places_are_named) {
   std::ofstream(folder_ + "file") << "x";
   (void)OutputFile::create(folder_ + "file/out", false, status);
   EXPECT_NE(status.message.find("Not a directory"), std::string::npos) << status.message;
+  (void)OutputFile::create(folder_ + std::string(256, 'x'), false, status);
+  EXPECT_NE(status.message.find("File name too long"), std::string::npos) << status.message;
+}
+
+TEST_F(files, hidden_names_are_names_of_one_file) {
+  const std::string longest(255, 'x');
+  EXPECT_LE(hidden_name(longest).size(), 255u);
+  EXPECT_NE(hidden_name(longest), hidden_name(longest.substr(1)));
+  EXPECT_TRUE(hidden_name("out").starts_with(".out.cameo-"));
 }
 
 TEST_F(files, devices_are_written_into) {
