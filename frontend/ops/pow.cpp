@@ -1,4 +1,5 @@
-// Pow: of the base's type; computed in the wider floating type of the two, or in integers when both are.
+// Pow: of the base's type; computed in the wider floating type of the two, in f32 where that is of 16 bits and the
+// exponent of another type, or in integers when both are.
 #include "frontend/ops/arithmetic.h"
 
 namespace cameo::ops {
@@ -7,7 +8,8 @@ namespace {
 DType computing(DType x, DType y) {
   if (!is_float(x) && !is_float(y)) return x;
   if (x == DType::f64 || y == DType::f64) return DType::f64;
-  return is_float(x) ? x : DType::f64;
+  if (!is_float(x)) return DType::f64;
+  return x == y ? x : DType::f32;
 }
 Expr power(Expr x, Expr y) {
   DType t = computing(x.type(), y.type());

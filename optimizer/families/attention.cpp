@@ -142,6 +142,9 @@ const char* not_computed(const Graph& g, const Node& n) {
   if (view.has(Valid) || view.attr_int("left_window_size") >= 0 || view.attr_int("right_window_size") >= 0)
     return "the keys of a row have another end than the causal one";
   if (view.has_output(Scores)) return "its scores are an output";
+  if ((view.has_attr("scale") && !std::isfinite(view.attr_float("scale"))) ||
+      !std::isfinite(view.attr_float("softcap")))
+    return "its scale or its cap is no number";
   if (!view.has(Mask)) return nullptr;
   if (view.dtype(Mask) != DType::f32 && view.dtype(Mask) != DType::b1) return "its mask is neither f32 nor boolean";
   if (view.dim(Mask, -1) != node.total()) return "its mask is not as wide as the keys";

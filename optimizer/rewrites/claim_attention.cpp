@@ -86,7 +86,7 @@ class AttentionFinder {
     const Shape &k = g_.type(f.k).shape, &v = g_.type(f.v).shape;
     if (k.size() == 4 && v.size() == 4 && k[1] != v[1])  // heads share keys, so they share values
       f.v = ungrouped(f.v, v).value_or(f.v);
-    return types_fit(f) ? std::optional(f) : std::nullopt;
+    return types_fit(f) && is_ordinary(f.scale) && is_ordinary(f.bias_scale) ? std::optional(f) : std::nullopt;
   }
 
  private:
@@ -200,7 +200,8 @@ class AttentionFinder {
     if (!n || n->op->name != "Where") return take_biased(v);
     for (size_t side : {1, 2}) {
       const auto score = number(n->inputs[3 - side]);
-      if (!score || g_.type(n->inputs[side]) != g_.type(v) || !take_biased(n->inputs[side])) continue;
+      const bool is_less = score && *score < INFINITY;  // no NaN
+      if (!is_less || g_.type(n->inputs[side]) != g_.type(v) || !take_biased(n->inputs[side])) continue;
       if (found_->has_mask_to_add() && *score > kAbsorbs) return false;
       take(*n);
       found_->choice = n->inputs[0];
@@ -253,6 +254,8 @@ class AttentionFinder {
     return false;
   }
 
+  /// Neither a scale alone nor what it scales leaves the range of f32 where the scores themselves do not.
+  static bool is_ordinary(double scale) { return std::abs(scale) > 1e-18 && std::abs(scale) < 1e18; }
   /// f32, of one batch and number of heads, with keys along the last axis of a mask.
   bool types_fit(const FoundAttention& f) const {
     const Type &q = g_.type(f.q), &v = g_.type(f.v);
