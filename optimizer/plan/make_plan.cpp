@@ -158,11 +158,26 @@ Planner::Frame Planner::open_frame(const Graph& g) {
 }
 
 void Planner::require_sizes_of(const Graph& g) {
+  std::vector<Requirement> fresh;
   for (const Requirement& r : g.requirements()) {
-    const auto is_same = [&](const Requirement& other) { return other.condition == r.condition; };
-    if (is_known({Dim(r.condition)}, sizes_) && std::ranges::none_of(plan_.requirements, is_same))
-      plan_.requirements.push_back(r);
+    const auto is_same = [&](const Requirement& other) { return other.condition == r.condition && !other.since; };
+    if (is_known({Dim(r.condition)}, sizes_) && std::ranges::none_of(plan_.requirements, is_same)) fresh.push_back(r);
   }
+  const Expr since = &g == root_ ? Expr() : learn_entry(fresh);
+  for (Requirement& r : fresh) plan_.requirements.push_back({r.condition, std::move(r.provenance), since});
+}
+
+/// A body may never run, so what it requires is asked where it begins: a step in front takes a number into the table,
+/// whatever it is.
+Expr Planner::learn_entry(const std::vector<Requirement>& of_body) {
+  const Expr entered = symbol(fmt::format("entered {}", bodies_++), {0, 1});
+  if (of_body.empty()) return {};
+  const auto zero = std::make_shared<const Tensor>(Tensor::scalar(DType::i64, 0));
+  Step& s = push(StepKind::Sizes, {{Base::Weights, 0, weights_.add(zero)}}, of_body[0].provenance);
+  s.dtype = DType::i64;
+  s.bytes = byte_size(s.dtype);
+  s.elements.push_back(entered);
+  return entered;
 }
 
 void Planner::guarded(const Graph& g, const Cluster& c, Places& places, const std::function<void()>& work) {

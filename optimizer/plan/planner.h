@@ -59,6 +59,7 @@ class Planner {
   /// A step that takes the elements of a value into the table of sizes.
   void learn(Frame& f, ValueId v);
   void require_sizes_of(const Graph& g);
+  Expr learn_entry(const std::vector<Requirement>& of_body);
 
   // ---- where values stand
   /// In the layout that the value was made in.
@@ -109,6 +110,7 @@ class Planner {
   Diagnostics& diagnostics_;
   const std::vector<std::string>& on_host_;
   std::set<Expr, ById> sizes_;  // that only a run knows: dims of the inputs
+  int bodies_ = 0;              // begun so far
   const Graph* root_ = nullptr;
   Provenance reader_;  // of the kernel that is being added
   KernelTable kernels_;

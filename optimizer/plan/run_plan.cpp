@@ -244,7 +244,8 @@ class PlanRun {
   /// What must hold of sizes, as soon as so many learned ones are known, the last of them from a place on.
   void require(size_t from, size_t known) const {
     for (const Requirement& r : of_all_sizes_.requirements) {
-      const size_t waits = waits_for(r.condition, learned_);
+      const size_t waits =
+          std::max(waits_for(r.condition, learned_), r.since ? waits_for(r.since, learned_) : size_t{0});
       const bool is_time = known ? waits > from && waits <= known : waits == 0;
       if (is_time && simplify_index(bind_symbols(r.condition, sizes_)).is_const(0)) throw misfit(*module_.sources, r);
     }
