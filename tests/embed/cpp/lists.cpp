@@ -68,7 +68,7 @@ void check(const cameo::Model& model) {
     require(out.at(4).data<bool>()[0] == given, "has");
     require(out.at(5).items().size() == (given ? 1u : 0u), "kept");
   }
-  require_refused("kind 1", [&] { context.run({a, m, s}); });
+  require_refused("the model declares sequence(f32[?])", [&] { context.run({a, m, s}); });
   require_refused("input 0 has a list where the model declares f32[?]",
                   [&] { context.run({cameo::Input::list({cameo::Input::list({a})}), m, s}); });
   require_refused("input 1 has a list where the model declares i64[?]",
