@@ -73,6 +73,7 @@ struct Dirent {
 long write(int file, const void* from, size_t bytes) __asm__("write");
 int rename(const char* from, const char* to) __asm__("rename");
 int unlink(const char* path) __asm__("unlink");
+char* realpath(const char* path, char* to) __asm__("realpath");  // `to` has room for 4096 bytes
 void* opendir(const char* path) __asm__("opendir");
 Dirent* readdir(void* folder) __asm__("readdir");
 int closedir(void* folder) __asm__("closedir");

@@ -26,6 +26,7 @@ namespace {
 
 constexpr uint64_t kLeastChunk = 64 << 10;
 constexpr uint64_t kHeader = (sizeof(ListChunk) + 15) / 16 * 16;
+constexpr char kGivenOut[] = "what the run before handed out; copy it";
 
 ListChunk* new_chunk(ListMemory& memory, uint64_t bytes) {
   const ListChunk* last = memory.filling;
@@ -69,12 +70,6 @@ void close(cameo_context* context) {
   deallocate(*memory->options, memory, sizeof *memory);
 }
 
-void begin(cameo_context* context) {
-  ListMemory& memory = static_cast<ListMemory&>(*context->run.lists);
-  for (ListChunk* chunk = memory.first; chunk; chunk = chunk->next) chunk->used = 0;
-  memory.filling = memory.first;
-}
-
 /// One input or output, whose values a call goes through.
 struct Border {
   cameo_context* context;
@@ -100,6 +95,29 @@ Io item_type(const Io& list, int64_t item) {
 }
 
 cameo_status take_value(Border& border, const Io& io, const cameo_value& value, ListItem& item);
+
+// In the memory that the run fills anew.
+bool is_given_out(const cameo_context* context, const cameo_value& value) {
+  const void* const at = value.kind == CAMEO_KIND_TENSOR    ? static_cast<const void*>(data_of(value.tensor))
+                         : value.kind == CAMEO_KIND_STRINGS ? value.strings
+                                                            : static_cast<const void*>(value.items);
+  const ListChunk* chunk = static_cast<const ListMemory*>(context->run.lists)->first;
+  while (chunk &&
+         !overlap({static_cast<const char*>(at), 1}, {reinterpret_cast<const char*>(chunk), kHeader + chunk->room}))
+    chunk = chunk->next;
+  return chunk;
+}
+
+cameo_status begin(cameo_context* context, const cameo_value* in, cameo_error* error) {
+  const Program& program = *context->model->program;
+  ListMemory& memory = static_cast<ListMemory&>(*context->run.lists);
+  for (int32_t i = 0; i < static_cast<int32_t>(program.input_count); ++i)
+    if (is_given_out(context, value_at(in, i)))
+      return Border{context, i, error, program.inputs[i].name}.misfit(kGivenOut);
+  for (ListChunk* chunk = memory.first; chunk; chunk = chunk->next) chunk->used = 0;
+  memory.filling = memory.first;
+  return CAMEO_OK;
+}
 
 cameo_status check_count(const Border& border, const Io& io, const cameo_value& value) {
   const int64_t most = io.kind == CAMEO_KIND_OPTIONAL ? 1 : io.kind == CAMEO_KIND_MAP ? 2 : kMaxBytes;
@@ -141,12 +159,16 @@ cameo_status take_strings(Border& border, const cameo_value& value, ListItem& it
 
 cameo_status take_tensor(Border& border, const Io& io, const cameo_value& value, ListItem& item) {
   const cameo_tensor& tensor = value.tensor;
+  int64_t bytes = 16;  // of an element, at most
   if (tensor.ndim < 0 || tensor.ndim > kMaxRank || (tensor.ndim && !tensor.shape)) return border.misfit("no shape");
   if (io.rank != kAnyRank && tensor.ndim != io.rank)
     return border.misfit("an element of another rank than the model declares");
-  for (int32_t d = 0; d < tensor.ndim; ++d)
+  for (int32_t d = 0; d < tensor.ndim; ++d) {
     if (tensor.shape[d] < 0 || (io.rank != kAnyRank && io.dims[d] >= 0 && tensor.shape[d] != io.dims[d]))
       return border.misfit("an element of other dims than the model declares");
+    if (tensor.shape[d] && (__builtin_mul_overflow(bytes, tensor.shape[d], &bytes) || bytes > kMaxBytes))
+      return border.misfit("an element that is larger than any tensor");
+  }
   if (io.kind == CAMEO_KIND_STRINGS) return take_strings(border, value, item);
   Io given = io;
   given.name = border.name;
@@ -166,6 +188,7 @@ cameo_status take_tensor(Border& border, const Io& io, const cameo_value& value,
 
 cameo_status take_value(Border& border, const Io& io, const cameo_value& value, ListItem& item) {
   if (value.kind != io.kind) return border.misfit("a value of another kind than the model declares");
+  if (is_given_out(border.context, value)) return border.misfit(kGivenOut);
   if (!is_list(io)) return take_tensor(border, io, value, item);
   const List* list = nullptr;
   const cameo_status status = take_list(border, io, value, list);

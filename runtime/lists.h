@@ -11,8 +11,8 @@ namespace rt {
 struct Listing {
   cameo_status (*open)(cameo_context* context, cameo_error* error);
   void (*close)(cameo_context* context);
-  /// Before a run: what the one before it held is forgotten.
-  void (*begin)(cameo_context* context);
+  /// Before a run: what the one before it held is forgotten, so no input may be of that.
+  cameo_status (*begin)(cameo_context* context, const cameo_value* in, cameo_error* error);
   /// An input of such a kind, copied, and the base that it has.
   cameo_status (*bind)(cameo_context* context, int32_t index, const cameo_value& value, cameo_error* error);
   /// An output of such a kind: its values, until the next run.

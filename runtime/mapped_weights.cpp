@@ -73,7 +73,8 @@ cameo_status not_ours(const char* path, cameo_error* error) {
               Quoted(path).text);
 }
 
-cameo_status check_header(const MappedWeights& file, const WeightsFile& wanted, cameo_error* error) {
+cameo_status check_header(const MappedWeights& file, const Program& program, cameo_error* error) {
+  const WeightsFile& wanted = *program.weights_file;
   const WeightsHeader& header = *static_cast<const WeightsHeader*>(file.memory);
   const Quoted path(file.path);
   if (libc::memcmp(header.magic, WeightsHeader().magic, sizeof header.magic)) return not_ours(file.path, error);
@@ -85,12 +86,12 @@ cameo_status check_header(const MappedWeights& file, const WeightsFile& wanted, 
                 "%s holds other weights (hash %016lx) than this library was built with (%016lx); take the file that "
                 "was written with it, or build it again",
                 path.text, header.hash, wanted.hash);
-  if (file.bytes == kPoolBegin + header.bytes) return CAMEO_OK;
+  if (file.bytes == kPoolBegin + program.weights_bytes) return CAMEO_OK;
   return fail(error, CAMEO_DATA_LOSS, -1, -1, "%s has %lu bytes and was written with %lu: it is damaged; copy it again",
-              path.text, file.bytes, kPoolBegin + header.bytes);
+              path.text, file.bytes, kPoolBegin + program.weights_bytes);
 }
 
-cameo_status map_file(int file, const WeightsFile& wanted, MappedWeights* to, cameo_error* error) {
+cameo_status map_file(int file, const Program& program, MappedWeights* to, cameo_error* error) {
   libc::Statx status;
   if (libc::statx(file, "", libc::kOfTheDescriptor, libc::kTypeAndSize, &status))
     return fail(error, CAMEO_DATA_LOSS, -1, -1, "cannot read %s: %s", Quoted(to->path).text, last_error());
@@ -100,7 +101,7 @@ cameo_status map_file(int file, const WeightsFile& wanted, MappedWeights* to, ca
     return fail(error, CAMEO_DATA_LOSS, -1, -1, "cannot map %s: %s", Quoted(to->path).text, last_error());
   to->memory = memory;
   to->bytes = status.size;
-  const cameo_status wrong = check_header(*to, wanted, error);
+  const cameo_status wrong = check_header(*to, program, error);
   if (wrong) libc::munmap(memory, to->bytes), to->memory = nullptr;
   return wrong;
 }
@@ -113,7 +114,7 @@ cameo_status open_weights(const Program& program, const char* path, MappedWeight
                 "cannot open the weights %s: %s; put the file there, or name it in options.weights_path "
                 "(`--weights FILE`)",
                 Quoted(to->path).text, last_error());
-  const cameo_status status = map_file(file, *program.weights_file, to, error);
+  const cameo_status status = map_file(file, program, to, error);
   libc::close(file);
   return status;
 }

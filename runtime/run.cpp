@@ -113,28 +113,31 @@ cameo_status bind_output(cameo_context* context, int32_t index, cameo_value& val
   return CAMEO_OK;
 }
 
-Span output_span(const Io* outputs, const cameo_value* out, int32_t i) {
+// Of the context's own memory as it is before the run, which may ask for more.
+Span output_span(cameo_context* context, const cameo_value* out, int32_t i) {
   const cameo_value& value = value_at(out, i);
-  if (is_owned(value)) return {};
-  const Io& io = outputs[i];
-  return {data_of(value.tensor), io.learned ? static_cast<uint64_t>(bytes_of(io.dtype, value.count)) : io_bytes(io)};
+  const Io& io = context->outputs[i];
+  const bool is_given = !is_owned(value) && !is_own(context, i, binding_of(context, i, -1), value.tensor.data);
+  if (!is_given && (is_open(io) || io.learned))
+    return {static_cast<char*>(context->open_outputs[i].memory), context->open_outputs[i].bytes};
+  return {is_given ? data_of(value.tensor) : static_cast<char*>(context->owned[i]),
+          is_given && io.learned ? static_cast<uint64_t>(bytes_of(io.dtype, value.count)) : io_bytes(io)};
 }
 
-cameo_status check_overlap(const cameo_context* context, const cameo_value* in, const cameo_value* out,
-                           cameo_error* error) {
+cameo_status check_overlap(cameo_context* context, const cameo_value* in, const cameo_value* out, cameo_error* error) {
   const Program& program = *context->model->program;
-  const Io* outputs = context->outputs;
   for (int32_t o = 0; o < static_cast<int32_t>(program.output_count); ++o) {
-    const Span span = output_span(outputs, out, o);
+    const Span span = output_span(context, out, o);
     if (!span.bytes) continue;
     for (int32_t i = 0; i < static_cast<int32_t>(program.input_count); ++i) {
       const cameo_value& value = value_at(in, i);
       if (value.kind == CAMEO_KIND_TENSOR && overlap(span, extent_of(value.tensor, program.inputs[i].dtype)))
-        return fail(error, CAMEO_INVALID_ARGUMENT, o, -1, "output %d %s overlaps input %d %s", o,
+        return fail(error, CAMEO_INVALID_ARGUMENT, o, -1,
+                    "output %d %s overlaps input %d %s; give it a copy, or bind a state", o,
                     Quoted(program.outputs[o].name).text, i, Quoted(program.inputs[i].name).text);
     }
     for (int32_t p = 0; p < o; ++p)
-      if (overlap(span, output_span(outputs, out, p)))
+      if (overlap(span, output_span(context, out, p)))
         return fail(error, CAMEO_INVALID_ARGUMENT, o, -1, "output %d %s overlaps output %d %s", o,
                     Quoted(program.outputs[o].name).text, p, Quoted(program.outputs[p].name).text);
   }
@@ -162,10 +165,10 @@ cameo_status bind_values(cameo_context* context, const cameo_value* in, int32_t 
                          int32_t out_count, cameo_error* error) {
   const Program& program = *context->model->program;
   cameo_status status = take_inputs(context, in, in_count, error);
-  if (!status && program.lists) program.lists->begin(context);
+  if (!status && program.lists) status = program.lists->begin(context, in, error);
   for (int32_t i = 0; !status && i < in_count; ++i) status = bind_input(context, i, value_at(in, i), error);
-  for (int32_t i = 0; !status && i < out_count; ++i) status = bind_output(context, i, value_at(out, i), error);
   if (!status) status = check_overlap(context, in, out, error);
+  for (int32_t i = 0; !status && i < out_count; ++i) status = bind_output(context, i, value_at(out, i), error);
   return !status && program.sizing ? reserve_run(context, error) : status;
 }
 

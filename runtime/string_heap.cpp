@@ -77,12 +77,17 @@ int64_t find(const Heap& heap, Text text, uint64_t hash) {
   return 0;
 }
 
+// In the memory of its texts, which moves when it grows.
+bool is_inside(const Heap& heap, const char* text) {
+  const char* held = static_cast<const char*>(heap.text.memory);
+  return held && text >= held && text < held + heap.text.bytes;
+}
+
 int64_t add(Heap& heap, Text text, uint64_t hash) {
   const uint64_t bytes = static_cast<uint64_t>(text.bytes), end = heap.text_bytes + bytes;
   const uint64_t code = heap.count;
-  const char* held = static_cast<const char*>(heap.text.memory);
-  const bool inside = held && text.data >= held && text.data < held + heap.text_bytes;  // a part of one that it holds
-  const uint64_t from = inside ? static_cast<uint64_t>(text.data - held) : 0;
+  const bool inside = is_inside(heap, text.data);  // a part of one that it holds
+  const uint64_t from = inside ? static_cast<uint64_t>(text.data - static_cast<char*>(heap.text.memory)) : 0;
   if (!extend(heap.options, &heap.text, heap.text_bytes, end) ||
       !extend(heap.options, &heap.entries, code * sizeof(Entry), (code + 1) * sizeof(Entry)) ||
       (2 * code >= heap.slot_count() && !rehash(heap)))
@@ -178,6 +183,9 @@ cameo_status take(StringHeap& strings, const cameo_value& value, int32_t index, 
     if (value.lengths[i] < 0 || (value.lengths[i] && !value.strings[i]))
       return fail(error, CAMEO_INVALID_ARGUMENT, index, -1, "input %d: string %ld has %ld bytes%s", index, i,
                   value.lengths[i], value.strings[i] ? "" : " at a null pointer");
+    if (value.lengths[i] && is_inside(heap_of(strings), value.strings[i]))
+      return fail(error, CAMEO_INVALID_ARGUMENT, index, -1,
+                  "input %d: string %ld is one that the run before handed out; copy it", index, i);
     codes[i] = code_of(strings, {value.strings[i], value.lengths[i]});
   }
   return check(strings, error);

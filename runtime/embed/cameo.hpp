@@ -353,7 +353,7 @@ class Tensor {
   size_t byte_count() const { return (size() * tensor_.dtype.bits + 7) / 8; }
   template <class T>
   std::vector<T> to_vector() const {
-    return {data<T>(), data<T>() + size()};
+    return std::vector<T>(data<T>(), data<T>() + size());  // in braces two pointers make two bools
   }
   /// Throws if the elements are no strings.
   std::vector<std::string> strings() const {
@@ -550,6 +550,7 @@ class Context {
   explicit Context(Model model) : model_(std::move(model)) {
     in_.resize(model_.inputs().size());
     out_.resize(model_.outputs().size());
+    for (const Io& io : model_.outputs()) shapes_.push_back(io.dims);
     cameo_error error = no_error();
     check(api().context_create(model_.handle(), &handle_, &error), error);
   }
@@ -559,6 +560,7 @@ class Context {
         stream_(other.stream_),
         in_(std::move(other.in_)),
         out_(std::move(other.out_)),
+        shapes_(std::move(other.shapes_)),
         results_(std::move(other.results_)) {}
   Context& operator=(Context&& other) noexcept {
     Context(std::move(other)).swap(*this);
@@ -573,6 +575,7 @@ class Context {
     in_.swap(other.in_);
     lists_.swap(other.lists_);
     out_.swap(other.out_);
+    shapes_.swap(other.shapes_);
     results_.swap(other.results_);
     std::swap(stream_, other.stream_);
   }
@@ -704,7 +707,13 @@ class Context {
     require_handle();
     fill_inputs(in, in_count);
     fill(out_, out, out_count, model_.outputs(), "output");
-    for (cameo_value& value : out_) value.count = static_cast<int64_t>(Tensor(value.tensor).size());
+    for (size_t i = 0; i < out_.size(); ++i) {
+      cameo_tensor& tensor = out_[i].tensor;
+      out_[i].count = static_cast<int64_t>(Tensor(tensor).size());
+      if (tensor.ndim <= 0) continue;
+      shapes_[i].assign(tensor.shape, tensor.shape + tensor.ndim);  // `output` outlives the Outputs
+      tensor.shape = shapes_[i].data();
+    }
     run_filled();
   }
   void run_filled() {
@@ -728,6 +737,9 @@ class Context {
   }
   /// A list, whose values stay here until the next run.
   cameo_value list_of(const std::vector<Input>& items, const Io& io, int index) {
+    if (io.of.empty())
+      throw Error(CAMEO_INVALID_ARGUMENT,
+                  "input " + std::to_string(index) + " has a list where the model declares " + io.type(), index);
     std::vector<cameo_value>& values = lists_.emplace_back();
     const Io keys{"", io.dtype, {-1}, {}, {}, {}, CAMEO_KIND_TENSOR, {}, false};
     for (size_t i = 0; i < items.size(); ++i) {
@@ -761,6 +773,7 @@ class Context {
   cameo_context* handle_ = nullptr;
   void* stream_ = nullptr;
   std::vector<cameo_value> in_, out_;
+  std::vector<std::vector<int64_t>> shapes_;    // of outputs in the caller's memory
   std::deque<std::vector<cameo_value>> lists_;  // what `items` of in_ point to
   std::vector<Tensor> results_;
 };

@@ -321,12 +321,15 @@ class _List:
     def fill(self, value, given, index, kept):
         """The value for what is given; what it points to is kept."""
         if self.kind == _MAP:
-            keys = np.array(list(given.keys()), _numpy_type(self.key)) if hasattr(given, "items") else None
-            if keys is None:
+            if not hasattr(given, "items"):
                 raise Error("input %d takes a dict" % index, arg=index)
-            given, types = [keys, np.array(list(given.values()), self.io.of.dtype)], [self.key, self.of]
+            given, types = [list(given.keys()), list(given.values())], [self.key, self.of]
         else:
-            given = ([] if given is None else [given]) if self.kind == _OPTIONAL else list(given)
+            if self.kind == _OPTIONAL:
+                given = [] if given is None else [given]
+            elif not hasattr(given, "__iter__"):
+                raise Error("input %d takes a list" % index, arg=index)
+            given = list(given)
             types = [self.of] * len(given)
         items = (_Value * max(len(given), 1))()
         for item, held, t in zip(items, given, types):
@@ -334,7 +337,7 @@ class _List:
             if isinstance(t, _List):
                 t.fill(item, held, index, kept)
             else:
-                io = self.io.of if t is self.of and self.kind != _MAP else Io("", _numpy_type(t), held.shape)
+                io = self.io.of if self.kind != _MAP else Io(self.io.name, _numpy_type(t), (len(held),))
                 kept.append(_fill(item, _converted(held, io, t, index), t, None))
         kept.append(items)
         value.struct_size, value.kind = c.sizeof(_Value), self.kind
@@ -643,11 +646,13 @@ def _index(ios, name, what):
 
 def _converted(array, io, dtype, index):
     """A compact array of the declared type and shape. Arrays keep their type, so a wrong one is the caller's error."""
-    if io.dtype == object:
-        return _strings(array, io, index)
     try:
+        if io.dtype == object:
+            return _strings(array, io, index)
         typed = hasattr(array, "dtype")
-        array = _on_cpu(array, dtype) if typed else _from_numbers(np.asarray(array), io, dtype)
+        array = _on_cpu(array, dtype) if typed else _from_numbers(array, io, dtype)
+    except Error:
+        raise
     except Exception as e:  # of any library
         raise Error("input `%s`: %s" % (io.name, e), arg=index) from None
     if array.dtype.name == "bfloat16" and dtype.code == _BF16:
@@ -694,8 +699,9 @@ def _has_shape(array, io):
     return io.shape is None or len(array.shape) == len(io.shape) and all(d is None or d == n for d, n in zip(io.shape, array.shape))
 
 
-def _from_numbers(array, io, dtype):
+def _from_numbers(given, io, dtype):
     """What a list or a scalar holds, in the declared type; floats are rounded, else no number changes."""
+    array = np.asarray(given)
     if array.dtype.kind not in ("biufc" if io.dtype.kind == "c" else "biuf"):
         raise ValueError("what is given are no numbers in rows of one length")
     if dtype.code in _CODES:
@@ -704,9 +710,14 @@ def _from_numbers(array, io, dtype):
         bits = array.astype(np.float32).view(np.uint32).astype(np.uint64)
         rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16
         return np.where(np.isnan(array), 0x7fc0, rounded).astype(np.uint16)
-    with np.errstate(all="ignore"):
-        made = array.astype(io.dtype)
-    if io.dtype.kind not in "fc" and not np.array_equal(made, array):
+    if io.dtype.kind in "iu" and array.dtype.kind == "f":  # as NumPy has integers beside floats, and rounds them
+        array = np.asarray(given, object)
+    try:
+        with np.errstate(all="ignore"):
+            made = array.astype(io.dtype)
+    except (ValueError, OverflowError):
+        made = None
+    if made is None or (io.dtype.kind not in "fc" and not np.array_equal(made, array)):
         raise ValueError("it holds numbers that %s has not" % io.dtype)
     return made
 

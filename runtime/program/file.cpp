@@ -62,9 +62,9 @@ bool write_and_close(int file, Slice bytes) {
   return libc::close(file) == 0 && written;
 }
 
-bool is_pipe_or_device(Tool& tool, Slice path) {
+bool is_pipe_or_device(const char* path) {
   libc::Statx status;
-  return libc::statx(libc::kWorkingFolder, c_path(tool, path), 0, libc::kTypeAndSize, &status) == 0 &&
+  return libc::statx(libc::kWorkingFolder, path, 0, libc::kTypeAndSize, &status) == 0 &&
          (status.mode & libc::kTypeMask) != libc::kRegular;
 }
 
@@ -107,16 +107,20 @@ bool read_start(Tool& tool, Slice path, uint64_t most, Slice* bytes, uint64_t* s
 
 bool write_file(Tool& tool, Slice path, Slice bytes) {
   Text partial(tool.arena);
+  char followed[4096];
   const int flags = libc::kWriteOnly | libc::kCreate | libc::kTruncate | libc::kCloseOnExec;
-  if (is_pipe_or_device(tool, path)) {
-    const int file = libc::open(c_path(tool, path), libc::kWriteOnly | libc::kCloseOnExec);
+  if (path == "/dev/stdout") return write_all(1, bytes) || cannot_write(tool, path);  // behind what is there
+  const char* target = c_path(tool, path);
+  if (is_pipe_or_device(target)) {
+    const int file = libc::open(target, libc::kWriteOnly | libc::kCloseOnExec);
     return (file >= 0 && write_and_close(file, bytes)) || cannot_write(tool, path);
   }
-  partial.add(path), partial.format(".%d.partial", libc::getpid());
+  if (libc::realpath(target, followed)) target = followed;
+  partial.format("%s.%d.partial", target, libc::getpid());
   const char* temporary = partial.c_str();
   const int file = libc::open(temporary, flags, 0666);
   if (file < 0) return cannot_write(tool, path);
-  if (write_and_close(file, bytes) && libc::rename(temporary, c_path(tool, path)) == 0) return true;
+  if (write_and_close(file, bytes) && libc::rename(temporary, target) == 0) return true;
   cannot_write(tool, path);
   libc::unlink(temporary);
   return false;

@@ -13,8 +13,8 @@ bool read_file(Tool& tool, Slice path, Slice* bytes);
 inline constexpr uint64_t kAll = ~uint64_t{0};
 // At most `most` bytes of it, or kAll of them; `size` is the file's, or as many as were read where it has none.
 bool read_start(Tool& tool, Slice path, uint64_t most, Slice* bytes, uint64_t* size);
-bool write_file(Tool& tool, Slice path,
-                Slice bytes);  // what is no regular file, as a pipe or a device, stays what it is
+// Through links; what is no regular file, as a pipe or a device, stays what it is.
+bool write_file(Tool& tool, Slice path, Slice bytes);
 bool exists(Tool& tool, Slice path);
 bool is_folder(Tool& tool, Slice path);
 

@@ -318,7 +318,9 @@ bool is_made(Slice spec) { return spec == "zeros" || spec == "ones" || spec == "
 // Values that say their dims come first, then those of a plain number of elements, then those that take any: so sizes
 // do not depend on the order of the arguments.
 int step_of(Slice spec) {
-  if (spec.starts_with("@") || (!spec.starts_with("raw:") && spec.find('=') < spec.size)) return 0;
+  Array array;
+  Slice text = spec;
+  if (spec.starts_with("@") || split_type(&text, &array)) return 0;
   return is_made(spec) ? 2 : 1;
 }
 

@@ -38,6 +38,8 @@ bool fits(Tool& tool, const Io& io, const Array& array, Slice what);
 // `count` elements or bytes of a value leave more than one size unknown, or none that fits.
 bool unknown_dims(Tool& tool, const Io& io, Slice what, int64_t count, const char* of);
 bool read_literal(Tool& tool, const Io& io, Slice text, Array* array);
+// Of `2x2xf32=[..]` the type, and the text behind it; false: there is none in front of a first `=`.
+bool split_type(Slice* text, Array* array);
 bool read_image_input(Tool& tool, const Io& io, Slice path, Slice options, Array* array);
 
 // The bytes of a TensorProto, which may be `most` (most_pb_bytes).

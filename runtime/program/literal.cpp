@@ -59,26 +59,31 @@ bool read_complex(Slice word, uint32_t dtype, char* data, int64_t index) {
   return true;
 }
 
+// False: `word` is no number of the type.
+bool put_integer(Slice word, uint32_t dtype, char* data, int64_t index) {
+  int64_t integer = 0;  // of u64 its bits
+  if (!(dtype == kU64 ? parse_digits(word, reinterpret_cast<uint64_t*>(&integer)) : parse_integer(word, &integer)))
+    return false;
+  set_integer(dtype, data, index, integer);
+  return integer_at(dtype, data, index) == integer;
+}
+
 bool Literal::element() {
   skip();
   if (dtype == kString) return string();
   size_t end = at;
   while (end < text.size && text[end] != ',' && text[end] != ']' && text[end] != ' ') ++end;
   const Slice word = text.part(at, end);
-  int64_t integer = 0;
   double number = 0;
   at = end;
   if (is_complex(dtype)) return complex->read(word, dtype, data, count++);
   if (word == "true" || word == "false")
-    set_number(dtype, data, count++, word == "true");
-  else if (!is_float(dtype) && parse_integer(word, &integer)) {
-    set_integer(dtype, data, count, integer);
-    if (dtype != kBool && dtype != kU64 && integer_at(dtype, data, count) != integer) return false;
-    ++count;
-  } else if (is_float(dtype) && parse_number(word, &number))
-    set_number(dtype, data, count++, number);
-  else
+    number = word == "true";
+  else if (!is_float(dtype))
+    return put_integer(word, dtype, data, count++);
+  else if (!parse_number(word, &number))
     return false;
+  set_number(dtype, data, count++, number);
   return true;
 }
 
@@ -148,17 +153,22 @@ bool complete(Tool& tool, const Io& io, const Literal& literal, Array* array) {
 
 const ComplexTexts complex_texts = {read_complex};
 
+bool split_type(Slice* text, Array* array) {
+  const size_t equals = text->find('=');
+  if (equals == text->size || !parse_type(text->upto(equals), array)) return false;
+  *text = text->from(equals + 1);
+  return true;
+}
+
 bool read_literal(Tool& tool, const Io& io, Slice whole, Array* array) {
   const size_t equals = whole.find('=');
   Slice text = whole;
   Literal literal;
-  *array = array_of(io);
-  if (equals < text.size) {
-    if (!parse_type(text.upto(equals), array))
-      return tool.fail(kUsage, "`%.*s` is not a type like `2x2xf32`", width(text.upto(equals)), text.data);
-    if (!fits(tool, io, *array, text)) return false;
-    text = text.from(equals + 1);
-  }
+  const bool has_type = split_type(&text, array);
+  if (has_type && !fits(tool, io, *array, whole)) return false;
+  if (!has_type && io.dtype != kString && equals < whole.size)
+    return tool.fail(kUsage, "`%.*s` is not a type like `2x2xf32`", width(whole.upto(equals)), whole.data);
+  if (!has_type) *array = array_of(io);
   literal.text = text;
   literal.dtype = io.dtype;
   literal.complex = tool.program->complex;
@@ -171,7 +181,7 @@ bool read_literal(Tool& tool, const Io& io, Slice whole, Array* array) {
   if (!parsed || literal.at < text.size)
     return tool.fail(kUsage, "%s: `%.*s` is not a list of %s values, near byte %zu", Quoted(io.name).text, width(text),
                      text.data, type_info(io.dtype).name, literal.at);
-  if (!is_known(io) && equals == whole.size && !complete(tool, io, literal, array)) return false;
+  if (!is_known(io) && !has_type && !complete(tool, io, literal, array)) return false;
   if (!same_dims(literal, *array) && !(literal.rank <= 1 && literal.count == array->count()))
     return tool.fail(kBadData, "%s: the model takes %s, the list is %s", Quoted(io.name).text, array->type().text,
                      TypeText(io.dtype, literal.rank, literal.dims).text);

@@ -53,7 +53,7 @@ bool parse_descr(Slice descr, uint32_t* dtype, bool* swapped, int64_t* width = n
   const char order = type[0];
   if (order != '<' && order != '>' && order != '|' && order != '=') return false;
   *swapped = order == '>';
-  if (int64_t count = 0; (type[1] == 'U' || type[1] == 'S') && parse_integer(type.from(2), &count) && count >= 0) {
+  if (int64_t count = 0; (type[1] == 'U' || type[1] == 'S') && parse_integer(type.from(2), &count) && !(count >> 32)) {
     if (width) *width = count, *wide = type[1] == 'U';
     return *dtype = kString, true;
   }
@@ -72,7 +72,7 @@ bool parse_shape(Slice text, Array* array) {
     while (end < text.size && text[end] >= '0' && text[end] <= '9') ++end;
     if (array->rank == kMaxRank || !parse_integer(text.part(at, end), &array->dims[array->rank])) return false;
     ++array->rank;
-    at = end;
+    at = end + (end < text.size && text[end] == 'L');  // as Python 2 wrote them
   }
 }
 
@@ -98,13 +98,14 @@ void copy_fortran(const Array& array, int32_t axis, int64_t offset, const char* 
 }
 
 // From a byte an element, from the front, so that none is overwritten before it is read; false: one has no room. The
-// upper bits of a byte are the sign's, or, as ml_dtypes leaves them, none.
-bool pack(Array* array) {
+// upper bits of a byte are the sign's, or, as ml_dtypes leaves them in its `V1`, none.
+bool pack(Array* array, bool is_opaque) {
   const int bits = type_info(array->dtype).bits;
   const bool is_signed = type_info(array->dtype).code == 0;
+  const int low = is_signed ? -(1 << (bits - 1)) : 0, end = is_opaque ? 1 << bits : low + (1 << bits);
   for (int64_t i = 0; i < array->count(); ++i) {
-    const int value = array->data[i], low = is_signed ? -(1 << (bits - 1)) : 0;
-    if (value < low || value >= 1 << bits) return false;
+    const int value = array->data[i];
+    if (value < low || value >= end) return false;
     set_integer(array->dtype, array->data, i, value);
   }
   return true;
@@ -231,7 +232,7 @@ bool read_npy(Tool& tool, Slice file, Slice what, Array* array) {
   else
     libc::memcpy(to, header.data.data, bytes);
   if (swapped) swap_bytes(array->data, bytes, static_cast<uint64_t>(element_bytes(type_of_parts(array->dtype))));
-  if (!is_packed(array->dtype) || pack(array)) return true;
+  if (!is_packed(array->dtype) || pack(array, dtype == kOpaqueByte)) return true;
   return tool.fail(kBadData, "%.*s holds numbers that %s does not", width(what), what.data,
                    type_info(array->dtype).name);
 }

@@ -80,7 +80,8 @@ bool Session::bind_states(const States& states) {
 bool Session::run() {
   cameo_error error = new_error();
   const uint64_t start = now_ns();
-  const cameo_status status = run_once(tool_, context_, in_, out_, &error);
+  // An interrupt since the run before has cancelled none.
+  const cameo_status status = interrupted() ? CAMEO_CANCELLED : run_once(tool_, context_, in_, out_, &error);
   run_ns_ = now_ns() - start;
   return status ? tool_.fail(status, error) : true;
 }

@@ -83,8 +83,8 @@ bool add_dims(Array* array, const Field& field) {
   uint64_t dim = field.value;
   if (field.wire != 0 && field.wire != 2) return false;
   do {
-    if (field.wire == 2 && (rest.empty() || !read_varint(&rest, &dim))) return rest.empty();
-    if (array->rank == kMaxRank) return false;
+    if (field.wire == 2 && rest.empty()) return true;
+    if ((field.wire == 2 && !read_varint(&rest, &dim)) || array->rank == kMaxRank) return false;
     array->dims[array->rank++] = static_cast<int64_t>(dim);
   } while (field.wire == 2);
   return true;

@@ -184,17 +184,22 @@ bool is_printable(Slice text) {
   return true;
 }
 
-bool parse_integer(Slice text, int64_t* value) {
-  const bool negative = text.starts_with("-");
-  if (negative || text.starts_with("+")) text = text.from(1);
-  if (text.empty()) return false;
+bool parse_digits(Slice text, uint64_t* value) {
   uint64_t sum = 0;
   for (size_t i = 0; i < text.size; ++i) {
     if (!is_digit(text[i])) return false;
     if (__builtin_mul_overflow(sum, uint64_t{10}, &sum) || __builtin_add_overflow(sum, uint64_t(text[i] - '0'), &sum))
       return false;
   }
-  if (sum > (~uint64_t{0} >> 1) + negative) return false;
+  *value = sum;
+  return !text.empty();
+}
+
+bool parse_integer(Slice text, int64_t* value) {
+  const bool negative = text.starts_with("-");
+  if (negative || text.starts_with("+")) text = text.from(1);
+  uint64_t sum = 0;
+  if (!parse_digits(text, &sum) || sum > (~uint64_t{0} >> 1) + negative) return false;
   *value = static_cast<int64_t>(negative ? ~sum + 1 : sum);
   return true;
 }

@@ -68,7 +68,8 @@ class Text {
   size_t size_ = 0, capacity_ = 0;
 };
 
-bool is_printable(Slice text);  // all of it, as it stands
+bool is_printable(Slice text);                   // all of it, as it stands
+bool parse_digits(Slice text, uint64_t* value);  // and nothing else
 bool parse_integer(Slice text, int64_t* value);
 bool parse_number(Slice text, double* value);  // decimal, `inf`, `nan`, with a sign
 int distance(Slice a, Slice b);                // letters changed, left out, added, or swapped with the next one

@@ -166,11 +166,28 @@ TEST_F(Linear, RefusesOverlap) {
   Floats both(16);
   in.tensor.data = both.data();
   out[0].tensor.data = both.data() + 5;
-  expect_refused("output 0 `y` overlaps input 0 `x`");
+  expect_refused("output 0 `y` overlaps input 0 `x`; give it a copy, or bind a state");
   out[0].tensor.data = both.data() + 6;
   EXPECT_EQ(run(), CAMEO_OK);
   out[1].tensor.data = both.data() + 12;
   expect_refused("output 1 `sum:0` overlaps output 0 `y`");
+}
+
+TEST_F(Linear, RefusesInputsInOutputsThatItWritesAnew) {
+  out = {owned(), none()};
+  ASSERT_EQ(run(), CAMEO_OK);
+  in.tensor.data = out[0].tensor.data;
+  const char* refusal = "output 0 `y` overlaps input 0 `x`; give it a copy, or bind a state";
+  out[0] = owned();
+  expect_refused(refusal);
+  out[0] = none();
+  expect_refused(refusal);  // it is written all the same
+  out[0] = owned();
+  out[0].tensor.data = in.tensor.data, out[0].tensor.ndim = 2, out[0].tensor.shape = y_dims.data();
+  out[0].tensor.dtype = in.tensor.dtype;
+  expect_refused("output 0 `y` overlaps input 0 `x`; give it a copy, or bind a state");
+  out[0] = value(y, y_dims);
+  EXPECT_EQ(run(), CAMEO_OK) << "the caller's memory is written instead";
 }
 
 TEST_F(Linear, RefusesUnknownRunFlags) {

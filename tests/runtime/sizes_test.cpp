@@ -247,7 +247,7 @@ TEST_F(Bounded, OverlapIsThatOfTheRun) {
   out[0] = value(both, v.x_dims);
   out[0].tensor.data = both.data() + 5;
   EXPECT_EQ(s.run(in, out), CAMEO_INVALID_ARGUMENT);
-  EXPECT_STREQ(s.error.message, "output 0 `y` overlaps input 0 `x`");
+  EXPECT_STREQ(s.error.message, "output 0 `y` overlaps input 0 `x`; give it a copy, or bind a state");
   out[0].tensor.data = both.data() + 6;
   EXPECT_EQ(s.run(in, out), CAMEO_OK) << s.error.message;
 }

@@ -83,7 +83,14 @@ TEST(StringHeap, RefusesWhatIsNoString) {
   value.strings = &text, value.lengths = &length;
   EXPECT_EQ(kTable.functions->take(*h.heap, value, 0, 1, &code, &error), CAMEO_INVALID_ARGUMENT);
   EXPECT_STREQ(error.message, "input 0: string 0 has 1 bytes at a null pointer");
-  length = 0;
+  const std::string own = "new";
+  value.strings = &text, text = own.data(), length = 3;
+  ASSERT_EQ(kTable.functions->take(*h.heap, value, 0, 1, &code, &error), CAMEO_OK);
+  text = h.heap->text_of(*h.heap, code).data;
+  kTable.functions->begin_run(*h.heap);
+  EXPECT_EQ(kTable.functions->take(*h.heap, value, 0, 1, &code, &error), CAMEO_INVALID_ARGUMENT);
+  EXPECT_STREQ(error.message, "input 0: string 0 is one that the run before handed out; copy it");
+  text = nullptr, length = 0;
   EXPECT_EQ(kTable.functions->take(*h.heap, value, 0, 1, &code, &error), CAMEO_OK);
   EXPECT_EQ(code, 0);
 }

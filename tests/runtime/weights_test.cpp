@@ -148,6 +148,8 @@ TEST_F(Weights, OfAnotherKindOrBuildOrLengthAreRefused) {
   EXPECT_TRUE(is_refused("has 4159 bytes and was written with 4160: it is damaged; copy it again"));
   write(header() + kPool + "x");
   EXPECT_TRUE(is_refused("has 4161 bytes and was written with 4160"));
+  write(header(0));
+  EXPECT_TRUE(is_refused("has 4096 bytes and was written with 4160"));
   fs::remove(path_);
   fs::create_directory(path_);
   EXPECT_TRUE(is_refused("is no file of weights"));

@@ -398,7 +398,8 @@ class Jpeg2000 {
     if (tile_count() > stream_.size()) return kTruncatedPicture;
     for (i64 number = 0; number < tile_count(); ++number) {
       const Rect tile = tile_at(number);
-      for (int r = 0; r <= levels_; ++r) packets += precinct_count(tile, r) * count_ * layers_;
+      for (int r = 0; r <= levels_; ++r)  // no more precincts than the products have room for
+        packets += at_most(precinct_count(tile, r), stream_.size() + 1) * count_ * layers_;
       if (packets > stream_.size()) return kTruncatedPicture;
       Counts counts;
       for_groups(tile, [&](int, const Rect& blocks, const Rect&) {

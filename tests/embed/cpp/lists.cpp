@@ -1,7 +1,9 @@
 // Sequences, optionals and maps from C++: joined = the elements of the sequence s, one after the other, same = s; row =
 // the values of the map m for 5 and 7, maps = [{1: .., 2: ..}] of that; has and kept: of the optional o.
 #include <cameo/cameo.hpp>
+#include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -12,6 +14,38 @@ using Floats = std::vector<float>;
 
 void require(bool condition, const char* what) {
   if (!condition) throw std::runtime_error(std::string("not so: ") + what);
+}
+
+void require_refused(const char* sentence, const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const cameo::Error& e) {
+    if (e.code == CAMEO_INVALID_ARGUMENT && std::string(e.what()).find(sentence) != std::string::npos) return;
+    throw std::runtime_error("refused with " + std::to_string(e.code) + ": " + e.what());
+  }
+  throw std::runtime_error(std::string("was not refused: ") + sentence);
+}
+
+// Elements whose size is more than a number of 64 bits holds.
+void check_sizes(cameo::Context& context, const cameo::Input& m) {
+  float one = 1;
+  for (const int64_t dim : {int64_t{1} << 62, int64_t{1} << 40, INT64_MAX})
+    require_refused("larger than any tensor",
+                    [&] { context.run({cameo::Input::list({cameo::Input(&one, {dim})}), m, cameo::Input::list({})}); });
+}
+
+// What a run hands out is the context's, which the next run fills anew.
+void check_own_memory(cameo::Context& context, const Floats& a, const cameo::Input& m) {
+  const cameo::Input s = cameo::Input::list({a, a}), none = cameo::Input::list({});
+  const auto first = [&] { return cameo::Input(context.run({s, m, none}).at(1).items().at(0).raw()); };
+  require_refused("input 0 `s`: what the run before handed out; copy it",
+                  [&] { context.run({cameo::Input::list({a, first()}), m, none}); });
+  require_refused("input 2 `o`: what the run before handed out; copy it",
+                  [&] { context.run({s, m, cameo::Input::list({first()})}); });
+  const cameo::Tensor joined = context.run({s, m, none}).at(0);  // lists are copied before anything is written
+  const Floats before = joined.to_vector<float>();
+  const auto& out = context.run({cameo::Input::list({joined.raw(), a}), m, none});
+  require(out.at(1).items().at(0).to_vector<float>() == before, "a tensor of the run before in a list");
 }
 
 void check(const cameo::Model& model) {
@@ -34,10 +68,13 @@ void check(const cameo::Model& model) {
     require(out.at(4).data<bool>()[0] == given, "has");
     require(out.at(5).items().size() == (given ? 1u : 0u), "kept");
   }
-  try {
-    context.run({a, m, s});
-  } catch (const cameo::Error& e) { return require(e.code == CAMEO_INVALID_ARGUMENT, "why it is refused"); }
-  require(false, "a tensor is no sequence");
+  require_refused("the model declares sequence(f32[?])", [&] { context.run({a, m, s}); });
+  require_refused("input 0 has a list where the model declares f32[?]",
+                  [&] { context.run({cameo::Input::list({cameo::Input::list({a})}), m, s}); });
+  require_refused("input 1 has a list where the model declares i64[?]",
+                  [&] { context.run({s, cameo::Input::list({cameo::Input::list({keys}), values}), s}); });
+  check_sizes(context, m);
+  check_own_memory(context, a, m);
 }
 
 }  // namespace

@@ -42,6 +42,10 @@ void check_runs(cameo::Context& context) {
   require(flat == std::vector<float>{1, 5, 9, 17, 25, 37}, "three rows of 2, into the caller's memory");
   context.run({{x.data(), {3, 2}}, {b.data(), 2}}, {{flat.data(), {3, 2}}, {}});
   require(flat[5] == 37, "with a shape");
+  require(context.output(0).shape() == Shape{3, 2} && context.output(0).to_vector<float>() == flat, "what came there");
+  cameo::Context moved(std::move(context));
+  require(moved.output(0).shape() == Shape{3, 2}, "and stays in the context");
+  context = std::move(moved);
   require(context.output_shapes({{x.data(), {3, 1}}, {b.data(), 1}}) == std::vector<Shape>{{3, 1}, {3}},
           "without a run");
   using Runs = std::vector<std::pair<std::string, uint64_t>>;
@@ -56,6 +60,8 @@ void check_refusals(cameo::Context& context) {
                   [&] { context.run({{x, {8, 5}}, b}); });
   require_refused("input 1 `b` has 5 in dim 0 (n), but input 0 `x` has 4",
                   [&] { context.run({{x.data(), {2, 4}}, b}); });
+  require_refused("output 0 `y` overlaps input 0 `x`; give it a copy, or bind a state",
+                  [&] { context.run({context.run({{x.data(), {4, 5}}, b}).at(0).raw(), b}); });
   require_refused("output 1 `flat` has 7 in dim 0, which is 10 in this run",
                   [&] { context.run({{x.data(), {2, 5}}, b}, {{}, wrong}); });
 }

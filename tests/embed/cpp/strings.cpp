@@ -29,6 +29,7 @@ void check(const cameo::Model& model) {
     require(out.at(3).items().at(1).strings() == out.at(0).strings(), "the second of both");
     const bool* is_b = out.at(1).data<bool>();
     require(!is_b[0] && is_b[1] && !is_b[2], "is_b");
+    require(out.at(1).to_vector<bool>() == std::vector<bool>{false, true, false}, "a vector of bools");
   }
   require(context.run({{s, {3}}, m}).at(0).shape() == std::vector<int64_t>{3}, "the shape of joined");
   try {

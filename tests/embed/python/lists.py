@@ -38,6 +38,11 @@ def main(library):
     refused("float32", lambda: model([np.zeros(2)], {}, None))
     refused("has the shape", lambda: model([np.zeros((2, 2), np.float32)], {}, None))
     refused("takes a dict", lambda: model(s, [1], None))
+    refused("takes a list", lambda: model(1, {}, None))
+    for given in ({1.5: 2}, {"a": 1}, {"7": 1}, {2 ** 63: 1}, {(1, 2): 3}, {7: "0.5"}, {7: [1, 2]}, {7: None}):
+        refused("input `", lambda: model(s, given, None))
+    big = {2 ** 53 + 1: 1, 7.0: 0.5}
+    assert model.run({"s": s, "m": big})["row"].tolist() == [[0, 0.5]]
     refused("no value for input `s`", lambda: model.run({"m": {}}))
     refused("not written into memory", lambda: model.run({"s": s, "m": {}}, out={"same": pair}))
     refused("index 0 is outside", lambda: model([], {}, None))  # nothing to join

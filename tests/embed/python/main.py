@@ -86,8 +86,10 @@ def check_conversions():
     assert of([float("nan"), 1.00390625, 1.01171875], np.uint16, 4).tolist() == [0x7fc0, 0x3f80, 0x3f82], "to nearest even"
     assert of([1, 0, True], np.bool_).tolist() == [True, False, True]
     assert of([255, 0, 1], np.uint8).tolist() == [255, 0, 1]
+    assert of([2 ** 53 + 1, 1.0, 2 ** 63 - 1], np.int64).tolist() == [2 ** 53 + 1, 1, 2 ** 63 - 1]
+    assert of([2 ** 63 + 1, 1, 0], np.uint64).tolist() == [2 ** 63 + 1, 1, 0]
     for values, t in (([256, 0, 0], np.uint8), ([-1, 0, 0], np.uint64), ([1.5, 0, 0], np.int64), ([2, 0, 0], np.bool_),
-                      ([float("nan"), 0, 0], np.int32)):
+                      ([float("nan"), 0, 0], np.int32), ([1.0, 2 ** 63, 0], np.int64), ([float("inf"), 0, 0], np.uint64)):
         refused(3, "numbers that %s has not" % np.dtype(t), lambda: of(values, t))
 
 

@@ -32,6 +32,9 @@ def main(library):
     assert list(model.run({"s": ["b"], "m": {}}, outputs=["is_b"])) == ["is_b"]
     refused("it takes str", lambda: model([1.5], {}))
     refused("it takes str", lambda: model(["a"], {1: 2}))
+    for wrong in (["\ud800"], np.array(["\ud800"], object)):
+        refused("input `s`: ", lambda: model(wrong, {}))
+    refused("surrogates", lambda: model(["a"], {"\ud800": 2}))
     refused("the model declares (None,)", lambda: model([["a"], ["b"]], {}))
     many = ["text %d" % i for i in range(10000)]
     assert model(many, {})[0].tolist() == [t + "!" for t in many]

@@ -49,6 +49,15 @@ const unsigned char kPng[] = {137, 80,  78, 71,  13,  10,  26,  10,  0,   0,   0
                               68,  65,  84, 120, 156, 99,  248, 207, 192, 192, 0,   194, 12,  255, 129, 0,  0,  31, 238,
                               5,   251, 11, 217, 104, 139, 0,   0,   0,   0,   73,  69,  78,  68,  174, 66, 96, 130};
 
+std::string npy_of(const std::string& shape, const char* fortran, const std::string& data = "",
+                   const char* descr = "<f4") {
+  std::string head =
+      std::string("{'descr': '") + descr + "', 'fortran_order': " + fortran + ", 'shape': " + shape + ", }";
+  head += std::string((64 - (head.size() + 11) % 64) % 64, ' ') + '\n';
+  const char length[] = {static_cast<char>(head.size() & 255), static_cast<char>(head.size() >> 8)};
+  return std::string("\x93NUMPY\x01\x00", 8) + std::string(length, 2) + head + data;
+}
+
 TEST_F(Formats, NpyTurnsByteOrderAndFortranOrder) {
   Array array;
   const std::string file = bytes_of(kBig);
@@ -174,6 +183,38 @@ TEST_F(Formats, NpyRefusesNumbersThatATypeDoesNotHold) {
   take_type(kI4, &array);
   EXPECT_FALSE(read_npy(tool, text.slice(), "x", &array));
   EXPECT_EQ(std::string(tool.message), "x holds numbers that i4 does not");
+}
+
+TEST_F(Formats, NpyOfMlDtypesAloneLeavesTheSignOut) {
+  for (const auto& [descr, numbers_of_nine] :
+       std::vector<std::pair<const char*, std::vector<double>>>{{"|V1", {-7}}, {"|i1", {}}}) {
+    Tool fresh;
+    Array array;
+    const std::string file = npy_of("(1,)", "False", "\x09", descr);
+    ASSERT_TRUE(declare_npy(fresh, slice_of(file), "x", &array)) << fresh.message;
+    take_type(kI4, &array);
+    EXPECT_EQ(read_npy(fresh, slice_of(file), "x", &array), !numbers_of_nine.empty()) << descr;
+    if (!numbers_of_nine.empty()) { EXPECT_EQ(numbers(array), numbers_of_nine); }
+  }
+}
+
+TEST_F(Formats, NpyRefusesStringsOfAWidthThatOverflows) {
+  for (const char* descr : {"<U4611686018427387904", "<U4294967296", "|S4294967296", "<U-1"}) {
+    Tool fresh;
+    Array array;
+    const std::string file = npy_of("(2,)", "False", std::string(64, 'x'), descr);
+    EXPECT_FALSE(load_npy(fresh, slice_of(file), "x", &array)) << descr;
+    EXPECT_EQ(fresh.code, kBadData);
+    EXPECT_EQ(std::string(fresh.message),
+              std::string("x holds elements of a type that is not read here: '") + descr + "'");
+  }
+}
+
+TEST_F(Formats, NpyOfPython2HasLongDims) {
+  Array array;
+  ASSERT_TRUE(load_npy(tool, slice_of(npy_of("(2L, 1L)", "False", std::string(8, '\0'))), "x", &array)) << tool.message;
+  EXPECT_STREQ(array.type().text, "f32[2,1]");
+  EXPECT_FALSE(load_npy(tool, slice_of(npy_of("(L2, 1)", "False", std::string(8, '\0'))), "x", &array));
 }
 
 TEST_F(Formats, NpyScalarsAndEmptyOnes) {
@@ -305,6 +346,7 @@ TEST_F(Formats, TensorProtosThatLie) {
       {std::string("\x08\xff\xff\xff\xff\x07\x10\x01\x22\x00", 10), "cut short"},
       {std::string("\x08\x02\x10\x01\x4a\x04\x00\x00\x00\x00", 10), "needs 8 bytes, its raw data has 4"},
       {std::string("\x08\x01\x10\x01\x70\x01", 6), "another file"},
+      {std::string("\x0a\x02\x01\x81\x10\x01\x4a\x04\x00\x00\x00\x00", 12), "cut short"},  // in packed dims
       {"version https://git-lfs.github.com/spec/v1", "is not a TensorProto"}};
   for (const auto& [file, message] : cases) {
     Tool fresh;
@@ -363,13 +405,6 @@ TEST_F(Formats, PngRoundTrip) {
 }
 
 // ---- files that claim more than the model takes ----
-
-std::string npy_of(const std::string& shape, const char* fortran, const std::string& data = "") {
-  std::string head = std::string("{'descr': '<f4', 'fortran_order': ") + fortran + ", 'shape': " + shape + ", }";
-  head += std::string((64 - (head.size() + 11) % 64) % 64, ' ') + '\n';
-  const char length[] = {static_cast<char>(head.size() & 255), static_cast<char>(head.size() >> 8)};
-  return std::string("\x93NUMPY\x01\x00", 8) + std::string(length, 2) + head + data;
-}
 
 std::string big_endian(uint32_t value) {
   return {static_cast<char>(value >> 24), static_cast<char>(value >> 16), static_cast<char>(value >> 8),

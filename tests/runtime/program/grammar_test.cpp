@@ -63,6 +63,39 @@ TEST_F(Grammar, Literals) {
   EXPECT_EQ(refusal("gray=2x2xf33=[1,2,3,4]"), "`2x2xf33` is not a type like `2x2xf32`");
 }
 
+TEST_F(Grammar, IntegersOfEachType) {
+  const auto read = [&](uint32_t dtype, const char* text) {
+    const Io io = {.name = "x", .dtype = dtype, .rank = 0};
+    Tool fresh;
+    Array array;
+    fresh.program = tool.program;
+    return read_literal(fresh, io, text, &array) ? std::to_string(integer_at(dtype, array.data, 0)) : "refused";
+  };
+  EXPECT_EQ(read(kU64, "18446744073709551615"), "-1") << "its bits";
+  EXPECT_EQ(read(kU64, "9223372036854775808"), std::to_string(INT64_MIN));
+  EXPECT_EQ(read(kU64, "7"), "7");
+  for (const char* wrong : {"-1", "18446744073709551616", "", "1.5"}) EXPECT_EQ(read(kU64, wrong), "refused") << wrong;
+  EXPECT_EQ(read(kI64, "-9223372036854775808"), std::to_string(INT64_MIN));
+  EXPECT_EQ(read(kI64, "9223372036854775808"), "refused");
+  EXPECT_EQ(read(kBool, "1"), "1");
+  for (const char* wrong : {"7", "-1", "256"}) EXPECT_EQ(read(kBool, wrong), "refused") << wrong;
+}
+
+TEST_F(Grammar, StringsMayHoldEquals) {
+  const int64_t two[] = {2};
+  const Io io = {.name = "s", .kind = CAMEO_KIND_STRINGS, .dtype = kString, .rank = 1, .dims = two};
+  const auto texts = [&](const char* text) {
+    Array array;
+    tool.code = 0, tool.message = "";
+    if (!read_literal(tool, io, text, &array)) return std::string(tool.message);
+    return string_of(array.texts()[0]) + "|" + string_of(array.texts()[1]);
+  };
+  EXPECT_EQ(texts("[\"a=b\",\"=\"]"), "a=b|=");
+  EXPECT_EQ(texts("[a=b,c]"), "a=b|c");
+  EXPECT_EQ(texts("2xstr=[a=b,2xf32=]"), "a=b|2xf32=");
+  EXPECT_EQ(texts("2xf32=[a,b]"), "`s`: the model takes str[2], `2xf32=[a,b]` holds f32[2]");
+}
+
 TEST_F(Grammar, Generators) {
   EXPECT_EQ(numbers(input("gray=zeros", 6)), v({0, 0, 0, 0}));
   EXPECT_EQ(numbers(input("halfs=ones", 2)), v({1, 1, 1}));

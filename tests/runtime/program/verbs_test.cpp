@@ -4,6 +4,27 @@
 
 #include "tests/runtime/program/fixture.h"
 
+namespace programs {
+
+// One step, in which the first run is interrupted when nothing asks any more whether it is cancelled.
+int interrupted_runs = 0;
+void interrupt_kernel(const Call&) {
+  if (!interrupted_runs++) raise(SIGINT);
+}
+const Row kInterruptRows[] = {{.kind = RowKind::Kernel}, {.kind = RowKind::End}};
+const rt::Kernel kInterruptKernels[] = {interrupt_kernel};
+constexpr Schedule kInterruptSchedule = {.rows = kInterruptRows, .row_count = 2, .base_count = 2};
+const rt::Image kInterruptImages[] = {{"baseline", 0, kInterruptKernels, &kInterruptSchedule}};
+extern const Program kInterrupt;
+const Program kInterrupt = {.name = "interrupt",
+                            .manifest = "{}",
+                            .manifest_bytes = 2,
+                            .images = kInterruptImages,
+                            .image_count = 1,
+                            .threads = 1};
+
+}  // namespace programs
+
 namespace rt::program {
 namespace {
 
@@ -11,6 +32,7 @@ using Verbs = ProgramTest<programs::kLinear>;
 using Pick = ProgramTest<programs::kPick>;
 using Endless = ProgramTest<programs::kEndless>;
 using Loops = ProgramTest<programs::kLoop>;
+using Interrupt = ProgramTest<programs::kInterrupt>;
 
 const char kInput[] = "x=[[1,2,3],[-1,0,1]]";
 
@@ -106,6 +128,28 @@ TEST_F(Verbs, RunWritesFilesThatItCanRead) {
   EXPECT_EQ(picture.width, 4);
   EXPECT_EQ(picture.pixels[0], 11);  // 10.5, rounded
   for (const auto& entry : std::filesystem::directory_iterator(folder)) EXPECT_FALSE(has(entry.path(), "partial"));
+}
+
+TEST_F(Verbs, RunWritesThroughLinks) {
+  file("real.npy", "old");
+  std::filesystem::create_symlink("real.npy", path("link.npy"));
+  ASSERT_EQ(call({"run", "-i", kInput, "-o", "y=@" + path("link.npy")}).code, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(path("link.npy")));
+  EXPECT_TRUE(has(read("real.npy"), "NUMPY"));
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) EXPECT_FALSE(has(entry.path(), "partial"));
+}
+
+TEST_F(Verbs, RunWritesToStdoutWhereItIsAFile) {
+  if (!std::filesystem::is_symlink("/dev/stdout")) GTEST_SKIP() << "there is no link of that name";
+  const auto target = std::filesystem::read_symlink("/dev/stdout");
+  const Result r = call({"run", "-i", kInput, "-o", "1=raw:/dev/stdout", "-o", "1=raw:/dev/stdout"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  const std::string sum("\x15\0\0\0\0\0\0\0", 8);
+  EXPECT_EQ(r.out, sum + sum);
+  if (std::filesystem::is_symlink("/dev/stdout")) return;
+  ADD_FAILURE() << "/dev/stdout was replaced";
+  std::filesystem::remove("/dev/stdout");
+  std::filesystem::create_symlink(target, "/dev/stdout");
 }
 
 TEST_F(Verbs, RunLeavesNothingBehindWhereItCannotWrite) {
@@ -332,6 +376,14 @@ TEST_F(Loops, QuotesWhatAShellWouldEat) {
   EXPECT_TRUE(has(call({}).out, "  ./m.so run -i n=zeros -i x=rand -i limit=rand\n"));
   const Result r = call({"run", "-i", "n=2", "-i", "x=[1,2,3,4]", "-i", "limit=1e9", "-o", "y=text"});
   EXPECT_EQ(r.out, "# y f32[4]\n13 17 21 25\n") << r.err;
+}
+
+TEST_F(Interrupt, BetweenTwoStepsIsNotLost) {
+  programs::interrupted_runs = 0;
+  const Result r = call({"run", "--steps", "5"});
+  EXPECT_EQ(r.code, 130);
+  EXPECT_EQ(r.err, "error: cancelled\n");
+  EXPECT_EQ(programs::interrupted_runs, 1);
 }
 
 TEST_F(Endless, AnInterruptEndsARun) {

@@ -98,6 +98,17 @@ TEST(Pictures, ThatAreDamagedEndInASentenceOrInPixels) {
   }
 }
 
+// 2^48 precincts, four components and 16,384 layers: 2^64 packets.
+TEST(Pictures, OfMorePacketsThanBytesAreRefused) {
+  const std::string side("\x01\0\0\0", 4), zero(4, '\0'), component("\x07\x01\x01", 3);
+  std::string file("\xff\x4f\xff\x51\0\x32\0\0", 8);
+  file += side + side + zero + zero + side + side + zero + zero + std::string("\0\x04", 2);
+  file += component + component + component + component;
+  file += std::string("\xff\x52\0\x0d\x01\0\x40\0\0\0\x04\x04\0\x01\0", 15);
+  file += std::string("\xff\x5c\0\x04\x20\x40\xff\x90\0\x0a\0\0\0\0\0\0\0\x01\xff\x93\xff\xd9", 22);
+  EXPECT_EQ(decoded(file).wrong, rt::kTruncatedPicture);
+}
+
 TEST(Pictures, ThatAreNotDecodedSaySo) {
   EXPECT_EQ(decoded("GIF89a").wrong, "the data is a GIF, which ONNX does not have");
   EXPECT_EQ(decoded(std::string("RIFF\x20\0\0\0WEBPVP8L\x10\0\0\0", 20)).wrong,
