@@ -342,8 +342,10 @@ class ProgramPrinter {
     for (const Bucket& b : module_.plans[0].buckets) {
       std::string sizes;
       for (size_t i = 0; i < parts_.table.symbols(); ++i) {
-        const auto size = b.sizes.find(std::string(symbol_name(parts_.table.sizes()[i])));
-        sizes += fmt::format("{}{}", i ? ", " : "", size == b.sizes.end() ? -1 : size->second);
+        const Expr symbol = parts_.table.sizes()[i];
+        const auto size = b.sizes.find(std::string(symbol_name(symbol)));
+        const bool is_none = std::ranges::find(b.without_room, symbol) != b.without_room.end();
+        sizes += fmt::format("{}{}", i ? ", " : "", is_none ? 0 : size == b.sizes.end() ? -1 : size->second);
       }
       w_.line(fmt::format("const int64_t bucket{}_sizes[] = {{{}}};", buckets.size(), sizes));
       buckets.add(fmt::format("{{{}, bucket{}_sizes}}", string_literal(to_string(b.sizes)), buckets.size()));

@@ -124,6 +124,8 @@ cameo_status run_case(cameo_context* context, const Golden& golden, cameo_value*
     } else if (has_dims(io, dims)) {
       c = compare_output(io, golden.outputs[i], tolerances, out[i]);
     } else {
+      const cameo_check check = check_of({}, golden.name, i);
+      if (report.call) report.call(report.user, &check);
       return fail(error, CAMEO_MISMATCH, static_cast<int32_t>(i), -1, "case %s: output %u %s has other dims: %s",
                   Quoted(golden.name).text, i, Quoted(program.outputs[i].name).text,
                   TypeText(io.dtype, io.rank, io.dims).text);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "optimizer/lower/lower_kernel.h"
 #include "optimizer/plan/kernel_table.h"
 
 namespace cameo {
@@ -33,6 +34,53 @@ std::vector<uint32_t> take_kernels(Plan& plan, std::vector<Kernel> kernels) {
   return numbers;
 }
 
+using Names = std::map<std::string, Expr>;
+
+/// The plan's symbols in place of the bucket's, which have other bounds: the table of sizes has one place for each.
+/// What a run learns has one name in both, rooms belong to the same input and output.
+Names symbols_of(const Plan& plan, const Plan& made, std::vector<Expr>& without_room) {
+  Names names;
+  for (Expr learned : learned_symbols(plan)) names.emplace(symbol_name(learned), learned);
+  for (const Append& a : plan.appends) {
+    const auto is_same = [&](const Append& other) { return other.input == a.input && other.output == a.output; };
+    const auto same = std::ranges::find_if(made.appends, is_same);
+    if (same == made.appends.end()) {
+      without_room.insert(without_room.end(), {a.input_room, a.output_room});
+      continue;
+    }
+    names.insert_or_assign(std::string(symbol_name(same->input_room)), a.input_room);
+    names.insert_or_assign(std::string(symbol_name(same->output_room)), a.output_room);
+  }
+  return names;
+}
+
+void rename_symbols(Plan& plan, const Names& names) {
+  const SymbolBinding binding = [&](Expr symbol) {
+    const auto at = names.find(std::string(symbol_name(symbol)));
+    return at == names.end() ? symbol : at->second;
+  };
+  const auto bind = [&](Expr& e) {
+    if (e) e = bind_symbols(e, binding);
+  };
+  const auto bind_dim = [&](Dim& d) { d = Dim(bind_symbols(d.extent(), binding)); };
+  for (Kernel& k : plan.kernels) {
+    each_expression(k, bind);
+    bind_dim(k.scratch_bytes);
+    for (Layout& l : k.layouts) {
+      std::ranges::for_each(l.pitch, bind_dim);
+      bind_dim(l.elements);
+    }
+    if (k.node) k.node = std::make_shared<const Graph>(bind_dims(*k.node, binding));
+  }
+  for (Step& s : plan.steps) {
+    bind(s.size);
+    std::ranges::for_each(s.elements, bind);
+  }
+  for (Block& block : plan.blocks) bind(block.bytes);
+  for (Buffer& buffer : plan.buffers) bind(buffer.size);
+  bind_dim(plan.scratch_bytes);
+}
+
 }  // namespace
 
 Plan plan_of_bucket(const Plan& plan, const Bucket& bucket) {
@@ -43,13 +91,15 @@ Plan plan_of_bucket(const Plan& plan, const Bucket& bucket) {
 }
 
 void add_bucket(Plan& plan, Plan made, DimBinding sizes) {
+  std::vector<Expr> without_room;
+  rename_symbols(made, symbols_of(plan, made, without_room));
   const std::vector<uint32_t> numbers = take_kernels(plan, std::move(made.kernels));
   for (Step& s : made.steps)
     if (s.kind == StepKind::Kernel) s.kernel = numbers[s.kernel];
   for (Claim& claim : made.claims)
     if (std::ranges::find(plan.claims, claim.problem, &Claim::problem) == plan.claims.end())
       plan.claims.push_back(std::move(claim));
-  plan.buckets.push_back({std::move(static_cast<Schedule&>(made)), std::move(sizes)});
+  plan.buckets.push_back({std::move(static_cast<Schedule&>(made)), std::move(sizes), std::move(without_room)});
 }
 
 }  // namespace cameo

@@ -30,7 +30,7 @@ std::vector<int64_t> put_blocks_into_arena(Plan& plan) {
 
 bool runs_at(const Plan& plan, const DimBinding& sizes) {
   return std::ranges::none_of(plan.requirements, [&](const Requirement& r) {
-    return !r.since && simplify_index(bind_symbols(r.condition, sizes)).is_const(0);
+    return simplify_index(bind_symbols(r.condition, sizes)).is_const(0);
   });
 }
 

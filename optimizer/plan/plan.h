@@ -210,6 +210,7 @@ size_t waits_for(Expr size, const std::vector<Expr>& learned);
 /// The schedule of runs at these sizes, made as if there were no others; what it does not name keeps its range.
 struct Bucket : Schedule {
   DimBinding sizes;
+  std::vector<Expr> without_room;  // rooms of the plan's appends that it does not know: a run has none there
 };
 
 struct Plan : Schedule {
