@@ -47,6 +47,37 @@ TEST_F(Buckets, EachHasAGoldenCase) {
   EXPECT_TRUE(has(e.out, "in 4 cases passed"));
 }
 
+TEST_F(Buckets, LearnWhatTheirOutputsAre) {
+  using namespace onnx_text;
+  GraphText g;
+  g.inputs = {value("x", 1, {"n"})};
+  g.outputs = {value("places")};
+  g.nodes = {node("NonZero", {"x"}, {"places"})};
+  const std::string model = write("places.onnx", onnx_text::model(g));
+  ASSERT_EQ(cameo({"build", model, "-o", "p.so", "--dim=n=1..20", "--bucket=n=4", "--golden=random:1"}).code, 0);
+  EXPECT_TRUE(has(run(path("p.so"), {"run", "-i", "[1,0,1,1]"}).out, "places  i64[1,3]"));
+  EXPECT_TRUE(has(run(path("p.so"), {"run", "-i", "[1,0,1,1,1]"}).out, "places  i64[1,4]"));
+  const Ended golden = run(path("p.so"), {"test"});
+  EXPECT_EQ(golden.code, 0) << golden.out;
+  EXPECT_TRUE(has(golden.out, "places i64[1,4]"));
+}
+
+TEST_F(Buckets, AppendToStatesInPlace) {
+  using namespace onnx_text;
+  GraphText g;
+  g.inputs = {value("past", 1, {"p", 8}), value("x", 1, {"n", 8})};
+  g.outputs = {value("present", 1, {"m", 8})};
+  g.nodes = {node("Concat", {"past", "x"}, {"present"}, {attr("axis", int64_t{0})})};
+  const std::string model = write("growing.onnx", onnx_text::model(g));
+  for (const char* bucket : {"--bucket=n=2", "--bucket=n=12", "--bucket=p=4,n=2"}) {
+    ASSERT_EQ(cameo({"build", model, "-o", "g.so", "--dim=p=0..60", "--dim=n=1..20", bucket}).code, 0) << bucket;
+    const Ended e = run(path("g.so"), {"run", "--state", "present=past", "--steps", "5", "-i",
+                                       "x=[[0,1,2,3,4,5,6,7],[8,9,10,11,12,13,14,15]]", "-o", "present=stats"});
+    EXPECT_EQ(e.code, 0) << e.err;
+    EXPECT_TRUE(has(e.out, "f32[10,8]  min 0  mean 7.5  max 15")) << bucket;
+  }
+}
+
 TEST_F(Buckets, AreSaidByInspectBenchAndProfile) {
   ASSERT_EQ(build({"--bucket=n=4,16"}).code, 0) << "a dim that nothing binds is open";
   const Ended text = run(path("a.so"), {"inspect"});

@@ -229,6 +229,34 @@ TEST(LearnedSizes, AreThoseOfWhatALoopStacks) {
   EXPECT_THROW((void)interpret(g, of(6)), CompileError);  // the last round has one element
 }
 
+TEST(LearnedSizes, ThatABodyDoesNotTakeAreNoFaultWhereItDoesNotRun) {
+  const Dim n(symbol("n", {0, 9}));
+  Build pairs, whole;
+  const ValueId p = pairs.input("x", Type(DType::f32, {n})), w = whole.input("x", Type(DType::f32, {n}));
+  const auto branch = [](Build& b, ValueId y) { return std::make_shared<const Graph>(b.finish({{"", y}})); };
+  const auto even = branch(pairs, pairs.reduce("ReduceSum", pairs.op("Reshape", {p, pairs.ints({2, -1})}), {0}, false));
+  const auto any = branch(whole, whole.op("Neg", {w}));
+  Build b;
+  const ValueId x = b.input("x", Type(DType::f32, {n})), wanted = b.input("wanted", Type(DType::b1, {}));
+  const auto y = b.graph().add(get_operator("If"), {wanted, x}, {}, {}, 0, 1, {even, any});
+  const Graph g = b.finish({{"y", y[0]}});
+  const auto of = [](int64_t size, bool wanted) {
+    Tensor flag(DType::b1, {});
+    flag.set_int(0, wanted);
+    return std::vector{scrambled(DType::f32, {size}, 5), flag};
+  };
+  EXPECT_EQ(runs(g, {of(4, true), of(3, false), of(8, true), of(5, false)}), "");
+  EXPECT_THROW((void)interpret(g, of(3, true)), CompileError);
+  EXPECT_NE(with_artifact(g,
+                          [&](const LoadedArtifact& artifact) -> std::string {
+                            try {
+                              artifact.run(of(3, true));
+                              return "";
+                            } catch (const std::runtime_error& e) { return e.what(); }
+                          }),
+            "");
+}
+
 TEST(LearnedSizes, AreThoseOfNoRounds) {
   const Graph g = places_of_rounds();
   const auto of = [](int64_t rounds) { return std::vector{scrambled(DType::f32, {6}, 5), whole_number(rounds)}; };
@@ -397,6 +425,13 @@ TEST(LearnedSizes, OfGoldenCasesAreExpectedToo) {
   };
   EXPECT_EQ(with_artifact(g, selftest, goldens), "");
   EXPECT_EQ(with_artifact(g, selftest, wrong), "case `nine`: output 0 `rows` has other dims: i64[0,2]");
+  const auto failed = [](const LoadedArtifact& artifact) -> std::string {
+    int count = 0;
+    const auto report = [](void* user, const cameo_check* check) { *static_cast<int*>(user) += !check->passed; };
+    artifact.api().selftest(nullptr, report, &count, nullptr);
+    return fmt::format("{}", count);
+  };
+  EXPECT_EQ(with_artifact(g, failed, wrong), "1") << "what has other dims is reported";
 }
 
 }  // namespace
