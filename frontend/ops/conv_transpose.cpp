@@ -23,8 +23,8 @@ std::vector<int64_t> taps(const NodeView& n) {
   return kernel;
 }
 
-/// Takes `total` elements off a whole output, the odd one at the end for SAME_UPPER and else at the beginning. Where the
-/// output is to be larger than a whole one, zeros stand behind it, as ONNX Runtime and TensorFlow have it; by the
+/// Takes `total` elements off a whole output, the odd one at the end for SAME_UPPER and else at the beginning. Where
+/// the output is to be larger than a whole one, zeros stand behind it, as ONNX Runtime and TensorFlow have it; by the
 /// letter of ONNX half of them would stand in front.
 void crop(WindowAxis& w, Expr total, bool upper) {
   Expr half = floor_div(total, integer(2));
