@@ -6,8 +6,8 @@ namespace {
 
 int joined_rank(const NodeView& n) { return tensor_of(n, 0).rank() + static_cast<int>(n.attr_int("new_axis")); }
 
-/// Numbers of the kernel: the rank, the axis, whether it is new, the largest extent that shapes are proven with, and the
-/// dims of no elements, where there are such.
+/// Numbers of the kernel: the rank, the axis, whether it is new, the largest extent that shapes are proven with, and
+/// the dims of no elements, where there are such.
 Meaning joined_dims(const MeaningView& n) {
   const int rank = joined_rank(n);
   std::vector<Expr> numbers{integer(rank), integer(n.attr_int("axis")), integer(n.attr_int("new_axis")),
@@ -21,8 +21,7 @@ std::vector<Tensor> joined_dims_reference(const MeaningView& n, std::span<const 
   const std::vector<Tensor>& items = in[0].items();
   const auto axis = static_cast<size_t>(n.attr_int("axis"));
   const bool is_new = n.attr_int("new_axis");
-  if (items.empty() && n.has_attr("of_empty"))
-    return {Tensor::i64({joined_rank(n)}, n.attr_ints("of_empty"))};
+  if (items.empty() && n.has_attr("of_empty")) return {Tensor::i64({joined_rank(n)}, n.attr_ints("of_empty"))};
   if (items.empty()) throw CompileError(Code::E0304, "a list without elements has nothing to join");
   std::vector<int64_t> joined;
   for (const Tensor& item : items) {

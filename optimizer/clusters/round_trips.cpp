@@ -26,8 +26,7 @@ std::optional<Whole> whole(Expr e) {
     more = e.arg(1).float_value();
     e = e.arg(0);
   }
-  if (e.op() != Op::Round || more != std::floor(more) || std::abs(more) > UINT8_MAX)
-    return {};
+  if (e.op() != Op::Round || more != std::floor(more) || std::abs(more) > UINT8_MAX) return {};
   return Whole{e, more};
 }
 

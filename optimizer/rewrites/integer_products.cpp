@@ -346,8 +346,8 @@ class IntegerProducts {
     const auto is_normal = [](double x) { return std::isnormal(static_cast<float>(x)); };
     if (!scale || scale->size() != 1 || scale->dtype() != DType::f32 || scale->get(0) == 1 ||
         !is_normal(scale->get(0)) || !is_normal(1 / scale->get(0)) || into.type(in[0]).dtype != DType::f32 ||
-        !is_of_integers(into, in[0]) ||
-        !rounds_alike(into, in[0], static_cast<float>(scale->get(0))) || !apply("quantize_by_reciprocal", into, n))
+        !is_of_integers(into, in[0]) || !rounds_alike(into, in[0], static_cast<float>(scale->get(0))) ||
+        !apply("quantize_by_reciprocal", into, n))
       return std::nullopt;
     const Maker make{into, n.provenance};
     const float reciprocal = 1 / static_cast<float>(scale->get(0));

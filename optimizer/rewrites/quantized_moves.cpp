@@ -15,8 +15,8 @@ namespace {
 /// How many of its first operands an operator moves elements of; all: -1.
 int moved_operands(const Graph& g, const Node& n) {
   const std::string_view name = n.op->name;
-  constexpr std::string_view kOfFirst[] = {"DepthToSpace", "Expand", "Flatten", "Gather", "Reshape", "Slice", "SpaceToDepth",
-                                           "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze"};
+  constexpr std::string_view kOfFirst[] = {"DepthToSpace", "Expand", "Flatten", "Gather", "Reshape",   "Slice",
+                                           "SpaceToDepth", "Split",  "Squeeze", "Tile",   "Transpose", "Unsqueeze"};
   if (name == "Concat") return -1;
   if (name == "MaxPool") {  // of nothing but padding it is the least number of the type
     const NodeView view(g, n);

@@ -1,7 +1,7 @@
 // MatMulNBits: A times the transpose of B, whose rows are blocks of numbers of few bits, each block with a scale and a
 // zero point (in bits as B's, or of A's type); `g_idx` names for each of the K terms the block whose scale and zero
-// point it has. The sum runs over blocks and the bytes of a block, so that B is read as it is packed; four bytes are one
-// step, whose products do not wait for each other. What a last block has beyond K meets zeros.
+// point it has. The sum runs over blocks and the bytes of a block, so that B is read as it is packed; four bytes are
+// one step, whose products do not wait for each other. What a last block has beyond K meets zeros.
 #include <numeric>
 
 #include "frontend/ops/microsoft/packed_bits.h"

@@ -9,8 +9,7 @@ Composite define_q_linear_softmax(const NodeView& n) {
   Build b(n);
   const Operator& softmax = get_operator("Softmax");
   const int version = version_at(softmax, static_cast<int>(std::clamp<int64_t>(n.attr_int("opset"), 1, 1000)));
-  const ValueId y =
-      b.graph().add(softmax, {dequantized(b, 0, 1, 2)}, {{"axis", n.attr_int("axis")}}, {}, version)[0];
+  const ValueId y = b.graph().add(softmax, {dequantized(b, 0, 1, 2)}, {{"axis", n.attr_int("axis")}}, {}, version)[0];
   return b.outputs({quantized(n, b, y, 3, 4, n.dtype())});
 }
 

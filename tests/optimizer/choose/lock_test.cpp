@@ -98,8 +98,7 @@ TEST(ChoiceLock, ARowWinsOverThePrices) {
 
 TEST(ChoiceLock, RowsTakeThePlaceOfThoseOfTheirProblems) {
   const std::string text = "# mine\nt 1 2x2 nest lanes=1  # as it was\nu 1 2x2 nest lanes=1\n\nt 1 2x2 nest lanes=1\n";
-  const std::string merged =
-      with_rows(text, "t 3 8 nest lanes=4\nt 1 2x2 nest lanes=2  # 3 us\n");
+  const std::string merged = with_rows(text, "t 3 8 nest lanes=4\nt 1 2x2 nest lanes=2  # 3 us\n");
   EXPECT_EQ(merged, "# mine\nt 1 2x2 nest lanes=2  # 3 us\nu 1 2x2 nest lanes=1\n\nt 3 8 nest lanes=4\n");
   const ChoiceLock lock(merged);
   ASSERT_TRUE(lock.find("t", "1 2x2"));
