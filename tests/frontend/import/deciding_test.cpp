@@ -1,4 +1,5 @@
 // Inputs whose elements decide shapes: which ones the importer makes symbols for, and what it says of the others.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "frontend/reference/interpret.h"
@@ -39,6 +40,20 @@ TEST(ImportDeciding, AShapeIsReadOffItsElements) {
     const Tensor y = interpret(r.model.graph, std::vector{floats({2, 3}, {1, 2, 3, 4, 5, 6}), ints(shape)}).rounded[0];
     EXPECT_EQ(y.dims()[0] * y.dims()[1], 6);
   }
+}
+
+TEST(ImportDeciding, ValuesThatAreSharedAreLookedAtOnce) {  // 2^60 paths lead to `shape`
+  std::vector<Bytes> nodes{node("Add", {"shape", "shape"}, {"s0"})};
+  for (int i = 1; i < 60; ++i) {
+    const std::string from = fmt::format("s{}", i - 1);
+    nodes.push_back(node("Add", {from, from}, {fmt::format("s{}", i)}));
+  }
+  nodes.push_back(node("Min", {"s59", "four"}, {"s"}));
+  nodes.push_back(node("Expand", {"x", "s"}, {"y"}));
+  Result r = import(of_nodes(nodes, {value("x", kFloat, {1}), value("shape", kInt64, {1})},
+                             {tensor<int64_t>("four", kInt64, {}, {4})}));
+  EXPECT_EQ(r.codes(), "") << r.text();
+  EXPECT_EQ(symbols_of(r.model, 1), (Names{"shape:0"}));
 }
 
 TEST(ImportDeciding, WhatIsNotNeededIsData) {

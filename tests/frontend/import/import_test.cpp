@@ -83,6 +83,17 @@ TEST(ImportDims, ASumIsTheSymbolWhereNothingElseHasIt) {
   EXPECT_EQ(range_of(extent), (Interval{1, 8}));
 }
 
+TEST(ImportDims, ASizeOfProductsOrSumsAloneStandsAsAWhole) {
+  const auto type = [](const std::vector<AnyDim>& dims, const ImportOptions& options) {
+    const Result r = import(model(relu_graph(dims)), options);
+    return r.text() + to_string(r.model.graph.type(r.model.graph.inputs()[0]).shape[0]);
+  };
+  EXPECT_EQ(type({"2*n", 3}, {.ranges = {{"n", {1, 8}}}}), "2*n");
+  EXPECT_EQ(type({"a + b", 3}, {.ranges = {{"a", {0, 4}}, {"b", {1, 8}}}}), "a + b");
+  EXPECT_EQ(type({"2*n", "n"}, {.ranges = {{"n", {1, 8}}}}), "(n * 2)") << "a run reads n off the other dim";
+  EXPECT_EQ(type({"-1", "-1"}, {.ranges = {{"x[0]", {1, 8}}, {"x[1]", {1, 8}}}}), "x[0]") << "no name";
+}
+
 TEST(ImportDims, RangesThatLeaveNoSizeAreErrors) {
   for (const Interval range : {Interval{3, 1}, Interval{-1, 2}, Interval{1, Wide(kMaxExtent) + 1}})
     EXPECT_EQ(import(model(relu_graph({"n", 3})), {.ranges = {{"n", range}}}).codes(), "E0503");
@@ -287,6 +298,16 @@ TEST(ImportFunctions, OptionalInputsMayBeAbsent) {
   Result r = import(model(GraphText{{node("C", {"x"}, {"y"}, {}, "f")}, {value("x", 1, {1})}, {value("y")}},
                           {opset("", 18), opset("f", 1)}, {clip}));
   ASSERT_EQ(r.text(), "");
+}
+
+TEST(ImportFunctions, AnAbsentInputIsNoOutputOfABody) {
+  GraphText yes{{node("Neg", {"a"}, {"t"})}, {}, {value("t")}}, no{{}, {}, {value("lo")}};
+  Bytes f = function("f", "C", {"a", "c", "lo"}, {"b"}, {},
+                     {node("If", {"c"}, {"b"}, {attr_graph("else_branch", no), attr_graph("then_branch", yes)})});
+  Result r = import(
+      model(GraphText{{node("C", {"x", "c"}, {"y"}, {}, "f")}, {value("x", 1, {1}), value("c", 9, {})}, {value("y")}},
+            {opset("", 18), opset("f", 1)}, {f}));
+  EXPECT_EQ(r.codes(), "E0202");
 }
 
 TEST(ImportFunctions, OptionalInputsMayBeAbsentInBodies) {
