@@ -404,12 +404,12 @@ class ProgramPrinter {
     const std::string text = to_string(condition);
     return text.size() <= most ? text : "";
   }
-  size_t learned_before(const Requirement& r) const {
+  size_t learned_before(const PlanRequirement& r) const {
     return std::max(parts_.table.learned_before(r.condition), r.since ? parts_.table.learned_before(r.since) : 0);
   }
   void print_requirements() {
     for (const Plan& p : module_.plans)
-      for (const Requirement& r : p.requirements)
+      for (const PlanRequirement& r : p.requirements)
         requirements_.add_once({fmt::format("{{{}, {}, {}, {}}}", parts_.table.place_of(condition_as_size(r)),
                                             node_of(r.provenance, "", KernelCost()), learned_before(r),
                                             string_literal(short_text(r.condition)))});

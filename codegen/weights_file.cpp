@@ -64,8 +64,9 @@ void require_weights_place(const fs::path& path) {
   const auto kind = fs::status(path, ignored).type();
   if (kind == fs::file_type::not_found) return;
   if (kind != fs::file_type::regular || !header_in(map_file(path)))
-    require_written({fmt::format("cannot write the weights into `{}`: it is there already, and no file of weights",
-                                 printable(path.string()))});
+    throw CompileError(Code::E0602,
+                       fmt::format("cannot write the weights into `{}`: it is there already, and no file of weights",
+                                   printable(path.string())));
 }
 
 WeightsOutput::WeightsOutput(const Module& m, const WeightsFile& file) : fate_(WeightsFate::Written) {

@@ -81,8 +81,8 @@ void Importer::read_header() {
     report(Code::E0201, fmt::format("the model's IR version is {}; 1 to {} are known", model_.ir_version, kNewestIr));
   opsets_ = read_opsets(proto_.opset_import(), "the model");
   model_.opsets = {opsets_.begin(), opsets_.end()};
-  nodes_left_ = std::max<int64_t>(200'000, 8 * static_cast<int64_t>(proto_.graph().node_size()));
-  nodes_left_ = std::max<int64_t>(nodes_left_, static_cast<int64_t>(proto_.ByteSizeLong()) / 250);
+  const int64_t by_nodes = 8 * int64_t{proto_.graph().node_size()}, by_size = proto_.ByteSizeLong() / 250;
+  nodes_left_ = std::max({int64_t{200'000}, by_nodes, by_size});
 }
 
 // ---- the main graph -----------------------------------------------------------------------------------------------

@@ -19,14 +19,14 @@ Expr number_of(Expr constants) {
   return integer(value, constants.type());
 }
 
+}  // namespace
+
 SymbolBinding numbers(const DimBinding& dims) {
   return [&dims](Expr symbol) {
     auto it = dims.find(std::string(symbol_name(symbol)));
     return it == dims.end() ? symbol : integer(it->second);
   };
 }
-
-}  // namespace
 
 Expr bind_symbols(Expr e, const SymbolBinding& binding) {
   if (!is_symbolic(e)) return e;

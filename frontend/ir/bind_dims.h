@@ -13,6 +13,8 @@ using DimBinding = std::map<std::string, int64_t>;
 using DimBounds = std::map<std::string, Interval>;
 using SymbolBinding = std::function<Expr(Expr symbol)>;
 
+/// The numbers in place of the symbols of these names; others stay. `dims` outlives it.
+SymbolBinding numbers(const DimBinding& dims);
 /// The expression with its symbols replaced; what is made of constants alone then is a number, by way of floating ones
 /// too.
 Expr bind_symbols(Expr e, const SymbolBinding& binding);

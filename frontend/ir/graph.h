@@ -99,8 +99,6 @@ struct Node {
 struct Requirement {
   Expr condition;
   Provenance provenance;
-  Expr since =
-      {};  // of a plan's body: the symbol that a run learns where the body begins, before which it is not asked
 };
 
 /// E0304: the sizes of a run, or the data that they are made of, do not meet it.

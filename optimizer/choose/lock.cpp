@@ -175,9 +175,10 @@ std::string problem_of_row(const std::string& row) {
 
 std::string with_rows(std::string_view text, std::string_view rows) {
   std::map<std::pair<std::string, std::string>, std::string> left;
+  std::vector<std::pair<std::string, std::string>> order;
   std::istringstream added{std::string(rows)};
   for (std::string row; std::getline(added, row);)
-    if (const auto line = read_line(row)) left[{line->target, line->problem}] = row;
+    if (const auto line = read_line(row)) left[order.emplace_back(line->target, line->problem)] = row;
   const auto fresh = left;
   std::string merged;
   std::istringstream lines{std::string(text)};
@@ -188,9 +189,8 @@ std::string with_rows(std::string_view text, std::string_view rows) {
     if (other) merged += other.mapped() + "\n";
     if (!fresh.contains(key)) merged += line + "\n";
   }
-  added = std::istringstream{std::string(rows)};
-  for (std::string row; std::getline(added, row);)
-    if (const auto line = read_line(row); line && left.erase({line->target, line->problem})) merged += row + "\n";
+  for (const auto& key : order)
+    if (const auto row = left.extract(key)) merged += row.mapped() + "\n";
   return merged;
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "optimizer/lower/lower_kernel.h"
+#include "optimizer/plan/bind_plan.h"
 #include "optimizer/plan/kernel_table.h"
 
 namespace cameo {
@@ -59,25 +59,12 @@ void rename_symbols(Plan& plan, const Names& names) {
     const auto at = names.find(std::string(symbol_name(symbol)));
     return at == names.end() ? symbol : at->second;
   };
-  const auto bind = [&](Expr& e) {
-    if (e) e = bind_symbols(e, binding);
-  };
+  const auto bind = [&](Expr& e) { e = bind_symbols(e, binding); };
   const auto bind_dim = [&](Dim& d) { d = Dim(bind_symbols(d.extent(), binding)); };
-  for (Kernel& k : plan.kernels) {
-    each_expression(k, bind);
-    bind_dim(k.scratch_bytes);
-    for (Layout& l : k.layouts) {
-      std::ranges::for_each(l.pitch, bind_dim);
-      bind_dim(l.elements);
-    }
-    if (k.node) k.node = std::make_shared<const Graph>(bind_dims(*k.node, binding));
-  }
-  for (Step& s : plan.steps) {
-    bind(s.size);
-    std::ranges::for_each(s.elements, bind);
-  }
-  for (Block& block : plan.blocks) bind(block.bytes);
-  for (Buffer& buffer : plan.buffers) bind(buffer.size);
+  each_size(plan, bind);
+  bind_nodes(plan, binding);
+  for (Step& s : plan.steps) std::ranges::for_each(s.elements, bind);
+  for (Kernel& k : plan.kernels) bind_dim(k.scratch_bytes);
   bind_dim(plan.scratch_bytes);
 }
 

@@ -28,6 +28,16 @@ std::vector<int64_t> put_blocks_into_arena(Plan& plan) {
 
 }  // namespace
 
+void each_size(Plan& plan, const std::function<void(Expr&)>& f) {
+  const auto where_open = [&](Expr& size) {
+    if (size) f(size);
+  };
+  for (Kernel& k : plan.kernels) each_expression(k, f);
+  for (Step& s : plan.steps) where_open(s.size);
+  for (Buffer& b : plan.buffers) where_open(b.size);
+  for (Block& b : plan.blocks) f(b.bytes);
+}
+
 bool runs_at(const Plan& plan, const DimBinding& sizes) {
   return std::ranges::none_of(plan.requirements, [&](const Requirement& r) {
     return simplify_index(bind_symbols(r.condition, sizes)).is_const(0);
@@ -39,11 +49,8 @@ Plan bind_plan(const Plan& plan, const DimBinding& given) {
   DimBinding sizes = given;
   for (const Append& a : plan.appends)
     for (Expr room : {a.input_room, a.output_room}) sizes.emplace(symbol_name(room), 0);
-  const auto bind = [&](Expr& e) {
-    if (e) e = simplify_index(bind_symbols(e, sizes));
-  };
-  for (Block& block : bound.blocks) bind(block.bytes);
-  for (Buffer& b : bound.buffers) bind(b.size);
+  const auto bind = [&](Expr& e) { e = simplify_index(bind_symbols(e, sizes)); };
+  each_size(bound, bind);
   if (std::ranges::all_of(bound.blocks, [](const Block& block) { return block.bytes.is_const(); })) {
     const std::vector<int64_t> begin = put_blocks_into_arena(bound);
     const auto place = [&](Ref& r) {
@@ -53,7 +60,6 @@ Plan bind_plan(const Plan& plan, const DimBinding& given) {
     for (Tap& t : bound.taps) place(t.at);
   }
   for (Step& s : bound.steps) {
-    bind(s.size);
     if (!s.size || !s.size.is_const()) continue;
     if (s.kind == StepKind::Kernel)
       s.chunks = static_cast<int>(s.size.int_value());
@@ -63,7 +69,6 @@ Plan bind_plan(const Plan& plan, const DimBinding& given) {
   }
   bound.appends.clear();
   for (Requirement& r : bound.requirements) bind(r.condition);
-  for (Kernel& k : bound.kernels) bind_kernel(k, sizes);
   return bound;
 }
 
@@ -71,11 +76,11 @@ void bind_kernel(Kernel& k, const DimBinding& sizes) {
   each_expression(k, [&](Expr& e) { e = simplify_index(bind_symbols(e, sizes)); });
 }
 
-void bind_nodes(Plan& plan, const DimBinding& sizes) {
-  const auto bind = [&](Dim& d) { d = Dim(bind_symbols(d.extent(), sizes)); };
+void bind_nodes(Plan& plan, const SymbolBinding& binding) {
+  const auto bind = [&](Dim& d) { d = Dim(bind_symbols(d.extent(), binding)); };
   for (Kernel& k : plan.kernels) {
-    if (!k.node || sizes.empty()) continue;
-    k.node = std::make_shared<const Graph>(bind_dims(*k.node, sizes));
+    if (!k.node) continue;
+    k.node = std::make_shared<const Graph>(bind_dims(*k.node, binding));
     for (Layout& l : k.layouts) {
       std::ranges::for_each(l.pitch, bind);
       bind(l.elements);
@@ -96,7 +101,7 @@ Module bind_module(const Module& m, const DimBinding& sizes) {
   Module bound = m;
   for (Plan& p : bound.plans) {
     p = bind_plan(p, sizes);
-    bind_nodes(p, sizes);
+    if (!sizes.empty()) bind_nodes(p, numbers(sizes));
   }
   bound.io = bind_interface(std::move(bound.io), sizes);
   return bound;

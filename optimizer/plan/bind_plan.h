@@ -9,11 +9,13 @@ namespace cameo {
 /// Whether what the plan requires of its sizes holds.
 bool runs_at(const Plan& plan, const DimBinding& sizes);
 Plan bind_plan(const Plan& plan, const DimBinding& sizes);
+/// The expressions of its kernels, and the sizes that only a run knows: bytes of blocks and buffers, and of steps.
+void each_size(Plan& plan, const std::function<void(Expr&)>& f);
 /// The expressions of one kernel at these sizes; what it does not name stays.
 void bind_kernel(Kernel& k, const DimBinding& sizes);
 /// Of a plan the nodes of kernels that have one, for runs of the plan: at the largest of open sizes, at which a plan
 /// is verified, no machine holds what they make, and nodes are typed anew.
-void bind_nodes(Plan& plan, const DimBinding& sizes);
+void bind_nodes(Plan& plan, const SymbolBinding& binding);
 /// The module with all of its plans, and its interface, at these sizes.
 Interface bind_interface(Interface io, const DimBinding& sizes);
 Module bind_module(const Module& m, const DimBinding& sizes);

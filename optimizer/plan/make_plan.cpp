@@ -160,11 +160,11 @@ Planner::Frame Planner::open_frame(const Graph& g) {
 void Planner::require_sizes_of(const Graph& g) {
   std::vector<Requirement> fresh;
   for (const Requirement& r : g.requirements()) {
-    const auto is_same = [&](const Requirement& other) { return other.condition == r.condition && !other.since; };
+    const auto is_same = [&](const PlanRequirement& other) { return other.condition == r.condition && !other.since; };
     if (is_known({Dim(r.condition)}, sizes_) && std::ranges::none_of(plan_.requirements, is_same)) fresh.push_back(r);
   }
   const Expr since = &g == root_ ? Expr() : learn_entry(fresh);
-  for (Requirement& r : fresh) plan_.requirements.push_back({r.condition, std::move(r.provenance), since});
+  for (Requirement& r : fresh) plan_.requirements.push_back({std::move(r), since});
 }
 
 /// A body may never run, so what it requires is asked where it begins: a step in front takes a number into the table,

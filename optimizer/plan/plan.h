@@ -213,11 +213,17 @@ struct Bucket : Schedule {
   std::vector<Expr> without_room;  // rooms of the plan's appends that it does not know: a run has none there
 };
 
+/// As a run asks it.
+struct PlanRequirement : Requirement {
+  Expr since =
+      {};  // of a body, which may never run: the symbol that a run learns where it begins; none: from the start
+};
+
 struct Plan : Schedule {
   Target target;
   std::vector<Kernel> kernels;  // of the buckets too
   std::vector<Claim> claims;
-  std::vector<Requirement> requirements;
+  std::vector<PlanRequirement> requirements;
   std::vector<Append> appends;
   std::vector<Bucket> buckets;  // a run takes the first one that has its sizes, else the plan's own schedule
 };

@@ -243,7 +243,7 @@ class PlanRun {
   }
   /// What must hold of sizes, as soon as so many learned ones are known, the last of them from a place on.
   void require(size_t from, size_t known) const {
-    for (const Requirement& r : of_all_sizes_.requirements) {
+    for (const PlanRequirement& r : of_all_sizes_.requirements) {
       const size_t waits =
           std::max(waits_for(r.condition, learned_), r.since ? waits_for(r.since, learned_) : size_t{0});
       const bool is_time = known ? waits > from && waits <= known : waits == 0;
@@ -253,7 +253,7 @@ class PlanRun {
   Plan at_sizes() const {
     if (sizes_.empty()) return of_all_sizes_;
     Plan bound = bind_plan(of_all_sizes_, sizes_);
-    bind_nodes(bound, sizes_);
+    bind_nodes(bound, numbers(sizes_));
     return bound;
   }
   void learn(const Step& s) {

@@ -86,7 +86,7 @@ class AttentionFinder {
     const Shape &k = g_.type(f.k).shape, &v = g_.type(f.v).shape;
     if (k.size() == 4 && v.size() == 4 && k[1] != v[1])  // heads share keys, so they share values
       f.v = ungrouped(f.v, v).value_or(f.v);
-    return types_fit(f) && is_ordinary(f.scale) && is_ordinary(f.bias_scale) ? std::optional(f) : std::nullopt;
+    return types_fit(f) && keeps_range(f.scale) && keeps_range(f.bias_scale) ? std::optional(f) : std::nullopt;
   }
 
  private:
@@ -255,7 +255,7 @@ class AttentionFinder {
   }
 
   /// Neither a scale alone nor what it scales leaves the range of f32 where the scores themselves do not.
-  static bool is_ordinary(double scale) { return std::abs(scale) > 1e-18 && std::abs(scale) < 1e18; }
+  static bool keeps_range(double scale) { return std::abs(scale) > 1e-18 && std::abs(scale) < 1e18; }
   /// f32, of one batch and number of heads, with keys along the last axis of a mask.
   bool types_fit(const FoundAttention& f) const {
     const Type &q = g_.type(f.q), &v = g_.type(f.v);

@@ -6,14 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "require.h"
+
 namespace {
 
 using Narrow = std::vector<std::complex<float>>;
 using Wide = std::vector<std::complex<double>>;
-
-void require(bool condition, const char* what) {
-  if (!condition) throw std::runtime_error(std::string("not so: ") + what);
-}
 
 void check(const cameo::Model& model) {
   require(model.inputs()[0].type() == "c64[n=1..,3]", "the type of x");

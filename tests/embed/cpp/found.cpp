@@ -6,13 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "require.h"
+
 namespace {
 
 using Shape = std::vector<int64_t>;
-
-void require(bool condition, const char* what) {
-  if (!condition) throw std::runtime_error(std::string("not so: ") + what);
-}
 
 void check(cameo::Context& context) {
   std::vector<int64_t> rows(2 * 9);

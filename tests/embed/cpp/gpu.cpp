@@ -4,15 +4,12 @@
 
 #include <cameo/cameo.hpp>
 #include <cstdio>
-#include <functional>
 #include <string>
 #include <vector>
 
-namespace {
+#include "require.h"
 
-void require(bool condition, const std::string& what) {
-  if (!condition) throw std::runtime_error("not so: " + what);
-}
+namespace {
 
 /// Memory of the card, and the stream that copies it.
 class Card {
@@ -56,15 +53,6 @@ class Card {
   void *context_ = nullptr, *stream_ = nullptr;
   std::vector<void*> memories_;
 };
-
-void require_refused(cameo_status code, const std::string& sentence, const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const cameo::Error& e) {
-    return require(e.code == code && std::string(e.what()).find(sentence) != std::string::npos, e.what());
-  }
-  require(false, "refused: " + sentence);
-}
 
 }  // namespace
 

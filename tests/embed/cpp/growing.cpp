@@ -5,11 +5,9 @@
 #include <string>
 #include <vector>
 
-namespace {
+#include "require.h"
 
-void require(bool condition, const char* what) {
-  if (!condition) throw std::runtime_error(std::string("not so: ") + what);
-}
+namespace {
 
 std::vector<float> step(cameo::Context& context, std::vector<float> x) {
   return context.run({{}, {x.data(), {static_cast<int64_t>(x.size()), 1}}}).at(1).to_vector<float>();

@@ -3,28 +3,15 @@
 #include <cameo/cameo.hpp>
 #include <cstdint>
 #include <cstdio>
-#include <functional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "require.h"
+
 namespace {
 
 using Floats = std::vector<float>;
-
-void require(bool condition, const char* what) {
-  if (!condition) throw std::runtime_error(std::string("not so: ") + what);
-}
-
-void require_refused(const char* sentence, const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const cameo::Error& e) {
-    if (e.code == CAMEO_INVALID_ARGUMENT && std::string(e.what()).find(sentence) != std::string::npos) return;
-    throw std::runtime_error("refused with " + std::to_string(e.code) + ": " + e.what());
-  }
-  throw std::runtime_error(std::string("was not refused: ") + sentence);
-}
 
 // Elements whose size is more than a number of 64 bits holds.
 void check_sizes(cameo::Context& context, const cameo::Input& m) {

@@ -5,12 +5,12 @@
 #include <cameo/cameo.hpp>
 #include <cstdio>
 #include <fstream>
-#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "digits.h"
+#include "require.h"
 
 extern "C" unsigned long allocations(void);  // count_malloc.c
 
@@ -24,20 +24,6 @@ std::vector<float> read_picture(const char* path) {
   std::vector<float> pixels;
   while (file >> grey) pixels.push_back(static_cast<float>(grey) / static_cast<float>(most));
   return pixels;
-}
-
-void require(bool condition, const char* what) {
-  if (!condition) throw std::runtime_error(std::string("not so: ") + what);
-}
-
-void require_refused(cameo_status code, const char* sentence, const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const cameo::Error& e) {
-    if (e.code == code && std::string(e.what()).find(sentence) != std::string::npos) return;
-    throw std::runtime_error("refused with " + std::to_string(e.code) + ": " + e.what());
-  }
-  throw std::runtime_error(std::string("was not refused: ") + sentence);
 }
 
 void check_refusals(cameo::Context& context, std::vector<float> pixels) {

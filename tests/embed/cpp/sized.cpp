@@ -2,28 +2,15 @@
 // has the sizes of its inputs.
 #include <cameo/cameo.hpp>
 #include <cstdio>
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "require.h"
+
 namespace {
 
 using Shape = std::vector<int64_t>;
-
-void require(bool condition, const char* what) {
-  if (!condition) throw std::runtime_error(std::string("not so: ") + what);
-}
-
-void require_refused(const char* sentence, const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const cameo::Error& e) {
-    if (e.code == CAMEO_INVALID_ARGUMENT && std::string(e.what()).find(sentence) != std::string::npos) return;
-    throw std::runtime_error("refused with " + std::to_string(e.code) + ": " + e.what());
-  }
-  throw std::runtime_error(std::string("was not refused: ") + sentence);
-}
 
 void check_declaration(const cameo::Model& model) {
   const cameo::Io& x = model.inputs()[0];

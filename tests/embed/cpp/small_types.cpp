@@ -6,13 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "require.h"
+
 namespace {
 
 using Bytes = std::vector<uint8_t>;
-
-void require(bool condition, const char* what) {
-  if (!condition) throw std::runtime_error(std::string("not so: ") + what);
-}
 
 void check(const cameo::Model& model) {
   require(model.inputs()[1].type() == "i4[n=1..,5]", "the type of w");

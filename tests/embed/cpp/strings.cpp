@@ -6,13 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "require.h"
+
 namespace {
 
 using Strings = std::vector<std::string>;
-
-void require(bool condition, const char* what) {
-  if (!condition) throw std::runtime_error(std::string("not so: ") + what);
-}
 
 void check(const cameo::Model& model) {
   require(model.inputs()[0].type() == "str[n=1..]", "the type of s");

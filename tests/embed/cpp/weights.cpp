@@ -3,11 +3,9 @@
 #include <cstdio>
 #include <string>
 
-namespace {
+#include "require.h"
 
-void require(bool condition, const char* what) {
-  if (!condition) throw std::runtime_error(std::string("not so: ") + what);
-}
+namespace {
 
 bool passes(const cameo::Model& model, const cameo::Options& options) {
   bool all = true;
