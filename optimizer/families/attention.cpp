@@ -49,6 +49,7 @@ class AttentionNode : public NodeView {
   Dim total() const { return past_ + keys_; }
   bool causal() const { return attr_int("is_causal") != 0; }
   bool masked() const { return has(Mask); }
+  bool scores_are_products() const { return !masked() && attr_float("softcap") == 0; }
   /// Keys that a row sees, on average.
   double keys_seen() const {
     const double all = static_cast<double>(shape_.total()), queries = static_cast<double>(shape_.queries);
@@ -191,7 +192,7 @@ class AttentionFamily final : public Family {
   /// A tile that registers hold, in units of some hundred rows whose scratch is half of the second cache at most; up to
   /// four rows read keys where they stand.
   std::vector<Choice> candidates(const Kernel& k, const Target& target) const override {
-    constexpr int64_t kFewRows = 4, kMostRows = 6, kMostTiles = 32, kLeastKeys = 64, kMostKeys = 256, kFewUnits = 8;
+    constexpr int64_t kFewRows = 4, kMostRows = 6, kMostTiles = 32, kLeastKeys = 64, kMostKeys = 512, kFewUnits = 8;
     const rt::AttentionShape s = AttentionNode(k).shape();
     const int64_t rows = s.rows(), wanted = std::min(rows, kMostRows);
     int64_t vectors = 4;
@@ -278,7 +279,8 @@ class AttentionFamily final : public Family {
  private:
   /// Two products of a tile's height, the exponentials, and what it takes to bring keys and values into panels.
   static double cycles(const AttentionNode& n, const Choice& c, const Target& target) {
-    constexpr double kExp = 14, kPack = 0.35, kRow = 40;  // of a vector, an element; a row's block
+    constexpr double kPack = 0.35, kRow = 40;  // of an element; a row's block
+    const double exp = n.scores_are_products() ? 10 : 14;  // of a vector
     const rt::AttentionShape& s = n.shape();
     const double parts = rt::kPanel * 4.0 / target.vector_bytes, rows = static_cast<double>(c["rows"]),
                  vectors = static_cast<double>(c["vectors"]), sums = rows * vectors * parts;
@@ -294,7 +296,7 @@ class AttentionFamily final : public Family {
     const double scores = all_rows * keys, blocks = std::ceil(keys / static_cast<double>(c["keys"]));
     const double products = scores / (rows * vectors * rt::kPanel) *
                             (step(s.size, c["score_splits"]) + step(s.value_size, c["value_splits"]));
-    const double weights = scores / rt::kPanel * kExp * parts + all_rows * blocks * kRow;
+    const double weights = scores / rt::kPanel * exp * parts + all_rows * blocks * kRow;
     const double packing = c["panels"] ? units * keys * sizes * kPack : 0;
     return groups * (products + weights + packing);
   }

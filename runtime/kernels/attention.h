@@ -46,7 +46,7 @@ struct Attention {
   using ValuePanels = Constant<panels_of(Width::value)>;
   static constexpr int kAcross = largest_part<ValuePanels>(NV);
   static constexpr i64 kWide = ValuePanels::value * kPanel;
-  static constexpr f32 kNone = -Format<f32>::infinity;
+  static constexpr f32 kNone = -Format<f32>::infinity, kLog2E = 0x1.715476p0f;
 
   const Call& call;
   const AttentionShape& shape;
@@ -57,6 +57,9 @@ struct Attention {
   AttentionScratch at;
   i64 batch = 0, group = 0, first = 0, count = 0;  // the unit's rows
 
+  /// Whether scores are products and nothing else. Then q is scaled so that they are exponents of 2, and the largest
+  /// score is rounded up to an integer, which exp2 takes off for nothing.
+  RT_FN bool plain() const { return kSame<M, NoMask> && how.cap == 0; }
   RT_FN f32* part(i64 offset) const { return static_cast<f32*>(call.scratch) + offset; }
   RT_FN i64 head_of(i64 row) const { return group * shape.heads + row / shape.queries; }
   RT_FN i64 query_of(i64 row) const { return row % shape.queries; }
@@ -94,11 +97,12 @@ struct Attention {
   /// Nothing is summed yet; the end of the keys that any of the rows may see.
   RT_FN i64 begin() const {
     f32 *const q = part(at.q), *const sums = part(at.sums);
+    const f32 scale = plain() ? how.scale * kLog2E : how.scale;
     i64 end = 0;
     RT_ROLLED
     for (i64 r = 0; r < round_up_div(count, MR) * MR; ++r) {
       const i64 row = row_at(r), limit = how.causal ? query_of(row) + shape.past + 1 : shape.total();
-      copy(q + r * shape.size, x.q.of(batch, head_of(row), query_of(row)), shape.size, how.scale);
+      copy(q + r * shape.size, x.q.of(batch, head_of(row), query_of(row)), shape.size, scale);
       part(at.top)[r] = kNone;
       part(at.total)[r] = 0;
       part(at.limit)[r] = static_cast<f32>(limit < shape.total() ? limit : shape.total());
@@ -133,6 +137,7 @@ struct Attention {
   }
 
   // ---- scores of a tile: [MR][tile.keys + 16]
+  RT_FN f32* scores_of(int row) const { return part(at.scores) + row * score_stride(); }
   RT_FN auto score_stride() const {
     if constexpr (kIsConstant<Keys>)
       return c<Keys::value + kPanel>;
@@ -143,6 +148,10 @@ struct Attention {
     const f32* const q = part(at.q) + r * shape.size;
     if constexpr (InPanels) {
       const TileSplit across = split_columns<NV>(keys);
+      if (plain()) {
+        RT_ROLLED
+        for (int i = 0; i < MR; ++i) store(part(at.largest) + i * kPart, Lanes<kPart>{0}, splat<V>(kNone));
+      }
       RT_ROLLED
       for (i64 p = 0; p < across.parts; ++p)
         each_size<NV, i64>(across, p, [&](auto size) __attribute__((always_inline)) {
@@ -161,14 +170,25 @@ struct Attention {
       for (i64 c = 0; c < keys; c += kBlock) {
         const Block sums =
             dot_square(indices<kBlock>{}, q + i * shape.size, k + c * k_stride, k_stride, keys - 1 - c, shape.size);
-        store(part(at.scores) + i * score_stride(), Lanes<kBlock>{c}, sums);
+        store(scores_of(i), Lanes<kBlock>{c}, sums);
       }
     }
   }
   template <int W, int... I>
   RT_FN void keep(Indices<int, I...>, const V* sums, i64 column) const {
     constexpr int kVectors = W * kParts;
-    (..., store(part(at.scores) + I / kVectors * score_stride(), Lanes<kPart>{column + I % kVectors * kPart}, sums[I]));
+    (..., store(scores_of(I / kVectors), Lanes<kPart>{column + I % kVectors * kPart}, sums[I]));
+    if (plain()) raise<kVectors>(indices<MR>{}, sums);
+  }
+  template <int Vectors, int... I>
+  RT_FN void raise(Indices<int, I...>, const V* sums) const {
+    (..., raise_row(indices<Vectors>{}, part(at.largest) + I * kPart, sums + I * Vectors));
+  }
+  template <int... J>
+  RT_FN static void raise_row(Indices<int, J...>, f32* to, const V* sums) {
+    V largest = load(to, Lanes<kPart>{0});
+    (..., (largest = sums[J] > largest ? sums[J] : largest));
+    store(to, Lanes<kPart>{0}, largest);
   }
   /// Scores of a row with a block's keys from `column` on, of the products that stand there: all of them with keys that
   /// it may see if Whole, else a key that it may not see, and what is no key, has -inf.
@@ -196,10 +216,12 @@ struct Attention {
   }
 
   // ---- their weights
-  /// exp(x) for x <= 0, to 2^-24 of 1: what rounding the product adds is less than a weight of 1 is rounded by.
+  /// exp(score - top), or 2^(score - top) if plain, to 2^-24 of 1: what rounding a product adds is less than a weight
+  /// of 1 is rounded by.
   template <class T>
-  RT_FN static T share_of(T x) {
-    return exp2_flush(T(x * splat<T>(0x1.715476p0f)));
+  RT_FN T weight_of(T score, f32 top) const {
+    if (plain()) return exp2_flush(score, top);
+    return exp2_flush(T((score - splat<T>(top)) * splat<T>(kLog2E)));
   }
   /// The largest of a row's scores, which replace the products.
   RT_FN f32 largest_score(f32* scores, i64 r, i64 key, i64 keys) const {
@@ -224,12 +246,12 @@ struct Attention {
     raise_tops(r, key, keys);
     RT_ROLLED
     for (int i = 0; i < MR; ++i) {
-      f32* const scores = part(at.scores) + i * score_stride();
+      f32* const scores = scores_of(i);
       const f32 top = part(at.top)[r + i], base = top == kNone ? 0 : top;
       V sum{};
       RT_ROLLED
       for (i64 c = 0; c < keys; c += kPart) {
-        const V e = share_of(V(load(scores, Lanes<kPart>{c}) - splat<V>(base)));
+        const V e = weight_of(load(scores, Lanes<kPart>{c}), base);
         store(scores, Lanes<kPart>{c}, e);
         sum += e;
       }
@@ -240,13 +262,25 @@ struct Attention {
   /// The largest scores that the rows of a tile have met, and by what their sums so far change. Apart from the weights:
   /// rows wait for their largest score side by side.
   RT_FN void raise_tops(i64 r, i64 key, i64 keys) const {
+    const bool known = knows_largest(r, key, keys);
     RT_ROLLED
     for (int i = 0; i < MR; ++i) {
       f32& top = part(at.top)[r + i];
-      const f32 before = top, highest = largest_score(part(at.scores) + i * score_stride(), r + i, key, keys);
+      const f32 before = top, score = known ? largest_product(i) : largest_score(scores_of(i), r + i, key, keys),
+                highest = plain() ? ceil(score) : score;
       top = highest > before ? highest : before;
-      part(at.rescale)[i] = top == before ? 1 : before == kNone ? 0 : share_of(before - top);
+      part(at.rescale)[i] = top == before ? 1 : before == kNone ? 0 : weight_of(before, top);
     }
+  }
+  /// Whether all of a tile's products are scores, so that the largest of each row was found as they were made.
+  RT_FN bool knows_largest(i64 r, i64 key, i64 keys) const {
+    bool known = InPanels && plain() && keys % kPart == 0;
+    RT_ROLLED
+    for (int i = 0; i < MR; ++i) known = known && part(at.limit)[r + i] >= static_cast<f32>(key + keys);
+    return known;
+  }
+  RT_FN f32 largest_product(int row) const {
+    return detail::across(Accumulator<Max, V>{load(part(at.largest) + row * kPart, Lanes<kPart>{0})}).result();
   }
 
   // ---- values

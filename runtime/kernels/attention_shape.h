@@ -26,7 +26,7 @@ constexpr i64 attention_units(const AttentionShape& s, const AttentionTile& t) {
 
 /// Floats of one thread's scratch, and where its parts begin.
 struct AttentionScratch {
-  i64 q, k, v, scores, sums, top, total, limit, rescale, end;
+  i64 q, k, v, scores, sums, top, total, limit, rescale, largest, end;
 };
 constexpr AttentionScratch attention_scratch(const AttentionShape& s, const AttentionTile& t) {
   const i64 rows = round_up_div(t.block, t.rows) * t.rows, wide = panels_of(s.value_size) * kPanel;
@@ -40,7 +40,8 @@ constexpr AttentionScratch attention_scratch(const AttentionShape& s, const Atte
   at.total = at.top + padded;
   at.limit = at.total + padded;
   at.rescale = at.limit + padded;
-  at.end = at.rescale + round_up_div(t.rows, kPanel) * kPanel;
+  at.largest = at.rescale + round_up_div(t.rows, kPanel) * kPanel;
+  at.end = at.largest + t.rows * kPanel;
   return at;
 }
 constexpr i64 attention_scratch_bytes(const AttentionShape& s, const AttentionTile& t) {

@@ -89,11 +89,14 @@ RT_FN V power_of_sixteenths(words<V> k) {
   const P table = {0x1p0,        0x1.0b5586p0, 0x1.172b84p0, 0x1.2387a6p0, 0x1.306fep0,  0x1.3dea64p0,
                    0x1.4bfdaep0, 0x1.5ab07ep0, 0x1.6a09e6p0, 0x1.7a1148p0, 0x1.8ace54p0, 0x1.9c4918p0,
                    0x1.ae89fap0, 0x1.c199bep0, 0x1.d5818ep0, 0x1.ea4afap0};
-  const auto look_up = [table](U i) RT_INLINE {  // by the low four bits
+  // Shifted to the exponent's place, k leaves its low four bits below it; each power is less by what they are there.
+  constexpr int kShift = format<V>::mantissa - 4;
+  const P powers = (P)((U)table - (iota<U>() << kShift));
+  const auto look_up = [powers](U i) RT_INLINE {  // by the low four bits
 #if defined(__clang__)
-    return (U)__builtin_ia32_permvarsf512(table, (vec<i32, 16>)i);
+    return (U)__builtin_ia32_permvarsf512(powers, (vec<i32, 16>)i);
 #else
-    return (U)__builtin_ia32_permvarsf512_mask(table, (vec<i32, 16>)i, P{}, -1);
+    return (U)__builtin_ia32_permvarsf512_mask(powers, (vec<i32, 16>)i, P{}, -1);
 #endif
   };
   words<V> power;
@@ -105,7 +108,7 @@ RT_FN V power_of_sixteenths(words<V> k) {
     wide = look_up(wide);
     __builtin_memcpy(&power, &wide, sizeof power);
   }
-  return bits<V>(words<V>(power + ((k & ~15u) << (format<V>::mantissa - 4))));
+  return bits<V>(words<V>(power + (k << kShift)));
 }
 #endif
 
@@ -132,19 +135,19 @@ RT_FN PowerParts<V> exp_normal(V x) {
   return {power, e.r + (e.tail() + e.lost)};
 }
 
-// 2^x where that is a normal number.
+// 2^(x - base) where that is a normal number; `base` is an integer, which costs nothing here.
 template <class V>
-RT_FN V exp2_normal(V x) {
+RT_FN V exp2_normal(V x, element_of<V> base = 0) {
 #if defined(__AVX512F__)
   if constexpr (kSingle<V>) {
-    const V magic = lit<V>(kMagicOfSixteenths), t = x + magic, r = x - (t - magic);
+    const V magic = lit<V>(kMagicOfSixteenths) - splat<V>(base), t = x + magic, r = x - (t - magic);
     const V power = power_of_sixteenths<V>(bits<words<V>>(t));
     const V slope = fma(fma(r, lit<V>(0x1.c6b46ap-5), lit<V>(0x1.ebfff4p-3)), r, lit<V>(0x1.62e43p-1));
     return fma(V(power * r), slope, power);
   }
 #endif
-  const V magic = lit<V>(format<V>::magic), t = x + magic;
-  return exp2_near_zero(V(x - (t - magic))) * power_of_two<V>(bits<words<V>>(t) - bits<words<V>>(magic));
+  const V zero = lit<V>(format<V>::magic), magic = zero - splat<V>(base), t = x + magic;
+  return exp2_near_zero(V(x - (t - magic))) * power_of_two<V>(bits<words<V>>(t) - bits<words<V>>(zero));
 }
 
 // 2^(hi + lo), lo tiny.
@@ -194,11 +197,12 @@ RT_FN V exp_flush(V x) {
   return x < lowest_of_exp<V>() ? V{} : limited;
 }
 
-// The same of 2^x, for x <= 127 (f32) or 1023 (f64).
+// The same of 2^(x - base), `base` an integer, for x <= base + 127 (f32) or base + 1023 (f64).
 template <Floats V>
-RT_FN V exp2_flush(V x) {
+RT_FN V exp2_flush(V x, element_of<V> base = 0) {
   using namespace detail;
-  return x < lit<V>(1 - format<V>::bias) ? V{} : exp2_normal(x);
+  const auto lowest = base + element_of<V>(1 - format<V>::bias);
+  return x < splat<V>(lowest) ? V{} : exp2_normal(x, base);
 }
 
 template <Floats V>

@@ -10,6 +10,7 @@ struct Cases {
   bool (*runs_here)();
   std::string (*shapes)();   // odd sizes, one query to many, grouped heads
   std::string (*masks)();    // causal, additive, boolean, rows without a key
+  std::string (*large)();    // scores of thousands and more, all of them negative or not
   std::string (*caches)();   // keys in two places, and the longer caches
   std::string (*strided)();  // heads side by side in a row
   std::string (*chunks)();   // bitwise equal for any number of them

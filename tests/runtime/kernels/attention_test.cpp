@@ -15,6 +15,7 @@ class attention : public testing::TestWithParam<const Cases*> {
 
 TEST_P(attention, shapes) { EXPECT_EQ(GetParam()->shapes(), ""); }
 TEST_P(attention, masks) { EXPECT_EQ(GetParam()->masks(), ""); }
+TEST_P(attention, large) { EXPECT_EQ(GetParam()->large(), ""); }
 TEST_P(attention, caches) { EXPECT_EQ(GetParam()->caches(), ""); }
 TEST_P(attention, strided) { EXPECT_EQ(GetParam()->strided(), ""); }
 TEST_P(attention, chunks) { EXPECT_EQ(GetParam()->chunks(), ""); }
@@ -31,7 +32,7 @@ TEST(attention_shape, parts_of_the_scratch_begin_at_64_bytes) {
     for (rt::i64 keys : {16, 48}) {
       const rt::AttentionShape shape{1, 2, 3, 5, 7, 11, size, size + 3};
       const auto at = rt::attention_scratch(shape, {4, 2, 8, keys});
-      for (rt::i64 part : {at.k, at.v, at.scores, at.sums, at.top, at.total, at.limit, at.rescale, at.end})
+      for (rt::i64 part : {at.k, at.v, at.scores, at.sums, at.top, at.total, at.limit, at.rescale, at.largest, at.end})
         EXPECT_EQ(part % 16, 0) << size << " " << keys;
     }
 }

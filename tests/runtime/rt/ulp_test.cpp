@@ -184,6 +184,15 @@ TEST(Accuracy, exp2_flush) {
   }
   for (float x : {-126.01f, -150.0f, -1e30f, -HUGE_VALF}) EXPECT_TRUE(identical(rt::exp2_flush(x), 0.0f)) << x;
   EXPECT_TRUE(std::isnan(rt::exp2_flush(NAN)));
+  for (float base : {-3.0f, 40.0f, -300.0f, 70000.0f, 0x1p20f, -0x1p20f})
+    for (int i = 0; i <= 20000; ++i) {
+      const float x = base - 126.0f + 127.0f * static_cast<float>(i) / 20000;
+      if (x >= base - 126) {
+        EXPECT_LE(ulp_error<float>(rt::exp2_flush(x, base), std::exp2(double{x} - base)), 1.3) << x << " " << base;
+      }
+    }
+  EXPECT_TRUE(identical(rt::exp2_flush(300.0f, 427.0f), 0.0f));
+  EXPECT_EQ(rt::exp2_flush(300.5, 301.0), std::sqrt(0.5));
   EXPECT_EQ(rt::exp2_flush(-1023.0), 0.0);
   EXPECT_EQ(rt::exp2_flush(3.0), 8.0);
 }
