@@ -58,6 +58,7 @@ struct Contraction {
   i64 points = 0;  // of the last outer axis, where a tile has the rows of several: `outer` counts tiles along it
 
   static constexpr bool kDots = B::kDots && S == 0;
+  static constexpr bool kOneBlock = S == 0 && kIsConstant<K> && kLeast<K> <= kSumBlock;
   static constexpr int kPoints = kPointsOfTile<B>;
   RT_FN auto row_at(const i64* index, i64 row) const { return a.base + a.outer.at(index) + row * a.row_stride; }
   // Of steps that do not fall.
@@ -87,7 +88,7 @@ struct Contraction {
         if (i >= known) store(index, sum, row + i, col);
       });
     } else {
-      sum_into<false>(acc, totals, segments, a.segment, from, a.row_stride, panels, k, ahead, b.bias(a));
+      sum_into<kOneBlock>(acc, totals, segments, a.segment, from, a.row_stride, panels, k, ahead, b.bias(a));
     }
   }
   template <int W, class V>

@@ -109,10 +109,11 @@ constexpr int splits_of(Tile t, int vector_bytes, i64 in_flight) {
   return t.splits;
 }
 
-// The tallest tile of `vectors` whose accumulators, weights and one broadcast fit, with a register to spare; 0: none
-// fits.
+// The tallest tile of `vectors` whose accumulators and weights fit into seven eighths of the registers; 0: none fits.
+// The others hold broadcasts, and weights of the next step: a tile of 9 x 3 vectors of AVX-512, which leaves two,
+// spills.
 constexpr i64 tallest_tile(int vector_bytes, int registers, i64 vectors) {
-  const i64 parts = kPanel * 4 / vector_bytes, rows = (registers - 2) / (vectors * parts) - 1;
+  const i64 parts = kPanel * 4 / vector_bytes, rows = (registers - registers / 8) / (vectors * parts) - 1;
   return rows < 0 ? 0 : rows;
 }
 
