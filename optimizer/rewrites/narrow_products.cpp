@@ -28,9 +28,9 @@ class NarrowProducts {
   NarrowProducts(const Graph& g, PassContext& context)
       : g_(g), context_(context), narrow_where_made_(g.values().size()) {
     for (size_t i = g.nodes().size(); i-- > 0;) find_narrow(g.nodes()[i]);
-    for (const Port& p : g.outputs()) narrow_where_made_[p.value.index] = false;
+    for (const Port& p : g.outputs()) keep_wide(p.value);
     for (const Node& n : g.nodes())
-      if (is_product(n) && is_kept(n)) narrow_where_made_[n.inputs[0].index] = false;
+      if (is_product(n) && is_kept(n)) keep_wide(n.inputs[0]);
   }
 
   std::optional<std::vector<ValueId>> rule(Graph& into, const Node& n, std::span<const ValueId> in) {
@@ -40,8 +40,9 @@ class NarrowProducts {
     for (ValueId& v : inputs)
       if (const ValueId narrow = constant(into, v) ? ValueId{} : narrow_of(into, v))
         v = widen(into, narrow, n.provenance);
-    if (is_kept(n)) context_.remark(n.provenance, "its products stay f32: --keep-fp32 names it");
     const bool is_ours = &n >= g_.nodes().data() && &n < g_.nodes().data() + g_.nodes().size();
+    if (is_ours && is_product(n) && is_kept(n))
+      context_.remark(n.provenance, "its products stay f32: --keep-fp32 names it");
     if (is_ours && narrows(n) && context_.apply("narrow_product", into, n.provenance)) narrow(into, n, inputs);
     std::vector<ValueId> outs =
         into.add(*n.op, std::move(inputs), n.attrs, n.provenance, n.version, static_cast<int>(n.outputs.size()));
@@ -100,6 +101,20 @@ class NarrowProducts {
     if (context_.target.has_products_of_pairs() && g_[v].producer) narrow_where_made_[v.index] = true;
   }
 
+  /// What is moved, joined or cut to `v` is not rounded where it is made; a product that wants it narrow rounds it for
+  /// itself.
+  void keep_wide(ValueId v) {
+    constexpr std::string_view kPieces[] = {"Concat", "DepthToSpace", "Expand", "Pad",
+                                            "Slice",  "SpaceToDepth", "Split",  "Tile"};
+    if (!v || !wide_.insert(v).second) return;
+    narrow_where_made_[v.index] = false;
+    const NodeId made = g_[v].producer;
+    if (!made) return;
+    const Node& n = g_[made];
+    if (!moves_elements(n) && std::ranges::find(kPieces, n.op->name) == std::end(kPieces)) return;
+    for (const ValueId from : n.inputs) keep_wide(from);
+  }
+
   // ---- of the graph that is made
   /// What a value of f32 stands for; null: it was not rounded.
   ValueId narrow_of(Graph& into, ValueId v) {
@@ -148,6 +163,7 @@ class NarrowProducts {
   const Graph& g_;
   PassContext& context_;
   std::vector<bool> narrow_where_made_;                     // by value
+  std::set<ValueId> wide_;                                  // kept so where they are made
   std::set<const Tensor*> weights_;                         // of narrow products
   std::map<std::pair<uint64_t, ValueId>, ValueId> narrow_;  // by graph; bodies are graphs too
   std::map<const Tensor*, Constant> rounded_;

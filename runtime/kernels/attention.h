@@ -220,7 +220,9 @@ struct Attention {
   /// of 1 is rounded by.
   template <class T>
   RT_FN T weight_of(T score, f32 top) const {
-    if (plain()) return exp2_flush(score, top);
+    constexpr f32 kMostBase = 0x1p22f;
+    if (plain() && top < kMostBase && top > -kMostBase) return exp2_flush(score, top);
+    if (plain()) return exp2_flush(T(score - splat<T>(top)));
     return exp2_flush(T((score - splat<T>(top)) * splat<T>(kLog2E)));
   }
   /// The largest of a row's scores, which replace the products.
@@ -274,7 +276,7 @@ struct Attention {
   }
   /// Whether all of a tile's products are scores, so that the largest of each row was found as they were made.
   RT_FN bool knows_largest(i64 r, i64 key, i64 keys) const {
-    bool known = InPanels && plain() && keys % kPart == 0;
+    bool known = InPanels && plain() && keys % kPanel == 0;
     RT_ROLLED
     for (int i = 0; i < MR; ++i) known = known && part(at.limit)[r + i] >= static_cast<f32>(key + keys);
     return known;
