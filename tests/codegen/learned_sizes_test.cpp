@@ -130,6 +130,15 @@ Graph different_rows() {
   return b.finish({{"y", out[0]}, {"places", out[1]}});
 }
 
+/// The rows of x[n, 64] that differ, for any n, from the second on up to the largest i32, which exporters write for the
+/// end.
+Graph different_rows_but_the_first() {
+  Build b;
+  const ValueId x = b.input("x", Type(DType::f32, {Dim(symbol("n", {0, most_of_open(2)}, true)), 64}));
+  const ValueId rows = b.op("Unique", {x}, {{"axis", int64_t{0}}});
+  return b.finish({{"y", b.slice(rows, 0, 1, INT32_MAX)}});
+}
+
 /// At most `most` of the boxes of x[n, 4], whose scores are their first numbers, and the boxes themselves.
 Graph boxes_left() {
   Build b;
@@ -286,6 +295,11 @@ TEST(LearnedSizes, AreThoseOfDifferentRows) {
   EXPECT_EQ(runs(different_rows(), {rows({2, 9, 1}, 1), rows({1, 40, 2}, 3), rows({3, 1, 2}, 9), rows({2, 0, 3}, 0),
                                     rows({0, 5, 3}, 0), rows({1, 300, 1}, 36)}),
             "");
+}
+
+TEST(LearnedSizes, StayOpenBelowAnEndOfAllIntegers) {
+  const auto rows = [](int64_t n) { return std::vector{scrambled(DType::f32, {n, 64}, 5)}; };
+  EXPECT_EQ(runs(different_rows_but_the_first(), {rows(9), rows(1), rows(40)}), "");
 }
 
 TEST(LearnedSizes, AreThoseOfBoxesThatAreLeft) {
