@@ -68,6 +68,7 @@ class ModelWorkshop final : public Workshop {
   ModelWorkshop(const Model& model, const CompileOptions& options, const TuneOptions& tuning, Console& console)
       : model_(model), options_(options), tuning_(tuning), console_(console) {
     quiet_.quiet = true;
+    options_.with_program = true;  // it is what runs a trial
   }
 
   Trial build(const ChoiceLock& lock) override {

@@ -95,6 +95,12 @@ TEST_F(Build, TuningWritesALockThatBuildsTheSame) {
   EXPECT_TRUE(read("mine").starts_with("# mine\nelsewhere 1 2x2 nest\nx86-64-")) << read("mine");
 }
 
+TEST_F(Build, WhatIsNoProgramIsTunedToo) {
+  const Ended e = cameo({"build", digits_, "-o", "z.so", "--no-program", "--mode=max-autotune", "--budget=300ms"});
+  EXPECT_EQ(e.code, 0) << e.err;
+  EXPECT_EQ(files(), (Words{"z.lock", "z.so"}));
+}
+
 TEST_F(Build, WhatCannotBeTunedSaysWhy) {
   using namespace onnx_text;
   const std::string small = write("small.onnx", small_model());
