@@ -294,8 +294,7 @@ void place_lock(TuneOptions& tuning, const CompileOptions& options) {
                   fmt::format("`-o {}` is no file that a lock could lie beside", printable(options.output.string())),
                   "--tune-lock=FILE");
   if (tuning.lock.empty()) tuning.lock = beside_output(options, ".lock");
-  if (are_same_file(tuning.lock, options.output))
-    throw Failure(kUsage, fmt::format("`-o {}` is the file of the lock, too", printable(options.output.string())));
+  require_kept(options, tuning.lock, fmt::format("the lock, `{}`", printable(tuning.lock.string())));
   Status status;
   OutputFile::create(tuning.lock.string(), false, status);
   require_written(status);
