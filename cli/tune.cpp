@@ -47,13 +47,24 @@ void require_measurable(const CompileOptions& options) {
                   fmt::format("--target=cpu:{}", native_target(options.precision).name));
 }
 
+bool depends_on(const std::vector<Expr>& values, const std::string& symbol) {
+  bool found = false;
+  visit(values, [&](Expr e) { found |= e.op() == Op::Symbol && symbol_name(e) == symbol; });
+  return found;
+}
+
 void require_one_size(const Model& model) {
-  std::string sizes;
-  visit_symbols(interface_of(model.graph), [&](Expr e) { sizes = sizes.empty() ? symbol_name(e) : sizes; });
-  if (!sizes.empty())
-    throw Failure(kUsage,
-                  fmt::format("`--mode=max-autotune` measures runs of one size, and `{}` is any", printable(sizes)),
-                  fmt::format("--dim {}", shell_word(sizes + "=1")));
+  const Interface io = interface_of(model.graph);
+  std::string size;
+  visit_symbols(io, [&](Expr e) { size = size.empty() ? symbol_name(e) : size; });
+  if (size.empty()) return;
+  const std::string sentence = "`--mode=max-autotune` measures runs of one size, and ";
+  for (const Interface::Io& input : io.inputs)
+    if (depends_on(input.content, size))
+      throw Failure(kUsage, sentence + fmt::format("the elements of `{}` decide shapes", printable(input.name)),
+                    fmt::format("--const {}", shell_word(input.name + (input.type.shape.empty() ? "=.." : "=[..]"))));
+  throw Failure(kUsage, sentence + fmt::format("`{}` is any", printable(size)),
+                fmt::format("--dim {}", shell_word(size + "=1")));
 }
 
 std::string text_of_file(const std::filesystem::path& file) {
