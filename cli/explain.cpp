@@ -172,8 +172,12 @@ class Explainer {
       const Node& other = graph_[makes ? reader : maker];
       const std::string node = names_of(other.provenance, sources_, 1), name = printable(graph_[value].name),
                         both = to_string(why);
-      console_.print(fmt::format("  not with {}, which {} `{}`: {}\n", node, makes ? "reads" : "makes", name, both));
-      list.push_back({{"node", node}, {"value", name}, {"reads_it", makes}, {"why", both}});
+      const std::string what = fmt::format(", which {} `{}`", makes ? "reads" : "makes", name);
+      console_.print(fmt::format("  not with {}{}: {}\n", node, name.empty() ? "" : what, both));
+      Json j{{"node", node}};
+      if (!name.empty()) j["value"] = name;  // what an optimization made has none
+      j.update({{"reads_it", makes}, {"why", both}});
+      list.push_back(std::move(j));
     }
     return list;
   }

@@ -38,17 +38,6 @@ void require_apart(const std::vector<Output>& outputs) {
                                           printable(outputs[i].path.string())));
 }
 
-/// `what` names the input.
-void require_kept(const CompileOptions& options, const fs::path& input, const std::string& what) {
-  for (const Output& output : outputs_of(options))
-    if (are_same_file(output.path, input))
-      throw Failure(kUsage,
-                    fmt::format("`{} {}` would overwrite {}", output.flag, printable(output.path.string()), what));
-  if (options.kind == OutputKind::Sources && is_within(input, options.output))
-    throw Failure(kUsage,
-                  fmt::format("`-o {}` would replace the folder that has {}", printable(options.output.string()), what),
-                  "-o another_folder/");
-}
 std::string as_input(const fs::path& file) {
   return fmt::format("`{}`, which the build reads", printable(file.string()));
 }
@@ -101,6 +90,17 @@ bool goes_to_stdout(const CompileOptions& options) {
 bool is_no_file(const CompileOptions& options) {
   std::error_code ignored;
   return fs::is_other(fs::status(options.output, ignored)) || goes_to_stdout(options);
+}
+
+void require_kept(const CompileOptions& options, const fs::path& file, const std::string& what) {
+  for (const Output& output : outputs_of(options))
+    if (are_same_file(output.path, file))
+      throw Failure(kUsage,
+                    fmt::format("`{} {}` would overwrite {}", output.flag, printable(output.path.string()), what));
+  if (options.kind == OutputKind::Sources && is_within(file, options.output))
+    throw Failure(kUsage,
+                  fmt::format("`-o {}` would replace the folder that has {}", printable(options.output.string()), what),
+                  "-o another_folder/");
 }
 
 void require_writable(const CompileOptions& options) {

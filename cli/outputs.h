@@ -20,6 +20,8 @@ bool is_no_file(const CompileOptions& options);
 /// Nothing else may be printed there then.
 bool goes_to_stdout(const CompileOptions& options);
 
+/// Throws Failure where an output would take the place of this file, which is `what`.
+void require_kept(const CompileOptions& options, const std::filesystem::path& file, const std::string& what);
 /// Throws Failure, or CompileError (E0602).
 void require_writable(const CompileOptions& options);
 /// Throws Failure where an output would take the place of a file that the model was read from.

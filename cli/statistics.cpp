@@ -26,7 +26,8 @@ RatioInterval interval_of(const std::vector<double>& ratios) {
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::ranges::nth_element(values, middle);
-  return *middle;
+  if (values.size() % 2) return *middle;
+  return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
 std::string time_text(double ns) {

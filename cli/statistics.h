@@ -13,6 +13,7 @@ struct RatioInterval {
 };
 RatioInterval interval_of(const std::vector<double>& ratios);
 
+/// Of an even number of values the mean of the two in the middle; of none there is none.
 double median(std::vector<double> values);
 std::string time_text(double ns);
 

@@ -47,13 +47,24 @@ void require_measurable(const CompileOptions& options) {
                   fmt::format("--target=cpu:{}", native_target(options.precision).name));
 }
 
+bool depends_on(const std::vector<Expr>& values, const std::string& symbol) {
+  bool found = false;
+  visit(values, [&](Expr e) { found |= e.op() == Op::Symbol && symbol_name(e) == symbol; });
+  return found;
+}
+
 void require_one_size(const Model& model) {
-  std::string sizes;
-  visit_symbols(interface_of(model.graph), [&](Expr e) { sizes = sizes.empty() ? symbol_name(e) : sizes; });
-  if (!sizes.empty())
-    throw Failure(kUsage,
-                  fmt::format("`--mode=max-autotune` measures runs of one size, and `{}` is any", printable(sizes)),
-                  fmt::format("--dim {}", shell_word(sizes + "=1")));
+  const Interface io = interface_of(model.graph);
+  std::string size;
+  visit_symbols(io, [&](Expr e) { size = size.empty() ? symbol_name(e) : size; });
+  if (size.empty()) return;
+  const std::string sentence = "`--mode=max-autotune` measures runs of one size, and ";
+  for (const Interface::Io& input : io.inputs)
+    if (depends_on(input.content, size))
+      throw Failure(kUsage, sentence + fmt::format("the elements of `{}` decide shapes", printable(input.name)),
+                    fmt::format("--const {}", shell_word(input.name + (input.type.shape.empty() ? "=.." : "=[..]"))));
+  throw Failure(kUsage, sentence + fmt::format("`{}` is any", printable(size)),
+                fmt::format("--dim {}", shell_word(size + "=1")));
 }
 
 std::string text_of_file(const std::filesystem::path& file) {
@@ -68,6 +79,7 @@ class ModelWorkshop final : public Workshop {
   ModelWorkshop(const Model& model, const CompileOptions& options, const TuneOptions& tuning, Console& console)
       : model_(model), options_(options), tuning_(tuning), console_(console) {
     quiet_.quiet = true;
+    options_.with_program = true;  // it is what runs a trial
   }
 
   Trial build(const ChoiceLock& lock) override {
@@ -293,8 +305,7 @@ void place_lock(TuneOptions& tuning, const CompileOptions& options) {
                   fmt::format("`-o {}` is no file that a lock could lie beside", printable(options.output.string())),
                   "--tune-lock=FILE");
   if (tuning.lock.empty()) tuning.lock = beside_output(options, ".lock");
-  if (are_same_file(tuning.lock, options.output))
-    throw Failure(kUsage, fmt::format("`-o {}` is the file of the lock, too", printable(options.output.string())));
+  require_kept(options, tuning.lock, fmt::format("the lock, `{}`", printable(tuning.lock.string())));
   Status status;
   OutputFile::create(tuning.lock.string(), false, status);
   require_written(status);

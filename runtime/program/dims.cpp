@@ -54,7 +54,8 @@ void add_bounds(Text* to, const Symbol& symbol) {
 }
 
 bool set_by_flag(Tool& tool, Slice flag) {
-  const size_t equals = flag.find('=');
+  size_t equals = flag.size;  // the last one: names may have some, too
+  for (size_t i = flag.find('='); i < flag.size; i = flag.find('=', i + 1)) equals = i;
   const Slice name = flag.upto(equals);
   int64_t size = 0;
   Text known(tool.arena);

@@ -16,6 +16,7 @@ struct Options {
   double mean[4] = {0, 0, 0, 0}, deviation[4] = {1, 1, 1, 1};
   double scale = -1;  // 1/255 for floats, 1 for integers
   int64_t width = 0, height = 0, crop = 0;
+  uint32_t counts = 0;  // a bit for each number of numbers that a list has
   bool bgr = false;
   Slice layout;
 };
@@ -30,14 +31,19 @@ struct Places {
   int32_t channels = -1, rows = -1, columns = -1;
 };
 
-bool parse_list(Slice text, double* values) {  // a:b:c, or one for all
+bool parse_from(double least, Slice text, double* value) {
+  return parse_number(text, value) && *value >= least && *value <= __DBL_MAX__;
+}
+
+bool parse_list(double least, Slice text, double* values, Options* options) {  // a:b:c, or one for all
   int count = 0;
   for (;; ++count) {
     const size_t colon = text.find(':');
-    if (count == 4 || !parse_number(text.upto(colon), &values[count])) return false;
+    if (count == 4 || !parse_from(least, text.upto(colon), &values[count])) return false;
     if (colon == text.size) break;
     text = text.from(colon + 1);
   }
+  options->counts |= 2u << count;
   for (int i = count + 1; i < 4; ++i) values[i] = values[count];
   return true;
 }
@@ -54,18 +60,18 @@ bool parse_size(Slice text, Options* options) {  // 224, or 640x480
 bool parse_option(Slice text, Options* options) {
   const size_t equals = text.find('=');
   const Slice key = text.upto(equals), value = equals < text.size ? text.from(equals + 1) : Slice();
-  if (key == "mean") return parse_list(value, options->mean);
-  if (key == "std") return parse_list(value, options->deviation);
-  if (key == "scale") return parse_number(value, &options->scale);
+  if (key == "mean") return parse_list(-__DBL_MAX__, value, options->mean, options);
+  if (key == "std") return parse_list(__DBL_MIN__, value, options->deviation, options);
+  if (key == "scale") return parse_from(0, value, &options->scale);
   if (key == "resize") return parse_size(value, options);
-  if (key == "crop") return parse_integer(value, &options->crop) && options->crop > 0;
+  if (key == "crop") return parse_integer(value, &options->crop) && options->crop > 0 && options->crop <= 32768;
   if (key == "order") return options->bgr = value == "bgr", value == "bgr" || value == "rgb";
   if (key != "layout") return false;
   options->layout = value.starts_with("n") ? value.from(1) : value;
   return options->layout == "chw" || options->layout == "hwc" || options->layout == "hw";
 }
 
-bool parse_options(Tool& tool, Slice text, Options* options) {
+[[gnu::cold, gnu::noinline]] bool parse_options(Tool& tool, Slice text, Options* options) {
   while (!text.empty()) {
     const size_t comma = text.find(',');
     if (!parse_option(text.upto(comma), options))
@@ -170,9 +176,13 @@ bool read_image_input(Tool& tool, const Io& io, Slice path, Slice text, Array* a
   };
   if (!find_places(array, options.layout, &places)) return holds_none();
   const int32_t channels = places.channels < 0 ? 1 : static_cast<int32_t>(array->dims[places.channels]);
+  if (options.counts & ~(2u | 1u << channels))
+    return tool.fail(kUsage, "mean and std take one number, or one a channel (%d)", channels);
   if (!read_file(tool, path, &file) || !declare_picture(tool, file, path, channels, &picture)) return false;
   const Size whole = resized(options, picture), size = cropped(options, whole);
   if (!find_axes(array, places, size, &axes)) return holds_none();
+  if (options.crop > size.width || options.crop > size.height)  // it was not cropped
+    axes.width = axes.height = static_cast<int32_t>(options.crop);
   if (size.width != axes.width || size.height != axes.height)
     return tool.fail(kBadData, "%s takes pictures of %dx%d, `%.*s` is %ldx%ld; add `,resize=%dx%d`",
                      Quoted(io.name).text, axes.width, axes.height, width(path), path.data, size.width, size.height,

@@ -95,6 +95,12 @@ TEST_F(Build, TuningWritesALockThatBuildsTheSame) {
   EXPECT_TRUE(read("mine").starts_with("# mine\nelsewhere 1 2x2 nest\nx86-64-")) << read("mine");
 }
 
+TEST_F(Build, WhatIsNoProgramIsTunedToo) {
+  const Ended e = cameo({"build", digits_, "-o", "z.so", "--no-program", "--mode=max-autotune", "--budget=300ms"});
+  EXPECT_EQ(e.code, 0) << e.err;
+  EXPECT_EQ(files(), (Words{"z.lock", "z.so"}));
+}
+
 TEST_F(Build, WhatCannotBeTunedSaysWhy) {
   using namespace onnx_text;
   const std::string small = write("small.onnx", small_model());
@@ -116,7 +122,15 @@ TEST_F(Build, WhatCannotBeTunedSaysWhy) {
     EXPECT_EQ(e.code, 2) << testing::PrintToString(words) << e.err;
     EXPECT_TRUE(has(e.err, why));
   }
-  EXPECT_EQ(files(), Words{"small.onnx"});
+  GraphText g;
+  g.inputs = {value("x", 1, {4}), value("s", 7, {2})};
+  g.outputs = {value("y", 1, {"a", "b"})};
+  g.nodes = {node("Reshape", {"x", "s"}, {"y"})};
+  const Ended e = cameo({"build", write("reshape.onnx", model(g)), "--mode=max-autotune"});
+  EXPECT_EQ(e.code, 2);
+  EXPECT_TRUE(has(e.err, "measures runs of one size, and the elements of `s` decide shapes"));
+  EXPECT_TRUE(has(e.err, "--const 's=[..]'"));
+  EXPECT_EQ(files(), (Words{"reshape.onnx", "small.onnx"}));
   EXPECT_TRUE(has(cameo({"bench", digits_, "--mode=max-autotune"}).err, "is of `build`"));
 }
 

@@ -35,6 +35,15 @@ TEST_F(Explain, ANodeIsToldFromItsNeighboursInOtherKernels) {
   EXPECT_EQ(apart[0]["why"], why);
 }
 
+TEST_F(Explain, AValueWithoutANameIsLeftOut) {
+  const Words narrow = {"explain", digits_, "/conv2", "--precision=bf16"};
+  EXPECT_TRUE(has(cameo(narrow).out, "  not with MaxPool /pool1: the reader widens it"));
+  const auto apart = cameo({"explain", digits_, "/conv2", "--precision=bf16", "--json"}).json()["nodes"][0]["apart"];
+  ASSERT_GE(apart.size(), 1u);
+  EXPECT_EQ(apart[0]["node"], "MaxPool /pool1");
+  EXPECT_FALSE(apart[0].contains("value"));
+}
+
 TEST_F(Explain, StepsOfAnExpandedOperatorNameIt) {
   const auto j = cameo({"explain", digits_, "--json"}).json();
   for (const auto& step : j["steps"]) EXPECT_FALSE(step["nodes"].empty()) << step;

@@ -46,6 +46,23 @@ TEST_F(Outputs, NothingThatItReadsIsOverwritten) {
   EXPECT_TRUE(contents() == before);
 }
 
+TEST_F(Outputs, ALockIsNoOutputAndInNoFolderOfOne) {
+  fs::create_directory(folder_ / "src");
+  const std::pair<Words, const char*> wrong[] = {
+      {{"-o", "z.lock", "--emit=so"}, "`-o z.lock` would overwrite the lock, `z.lock`"},
+      {{"-o", "src/", "--tune-lock=src/z.lock"}, "`-o src/` would replace the folder that has the lock, `src/z.lock`"},
+      {{"-o", "z.so", "--weights=file", "--tune-lock=z.weights"}, "`--weights z.weights` would overwrite the lock"},
+      {{"-o", "z.a", "--tune-lock=z.h"}, "`the header of -o z.h` would overwrite the lock"}};
+  for (const auto& [flags, why] : wrong) {
+    Words words = {"build", digits_, "--mode=max-autotune", "--budget=1000s"};
+    words.insert(words.end(), flags.begin(), flags.end());
+    const Ended e = cameo(words);
+    EXPECT_EQ(e.code, 2) << testing::PrintToString(flags) << e.err;
+    EXPECT_TRUE(has(e.err, why));
+  }
+  EXPECT_EQ(files(), Words{"src"});
+}
+
 TEST_F(Outputs, AHeaderOfOnesOwnIsLeftAlone) {
   write("digits.h", "#define DIGITS 10\n");
   for (const char* name : {"digits.o", "libdigits.a"}) {

@@ -64,12 +64,13 @@ class Tiff {
     if (compression_ != kPlain && compression_ != kLzw && compression_ != kPackBits && compression_ != kDeflated &&
         compression_ != kDeflatedOfOld)
       return "the data is a TIFF that is compressed neither by LZW, nor PackBits, nor deflate, which is not decoded";
+    if (is_reversed_) return "the data is a TIFF whose bytes begin with their lowest bit, which is not decoded";
     if (predictor_ > 2 || (predictor_ == 2 && bits_ < 8))
       return "the data is a TIFF of differences, which is not decoded";
     if (is_planar_ && samples_ > 1) return "the data is a TIFF whose colors stand apart, which is not decoded";
     if (rows_ < 1 || columns_ < 1 || rows_ > 1 << 24 || columns_ > 1 << 24)
       return "the data is a TIFF with strips or tiles of no size, or of too large a one";
-    size->height = height_, size->width = width_;
+    size->height = is_turned() ? width_ : height_, size->width = is_turned() ? height_ : width_;
     size->add_room<u8>(rows_ * row_bytes());
     size->add_room<LzwReader::Entry>(compression_ == kLzw ? LzwReader::kCodes : 0);
     return nullptr;
@@ -121,6 +122,7 @@ class Tiff {
     if (!rows_) rows_ = height_;
     if (rows_ > height_ && !is_tiled_) rows_ = height_;
     if (!columns_) columns_ = width_;
+    if (compression_ == kPlain || compression_ == kPackBits) predictor_ = 1;  // libtiff: the others alone have one
     return nullptr;
   }
   void take(i64 name, const Tag& tag) {
@@ -131,8 +133,10 @@ class Tiff {
       case 258: bits_ = value; break;
       case 259: compression_ = value; break;
       case 262: kind_ = value; break;
+      case 266: is_reversed_ = value == 2; break;
       case 273:
       case 324: offsets_ = tag; break;
+      case 274: orientation_ = value >= 1 && value <= 8 ? value : 1; break;
       case 277: samples_ = value; break;
       case 278: rows_ = value; break;
       case 279:
@@ -183,7 +187,13 @@ class Tiff {
       }
     }
   }
-  void draw(const Canvas& canvas, Bytes row, i64 y, i64 x, i64 column) const {
+  /// The first row of the data is a column of the picture.
+  bool is_turned() const { return orientation_ > 4; }
+  void draw(const Canvas& canvas, Bytes row, i64 y_of_data, i64 x_of_data, i64 column) const {
+    constexpr int kFromTheRight = 1 << 2 | 1 << 3 | 1 << 7 | 1 << 8, kFromBelow = 1 << 3 | 1 << 4 | 1 << 6 | 1 << 7;
+    const i64 down = kFromBelow >> orientation_ & 1 ? height_ - 1 - y_of_data : y_of_data;
+    const i64 across = kFromTheRight >> orientation_ & 1 ? width_ - 1 - x_of_data : x_of_data;
+    const i64 y = is_turned() ? across : down, x = is_turned() ? down : across;
     const auto value = [&](i64 channel) {  // of 16 bits the upper 8
       const i64 at = column * samples_ + channel;
       if (bits_ == 16) return int{row[2 * at + (from_low_ ? 1 : 0)]};
@@ -206,7 +216,8 @@ class Tiff {
   bool from_low_;  // the byte order
   i64 height_ = 0, width_ = 0, bits_ = 1, samples_ = 1, kind_ = 4, compression_ = kPlain, predictor_ = 1;
   i64 rows_ = 0, columns_ = 0;  // of a strip or tile
-  bool is_tiled_ = false, is_planar_ = false, is_float_ = false;
+  i64 orientation_ = 1;         // 1 to 8: at which corner the data begin, and whether with a row
+  bool is_tiled_ = false, is_planar_ = false, is_reversed_ = false, is_float_ = false;
   Tag offsets_, lengths_, palette_;
 };
 

@@ -26,6 +26,14 @@ inline const Program kAnyPicture = {.name = "picture",
                                     .size_count = 3,
                                     .sizing = &rt::sizing};
 
+inline const rt::Symbol kOddlyNamedSymbols[] = {{"b=atch", 1, 4}, {"b", 1, 8}, {"w", 1, -1}};
+constexpr Program oddly_named() {
+  Program p = kAnyPicture;
+  p.symbols = kOddlyNamedSymbols;
+  return p;
+}
+inline const Program kOddlyNamed = oddly_named();
+
 }  // namespace programs
 
 namespace rt::program {
@@ -36,6 +44,7 @@ using OpenProgram = ProgramTest<programs::kSized<true>>;
 using GrowingProgram = ProgramTest<programs::kGrowing<false>>;
 using OpenGrowingProgram = ProgramTest<programs::kGrowing<true>>;
 using AnyPicture = ProgramTest<programs::kAnyPicture>;
+using OddlyNamed = ProgramTest<programs::kOddlyNamed>;
 using Fixed = ProgramTest<programs::kLinear>;
 
 const std::vector<std::string> kRun = {"run", "-i", "x=[[1,2,3],[4,5,6]]", "-i", "bias=[0.5,0,-1]", "-i", "mask=ones"};
@@ -236,6 +245,13 @@ TEST_F(AnyPicture, ItMustBeWithinTheBounds) {
   const std::string picture = file("p.ppm", "P6\n3 2\n255\n" + std::string("abcdefghijklmnopqr"));
   EXPECT_TRUE(has(refusal("@" + picture + ",resize=3x20"), "has 20 in dim 2 (h), which the model was built for 1 to 8"))
       << tool.message;
+}
+
+TEST_F(OddlyNamed, TheLastEqualsSignEndsAName) {
+  const auto said = [&](const char* dim) { return call({"run", "-i", "image=rand", "--dim", dim}).err; };
+  EXPECT_TRUE(has(said("b=atch=9"), "`--dim b=atch=9`: the model was built for 1 to 4"));
+  EXPECT_TRUE(has(said("b=9"), "`--dim b=9`: the model was built for 1 to 8"));
+  EXPECT_FALSE(has(said("b=atch=4"), "`--dim b=atch"));
 }
 
 TEST_F(Fixed, AModelOfFixedSizesTakesNone) {

@@ -369,6 +369,13 @@ TEST_F(Formats, PicturesByLayout) {
   EXPECT_EQ(refusal("image=" + at + ",resize=3"),
             "`image` takes pictures of 2x2, `" + png + "` is 3x3; add `,resize=2x2`");
   EXPECT_NE(refusal("image=" + at + ",sacle=3").find("`sacle=3` is no option of a picture"), std::string::npos);
+  for (const char* option :
+       {"scale=-1", "scale=inf", "scale=nan", "mean=1:inf:2", "mean=1:2:3:4:5", "std=0", "std=1:-1:1"})
+    EXPECT_TRUE(has(refusal("image=" + at + "," + option), "`" + std::string(option) + "` is no option of a picture"))
+        << tool.message;
+  EXPECT_EQ(refusal("image=" + at + ",mean=1:2"), "mean and std take one number, or one a channel (3)");
+  EXPECT_EQ(refusal("image=" + at + ",std=1:2:3:4"), "mean and std take one number, or one a channel (3)");
+  EXPECT_EQ(refusal("gray=" + at + ",std=1:2:3"), "mean and std take one number, or one a channel (1)");
   EXPECT_NE(refusal("halfs=" + at).find("does not hold one picture"), std::string::npos);
   const std::string fake = file("fake.png", "not a picture");
   EXPECT_NE(refusal("image=@" + fake).find("is not a PNG, JPEG or PPM picture"), std::string::npos);
@@ -382,6 +389,8 @@ TEST_F(Formats, PpmAndResize) {
   EXPECT_NEAR(v[0], (0 * 3 + 16 * 3 + 32) / 7.0, 1e-4);
   EXPECT_NEAR(v[1], (16 + 32 * 3 + 48 * 3) / 7.0, 1e-4);
   EXPECT_EQ(numbers(input("gray=@" + ppm + ",crop=2,scale=1", 6)), (std::vector<double>{16, 32, 16, 32}));
+  EXPECT_EQ(refusal("gray=@" + ppm + ",crop=3"),
+            "`gray` takes pictures of 3x3, `" + ppm + "` is 4x2; add `,resize=3x3`");
   unsigned char one[] = {7};
   const float* grown = resize(tool, {1, 1, 1, one}, 3, 2);
   for (int i = 0; i < 6; ++i) EXPECT_EQ(grown[i], 7);

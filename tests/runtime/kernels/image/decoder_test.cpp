@@ -109,6 +109,13 @@ TEST(Pictures, OfMorePacketsThanBytesAreRefused) {
   EXPECT_EQ(decoded(file).wrong, rt::kTruncatedPicture);
 }
 
+TEST(Pictures, ATiffWhoseBytesAreReversedIsRefused) {
+  std::string file("II*\0\x08\0\0\0\x05\0", 10);
+  for (const auto& [tag, value] : {std::pair('\0', '\1'), {'\1', '\1'}, {'\2', '\x08'}, {'\6', '\1'}, {'\n', '\2'}})
+    file += {tag, 1, 3, 0, 1, 0, 0, 0, value, 0, 0, 0};
+  EXPECT_EQ(decoded(file).wrong, "the data is a TIFF whose bytes begin with their lowest bit, which is not decoded");
+}
+
 TEST(Pictures, ThatAreNotDecodedSaySo) {
   EXPECT_EQ(decoded("GIF89a").wrong, "the data is a GIF, which ONNX does not have");
   EXPECT_EQ(decoded(std::string("RIFF\x20\0\0\0WEBPVP8L\x10\0\0\0", 20)).wrong,
