@@ -26,6 +26,15 @@ std::vector<int64_t> list(const NodeView& n, std::string_view attr, size_t count
   return v;
 }
 
+/// 1 where a tensor is walked through backwards, 0 where forwards.
+std::vector<int64_t> directions(const NodeView& n, std::string_view attr, size_t count) {
+  std::vector<int64_t> v = list(n, attr, count);
+  for (int64_t backward : v)
+    if (backward != 0 && backward != 1)
+      n.fail(Code::E0204, fmt::format("`{}` holds {}, neither 0 nor 1", attr, backward));
+  return v;
+}
+
 ScanShape scan_shape(const NodeView& n) {
   if (n.node().bodies.size() != 1) n.fail(Code::E0204, "`Scan` needs a `body`");
   const Graph& body = n.body(0);
@@ -40,8 +49,8 @@ ScanShape scan_shape(const NodeView& n) {
       static_cast<int>(body.inputs().size()) != n.input_count() - s.first)
     n.fail(Code::E0203, fmt::format("`Scan` has {} inputs of which {} are scanned, its body has {} and gives {}",
                                     n.input_count(), s.scans, body.inputs().size(), body.outputs().size()));
-  s.in_backward = list(n, s.batched ? "directions" : "scan_input_directions", s.scans);
-  s.out_backward = list(n, "scan_output_directions", s.outputs);
+  s.in_backward = directions(n, s.batched ? "directions" : "scan_input_directions", s.scans);
+  s.out_backward = directions(n, "scan_output_directions", s.outputs);
   auto in_axes = list(n, "scan_input_axes", s.scans), out_axes = list(n, "scan_output_axes", s.outputs);
   for (int i = 0; i < s.scans; ++i) s.in_axes.push_back(NodeView::axis(in_axes[i], n.rank(s.scan(i)) - s.batched));
   for (int i = 0; i < s.outputs; ++i)

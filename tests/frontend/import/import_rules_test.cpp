@@ -1,6 +1,7 @@
 // The importer on models that break a rule: what can only fail is refused by name, what has a clear meaning goes on
 // with
 // --lenient; inputs that are constants, and branches that no run can take.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "frontend/reference/interpret.h"
@@ -337,6 +338,30 @@ TEST(ImportRules, AScanOfVersion8HasABatchAndMayHaveLengths) {
   EXPECT_EQ(scan("l", {2, 3}).codes(), "");
   EXPECT_TRUE(says(scan("x", {2, 3}), "E0302", "it must be f32[2]: one a sequence"));
   EXPECT_EQ(scan("", {}).codes(), "E0304");
+}
+
+TEST(ImportRules, DirectionsOfAScanAreTwo) {
+  const Bytes body = GraphText{{node("Add", {"s", "x"}, {"t"}), node("Identity", {"t"}, {"u"})},
+                               {value("s"), value("x")},
+                               {value("t"), value("u")}};
+  const auto scan = [&](const char* name, int64_t direction, int64_t version) {
+    const bool batched = version == 8;
+    const std::vector<std::string> inputs =
+        batched ? std::vector<std::string>{"", "s", "x"} : std::vector<std::string>{"s", "x"};
+    return import(model(GraphText{{node("Scan", inputs, {"y", "z"},
+                                        {attr_graph("body", body), attr("num_scan_inputs", int64_t{1}),
+                                         attr(name, std::vector<int64_t>{direction})})},
+                                  {value("s", kFloat, {3, 3}), value("x", kFloat, {3, 3, 3})},
+                                  {value("y"), value("z")}},
+                        {opset("", version)}));
+  };
+  for (const auto& [name, version] :
+       {std::pair("scan_input_directions", 21), {"scan_output_directions", 21}, {"directions", 8}}) {
+    for (const int64_t right : {0, 1}) EXPECT_EQ(scan(name, right, version).codes(), "") << name;
+    for (const int64_t wrong : {-1, 5})
+      EXPECT_TRUE(
+          says(scan(name, wrong, version), "E0204", fmt::format("`{}` holds {}, neither 0 nor 1", name, wrong)));
+  }
 }
 
 // ---- wire ---------------------------------------------------------------------------------------------------------
