@@ -60,6 +60,7 @@ ScanShape scan_shape(const NodeView& n) {
   if (s.batched && n.has(0)) check_shape(n, 0, {s.batch}, "one a sequence");
   for (int i = 1; i < s.scans; ++i)
     s.steps = same_dim(n, s.steps, n.shape(s.scan(i))[s.in_axes[i] + s.batched], "lengths of scanned inputs");
+  if (s.batched && n.has(0)) check_lengths(n, 0, s.steps);
   return s;
 }
 

@@ -340,6 +340,21 @@ TEST(ImportRules, AScanOfVersion8HasABatchAndMayHaveLengths) {
   EXPECT_EQ(scan("", {}).codes(), "E0304");
 }
 
+TEST(ImportRules, LengthsOfAScanThatAreKnownAreInRange) {
+  const Bytes body = GraphText{{node("Add", {"s", "x"}, {"t"})}, {value("s"), value("x")}, {value("t")}};
+  const auto scan = [&](int64_t second) {
+    return import(model(GraphText{{node("Scan", {"l", "s", "x"}, {"y"},
+                                        {attr_graph("body", body), attr("num_scan_inputs", int64_t{1})})},
+                                  {value("s", kFloat, {2, 3}), value("x", kFloat, {2, 5, 3})},
+                                  {value("y")},
+                                  {tensor<int64_t>("l", kInt64, {2}, {1, second})}},
+                        {opset("", 8)}));
+  };
+  for (const int64_t length : {0, 5}) EXPECT_EQ(scan(length).codes(), "") << length;
+  for (const int64_t length : {-1, 6})
+    EXPECT_TRUE(says(scan(length), "E0304", fmt::format("holds {} for sequences of 5", length)));
+}
+
 TEST(ImportRules, DirectionsOfAScanAreTwo) {
   const Bytes body = GraphText{{node("Add", {"s", "x"}, {"t"}), node("Identity", {"t"}, {"u"})},
                                {value("s"), value("x")},
