@@ -64,6 +64,16 @@ ScanShape scan_shape(const NodeView& n) {
   return s;
 }
 
+/// A state keeps its shape, so an extent that is a number before the body is no other one behind it.
+void check_state(const NodeView& n, int i, const Type& before, const Type& after) {
+  for (size_t d = 0; d < before.shape.size() && before.rank() == after.rank(); ++d) {
+    const Dim &was = before.shape[d], &is = after.shape[d];
+    if (was.is_static() && is.is_static() && !(was == is))
+      n.fail(Code::E0302, fmt::format("state {} is {} and the body makes it {}: a state of `Scan` keeps its shape", i,
+                                      to_string(before), to_string(after)));
+  }
+}
+
 void infer_scan(Infer& n) {
   ScanShape s = scan_shape(n);
   const Graph& body = n.body(0);
@@ -71,6 +81,7 @@ void infer_scan(Infer& n) {
     Type t = body.type(body.outputs()[i].value);
     if (i >= s.states) t.shape.insert(t.shape.begin() + s.out_axes[i - s.states], s.steps);
     if (s.batched) t.shape.insert(t.shape.begin(), s.batch);
+    if (i < s.states) check_state(n, i, n.type(s.state(i)), t);
     n.output(i, i < s.states ? join(n, n.type(s.state(i)), t) : t);
   }
 }

@@ -379,6 +379,27 @@ TEST(ImportRules, DirectionsOfAScanAreTwo) {
   }
 }
 
+TEST(ImportRules, AStateOfAScanKeepsItsShape) {
+  const auto scan = [&](const char* op, const std::vector<std::variant<int, const char*>>& of_state, int64_t version) {
+    const std::vector<Bytes> attrs =
+        Bytes(op) == "Concat" ? std::vector{attr("axis", int64_t{0})} : std::vector<Bytes>{};
+    const Bytes body = GraphText{{node(op, {"s", "x"}, {"t"}, attrs)}, {value("s"), value("x")}, {value("t")}};
+    const std::vector<std::string> inputs =
+        version == 8 ? std::vector<std::string>{"", "s", "x"} : std::vector<std::string>{"s", "x"};
+    return import(model(
+        GraphText{
+            {node("Scan", inputs, {"y"}, {attr_graph("body", body), attr("num_scan_inputs", int64_t{1})})},
+            {value("s", kFloat, of_state), version == 8 ? value("x", kFloat, {2, 4, 3}) : value("x", kFloat, {4, 3})},
+            {value("y")}},
+        {opset("", version)}));
+  };
+  EXPECT_TRUE(says(scan("Concat", {3}, 21), "E0302", "state 0 is f32[3] and the body makes it f32[6]"));
+  EXPECT_TRUE(says(scan("Concat", {2, 3}, 8), "E0302", "state 0 is f32[2x3] and the body makes it f32[2x6]"));
+  EXPECT_TRUE(says(scan("Add", {1}, 21), "E0302", "state 0 is f32[1] and the body makes it f32[3]"));
+  EXPECT_EQ(scan("Add", {3}, 21).codes(), "");
+  EXPECT_EQ(scan("Add", {"n"}, 21).codes(), "") << "which may be 3";
+}
+
 // ---- wire ---------------------------------------------------------------------------------------------------------
 
 TEST(ImportRules, AnUnknownGroupIsSkipped) {
