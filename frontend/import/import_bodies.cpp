@@ -35,11 +35,13 @@ Dim fresh_dim() {
   return Dim(symbol(fmt::format("?loop{}", serial++)));
 }
 
-/// Makes the extents of `in` open that `out` changes; true when there were any. `opened` remembers them.
-bool open_changed(Type& in, const Type& out, std::set<Expr, bool (*)(Expr, Expr)>& opened) {
+/// Makes the extents of `in` open that `out` changes; true when there were any. `opened` remembers them. A number that
+/// becomes another one stays where the operator `keeps_shapes`, whose rule refuses it.
+bool open_changed(Type& in, const Type& out, std::set<Expr, bool (*)(Expr, Expr)>& opened, bool keeps_shapes) {
   bool changed = false;
   for (size_t d = 0; d < in.shape.size() && out.rank() == in.rank(); ++d) {
     if (in.shape[d] == out.shape[d] || opened.count(in.shape[d].extent())) continue;
+    if (keeps_shapes && in.shape[d].is_static() && out.shape[d].is_static()) continue;
     in.shape[d] = fresh_dim();
     opened.insert(in.shape[d].extent());
     changed = true;
@@ -188,7 +190,7 @@ void Importer::import_if(onnx::NodeProto& n, NodeFacts facts, onnx::GraphProto& 
 // ---- Loop and Scan ------------------------------------------------------------------------------------------------
 
 Importer::Body Importer::import_repeated(onnx::GraphProto& g, Scope& scope, std::vector<Type> inputs, int first_carried,
-                                         int carried, int first_out, uint32_t row) {
+                                         int carried, int first_out, bool keeps_shapes, uint32_t row) {
   std::set<Expr, bool (*)(Expr, Expr)> opened([](Expr a, Expr b) { return a.id() < b.id(); });
   const auto give = [&](Graph& body, int output, ValueId value) {
     const int number = output - first_out;
@@ -202,7 +204,7 @@ Importer::Body Importer::import_repeated(onnx::GraphProto& g, Scope& scope, std:
     for (int i = 0; i < carried && first_out + i < g.output_size(); ++i) {
       const Type& out = body.graph->type(body.graph->outputs()[first_out + i].value);
       if (out.kind == Kind::Tensor && inputs[first_carried + i].kind == Kind::Tensor)
-        changed |= open_changed(inputs[first_carried + i], out, opened);
+        changed |= open_changed(inputs[first_carried + i], out, opened, keeps_shapes);
       else if (out.is_list())
         changed |= widen(inputs[first_carried + i], out);
     }
@@ -229,7 +231,7 @@ void Importer::import_loop(onnx::NodeProto& n, NodeFacts facts, onnx::GraphProto
         Code::E0203,
         fmt::format("the body of `Loop` has {} outputs: a condition, {} carried values and {} scans are needed",
                     g.output_size(), carried, std::max(0, n.output_size() - carried)));
-  Body body = import_repeated(g, scope, std::move(types), 2, carried, 1, facts.row);
+  Body body = import_repeated(g, scope, std::move(types), 2, carried, 1, false, facts.row);
   finish_repeated(n, std::move(facts), std::move(body), scope);
 }
 
@@ -261,7 +263,7 @@ void Importer::import_scan(onnx::NodeProto& n, NodeFacts facts, onnx::GraphProto
     throw CompileError(Code::E0203,
                        fmt::format("the body of `Scan` has {} outputs: {} carried values and {} scans are needed",
                                    g.output_size(), carried, std::max(0, n.output_size() - carried)));
-  Body body = import_repeated(g, scope, std::move(types), 0, carried, 0, facts.row);
+  Body body = import_repeated(g, scope, std::move(types), 0, carried, 0, true, facts.row);
   finish_repeated(n, std::move(facts), std::move(body), scope);
 }
 

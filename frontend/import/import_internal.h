@@ -321,7 +321,7 @@ class Importer {
   Body import_body(onnx::GraphProto& g, Scope& outer, std::span<const Type> inputs,
                    std::span<const std::string_view> seed, const GiveOutput& give = {});
   Body import_repeated(onnx::GraphProto& g, Scope& scope, std::vector<Type> inputs, int first_carried, int carried,
-                       int first_out, uint32_t row);
+                       int first_out, bool keeps_shapes, uint32_t row);
   void import_control(onnx::NodeProto& n, NodeFacts facts, std::span<onnx::GraphProto* const> graphs, Scope& scope);
   bool fits_other_dims(const Mark& before) const;
   Branch import_branch(onnx::GraphProto& g, Scope& scope, std::span<const std::string_view> seed);

@@ -24,8 +24,9 @@ std::vector<int64_t> taps(const NodeView& n) {
 }
 
 /// Takes `total` elements off a whole output, the odd one at the end for SAME_UPPER and else at the beginning. Where
-/// the output is to be larger than a whole one, zeros stand behind it, as ONNX Runtime and TensorFlow have it; by the
-/// letter of ONNX half of them would stand in front.
+/// the output is to be larger than a whole one, zeros stand behind it, as TensorFlow has it; by the letter of ONNX half
+/// of them would stand in front. ONNX Runtime has such an output for `output_shape` alone: with `auto_pad` its outputs
+/// end where the last tap does, 11 for an input of 4, 2 taps and a stride of 3, for which ONNX's text says 12.
 void crop(WindowAxis& w, Expr total, bool upper) {
   Expr half = floor_div(total, integer(2));
   w.begin = upper ? half : total - half;

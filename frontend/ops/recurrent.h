@@ -80,7 +80,11 @@ inline RecurrentShape recurrent_shape(const NodeView& n, int gates, bool columns
     if (n.rank(i) != 3)
       n.fail(Code::E0302,
              fmt::format("`{}` is {}, it must have rank 3", n.node().op->inputs[i].name, to_string(n.type(i))));
-  s.batch_first = n.attr_int("layout");
+  const int64_t layout = n.attr_int("layout");
+  if (layout != 0 && layout != 1) n.fail(Code::E0204, fmt::format("`layout` is {}, neither 0 nor 1", layout));
+  s.batch_first = layout == 1;
+  if (n.has_attr("clip") && !(n.attr_float("clip") > 0))
+    n.fail(Code::E0204, fmt::format("`clip` is {}, it must be above 0", n.attr_float("clip")));
   std::string direction = n.attr_string("direction");
   if (direction != "forward" && direction != "reverse" && direction != "bidirectional")
     n.fail(Code::E0204, fmt::format("`direction` is `{}`", printable(direction)));

@@ -26,6 +26,15 @@ std::vector<int64_t> list(const NodeView& n, std::string_view attr, size_t count
   return v;
 }
 
+/// 1 where a tensor is walked through backwards, 0 where forwards.
+std::vector<int64_t> directions(const NodeView& n, std::string_view attr, size_t count) {
+  std::vector<int64_t> v = list(n, attr, count);
+  for (int64_t backward : v)
+    if (backward != 0 && backward != 1)
+      n.fail(Code::E0204, fmt::format("`{}` holds {}, neither 0 nor 1", attr, backward));
+  return v;
+}
+
 ScanShape scan_shape(const NodeView& n) {
   if (n.node().bodies.size() != 1) n.fail(Code::E0204, "`Scan` needs a `body`");
   const Graph& body = n.body(0);
@@ -40,8 +49,8 @@ ScanShape scan_shape(const NodeView& n) {
       static_cast<int>(body.inputs().size()) != n.input_count() - s.first)
     n.fail(Code::E0203, fmt::format("`Scan` has {} inputs of which {} are scanned, its body has {} and gives {}",
                                     n.input_count(), s.scans, body.inputs().size(), body.outputs().size()));
-  s.in_backward = list(n, s.batched ? "directions" : "scan_input_directions", s.scans);
-  s.out_backward = list(n, "scan_output_directions", s.outputs);
+  s.in_backward = directions(n, s.batched ? "directions" : "scan_input_directions", s.scans);
+  s.out_backward = directions(n, "scan_output_directions", s.outputs);
   auto in_axes = list(n, "scan_input_axes", s.scans), out_axes = list(n, "scan_output_axes", s.outputs);
   for (int i = 0; i < s.scans; ++i) s.in_axes.push_back(NodeView::axis(in_axes[i], n.rank(s.scan(i)) - s.batched));
   for (int i = 0; i < s.outputs; ++i)
@@ -51,7 +60,18 @@ ScanShape scan_shape(const NodeView& n) {
   if (s.batched && n.has(0)) check_shape(n, 0, {s.batch}, "one a sequence");
   for (int i = 1; i < s.scans; ++i)
     s.steps = same_dim(n, s.steps, n.shape(s.scan(i))[s.in_axes[i] + s.batched], "lengths of scanned inputs");
+  if (s.batched && n.has(0)) check_lengths(n, 0, s.steps);
   return s;
+}
+
+/// A state keeps its shape, so an extent that is a number before the body is no other one behind it.
+void check_state(const NodeView& n, int i, const Type& before, const Type& after) {
+  for (size_t d = 0; d < before.shape.size() && before.rank() == after.rank(); ++d) {
+    const Dim &was = before.shape[d], &is = after.shape[d];
+    if (was.is_static() && is.is_static() && !(was == is))
+      n.fail(Code::E0302, fmt::format("state {} is {} and the body makes it {}: a state of `Scan` keeps its shape", i,
+                                      to_string(before), to_string(after)));
+  }
 }
 
 void infer_scan(Infer& n) {
@@ -61,6 +81,7 @@ void infer_scan(Infer& n) {
     Type t = body.type(body.outputs()[i].value);
     if (i >= s.states) t.shape.insert(t.shape.begin() + s.out_axes[i - s.states], s.steps);
     if (s.batched) t.shape.insert(t.shape.begin(), s.batch);
+    if (i < s.states) check_state(n, i, n.type(s.state(i)), t);
     n.output(i, i < s.states ? join(n, n.type(s.state(i)), t) : t);
   }
 }

@@ -30,6 +30,17 @@ void check_blocks(const NodeView& n, int input, int64_t rows, int64_t of_row) {
               "something for each block of each row of B");
 }
 
+/// The block of each term. Blocks are not counted from the end.
+void check_groups(const NodeView& n, const Blocks& b) {
+  if (!n.has(OfBlocks::GroupIndex)) return;
+  const Dim padded = b.count * b.size;  // as some writers have it
+  const bool is_padded = n.shape(OfBlocks::GroupIndex) == Shape{padded};
+  check_shape(n, OfBlocks::GroupIndex, {is_padded ? padded : Dim(b.terms)}, "a block for each of the terms of a row");
+  check_indices(n, OfBlocks::GroupIndex, b.count);
+  for (int64_t block : ends_of(n.constant(OfBlocks::GroupIndex)))
+    if (block < 0) n.fail(Code::E0304, fmt::format("`g_idx` holds {}, which is no block", block));
+}
+
 void infer_mat_mul_n_bits(Infer& n) {
   const Blocks b(n);
   if (n.attr_int("weight_prepacked")) refuse(n, "with `weight_prepacked`");
@@ -42,12 +53,7 @@ void infer_mat_mul_n_bits(Infer& n) {
     n.fail(Code::E0301,
            fmt::format("`zero_points` is {}, neither of u8 nor of A's type", to_string(n.type(OfBlocks::ZeroPoints))));
   check_blocks(n, OfBlocks::ZeroPoints, b.rows, packed ? b.packed.bytes(b.count).value() : b.count);
-  if (n.has(OfBlocks::GroupIndex)) {
-    const Dim padded = b.count * b.size;  // as some writers have it
-    const bool is_padded = n.shape(OfBlocks::GroupIndex) == Shape{padded};
-    check_shape(n, OfBlocks::GroupIndex, {is_padded ? padded : Dim(b.terms)}, "a block for each of the terms of a row");
-    check_indices(n, OfBlocks::GroupIndex, b.count);
-  }
+  check_groups(n, b);
   check_shape(n, OfBlocks::Bias, {b.rows}, "one a row of B");
   Shape y = n.shape(OfBlocks::A);
   y.back() = b.rows;

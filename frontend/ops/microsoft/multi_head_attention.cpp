@@ -45,11 +45,17 @@ HeadsApart heads_apart(const NodeView& n, Build& b) {
   return {b.in(OfHeads::Query), flat_keys(b, b.in(OfHeads::Key)), flat_keys(b, b.in(OfHeads::Value))};
 }
 
-/// The part of the bias, which stands from `begin` on, is added.
-void add_bias(Build& b, ValueId& x, int64_t& begin) {
-  const int64_t size = b.type(x).shape.back().value(), first = begin;
-  begin += size;
-  x = b.add(x, b.slice(b.in(OfHeads::Bias), 0, first, begin));
+/// Each of the three has its part of the bias added, but for keys and values that come as [batch, heads, keys, size]:
+/// these are taken as they are, as ONNX Runtime has it.
+void add_bias(const NodeView& n, Build& b, HeadsApart& h) {
+  int64_t begin = 0;
+  for (const auto& [input, x] : {std::pair(OfHeads::Query, &h.q), {OfHeads::Key, &h.k}, {OfHeads::Value, &h.v}}) {
+    const int64_t first = begin;
+    begin += b.type(*x).shape.back().value();
+    if (n.has(input) && n.rank(input) == 4) continue;
+    *x = b.add(*x, b.slice(b.in(OfHeads::Bias), 0, first, begin));
+  }
+  check_shape(n, OfHeads::Bias, {begin}, "the biases of queries, keys and values");
 }
 
 Composite define_multi_head_attention(const NodeView& n) {
@@ -58,10 +64,7 @@ Composite define_multi_head_attention(const NodeView& n) {
   Build b(n);
   HeadsApart h = heads_apart(n, b);
   for (int past : {OfHeads::PastKey, OfHeads::PastValue}) check_rank(n, past, {4}, "[batch, heads, past, size]");
-  if (b.in(OfHeads::Bias)) {
-    int64_t begin = 0;
-    for (ValueId* x : {&h.q, &h.k, &h.v}) add_bias(b, *x, begin);
-  }
+  if (b.in(OfHeads::Bias)) add_bias(n, b, h);
   ValueId mask, keys = extent_of(b, h.k, 1);
   if (b.in(OfHeads::PastKey)) keys = b.add(keys, extent_of(b, b.in(OfHeads::PastKey), 2));
   if (b.in(OfHeads::Mask))

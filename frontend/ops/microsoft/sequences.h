@@ -29,22 +29,24 @@ inline void check_heads(const NodeView& n, int input, std::initializer_list<int>
 inline ValueId joined_heads(Build& b, ValueId x) { return b.reshape(x, {0, 0, -1}); }
 
 /// 0 for keys that may be looked at and `fill` for others, [batch, 1, queries or 1, keys], from the mask of input
-/// `mask`, which is a bool a key, [batch, keys] or [batch, queries, keys], or the number of keys of each sequence, with
-/// where they begin behind all of these.
+/// `mask`, which is a bool a key, [batch, keys] or [batch, queries, keys], or the number of keys of each sequence.
+/// Behind all of these may stand where they begin, or 2 * batch + 2 sums of lengths, which say nothing new: ONNX
+/// Runtime's CPU kernels do not read these.
 inline ValueId key_mask(const NodeView& n, Build& b, int mask, const Dim& batch, ValueId keys, DType type,
                         double fill) {
   ValueId m = b.in(mask), allowed;
   const Dim count = n.dim(mask, 0);
   if (n.rank(mask) == 1) {
     const ValueId at = b.cast(b.unsqueeze(positions(b, keys), {0}), DType::i32);
-    const bool begins = count == batch * Dim(2) && !(count == batch);
-    if (!begins && !(count == batch) && !(count.is_static() && batch.is_static()))
+    const bool alone = count == batch, begins = !alone && count == batch * Dim(2);
+    const bool sums = count == batch * Dim(3) + Dim(2);
+    if (!alone && !begins && !sums && !(count.is_static() && batch.is_static()))
       n.fail(Code::E0404, "how many numbers a mask has of each sequence must be known when compiling");
-    if (!begins && !(count == batch))
+    if (!alone && !begins && !sums)
       refuse(n, fmt::format("with a mask of {} for {} sequences", to_string(n.type(mask)), to_string(batch)));
     const int64_t length = batch.is_static() ? batch.value() : -1;
-    if (begins && length < 0) n.fail(Code::E0404, "how many sequences there are must be known when compiling");
-    const ValueId ends = begins ? b.slice(m, 0, 0, length) : m;
+    if (!alone && length < 0) n.fail(Code::E0404, "how many sequences there are must be known when compiling");
+    const ValueId ends = alone ? m : b.slice(m, 0, 0, length);
     allowed = b.op("Less", {at, b.unsqueeze(ends, {1})});
     if (begins)
       allowed =

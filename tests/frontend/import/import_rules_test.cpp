@@ -1,6 +1,7 @@
 // The importer on models that break a rule: what can only fail is refused by name, what has a clear meaning goes on
 // with
 // --lenient; inputs that are constants, and branches that no run can take.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "frontend/reference/interpret.h"
@@ -337,6 +338,66 @@ TEST(ImportRules, AScanOfVersion8HasABatchAndMayHaveLengths) {
   EXPECT_EQ(scan("l", {2, 3}).codes(), "");
   EXPECT_TRUE(says(scan("x", {2, 3}), "E0302", "it must be f32[2]: one a sequence"));
   EXPECT_EQ(scan("", {}).codes(), "E0304");
+}
+
+TEST(ImportRules, LengthsOfAScanThatAreKnownAreInRange) {
+  const Bytes body = GraphText{{node("Add", {"s", "x"}, {"t"})}, {value("s"), value("x")}, {value("t")}};
+  const auto scan = [&](int64_t second) {
+    return import(model(GraphText{{node("Scan", {"l", "s", "x"}, {"y"},
+                                        {attr_graph("body", body), attr("num_scan_inputs", int64_t{1})})},
+                                  {value("s", kFloat, {2, 3}), value("x", kFloat, {2, 5, 3})},
+                                  {value("y")},
+                                  {tensor<int64_t>("l", kInt64, {2}, {1, second})}},
+                        {opset("", 8)}));
+  };
+  for (const int64_t length : {0, 5}) EXPECT_EQ(scan(length).codes(), "") << length;
+  for (const int64_t length : {-1, 6})
+    EXPECT_TRUE(says(scan(length), "E0304", fmt::format("holds {} for sequences of 5", length)));
+}
+
+TEST(ImportRules, DirectionsOfAScanAreTwo) {
+  const Bytes body = GraphText{{node("Add", {"s", "x"}, {"t"}), node("Identity", {"t"}, {"u"})},
+                               {value("s"), value("x")},
+                               {value("t"), value("u")}};
+  const auto scan = [&](const char* name, int64_t direction, int64_t version) {
+    const bool batched = version == 8;
+    const std::vector<std::string> inputs =
+        batched ? std::vector<std::string>{"", "s", "x"} : std::vector<std::string>{"s", "x"};
+    return import(model(GraphText{{node("Scan", inputs, {"y", "z"},
+                                        {attr_graph("body", body), attr("num_scan_inputs", int64_t{1}),
+                                         attr(name, std::vector<int64_t>{direction})})},
+                                  {value("s", kFloat, {3, 3}), value("x", kFloat, {3, 3, 3})},
+                                  {value("y"), value("z")}},
+                        {opset("", version)}));
+  };
+  for (const auto& [name, version] :
+       {std::pair("scan_input_directions", 21), {"scan_output_directions", 21}, {"directions", 8}}) {
+    for (const int64_t right : {0, 1}) EXPECT_EQ(scan(name, right, version).codes(), "") << name;
+    for (const int64_t wrong : {-1, 5})
+      EXPECT_TRUE(
+          says(scan(name, wrong, version), "E0204", fmt::format("`{}` holds {}, neither 0 nor 1", name, wrong)));
+  }
+}
+
+TEST(ImportRules, AStateOfAScanKeepsItsShape) {
+  const auto scan = [&](const char* op, const std::vector<std::variant<int, const char*>>& of_state, int64_t version) {
+    const std::vector<Bytes> attrs =
+        Bytes(op) == "Concat" ? std::vector{attr("axis", int64_t{0})} : std::vector<Bytes>{};
+    const Bytes body = GraphText{{node(op, {"s", "x"}, {"t"}, attrs)}, {value("s"), value("x")}, {value("t")}};
+    const std::vector<std::string> inputs =
+        version == 8 ? std::vector<std::string>{"", "s", "x"} : std::vector<std::string>{"s", "x"};
+    return import(model(
+        GraphText{
+            {node("Scan", inputs, {"y"}, {attr_graph("body", body), attr("num_scan_inputs", int64_t{1})})},
+            {value("s", kFloat, of_state), version == 8 ? value("x", kFloat, {2, 4, 3}) : value("x", kFloat, {4, 3})},
+            {value("y")}},
+        {opset("", version)}));
+  };
+  EXPECT_TRUE(says(scan("Concat", {3}, 21), "E0302", "state 0 is f32[3] and the body makes it f32[6]"));
+  EXPECT_TRUE(says(scan("Concat", {2, 3}, 8), "E0302", "state 0 is f32[2x3] and the body makes it f32[2x6]"));
+  EXPECT_TRUE(says(scan("Add", {1}, 21), "E0302", "state 0 is f32[1] and the body makes it f32[3]"));
+  EXPECT_EQ(scan("Add", {3}, 21).codes(), "");
+  EXPECT_EQ(scan("Add", {"n"}, 21).codes(), "") << "which may be 3";
 }
 
 // ---- wire ---------------------------------------------------------------------------------------------------------
