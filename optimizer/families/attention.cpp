@@ -279,7 +279,7 @@ class AttentionFamily final : public Family {
  private:
   /// Two products of a tile's height, the exponentials, and what it takes to bring keys and values into panels.
   static double cycles(const AttentionNode& n, const Choice& c, const Target& target) {
-    constexpr double kPack = 0.35, kRow = 40;  // of an element; a row's block
+    constexpr double kPack = 0.35, kRow = 40;              // of an element; a row's block
     const double exp = n.scores_are_products() ? 10 : 14;  // of a vector
     const rt::AttentionShape& s = n.shape();
     const double parts = rt::kPanel * 4.0 / target.vector_bytes, rows = static_cast<double>(c["rows"]),
