@@ -220,10 +220,9 @@ struct Attention {
   /// of 1 is rounded by.
   template <class T>
   RT_FN T weight_of(T score, f32 top) const {
-    constexpr f32 kMostBase = 0x1p22f;
-    if (plain() && top < kMostBase && top > -kMostBase) return exp2_flush(score, top);
-    if (plain()) return exp2_flush(T(score - splat<T>(top)));
-    return exp2_flush(T((score - splat<T>(top)) * splat<T>(kLog2E)));
+    if (plain() && top < kMostBaseOfExp2 && top > -kMostBaseOfExp2) return exp2_flush(score, top);
+    const T less = score - splat<T>(top);
+    return exp2_flush(plain() ? less : T(less * splat<T>(kLog2E)));
   }
   /// The largest of a row's scores, which replace the products.
   RT_FN f32 largest_score(f32* scores, i64 r, i64 key, i64 keys) const {

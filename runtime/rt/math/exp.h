@@ -135,7 +135,7 @@ RT_FN PowerParts<V> exp_normal(V x) {
   return {power, e.r + (e.tail() + e.lost)};
 }
 
-// 2^(x - base) where that is a normal number; `base` is an integer of at most 2^22, which costs nothing here.
+// 2^(x - base) where that is a normal number; `base` is an integer, which costs nothing here.
 template <class V>
 RT_FN V exp2_normal(V x, element_of<V> base = 0) {
 #if defined(__AVX512F__)
@@ -197,7 +197,9 @@ RT_FN V exp_flush(V x) {
   return x < lowest_of_exp<V>() ? V{} : limited;
 }
 
-// The same of 2^(x - base), `base` an integer of at most 2^22, for x <= base + 127 (f32) or base + 1023 (f64).
+// The same of 2^(x - base), for x <= base + 127 (f32) or base + 1023 (f64); `base` is an integer nearer to 0 than this,
+// so that what it is added to stays exact.
+inline constexpr f32 kMostBaseOfExp2 = 0x1p22f;
 template <Floats V>
 RT_FN V exp2_flush(V x, element_of<V> base = 0) {
   using namespace detail;
