@@ -47,10 +47,11 @@ void require_measurable(const CompileOptions& options) {
                   fmt::format("--target=cpu:{}", native_target(options.precision).name));
 }
 
-bool depends_on(const std::vector<Expr>& values, const std::string& symbol) {
-  bool found = false;
-  visit(values, [&](Expr e) { found |= e.op() == Op::Symbol && symbol_name(e) == symbol; });
-  return found;
+bool has_element(const Interface::Io& input, const std::string& symbol) {
+  return std::ranges::any_of(input.content, [&](Expr element) {
+    const auto size = symbol_of_element(element);
+    return size && symbol_name(*size) == symbol;
+  });
 }
 
 void require_one_size(const Model& model) {
@@ -60,7 +61,7 @@ void require_one_size(const Model& model) {
   if (size.empty()) return;
   const std::string sentence = "`--mode=max-autotune` measures runs of one size, and ";
   for (const Interface::Io& input : io.inputs)
-    if (depends_on(input.content, size))
+    if (has_element(input, size))
       throw Failure(kUsage, sentence + fmt::format("the elements of `{}` decide shapes", printable(input.name)),
                     fmt::format("--const {}", shell_word(input.name + (input.type.shape.empty() ? "=.." : "=[..]"))));
   throw Failure(kUsage, sentence + fmt::format("`{}` is any", printable(size)),

@@ -300,6 +300,9 @@ Expr symbol(std::string_view name, Interval bounds, bool open) {
   if (added) pool().symbols.push_back({std::string(name), bounds, open});
   return make(Op::Symbol, DType::i64, {}, it->second);
 }
+Expr symbol_of_count(std::string_view name, Interval bounds) {
+  return symbol(name, {bounds.low, std::min<Wide>(bounds.high, kMaxExtent)}, bounds.high >= kMaxExtent);
+}
 std::optional<Expr> symbol_of_element(Expr element) {
   if (element.op() == Op::Cast) element = element.arg(0);
   return element.op() == Op::Symbol ? std::optional(element) : std::nullopt;

@@ -126,6 +126,8 @@ Expr var(Expr extent);  // a fresh variable over [0, extent)
 /// it is: the same name with others is another symbol.
 /// `open`: the upper bound is there for proofs alone, far above what any run has; memory is taken when sizes are known.
 Expr symbol(std::string_view name, Interval bounds = {0, kMaxExtent}, bool open = false);
+/// Of a count: open where its upper bound is none, kMaxExtent or beyond.
+Expr symbol_of_count(std::string_view name, Interval bounds);
 /// The symbol that an element of a tensor is, whatever its type: see Value::content.
 std::optional<Expr> symbol_of_element(Expr element);
 std::string_view symbol_name(Expr symbol);

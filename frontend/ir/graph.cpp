@@ -280,12 +280,12 @@ void Graph::decide(ValueId v, std::optional<Interval> bounds, bool open) {
   const bool is_bool = t == DType::b1;
   const DType read_as = t == DType::u64 ? DType::i64 : t;  // of the same bits, as symbols are i64
   const Interval all{is_bool ? 0 : range_of(lowest(read_as)).low, is_bool ? 1 : range_of(highest(read_as)).high};
-  if (bounds && !open && bounds->high >= kMaxExtent) {  // of a count that has no bound
-    bounds->high = kMaxExtent;
-    open = true;
+  for (int64_t i = 0; i < product(value.type.shape).value(); ++i) {
+    const std::string element = fmt::format("{}:{}", name, i);
+    const bool is_count = bounds && !open;
+    value.content.push_back(
+        cast(is_count ? symbol_of_count(element, *bounds) : symbol(element, bounds.value_or(all), true), t));
   }
-  for (int64_t i = 0; i < product(value.type.shape).value(); ++i)
-    value.content.push_back(cast(symbol(fmt::format("{}:{}", name, i), bounds.value_or(all), open || !bounds), t));
 }
 
 std::vector<ValueId> deciding_values(const Graph& g) {

@@ -161,7 +161,7 @@ void Infer::output(int i, Type t) {
 }
 Dim Infer::fresh(int64_t upper) {
   static uint64_t serial = 0;
-  return Dim(symbol(fmt::format("?{}", serial++), {0, std::min(upper, kMaxExtent)}, upper >= kMaxExtent));
+  return Dim(symbol_of_count(fmt::format("?{}", serial++), {0, upper}));
 }
 
 const Type& MeaningView::out_type(int i) const { return graph_.type(node_.outputs[i]); }

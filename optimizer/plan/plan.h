@@ -215,8 +215,8 @@ struct Bucket : Schedule {
 
 /// As a run asks it.
 struct PlanRequirement : Requirement {
-  Expr since =
-      {};  // of a body, which may never run: the symbol that a run learns where it begins; none: from the start
+  /// Of a body, which may never run: the symbol that a run learns where it begins. None: it is asked from the start.
+  Expr since = {};
 };
 
 struct Plan : Schedule {

@@ -27,10 +27,10 @@ class NarrowProducts {
  public:
   NarrowProducts(const Graph& g, PassContext& context)
       : g_(g), context_(context), narrow_where_made_(g.values().size()) {
-    for (size_t i = g.nodes().size(); i-- > 0;) find_narrow(g.nodes()[i]);
     for (const Port& p : g.outputs()) keep_wide(p.value);
     for (const Node& n : g.nodes())
       if (is_product(n) && is_kept(n)) keep_wide(n.inputs[0]);
+    for (size_t i = g.nodes().size(); i-- > 0;) find_narrow(g.nodes()[i]);
   }
 
   std::optional<std::vector<ValueId>> rule(Graph& into, const Node& n, std::span<const ValueId> in) {
@@ -98,7 +98,8 @@ class NarrowProducts {
     mark(n.inputs[0]);
   }
   void mark(ValueId v) {
-    if (context_.target.has_products_of_pairs() && g_[v].producer) narrow_where_made_[v.index] = true;
+    if (context_.target.has_products_of_pairs() && g_[v].producer && !wide_.contains(v))
+      narrow_where_made_[v.index] = true;
   }
 
   /// What is moved, joined or cut to `v` is not rounded where it is made; a product that wants it narrow rounds it for
@@ -107,7 +108,6 @@ class NarrowProducts {
     constexpr std::string_view kPieces[] = {"Concat", "DepthToSpace", "Expand", "Pad",
                                             "Slice",  "SpaceToDepth", "Split",  "Tile"};
     if (!v || !wide_.insert(v).second) return;
-    narrow_where_made_[v.index] = false;
     const NodeId made = g_[v].producer;
     if (!made) return;
     const Node& n = g_[made];
@@ -163,7 +163,7 @@ class NarrowProducts {
   const Graph& g_;
   PassContext& context_;
   std::vector<bool> narrow_where_made_;                     // by value
-  std::set<ValueId> wide_;                                  // kept so where they are made
+  std::set<ValueId> wide_;                                  // not to be rounded where they are made
   std::set<const Tensor*> weights_;                         // of narrow products
   std::map<std::pair<uint64_t, ValueId>, ValueId> narrow_;  // by graph; bodies are graphs too
   std::map<const Tensor*, Constant> rounded_;
