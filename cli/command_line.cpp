@@ -197,7 +197,7 @@ class CommandLine {
         ->type_name("FILE");
     sub->add_option(
            "--mode", model_.mode,
-           "default; size: weights are not transformed into larger ones (Winograd); max-autotune, of `build`: kernels "
+           "default; size: no code or weights that are larger for speed; max-autotune, of `build`: kernels "
            "are chosen by measuring on this machine, into a lock; reduce-overhead: a GPU's kernels are launched as "
            "CUDA "
            "graphs, built once a context")

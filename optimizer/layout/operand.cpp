@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "runtime/kernels/depthwise_shape.h"
-#include "runtime/kernels/winograd_shape.h"
 
 namespace cameo {
 
@@ -70,7 +69,6 @@ int64_t elements_of_panels(PanelForm form, int64_t columns, int64_t terms, int64
 }
 int64_t Packing::elements() const {
   const int64_t last = k.back().extent;
-  if (form == PanelForm::Winograd) return rt::winograd_weight_elements(column.extent, last);
   if (form == PanelForm::Taps) return rt::panels_of(column.extent) * rt::tap_panel_bytes(k_total() / last, last, run);
   return indices_of(groups) * elements_of_panels(form, column.extent, k_total(), run);
 }

@@ -10,11 +10,10 @@
 namespace cameo {
 
 /// How a panel has the terms of its columns: one after another; four or two side by side (contract_shape.h); the taps
-/// that the last axis of `k` counts in quads (depthwise_shape.h); two in a byte, of numbers below 16; 3 x 3 taps and
-/// channels at the points of winograd_shape.h.
-enum class PanelForm : uint8_t { Terms, Quads, Pairs, Taps, Nibbles, Winograd };
+/// that the last axis of `k` counts in quads (depthwise_shape.h); two in a byte, of numbers below 16.
+enum class PanelForm : uint8_t { Terms, Quads, Pairs, Taps, Nibbles };
 
-/// Elements of a matrix of so many columns and terms in panels. `run`: as Packing has it; not of taps and Winograd's.
+/// Elements of a matrix of so many columns and terms in panels. `run`: as Packing has it; not of taps.
 int64_t elements_of_panels(PanelForm form, int64_t columns, int64_t terms, int64_t run);
 
 /// How the panels of a product are cut out of a constant: [groups..][columns/16][k..][16], k running over several axes

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "runtime/kernels/depthwise_shape.h"
-#include "runtime/kernels/winograd_shape.h"
 
 namespace cameo {
 namespace {
@@ -19,7 +18,6 @@ std::string describe(const Packing& p) {
     case PanelForm::Pairs: return s + fmt::format(" in pairs of {}", p.run);
     case PanelForm::Taps: return s + fmt::format(" in {} shifts", p.run);
     case PanelForm::Nibbles: return s + " in nibbles";
-    case PanelForm::Winograd: return s + " by Winograd";
   }
   return s;
 }
@@ -89,17 +87,6 @@ Tensor pack_nibbles(const Tensor& t, const Packing& p, const std::vector<int64_t
   return out;
 }
 
-/// Weights at the points are f32, whatever floats the taps are.
-Tensor at_points(const Tensor& t, const Packing& p) {
-  Tensor out(DType::f32, {p.elements()});
-  rt::pack_winograd(reinterpret_cast<float*>(out.mutable_bytes().data()), p.column.extent, p.k[2].extent,
-                    [&](int64_t y, int64_t x, int64_t channel, int64_t column) {
-                      return t.get(p.base_offset + y * p.k[0].stride + x * p.k[1].stride + channel * p.k[2].stride +
-                                   column * p.column.stride);
-                    });
-  return out;
-}
-
 Tensor pack_terms(const Tensor& t, const Packing& p, const std::vector<int64_t>& rows) {
   Tensor out(t.dtype(), {p.elements()});
   auto pack = [&]<class T>(T) {
@@ -121,14 +108,13 @@ Tensor pack_terms(const Tensor& t, const Packing& p, const std::vector<int64_t>&
 }
 
 Tensor pack_panels(const Tensor& t, const Packing& p) {
-  const std::vector<int64_t> rows = p.form == PanelForm::Winograd ? std::vector<int64_t>{} : offsets_of(p.k, 0);
+  const std::vector<int64_t> rows = offsets_of(p.k, 0);
   switch (p.form) {
     case PanelForm::Terms: break;
     case PanelForm::Quads: return pack_quads(t, p, rows);
     case PanelForm::Pairs: return pack_pairs(t, p, rows);
     case PanelForm::Taps: return pack_taps(t, p, rows);
     case PanelForm::Nibbles: return pack_nibbles(t, p, rows);
-    case PanelForm::Winograd: return at_points(t, p);
   }
   return pack_terms(t, p, rows);
 }

@@ -126,8 +126,7 @@ LoweredKernel lower_product(const Graph& g, const Layouts& layouts, ValueId outp
   LoweredKernel l;
   Kernel& k = l.kernel;
   const auto add = [&](Operand o) {
-    const bool at_points = o.packing && o.packing->form == PanelForm::Winograd;
-    k.operands.push_back(at_points ? DType::f32 : g.type(o.value).dtype);
+    k.operands.push_back(g.type(o.value).dtype);
     l.operands.push_back(std::move(o));
     return static_cast<uint32_t>(l.operands.size() - 1);
   };

@@ -166,7 +166,7 @@ TEST_F(Build, ALockHoldsKernelsOverSizesThatOnlyARunKnows) {
   EXPECT_EQ(rows_of("n"), rows_of("rows")) << "a size is its bounds, whatever it is called";
 }
 
-TEST_F(Build, ModeSizeKeepsWeightsAsSmallAsTheyAre) {
+TEST_F(Build, ModeSizeDoesWithoutTheCodeOfWinograd) {
   using namespace onnx_text;
   constexpr int64_t kChannels = 32, kWeights = kChannels * kChannels * 9;
   std::vector<float> weights(kWeights);
@@ -183,7 +183,8 @@ TEST_F(Build, ModeSizeKeepsWeightsAsSmallAsTheyAre) {
   ASSERT_EQ(cameo({"build", conv, "-o", "small.so", "--mode=size"}).code, 0);
   const auto grown =
       static_cast<int64_t>(fs::file_size(path("fast.so"))) - static_cast<int64_t>(fs::file_size(path("small.so")));
-  EXPECT_NEAR(static_cast<double>(grown), 3 * 4 * kWeights, 8192);
+  EXPECT_GT(grown, 0);
+  EXPECT_LT(grown, 3 * 4 * kWeights / 4) << "weights stay as they are";
   const Ended e = cameo({"build", conv, "-o", "a.so", "--mode=siz"});
   EXPECT_EQ(e.code, 2);
   EXPECT_TRUE(has(e.err, "`size`")) << e.err;

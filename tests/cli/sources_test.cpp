@@ -50,6 +50,14 @@ TEST_F(Sources, GccBuildsALibraryThatIsAProgram) {
 
 TEST_F(Sources, KernelsOfTwoInstructionSetsShareNoFunction) {
   if (!is_there("nm")) GTEST_SKIP() << "no nm";
+  using namespace onnx_text;
+  GraphText g;
+  g.inputs = {value("x", 1, {1, 32, 34, 34})};
+  g.outputs = {value("y", 1, {1, 32, 32, 32})};
+  g.initializers = {tensor<float>("w", 1, {32, 32, 3, 3}, std::vector<float>(32 * 32 * 9, 1.f))};
+  g.nodes = {node("Conv", {"x", "w"}, {"y"})};
+  const std::string conv = write("conv.onnx", model(g));
+  ASSERT_EQ(cameo({"build", conv, "-o", "sources/", "--name=digits", "--target=cpu:x86-64-v2,x86-64-v3"}).code, 0);
   for (const char* compiler : {"g++", "clang++-14", "clang++-19"}) {
     if (!is_there(compiler)) continue;
     ASSERT_EQ(make({"-B", std::string("CXX=") + compiler, kV2, kV3}).code, 0);

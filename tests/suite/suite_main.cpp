@@ -24,12 +24,8 @@ Runner run_artifact(std::shared_ptr<const test::LoadedArtifact> artifact) {
 }
 Runner compile_case(const Model& model) { return run_artifact(test::load_artifact(model.graph)); }
 Runner cuda_case(const Model& model) { return run_artifact(test::load_for_emulated_gpu(model.graph)); }
-/// For a target that does without Winograd, whose taps take the evaluator four reads each: vgg19 would take minutes.
-/// Its kernels run in the artifacts, and by plans in the golden cases.
 Runner plan_case(const Model& model) {
-  Target target = native_target();
-  target.keeps_size = true;
-  auto m = std::make_shared<const Module>(test::plan_graph(model.graph, "model", target));
+  auto m = std::make_shared<const Module>(test::plan_graph(model.graph, "model", native_target()));
   return [m](std::span<const Tensor> inputs) { return run_plan(*m, m->plans[0], inputs); };
 }
 Runner fused_case(const Model& model) {

@@ -9,6 +9,7 @@ struct Cases {
   const char* target;
   bool (*runs_here)();
   std::string (*edges)();
+  std::string (*strides)();
   std::string (*channels)();
   std::string (*chunks)();
 };

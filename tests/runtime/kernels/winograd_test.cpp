@@ -13,6 +13,7 @@ class winograd : public testing::TestWithParam<const Cases*> {
 };
 
 TEST_P(winograd, edges) { EXPECT_EQ(GetParam()->edges(), ""); }
+TEST_P(winograd, strides) { EXPECT_EQ(GetParam()->strides(), ""); }
 TEST_P(winograd, channels) { EXPECT_EQ(GetParam()->channels(), ""); }
 TEST_P(winograd, chunks) { EXPECT_EQ(GetParam()->chunks(), ""); }
 
