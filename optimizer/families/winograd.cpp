@@ -34,7 +34,6 @@ struct Tapped {
 struct Taps {
   std::vector<Tapped> axes;  // [down], across
   Expr channel;
-  const Tapped& across() const { return axes.back(); }
 };
 
 /// The tap of this fold in an index of `a`: what is left of it are its axis of the output and a constant.
@@ -132,8 +131,7 @@ constexpr ComputeTile kComputeTile[3][2] = {{Trial<0, 1>::compute_tile, Trial<0,
                                             {Trial<2, 1>::compute_tile, Trial<2, 2>::compute_tile}};
 
 /// The largest error of outputs in f32, of inputs between 0 and 1 and of both signs, as a share of the outputs' root
-/// mean square.
-/// Packing::k: down, across, channels.
+/// mean square. Packing::k: down, across, channels.
 double error_of(const Tensor& weights, const Packing& p, int64_t stride_down, int64_t stride_across) {
   constexpr int64_t kColumns = 8;  // that are tried
   const WinogradAxis down = rt::winograd_axis(stride_down), across = rt::winograd_axis(stride_across);
@@ -203,6 +201,7 @@ struct KernelAxis {
 
 /// Of a kernel: its sum, and the extents that prices and calls ask for.
 struct Convolution {
+  static constexpr int64_t kElement = sizeof(float);
   explicit Convolution(const Kernel& k) : sum(k), a(affine(sum.a_offset)), outer(sum.outer) {
     const bool has_rows = sum.segments.size() == 2;
     if (has_rows) {
@@ -226,14 +225,13 @@ struct Convolution {
   int64_t points() const { return down.axis().points * across.axis().points; }
   int64_t columns() const { return sum.n(); }
   int64_t channels() const { return sum.k.extent().int_value(); }
-  int64_t kept_bytes() const {
-    return points() * rt::winograd_kept_pitch(columns(), channels()) * static_cast<int64_t>(sizeof(float));
+  // Bytes of scratch: of a block's tiles, and of weights at the points, all of them or a row's.
+  int64_t block_bytes(int64_t tiles, int64_t vectors) const {
+    return rt::winograd_block_elements(points(), tiles, vectors, channels()) * kElement;
   }
-  int64_t scratch_bytes(const Choice& c) const {
-    const int64_t weights = c["kept"] ? points() * rt::winograd_kept_pitch(columns(), channels())
-                                      : across.axis().points * rt::winograd_weight_pitch(c["vectors"], channels());
-    const int64_t blocks = rt::winograd_block_elements(points(), c["tiles"], c["vectors"], channels());
-    return (blocks + weights) * static_cast<int64_t>(sizeof(float));
+  int64_t kept_bytes() const { return points() * rt::winograd_kept_pitch(columns(), channels()) * kElement; }
+  int64_t row_bytes(int64_t vectors) const {
+    return across.axis().points * rt::winograd_weight_pitch(vectors, channels()) * kElement;
   }
   int64_t tiles() const { return points_of(outer) * down.tiles() * across.tiles(); }
 };
@@ -247,7 +245,7 @@ Expr tap_in_panels(const Convolution& s, DType type) {
                  zero(type));
 }
 
-/// Operations and moved vectors of a transform, first down, then across.
+/// Operations and moved vectors of a transform, first down, then across; some vectors go through memory between.
 struct TransformCost {
   double operations, moves;
 };
@@ -333,7 +331,7 @@ class Winograd final : public Family {
       return "its weights are not known";
     const auto stride_down = taps->axes.size() == 2 ? taps->axes[0].stride : 0;
     if (taps->axes.size() == 1) packing->k.insert(packing->k.begin(), Packing::Axis{1, 0});
-    if (!(error_of(*g[ValueId{m.b.operand()}].constant, *packing, stride_down, taps->across().stride) <= kMostError))
+    if (!(error_of(*g[ValueId{m.b.operand()}].constant, *packing, stride_down, taps->axes.back().stride) <= kMostError))
       return "its errors would be too large";
     std::rotate(packing->k.begin(), packing->k.end() - 1, packing->k.end());  // a channel's taps together
     roles->wishes = {*a, in_panels(p.layouts, ValueId{m.b.operand()}, *packing)};
@@ -374,9 +372,9 @@ class Winograd final : public Family {
         const bool kept = tiles < s.tiles() && s.kept_bytes() <= target.machine.l2_bytes * 3 / 4;
         const Choice next{
             {"rows", rows}, {"vectors", vectors}, {"tiles", tiles}, {"kept", kept}, {"lanes", rt::kPanel}};
-        const int64_t bytes = rt::winograd_block_elements(s.points(), tiles, vectors, s.channels()) * 4;
         const int64_t most = kept ? target.machine.l2_bytes / 2 : std::min(target.machine.l3_bytes / 4, kMostScratch);
-        const bool fits = bytes <= most && tiles < s.tiles() + rows && units_of(s, tiles, vectors) >= kFewestUnits;
+        const bool fits = s.block_bytes(tiles, vectors) <= most && tiles < s.tiles() + rows &&
+                          units_of(s, tiles, vectors) >= kFewestUnits;
         if ((fits || groups == 1) && std::ranges::find(all, next) == all.end()) all.push_back(next);
       }
     };
@@ -397,7 +395,9 @@ class Winograd final : public Family {
   }
   void apply(Kernel& k, const Choice& choice, const Target& target) const override {
     Family::apply(k, choice, target);
-    k.scratch_bytes = Convolution(k).scratch_bytes(choice);
+    const Convolution s(k);
+    const int64_t vectors = choice["vectors"], weights = choice["kept"] ? s.kept_bytes() : s.row_bytes(vectors);
+    k.scratch_bytes = s.block_bytes(choice["tiles"], vectors) + weights;
   }
   int64_t most_points_by_weights(const Kernel&) const override { return 0; }
   int64_t chunks(const Kernel& k, const Target& target) const override {
@@ -424,9 +424,8 @@ class Winograd final : public Family {
                        s.channels(), c["rows"], c["vectors"], c["tiles"], c["kept"] ? " kept" : "");
   }
   std::string_view legend() const override {
-    return "winograd<R, V, T, D, A>: blocks of T tiles of 4 or 4 x 4 outputs, of strides D down (0: no taps) and A; R "
-           "of "
-           "them by V vectors of 16 columns in registers; kept: all weights are brought to the points first";
+    return "winograd<R, V, T, D, A>: blocks of T tiles of 4 or 4 x 4 outputs, of strides D down (0: no taps) and A; "
+           "R of them by V vectors of 16 columns in registers; kept: all weights are brought to the points first";
   }
   void print(KernelPrinter& printer, const Kernel& k) const override {
     const Convolution s(k);

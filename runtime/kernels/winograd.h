@@ -207,14 +207,6 @@ __attribute__((noinline)) void multiply_block(const WinogradCall& c, const Tap* 
   }
 }
 
-struct Units {
-  i64 begin, end;
-};
-template <int = kInstructionSet>
-__attribute__((noinline)) Units units_of(const Call& call, i64 units) {
-  return {units * call.chunk / call.chunks, units * (call.chunk + 1) / call.chunks};
-}
-
 // Of the rows behind the last tile, at each point: nothing of them is stored, but products of what another kernel left
 // there may be denormal, each of which takes a hundred times as long.
 __attribute__((noinline)) inline void clear_rest(f32* sources, i64 points, i64 first, i64 behind, i64 pitch) {
@@ -318,7 +310,7 @@ struct Winograd {
       if constexpr (Kept) keep_weights<V, Down, Across>(c, weights);
     }
     const TileSplit columns = split_columns<NV>(n);
-    const Units units = units_of(call, round_up_div(tiles, Tiles) * columns.parts);
+    const Share units = share_of(call, round_up_div(tiles, Tiles) * columns.parts);
     RT_ROLLED
     for (i64 unit = units.begin; unit < units.end; ++unit) {
       const i64 block = unit / columns.parts, part = unit % columns.parts;

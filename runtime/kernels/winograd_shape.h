@@ -167,6 +167,7 @@ constexpr WinogradAxis winograd_axis(i64 stride) {
 constexpr i64 winograd_tiles(const WinogradAxis& axis, i64 outputs, i64 dilation) {
   return round_up_div(round_up_div(outputs, dilation), axis.tile) * dilation;
 }
+// Not of i64, whose division takes more code.
 constexpr unsigned long winograd_first(const WinogradAxis& axis, unsigned long tile, unsigned long dilation) {
   return tile % dilation + tile / dilation * static_cast<unsigned long>(axis.tile) * dilation;
 }
