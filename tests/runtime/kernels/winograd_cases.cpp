@@ -96,13 +96,15 @@ struct Convolution {  // of kBatch images
     float* const aligned = scratch.data() + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64) / 4;
     aligned[elements] = kBehind;
     __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() & ~kDenormalFlag);
-    for (int thread = 0; thread < 2; ++thread)  // one after the other, each with every other chunk
+    for (int thread = 0; thread < 2; ++thread) {             // one after the other, each with every other chunk
+      if (thread == 1) std::fill_n(aligned, elements, 0.f);  // as if it held block 0
       in_chunks(chunks, aligned, [&](rt::Call call) {
         if (call.chunk % 2 != thread) return;
         call.again = call.chunk > 1;
         rt::winograd<MR, NV, Tiles, Down, Across>(call, rt::extents(kBatch), height, width, n, k, source(),
                                                   rt::taps<Kept>(packed.data()), epilogue(got.data()));
       });
+    }
     took_denormals |= __builtin_ia32_stmxcsr() & kDenormalFlag;
     if (aligned[elements] != kBehind) got[0] = kBehind;
     return got;
