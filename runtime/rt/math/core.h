@@ -98,6 +98,32 @@ RT_FN Pair<V> exact_product(V a, V b) {
 #endif
 }
 
+#if defined(__AVX512F__)
+// Of 16 words, 4 bytes each, those that the low four bits of `index` name; one instruction for 16 lanes.
+template <class R, class Table>
+RT_FN R look_up(Table table, like<u32, R> index) {
+  using P = vec<f32, 16>;
+  using I = vec<i32, 16>;
+  const auto permute = [table](I i) RT_INLINE {
+#if defined(__clang__)
+    return (Table)__builtin_ia32_permvarsf512((P)table, i);
+#else
+    return (Table)__builtin_ia32_permvarsf512_mask((P)table, i, P{}, -1);
+#endif
+  };
+  if constexpr (sizeof(R) >= sizeof(I)) {
+    return bits<R>(by_parts<I>(permute, bits<like<i32, R>>(index)));
+  } else {
+    I wide{};
+    __builtin_memcpy(&wide, &index, sizeof index);
+    const Table found = permute(wide);
+    R result;
+    __builtin_memcpy(&result, &found, sizeof result);
+    return result;
+  }
+}
+#endif
+
 // 2^k p with one rounding, for any k an exponential can ask for; n is k as a float.
 template <class V>
 RT_FN V scale(V p, [[maybe_unused]] V n, words<V> k) {

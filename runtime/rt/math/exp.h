@@ -84,30 +84,13 @@ inline constexpr f64 kMagicOfSixteenths = 0x1.8p19;  // added, it leaves the nea
 // 2^(k / 16) where that is a normal number; bits of k from the 13th up do not count.
 template <class V>
 RT_FN V power_of_sixteenths(words<V> k) {
-  using P = vec<f32, 16>;
   using U = vec<u32, 16>;
-  const P table = {0x1p0,        0x1.0b5586p0, 0x1.172b84p0, 0x1.2387a6p0, 0x1.306fep0,  0x1.3dea64p0,
-                   0x1.4bfdaep0, 0x1.5ab07ep0, 0x1.6a09e6p0, 0x1.7a1148p0, 0x1.8ace54p0, 0x1.9c4918p0,
-                   0x1.ae89fap0, 0x1.c199bep0, 0x1.d5818ep0, 0x1.ea4afap0};
+  const vec<f32, 16> table = {0x1p0,        0x1.0b5586p0, 0x1.172b84p0, 0x1.2387a6p0, 0x1.306fep0,  0x1.3dea64p0,
+                              0x1.4bfdaep0, 0x1.5ab07ep0, 0x1.6a09e6p0, 0x1.7a1148p0, 0x1.8ace54p0, 0x1.9c4918p0,
+                              0x1.ae89fap0, 0x1.c199bep0, 0x1.d5818ep0, 0x1.ea4afap0};
   // Shifted to the exponent's place, k leaves its low four bits below it; each power is less by what they are there.
   constexpr int kShift = format<V>::mantissa - 4;
-  const P powers = (P)((U)table - (iota<U>() << kShift));
-  const auto look_up = [powers](U i) RT_INLINE {  // by the low four bits
-#if defined(__clang__)
-    return (U)__builtin_ia32_permvarsf512(powers, (vec<i32, 16>)i);
-#else
-    return (U)__builtin_ia32_permvarsf512_mask(powers, (vec<i32, 16>)i, P{}, -1);
-#endif
-  };
-  words<V> power;
-  if constexpr (sizeof(V) >= sizeof(P)) {
-    power = by_parts<U>(look_up, k);
-  } else {
-    U wide{};
-    __builtin_memcpy(&wide, &k, sizeof k);
-    wide = look_up(wide);
-    __builtin_memcpy(&power, &wide, sizeof power);
-  }
+  const words<V> power = look_up<words<V>>(U((U)table - (iota<U>() << kShift)), k);
   return bits<V>(words<V>(power + (k << kShift)));
 }
 #endif
