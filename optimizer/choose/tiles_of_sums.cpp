@@ -125,7 +125,7 @@ bool sums_stay_in_registers(const Kernel& k, const Product& p) {
   return (!p.takes_blocks() || p.terms() <= rt::kSumBlock) && !calls_function(k.stores[0].value);
 }
 
-double cycles_of_tiles(const Product& p, rt::Tile tile, bool in_registers, const Target& target) {
+double cycles_of_tiles(const Product& p, rt::Tile tile, bool in_registers, const Target& target, double computed) {
   constexpr double kStart = 16, kBytes = rt::kPanel * sizeof(float);
   const MachineModel& machine = target.machine;
   const double parts = kBytes / target.vector_bytes, terms = steps_of(p), splits = tile.splits;
@@ -135,7 +135,7 @@ double cycles_of_tiles(const Product& p, rt::Tile tile, bool in_registers, const
   const bool from_l2 = !stays_in_l1(tile.vectors), first_from_l2 = !stays_in_l1(rt::panels_of(p.n()));
   const auto cycles_of_tile = [&](int64_t rows, int64_t vectors, bool reads_l2) {
     const double r = static_cast<double>(rows), v = static_cast<double>(vectors), sums = r * v * parts;
-    const double products = splits_quads(p, target) ? 2 * sums + (3 * v * parts + 2 * r) / 4 : sums;
+    const double products = splits_quads(p, target) ? 2 * sums + (3 * v * parts + 2 * r) / 4 : sums * computed;
     const double term = std::max({products / machine.fmas, (v * parts + r) / machine.loads,
                                   machine.fma_latency / splits, reads_l2 ? v * kBytes / machine.l2_rate : 0});
     const double flushes =

@@ -27,8 +27,9 @@ int splits_of(rt::Tile tile, const Target& target);
 bool sums_stay_in_registers(const Kernel& k, const Product& p);
 /// Of one core. A term of a tile's sum takes as long as its FMAs, its loads (of b's vectors and a's elements), the
 /// latency of one FMA, of which each part of a sum waits for one at a time, or the way of b from the second cache, if
-/// the first cannot hold what a tile's columns read; what all columns read comes from there the first time.
-double cycles_of_tiles(const Product& p, rt::Tile tile, bool in_registers, const Target& target);
+/// the first cannot hold what a tile's columns read; what all columns read comes from there the first time. computed:
+/// the share of the panels' columns whose products are computed.
+double cycles_of_tiles(const Product& p, rt::Tile tile, bool in_registers, const Target& target, double computed = 1);
 /// The same of a tile of tiles_of_registers: 16 terms' groups of all its blocks take as long as their instructions, a
 /// cycle a row each, their loads or the way of `a` and b's panels from the second cache; then its sums go through
 /// memory.

@@ -134,9 +134,17 @@ double cycles_of_dots(const Product& p, const Choice& c, const Target& target) {
   return static_cast<double>(p.batches()) * (static_cast<double>(p.m()) * squares * sums + first);
 }
 
+/// Of the panels' columns; several products a step are those of all columns.
+double share_computed(const Product& p, const Target& target) {
+  if (p.zero || p.in_pairs) return 1;
+  const int64_t lanes = target.vector_bytes / static_cast<int64_t>(sizeof(float));
+  return static_cast<double>(rt::computed_columns(p.n(), lanes)) /
+         static_cast<double>(rt::panels_of(p.n()) * rt::kPanel);
+}
+
 double cycles_of_processor(const Product& p, const Choice& c, const Target& target) {
   if (has_tile_registers(c)) return cycles_of_registers(p, tile_of(c), target);
-  const double tiles = cycles_of_tiles(p, tile_of(c), c["in_registers"], target);
+  const double tiles = cycles_of_tiles(p, tile_of(c), c["in_registers"], target, share_computed(p, target));
   if (c["packed"]) return tiles;
   const Affine b = affine(p.b_offset);
   const bool stands = p.m() < c["pack_from"];

@@ -76,10 +76,10 @@ struct Contraction {
 
   // H rows from `row` on, of which the first `known` were computed before. Sums go from registers into copies of the
   // epilogue, one for each vector, or they are left in memory.
-  template <int H, int W, class V, class P, class Next>
+  template <int H, int W, int Columns = kPanel, class V, class P, class Next>
   RT_FN void tile(V* totals, const i64* index, P panels, Next ahead, i64 row, i64 known, i64 panel) const {
     const auto* const from = row_at(index, row);
-    typename B::template Sums<H, W, Splits> acc;
+    typename B::template Sums<H, W, Splits, Columns> acc;
     if constexpr (kPoints > 1) acc.point_stride = a.outer.n[R - 1];
     if constexpr (kInTileRegisters<B>) acc.end_of_rows = end_of_rows();
     if constexpr (InRegisters) {
@@ -91,9 +91,9 @@ struct Contraction {
       sum_into<kOneBlock>(acc, totals, segments, a.segment, from, a.row_stride, panels, k, ahead, b.bias(a));
     }
   }
-  template <int W, class V>
+  template <int W, int Columns, class V>
   RT_FN void store_totals(const V* totals, const i64* index, i64 row, i64 known, i64 height, i64 panel) const {
-    using Sums = typename B::template Sums<1, W, 1>;
+    using Sums = typename B::template Sums<1, W, 1, Columns>;
     RT_ROLLED
     for (i64 i = known; i < height; ++i)
       Sums::each_total(totals + i * Sums::kSums, n, panel * kPanel,
@@ -101,21 +101,22 @@ struct Contraction {
                            __attribute__((always_inline)) { store(index, sum, row + i, col); });
   }
 
-  // Tiles of the panels [panel, panel + W): those numbered [number, number + count) of the column.
-  template <int W, class P>
+  // Tiles of the panels [panel, panel + W), the last one of Columns: those numbered [number, number + count) of the
+  // column.
+  template <int W, int Columns, class P>
   RT_FN void column(P panels, i64* index, i64 number, i64 count, i64 panel) const {
     i64 part = number % rows.parts;
-    using Sums = typename B::template Sums<MR, W, Splits>;
+    using Sums = typename B::template Sums<MR, W, Splits, Columns>;
     typename Sums::V totals[Sums::kSums];
     RT_ROLLED
     while (true) {
       i64 first = 0, known = 0, left = 0;
       each_rows<MR>(m, rows, part, [&](auto height, i64 row, i64 computed) __attribute__((always_inline)) {
         const auto ahead = ahead_of<B>(panels, W, number, 1, points_of<R>(outer) * rows.parts);
-        tile<height.value, W>(totals, index, panels, ahead, row, computed, panel);
+        tile<height.value, W, Columns>(totals, index, panels, ahead, row, computed, panel);
         first = row, known = computed, left = height.value;
       });
-      if constexpr (!InRegisters) store_totals<W>(totals, index, first, known, left, panel);
+      if constexpr (!InRegisters) store_totals<W, Columns>(totals, index, first, known, left, panel);
       if (--count == 0) return;
       ++number;
       if (++part == rows.parts) {
@@ -246,7 +247,12 @@ struct Contraction {
           if constexpr (kInTileRegisters<B>) {
             column_of_registers<size.value>(panels, index, first, count, panel);
           } else {
-            column<size.value>(panels, index, first, count, panel);
+            constexpr i64 kPanels = panels_of(N::value);
+            constexpr int kLast = static_cast<int>(computed_columns(N::value, kPart) - (kPanels - 1) * kPanel);
+            if constexpr (kLast < kPanel)
+              if (part == columns.parts - 1) return column<size.value, kLast>(panels, index, first, count, panel);
+            if constexpr (kLast == kPanel || occurs_before_last(kPanels, NV, size.value))
+              column<size.value, kPanel>(panels, index, first, count, panel);
           }
         });
       }

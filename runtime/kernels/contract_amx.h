@@ -171,7 +171,7 @@ struct TileRegisterSums : TileSums<Sum, MR, NV, 1> {
 template <class B, int Points = 1, bool Streams = false>
 struct InTileRegisters : B {
 #if !defined(RT_KERNEL)
-  template <int MR, int NV, int>
+  template <int MR, int NV, int, int = kPanel>  // the registers multiply all columns of a panel
   using Sums = detail::TileRegisterSums<typename B::Sum, MR, NV, Points>;
   template <class A>
   RT_FN auto bias(const A&) const {

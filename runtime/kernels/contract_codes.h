@@ -26,9 +26,9 @@ struct CodePanels {  // panel j of one tile at codes + j * panel_step bytes, and
 #if !defined(RT_KERNEL)
 namespace detail {
 
-template <int Bits, int MR, int NV>
-struct CodeSums : TileSums<f32, MR, NV, 1> {
-  using Base = TileSums<f32, MR, NV, 1>;
+template <int Bits, int MR, int NV, int Columns>
+struct CodeSums : TileSums<f32, MR, NV, 1, Columns> {
+  using Base = TileSums<f32, MR, NV, 1, Columns>;
   using Base::kAcross, Base::kSums, Base::sum;
   using typename Base::V;
   using Integers = vec<i32, kPart>;
@@ -106,8 +106,8 @@ struct CodesB {
     return f32(code - (zeros ? i32(zeros[block * kPanel + lane]) : zero)) * scales[block * kPanel + lane];
   }
 #if !defined(RT_KERNEL)
-  template <int MR, int NV, int kChains>
-  using Sums = detail::CodeSums<Bits, MR, NV>;
+  template <int MR, int NV, int kChains, int Columns = kPanel>
+  using Sums = detail::CodeSums<Bits, MR, NV, Columns>;
   template <class A>
   RT_FN detail::NoBias bias(const A&) const {
     return {};

@@ -50,8 +50,8 @@ struct PackedB {
   using Sum = f32;
   RT_FN f32 add(f32 sum, f32 x, f32 y) const { return fma(x, y, sum); }
 #if !defined(RT_KERNEL)
-  template <int MR, int NV, int kChains>
-  using Sums = detail::Accumulators<MR, NV, kChains>;
+  template <int MR, int NV, int kChains, int Columns = kPanel>
+  using Sums = detail::Accumulators<MR, NV, kChains, Columns>;
   template <class A>
   RT_FN detail::NoBias bias(const A&) const {
     return {};
@@ -157,8 +157,8 @@ struct StridedB {  // (i.., k, col) at base + i * outer + k * k_stride + col * n
   using Sum = f32;
   RT_FN f32 add(f32 sum, f32 x, f32 y) const { return fma(x, y, sum); }
 #if !defined(RT_KERNEL)
-  template <int MR, int NV, int kChains>
-  using Sums = detail::Accumulators<MR, NV, kChains>;
+  template <int MR, int NV, int kChains, int Columns = kPanel>
+  using Sums = detail::Accumulators<MR, NV, kChains, Columns>;
   template <class A>
   RT_FN detail::NoBias bias(const A&) const {
     return {};

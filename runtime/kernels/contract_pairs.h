@@ -85,8 +85,8 @@ struct Pairs {
   RT_FN static u32 load(const bfloat* p, i64) { return p->bits; }  // the last element that can be read
 };
 
-template <int MR, int NV, int kChains>
-struct PairSums : SeveralSums<Pairs, f32, MR, NV, kChains> {};
+template <int MR, int NV, int kChains, int Columns>
+struct PairSums : SeveralSums<Pairs, f32, MR, NV, kChains, Columns> {};
 
 }  // namespace detail
 #endif
@@ -108,8 +108,8 @@ struct PairsB {
     return load(base, outer.at(index) + col / kPanel * panel_step(k_total) + pair_offset(t, col % kPanel, k));
   }
 #if !defined(RT_KERNEL)
-  template <int MR, int NV, int kChains>
-  using Sums = detail::PairSums<MR, NV, kChains>;
+  template <int MR, int NV, int kChains, int Columns = kPanel>
+  using Sums = detail::PairSums<MR, NV, kChains, Columns>;
   template <class A>
   RT_FN detail::NoBias bias(const A&) const {
     return {};

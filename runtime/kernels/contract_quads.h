@@ -172,9 +172,9 @@ struct Quads {
   }
 };
 
-template <int MR, int NV, int kChains>
-struct QuadSums : SeveralSums<Quads, i32, MR, NV, kChains> {
-  using Base = SeveralSums<Quads, i32, MR, NV, kChains>;
+template <int MR, int NV, int kChains, int Columns>
+struct QuadSums : SeveralSums<Quads, i32, MR, NV, kChains, Columns> {
+  using Base = SeveralSums<Quads, i32, MR, NV, kChains, Columns>;
   using Base::kAcross, Base::kSums, Base::sum;
   using typename Base::V;
 
@@ -213,8 +213,8 @@ struct QuadsB {
     return base[outer.at(index) + col / kPanel * panel_step(k_total) + quad_offset(t, col % kPanel, k)];
   }
 #if !defined(RT_KERNEL)
-  template <int MR, int NV, int kChains>
-  using Sums = detail::QuadSums<MR, NV, kChains>;
+  template <int MR, int NV, int kChains, int Columns = kPanel>
+  using Sums = detail::QuadSums<MR, NV, kChains, Columns>;
   template <class A>
   RT_FN i32 bias(const A&) const {
     return kSame<bare<decltype(*A::base)>, i8> ? zero + 128 : zero;

@@ -12,6 +12,13 @@ inline constexpr int kPanel = 16;  // columns of a panel: one AVX-512 register, 
 constexpr i64 panels_of(i64 n) { return round_up_div(n, kPanel); }
 constexpr i64 packed_b_elements(i64 n, i64 k_total) { return panels_of(n) * k_total * kPanel; }
 
+/// The columns whose sums are computed, of vectors of so many lanes: whole vectors, but of 16 lanes a half where that
+/// is enough, as the processors that compute them in two halves then take half the time.
+constexpr i64 computed_columns(i64 n, i64 lanes) {
+  const i64 together = lanes < kPanel ? lanes : kPanel / 2;
+  return round_up_div(n, together) * together;
+}
+
 /// Writes packed_b_elements(n, k_total) elements; at(k, column) is the logical matrix.
 template <class T, class At>
 constexpr void pack_b(T* to, i64 n, i64 k_total, At at) {

@@ -140,6 +140,11 @@ constexpr bool occurs(int limit, int size) {
     return true;
   }
 }
+// Whether a part before the last one has this size.
+constexpr bool occurs_before_last(i64 total, int limit, int size) {
+  const TileSplit s = split_tiles(total, limit);
+  return (s.full > (s.full == s.parts) && size == s.size) || (s.full + 1 < s.parts && size == s.rest);
+}
 // Panels of a number of columns fall into tiles of two widths, of an unknown number into whole tiles and single panels.
 template <int N, class Columns>
 RT_FN constexpr TileSplit split_columns(Columns n) {
@@ -309,11 +314,11 @@ RT_FN void each_step(i64& at, i64 k, F f) {
 // What a B takes off each sum: nothing, or so many times the sum of its column's weights (contract_quads.h).
 struct NoBias {};
 
-// A tile's sums, of T. Each is split into kChains, which take the terms in turn.
-template <class T, int MR, int NV, int kChains>
+// A tile's sums, of T. Each is split into kChains, which take the terms in turn. Columns: of its last panel.
+template <class T, int MR, int NV, int kChains, int Columns = kPanel>
 struct TileSums {
   using V = vec<T, kPart>;
-  static constexpr int kAcross = NV * kParts, kSums = MR * kAcross;
+  static constexpr int kAcross = (NV - 1) * kParts + (Columns + kPart - 1) / kPart, kSums = MR * kAcross;
   V sum[kChains * kSums];
 
   RT_FN void clear() { clear(indices<kChains * kSums>{}); }
@@ -378,18 +383,36 @@ struct TileSums {
   }
 };
 
+// sum + x w in the lower half of 16 lanes; zeros in the upper one.
+template <class V>
+RT_FN V add_half_product(f32 x, V w, V sum) {
+  using H = vec<f32, kLanes<V> / 2>;
+  const auto half = [](V v) RT_INLINE { return __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7); };
+  return __builtin_shufflevector(fma<H>(splat<H>(x), half(w), half(sum)), H{}, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
+                                 13, 14, 15);
+}
 // Of products of f32. Rounded, so that long sums are taken in blocks.
-template <int MR, int NV, int kChains>
-struct Accumulators : TileSums<f32, MR, NV, kChains> {
-  using Base = TileSums<f32, MR, NV, kChains>;
+template <int MR, int NV, int kChains, int Columns = kPanel>
+struct Accumulators : TileSums<f32, MR, NV, kChains, Columns> {
+  using Base = TileSums<f32, MR, NV, kChains, Columns>;
   using Base::kAcross, Base::kSums, Base::sum;
   using typename Base::V;
   static constexpr bool kExact = false;
 
+  // x w added to the sum of a row's vector J.
+  template <int J>
+  RT_FN static V add_product(f32 x, V w, V sum) {
+    if constexpr (J == kAcross - 1 && Columns < kPart) {
+      return add_half_product(x, w, sum);
+    } else {
+      return fma<V>(splat<V>(x), w, sum);
+    }
+  }
   template <int C, class T, int... I, int... J>
   RT_FN void step(Indices<int, I...>, Indices<int, J...>, const f32* a, i64 row_stride, const T* b, i64 panel_step) {
     const V w[kAcross] = {load_next<T, kPart>(b + J / kParts * panel_step + J % kParts * kPart)...};
-    (..., (sum[C * kSums + I] = fma<V>(splat<V>(a[I / kAcross * row_stride]), w[I % kAcross], sum[C * kSums + I])));
+    (...,
+     (sum[C * kSums + I] = add_product<I % kAcross>(a[I / kAcross * row_stride], w[I % kAcross], sum[C * kSums + I])));
   }
   template <class T, class P, class Next, int... C>
   RT_FN void steps(Indices<int, C...>, const f32* a, i64 row_stride, const T* b, const P& panels, Next& ahead) {
@@ -417,9 +440,9 @@ struct Accumulators : TileSums<f32, MR, NV, kChains> {
 
 // Sums of products of which a lane takes several in one step: Form::kTerms neighbouring terms, weights of Form::kRow
 // elements for a panel's columns, and what is made of a row's terms and of weights, which serves a whole row or column.
-template <class Form, class Sum, int MR, int NV, int kChains>
-struct SeveralSums : TileSums<Sum, MR, NV, kChains> {
-  using Base = TileSums<Sum, MR, NV, kChains>;
+template <class Form, class Sum, int MR, int NV, int kChains, int Columns>
+struct SeveralSums : TileSums<Sum, MR, NV, kChains, Columns> {
+  using Base = TileSums<Sum, MR, NV, kChains, Columns>;
   using Base::kAcross, Base::kSums, Base::sum;
   using typename Base::V;
   using W = typename Form::Weight;

@@ -149,26 +149,27 @@ __attribute__((noinline)) std::string literal() {
   static_assert(rt::split_tiles(M, tile.rows).rest == tile.rows - 1);
   static_assert(rt::split_tiles(rt::panels_of(N), tile.vectors).rest == tile.vectors - 1);
   const One one({M, N, K, 1, K, 0});
-  const auto compare_with = [&](const auto& packed, const char* name) -> std::string {
+  const auto compare_with = [&](const auto& packed, auto in_registers, const char* name) -> std::string {
     for (int chunks : {1, 2, 7, 100}) {
       Floats got(one.want.size(), -5.f);
       in_chunks(chunks, nullptr, [&](const rt::Call& call) {
-        rt::contract<tile.rows, tile.vectors>(call, rt::extents(), rt::extents(), M, N, K,
-                                              rt::matrix_a(one.a.data(), rt::strides(), K, rt::strides()), packed,
-                                              one.epilogue(got.data()));
+        rt::contract<tile.rows, tile.vectors, in_registers.value>(
+            call, rt::extents(), rt::extents(), M, N, K, rt::matrix_a(one.a.data(), rt::strides(), K, rt::strides()),
+            packed, one.epilogue(got.data()));
       });
       if (auto d = difference(one.want, got, one.s.text() + name + std::to_string(chunks)); !d.empty()) return d;
     }
     return "";
   };
-  if (auto d = compare_with(rt::packed_b(one.packed.data(), rt::strides()), " chunks="); !d.empty()) return d;
-  if (auto d = compare_with(rt::streamed_b(one.packed.data(), rt::strides()), " streamed chunks="); !d.empty())
-    return d;
-  return "";
+  const auto packed = rt::packed_b(one.packed.data(), rt::strides());
+  if (auto d = compare_with(packed, rt::c<0>, " chunks="); !d.empty()) return d;
+  if (auto d = compare_with(packed, rt::c<1>, " in registers chunks="); !d.empty()) return d;
+  return compare_with(rt::streamed_b(one.packed.data(), rt::strides()), rt::c<0>, " streamed chunks=");
 }
 std::string literal_shapes() {
   for (std::string d : {literal<1, 1, 1>(), literal<1, 768, 64>(), literal<2, 100, 17>(), literal<4, 48, 31>(),
-                        literal<7, 512, 9>(), literal<14, 40, 5>(), literal<49, 130, 64>(), literal<128, 96, 257>()})
+                        literal<7, 512, 9>(), literal<14, 40, 5>(), literal<49, 130, 64>(), literal<128, 96, 257>(),
+                        literal<9, 24, 33>(), literal<20, 76, 7>()})
     if (!d.empty()) return d;
   return "";
 }
