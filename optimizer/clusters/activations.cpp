@@ -1,4 +1,5 @@
-// Forms of activations in f32 that cost less than what graphs spell and are as near to the exact results:
+// Forms of activations in f32, as which 16-bit floats are computed, that cost less than what graphs spell and are as
+// near to the exact results:
 // - softmax: exponentials below the normal range are zeros. An Intel processor takes thirty times as long for each
 //   operation on such a number, a denormal, and a mask of -100 makes many. Beside the largest element's exponential,
 //   which is 1, they change no sum, and their shares of it are below 2^-126.
@@ -68,7 +69,8 @@ Expr function_plus_one(Expr sum) {
     if (f.op() == Op::Tanh) return apply(Op::TanhPlusOne, {f.arg(0)});
     if (f.op() != Op::Erf) continue;
     const Expr x = f.arg(0);
-    const bool divides = x.op() == Op::Div && x.arg(1).is_const() && x.arg(1).float_value() > 1;
+    const bool divides =
+        x.type() == DType::f32 && x.op() == Op::Div && x.arg(1).is_const() && x.arg(1).float_value() > 1;
     return apply(Op::ErfPlusOne, {divides ? x.arg(0) * constant(DType::f32, 1 / x.arg(1).float_value()) : x});
   }
   return sum;
@@ -78,7 +80,7 @@ Expr function_plus_one(Expr sum) {
 
 Expr simplify_activations(Expr root) {
   return rewrite(root, [](Expr e) {
-    if (e.type() != DType::f32) return e;
+    if (e.type() != DType::f32 && e.type() != DType::f16 && e.type() != DType::bf16) return e;
     switch (e.op()) {
       case Op::Div: return flushed_softmax(e);
       case Op::Mul: return silu_as_quotient(e);

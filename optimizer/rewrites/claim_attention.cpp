@@ -3,11 +3,14 @@
 // mask is added or chooses between scores and a constant, and NaNs of rows without any key may be replaced by zeros. A
 // second mask may be added to scores of shifted windows, for which these are [batch, windows, heads, rows, keys].
 // Algebraic: scales are multiplied in another order, and sums are taken in one pass over the keys.
-// Two attributes, which no file can set, say what ONNX's operator leaves open: `unguarded`, a row without any key is
-// NaN, and `masked_score`, that of a key that a boolean mask disallows.
+// Attention of 16-bit floats, written out or as the operator without a cache, is one of f32 between casts: its scores
+// and weights are not rounded. The lowest f16 is the lowest f32 then, which gives itself as well where it is added. Two
+// attributes, which no file can set, say what ONNX's operator leaves open: `unguarded`, a row without any key is NaN,
+// and `masked_score`, that of a key that a boolean mask disallows.
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -18,6 +21,7 @@
 #include "optimizer/choose/claim.h"
 #include "optimizer/choose/family.h"
 #include "optimizer/pipeline.h"
+#include "optimizer/rewrites/operands.h"
 #include "optimizer/rewrites/uses.h"
 
 namespace cameo {
@@ -25,6 +29,12 @@ namespace {
 
 /// Added to a score, it gives itself: a number of at most this size replaces scores that it is added to.
 constexpr double kAbsorbs = -1e30;
+constexpr double kLowestHalf = -65504, kLowest = std::numeric_limits<float>::lowest();
+
+bool is_half(DType t) { return t == DType::f16 || t == DType::bf16; }
+
+/// Whether products of 16-bit floats are those of f32 between casts.
+bool sums_in_f32(DType t, const Target& target) { return is_half(t) && !target.has_products_of(t); }
 
 enum class Product { None, Plain, WithTransposed };  // A B, or A B^T, of the last two axes
 
@@ -70,7 +80,7 @@ struct FoundAttention {
 
 class AttentionFinder {
  public:
-  explicit AttentionFinder(const Graph& g) : g_(g), uses_(g) {}
+  AttentionFinder(const Graph& g, const Target& target) : g_(g), target_(target), uses_(g) {}
 
   /// Nullopt where `n` is no product of such weights.
   std::optional<FoundAttention> find(const Node& n) {
@@ -100,11 +110,15 @@ class AttentionFinder {
     const NodeView view(g_, n);
     return ops::softmax_axes(view) == std::vector<int64_t>{view.rank() - 1};
   }
-  /// An f32 that is known when compiling.
+  /// A float that is known when compiling.
   std::optional<double> number(ValueId v) const {
     const Constant& c = g_[v].constant;
-    if (!c || c->size() != 1 || c->dtype() != DType::f32) return std::nullopt;
+    if (!c || c->size() != 1 || !is_float(c->dtype())) return std::nullopt;
     return c->get(0);
+  }
+  std::optional<double> score(ValueId v) const {
+    const auto known = number(v);
+    return known == kLowestHalf && g_.type(v).dtype == DType::f16 ? kLowest : known;
   }
 
   /// Behind Where(IsNaN(weights), 0, weights), if that is what `v` is.
@@ -199,14 +213,14 @@ class AttentionFinder {
     const Node* n = maker(v);
     if (!n || n->op->name != "Where") return take_biased(v);
     for (size_t side : {1, 2}) {
-      const auto score = number(n->inputs[3 - side]);
-      const bool is_less = score && *score < INFINITY;  // no NaN
+      const auto replaces = score(n->inputs[3 - side]);
+      const bool is_less = replaces && *replaces < INFINITY;  // no NaN
       if (!is_less || g_.type(n->inputs[side]) != g_.type(v) || !take_biased(n->inputs[side])) continue;
-      if (found_->has_mask_to_add() && *score > kAbsorbs) return false;
+      if (found_->has_mask_to_add() && *replaces > kAbsorbs) return false;
       take(*n);
       found_->choice = n->inputs[0];
       found_->chooses_masked = side == 2;
-      found_->masked_score = *score;
+      found_->masked_score = *replaces;
       return true;
     }
     return false;
@@ -256,14 +270,14 @@ class AttentionFinder {
 
   /// Neither a scale alone nor what it scales leaves the range of f32 where the scores themselves do not.
   static bool keeps_range(double scale) { return std::abs(scale) > 1e-18 && std::abs(scale) < 1e18; }
-  /// f32, of one batch and number of heads, with keys along the last axis of a mask.
+  /// Floats of one type, of one batch and number of heads, with keys along the last axis of a mask.
   bool types_fit(const FoundAttention& f) const {
     const Type &q = g_.type(f.q), &v = g_.type(f.v);
     Type k = g_.type(f.k);
     const size_t rank = q.shape.size();
     if (rank < 2 || rank > 4 || k.shape.size() != rank || v.shape.size() != rank) return false;
     for (const Type* t : {&q, &std::as_const(k), &v})
-      if (t->dtype != DType::f32) return false;
+      if (t->dtype != q.dtype || !(q.dtype == DType::f32 || sums_in_f32(q.dtype, target_))) return false;
     if (f.k_transposed) std::reverse(k.shape.end() - 2, k.shape.end());
     for (size_t d = 0; d + 2 < rank; ++d)
       if (k.shape[d] != v.shape[d] || (q.shape[d] != k.shape[d] && !(rank == 4 && d == 1))) return false;
@@ -283,9 +297,21 @@ class AttentionFinder {
   }
 
   const Graph& g_;
+  const Target& target_;
   Uses uses_;
   FoundAttention* found_ = nullptr;  // that is being put together
 };
+
+ValueId widened(Graph& g, ValueId v, const Provenance& o) {
+  return v && is_half(g.type(v).dtype) ? cast(g, v, DType::f32, o) : v;
+}
+ValueId widened_mask(Graph& g, ValueId mask, const Provenance& o) {
+  const ValueId wide = widened(g, mask, o);
+  if (!mask || g.type(mask).dtype != DType::f16) return wide;
+  const auto scalar = [&](DType type, double value) { return g.constant(Tensor::scalar(type, value)); };
+  const ValueId is_lowest = g.add(get_operator("Equal"), {mask, scalar(DType::f16, kLowestHalf)}, {}, o)[0];
+  return g.add(get_operator("Where"), {is_lowest, scalar(DType::f32, kLowest), wide}, {}, o)[0];
+}
 
 /// Attention on values of the graph that is made.
 class AttentionWriter {
@@ -294,6 +320,8 @@ class AttentionWriter {
 
   std::vector<ValueId> inputs(ValueId q, ValueId k, ValueId v, ValueId bias, ValueId windows, ValueId choice) {
     rank_ = g_.type(q).rank();
+    for (ValueId* x : {&q, &k, &v}) *x = widened(g_, *x, f_.provenance);
+    for (ValueId* mask : {&bias, &windows}) *mask = widened_mask(g_, *mask, f_.provenance);
     if (f_.k_transposed) k = op("Transpose", {k}, {{"perm", last_axes_swapped(rank_)}});
     std::vector<ValueId> all{with_heads(q), with_heads(k), with_heads(v)};
     if (bias && f_.bias_scale != 1) bias = op("Mul", {bias, number(f_.bias_scale)});
@@ -351,12 +379,13 @@ class AttentionWriter {
 class AttentionClaims {
  public:
   AttentionClaims(const Graph& g, PassContext& context)
-      : g_(g), context_(context), finder_(g), claims_(context.target, context.claims) {}
+      : g_(g), context_(context), finder_(g, context.target), claims_(context.target, context.claims) {}
 
   std::optional<std::vector<ValueId>> rule(Graph& into, const Node& n, std::span<const ValueId> in) {
     if (&n < g_.nodes().data() || &n >= g_.nodes().data() + g_.nodes().size()) return std::nullopt;  // of a body
     for (size_t i = 0; i < in.size(); ++i)
       if (in[i]) made_[n.inputs[i]] = in[i];
+    if (n.op->name == "Attention") return of_halves(into, n, in);
     const auto found = finder_.find(n);
     if (!found) return std::nullopt;
     AttentionWriter writer(into, *found);
@@ -369,18 +398,36 @@ class AttentionClaims {
     whole.outputs.resize(1, n.outputs[0]);
     whole.attrs = writer.attributes();
     whole.provenance = found->provenance;
-    const Claim* claim = claims_.decide(alone(into, whole, whole.inputs));
+    const DType type = g_.type(n.outputs[0]).dtype;
     // the model's nodes repeat keys that heads share, the operator's definition reads them in place
-    const bool shares_keys = into.type(whole.inputs[0]).shape[1] != into.type(whole.inputs[1]).shape[1];
-    if (!claim || !(claim->won.family || shares_keys) || !context_.apply("claim_attention", into, whole.provenance))
-      return std::nullopt;
-    if (claim->won.family) whole.attrs[std::string(kClaimedBy)] = std::string(claim->won.family->name());
-    const ValueId y = into.add(*whole.op, whole.inputs, whole.attrs, whole.provenance, whole.version, 1)[0];
-    return std::vector<ValueId>{writer.output(y)};
+    const bool pays = type == DType::f32 && into.type(whole.inputs[0]).shape[1] != into.type(whole.inputs[1]).shape[1];
+    const ValueId y = add_claimed(into, whole, pays);
+    return y ? std::optional(std::vector{writer.output(type == DType::f32 ? y : cast(into, y, type, whole.provenance))})
+             : std::nullopt;
   }
   std::vector<Claim> take() { return claims_.take(); }
 
  private:
+  /// What the node computes, where a family does it for less, or where it `pays` anyway; null: it is not added.
+  ValueId add_claimed(Graph& into, Node& whole, bool pays) {
+    const Claim* claim = claims_.decide(alone(into, whole, whole.inputs));
+    if (!claim || !(claim->won.family || pays) || !context_.apply("claim_attention", into, whole.provenance)) return {};
+    if (claim->won.family) whole.attrs[std::string(kClaimedBy)] = std::string(claim->won.family->name());
+    return into.add(*whole.op, whole.inputs, whole.attrs, whole.provenance, whole.version, 1)[0];
+  }
+  std::optional<std::vector<ValueId>> of_halves(Graph& into, const Node& n, std::span<const ValueId> in) {
+    enum { Mask = 3, PastKey };
+    const DType type = into.type(in[0]).dtype;
+    const bool has_more = n.outputs.size() > 1 || std::ranges::any_of(in.subspan(std::min<size_t>(in.size(), PastKey)),
+                                                                      [](ValueId v) { return bool(v); });
+    if (!sums_in_f32(type, context_.target) || has_more) return std::nullopt;
+    Node whole = n;
+    for (size_t i = 0; i < in.size(); ++i)
+      whole.inputs[i] = i == Mask ? widened_mask(into, in[i], n.provenance) : widened(into, in[i], n.provenance);
+    const ValueId y = add_claimed(into, whole, false);
+    return y ? std::optional(std::vector{cast(into, y, type, n.provenance)}) : std::nullopt;
+  }
+
   const Graph& g_;
   PassContext& context_;
   AttentionFinder finder_;

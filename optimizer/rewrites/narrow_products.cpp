@@ -54,9 +54,7 @@ class NarrowProducts {
   }
 
  private:
-  static ValueId narrowed(Graph& g, ValueId v, const Provenance& o) {
-    return g.add(get_operator("Cast"), {v}, {{"to", static_cast<int64_t>(DType::bf16)}}, o)[0];
-  }
+  static ValueId narrowed(Graph& g, ValueId v, const Provenance& o) { return cast(g, v, DType::bf16, o); }
   static ValueId widen(Graph& g, ValueId v, const Provenance& o) {
     return g.add(get_operator("Widen", "cameo"), {v}, {}, o)[0];
   }

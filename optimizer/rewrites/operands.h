@@ -1,4 +1,4 @@
-// What rules ask of a node's operands.
+// What rules ask of a node's operands, and how they cast them.
 #pragma once
 #include <algorithm>
 
@@ -33,6 +33,9 @@ inline bool has_groups_of_floats(const Shape& w, int64_t groups, bool has_dot8) 
   const int64_t columns = w[0].value() / groups, members = w[1].value();
   const bool share = columns > 1 && columns < rt::kPanel && is_power_of_two(columns) && is_power_of_two(members);
   return share && (!has_dot8 || members < rt::kQuad);
+}
+inline ValueId cast(Graph& g, ValueId v, DType to, const Provenance& o) {
+  return g.add(get_operator("Cast"), {v}, {{"to", static_cast<int64_t>(to)}}, o)[0];
 }
 /// Operand `i`, absent where there are fewer.
 inline ValueId operand(std::span<const ValueId> in, size_t i) { return i < in.size() ? in[i] : ValueId{}; }

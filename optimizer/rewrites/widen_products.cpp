@@ -17,10 +17,6 @@ bool is_product(const Node& n) {
   return std::ranges::find(kProducts, n.op->name) != std::end(kProducts);
 }
 
-ValueId cast(Graph& g, ValueId v, DType to, const Provenance& o) {
-  return g.add(get_operator("Cast"), {v}, {{"to", static_cast<int64_t>(to)}}, o)[0];
-}
-
 Tensor as_floats(const Tensor& integers) {
   Tensor t(DType::f32, {integers.dims().begin(), integers.dims().end()});
   for (int64_t i = 0; i < t.size(); ++i) t.set(i, static_cast<double>(integers.get_int(i)));
