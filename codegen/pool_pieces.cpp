@@ -8,7 +8,7 @@ namespace {
 
 constexpr int64_t kWorthMakingUp = 1024;  // elements: biases and scales of norms are as they are
 
-bool can_make_up(DType t) { return t == DType::f32 || t == DType::f16 || t == DType::bf16; }
+bool can_make_up(DType t) { return t == DType::f32 || is_half(t); }
 bool is_made_up(const Module& m, const WeightPool::Entry& e) {
   return m.made_up_seed && can_make_up(e.tensor->dtype()) && e.tensor->size() >= kWorthMakingUp;
 }

@@ -71,7 +71,8 @@ struct Target {
   double launch() const { return is_gpu() ? card.launch : 0; }
   double seconds_to_move(double bytes) const;
   /// Whether it multiplies 16-bit floats as they stand and sums in f32; elsewhere they are widened first.
-  bool has_products_of(DType t) const { return tensor_cores && (t == DType::f16 || t == DType::bf16); }
+  bool has_products_of(DType t) const { return tensor_cores && is_half(t); }
+  bool widens_products_of(DType t) const { return is_half(t) && !has_products_of(t); }
   /// Whether a lane of a processor takes two products of bf16 at once, and sums them in f32.
   bool has_products_of_pairs() const { return !is_gpu() && machine.dot16; }
   /// Whether it multiplies 8-bit integers as they stand and sums in i32; elsewhere too they are widened first.

@@ -81,6 +81,7 @@ inline constexpr int kDTypeCount = sizeof kDTypes / sizeof *kDTypes;
 constexpr const DTypeRow& row(DType t) { return kDTypes[static_cast<int>(t)]; }
 constexpr std::string_view name(DType t) { return row(t).name; }
 constexpr bool is_float(DType t) { return row(t).kind == DKind::Float; }
+constexpr bool is_half(DType t) { return t == DType::f16 || t == DType::bf16; }
 constexpr bool is_signed(DType t) { return row(t).kind == DKind::Int || is_float(t); }
 constexpr bool is_integer(DType t) { return row(t).kind == DKind::Int || row(t).kind == DKind::UInt; }
 constexpr bool is_complex(DType t) { return row(t).kind == DKind::Complex; }

@@ -80,7 +80,7 @@ Expr function_plus_one(Expr sum) {
 
 Expr simplify_activations(Expr root) {
   return rewrite(root, [](Expr e) {
-    if (e.type() != DType::f32 && e.type() != DType::f16 && e.type() != DType::bf16) return e;
+    if (e.type() != DType::f32 && !is_half(e.type())) return e;
     switch (e.op()) {
       case Op::Div: return flushed_softmax(e);
       case Op::Mul: return silu_as_quotient(e);

@@ -9,7 +9,7 @@ namespace {
 
 /// A factor without the Cast that widens its 16 bits.
 Expr unwidened(Expr e) {
-  const bool widens = e.op() == Op::Cast && (e.arg(0).type() == DType::f16 || e.arg(0).type() == DType::bf16);
+  const bool widens = e.op() == Op::Cast && is_half(e.arg(0).type());
   return widens ? e.arg(0) : e;
 }
 

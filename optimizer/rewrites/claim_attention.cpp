@@ -31,11 +31,6 @@ namespace {
 constexpr double kAbsorbs = -1e30;
 constexpr double kLowestHalf = -65504, kLowest = std::numeric_limits<float>::lowest();
 
-bool is_half(DType t) { return t == DType::f16 || t == DType::bf16; }
-
-/// Whether products of 16-bit floats are those of f32 between casts.
-bool sums_in_f32(DType t, const Target& target) { return is_half(t) && !target.has_products_of(t); }
-
 enum class Product { None, Plain, WithTransposed };  // A B, or A B^T, of the last two axes
 
 /// Of two matrices for each element of the axes in front, as MatMul or Einsum says it.
@@ -277,7 +272,7 @@ class AttentionFinder {
     const size_t rank = q.shape.size();
     if (rank < 2 || rank > 4 || k.shape.size() != rank || v.shape.size() != rank) return false;
     for (const Type* t : {&q, &std::as_const(k), &v})
-      if (t->dtype != q.dtype || !(q.dtype == DType::f32 || sums_in_f32(q.dtype, target_))) return false;
+      if (t->dtype != q.dtype || !(q.dtype == DType::f32 || target_.widens_products_of(q.dtype))) return false;
     if (f.k_transposed) std::reverse(k.shape.end() - 2, k.shape.end());
     for (size_t d = 0; d + 2 < rank; ++d)
       if (k.shape[d] != v.shape[d] || (q.shape[d] != k.shape[d] && !(rank == 4 && d == 1))) return false;
@@ -416,11 +411,10 @@ class AttentionClaims {
     return into.add(*whole.op, whole.inputs, whole.attrs, whole.provenance, whole.version, 1)[0];
   }
   std::optional<std::vector<ValueId>> of_halves(Graph& into, const Node& n, std::span<const ValueId> in) {
-    enum { Mask = 3, PastKey };
+    enum { Mask = 3, PastKey, PastValue, Valid };
     const DType type = into.type(in[0]).dtype;
-    const bool has_more = n.outputs.size() > 1 || std::ranges::any_of(in.subspan(std::min<size_t>(in.size(), PastKey)),
-                                                                      [](ValueId v) { return bool(v); });
-    if (!sums_in_f32(type, context_.target) || has_more) return std::nullopt;
+    const bool has_more = n.outputs.size() > 1 || operand(in, PastKey) || operand(in, Valid);
+    if (!context_.target.widens_products_of(type) || has_more) return std::nullopt;
     Node whole = n;
     for (size_t i = 0; i < in.size(); ++i)
       whole.inputs[i] = i == Mask ? widened_mask(into, in[i], n.provenance) : widened(into, in[i], n.provenance);

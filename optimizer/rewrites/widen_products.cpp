@@ -49,8 +49,8 @@ class WidenProducts {
  private:
   std::optional<ValueId> of_halves(Graph& into, const Node& n, std::span<const ValueId> in) {
     const DType narrow = into.type(in[0]).dtype;
-    if ((narrow != DType::f16 && narrow != DType::bf16) || context_.target.has_products_of(narrow)) return std::nullopt;
-    if (!context_.apply("widen_product", into, n.provenance)) return std::nullopt;
+    if (!context_.target.widens_products_of(narrow) || !context_.apply("widen_product", into, n.provenance))
+      return std::nullopt;
     std::vector<ValueId> wide;
     for (ValueId v : in) wide.push_back(v ? widen(into, v, n.provenance) : v);
     const ValueId y = into.add(*n.op, std::move(wide), n.attrs, n.provenance, n.version)[0];
