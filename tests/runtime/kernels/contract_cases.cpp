@@ -154,8 +154,8 @@ __attribute__((noinline)) std::string literal() {
       Floats got(one.want.size(), -5.f);
       in_chunks(chunks, nullptr, [&](const rt::Call& call) {
         rt::contract<tile.rows, tile.vectors, in_registers.value>(
-            call, rt::extents(), rt::extents(), M, N, K, rt::matrix_a(one.a.data(), rt::strides(), K, rt::strides()),
-            packed, one.epilogue(got.data()));
+            call, rt::extents(), rt::extents(), rt::c<M>, rt::c<N>, rt::c<K>,
+            rt::matrix_a(one.a.data(), rt::strides(), K, rt::strides()), packed, one.epilogue(got.data()));
       });
       if (auto d = difference(one.want, got, one.s.text() + name + std::to_string(chunks)); !d.empty()) return d;
     }
