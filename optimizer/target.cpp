@@ -119,9 +119,23 @@ const std::vector<MachineModel>& measured_machines() {
        .l3_bytes = 4 << 20,  // of 480 MB, which many machines share: weights come at the rate of memory
        .l2_rate = 48,
        .l3_rate = 10},
+      {.name = "emerald-rapids",
+       .clock = 3,
+       .l1_bytes = 48 << 10,
+       .l2_bytes = 2 << 20,
+       .l3_bytes = 32 << 20,  // of 260 MB, which many machines share: beyond these they come slower
+       .l2_rate = 48,
+       .l3_rate = 9},
       {.name = "cascade-lake", .clock = 2.8, .l3_bytes = 24 << 20, .l2_rate = 40},
   };
   return table;
+}
+
+/// Whether the processor has AMX for f16, which came with Granite Rapids.
+bool has_tiles_of_f16() {
+  constexpr unsigned kAmxF16 = 1u << 21;
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  return __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) && (eax & kAmxF16);
 }
 
 /// The one that this machine is or is most like, told by what it can do: clouds hide their names.
@@ -129,7 +143,7 @@ std::string_view name_of_this_machine(const Target& t) {
   const bool intel = __builtin_cpu_is("intel"), amd = __builtin_cpu_is("amd");
   if (t.vector_bytes < 64 || (!intel && !amd)) return t.name;
   if (amd) return __builtin_cpu_is("amdfam19h") ? "zen4" : "zen5";
-  return t.machine.amx ? "granite-rapids" : "cascade-lake";
+  return has_tiles_of_f16() ? "granite-rapids" : __builtin_cpu_supports("avx512vbmi2") ? "emerald-rapids" : "cascade-lake";
 }
 
 }  // namespace
@@ -172,6 +186,11 @@ Target find_native(bool for_bf16) {
                           : v3               ? "x86-64-v3"
                                              : "x86-64-v2");
   t.machine = *find_machine(name_of_this_machine(t), t);
+  if (getenv("L3")) t.machine.l3_bytes = atoi(getenv("L3")) << 20;
+  if (getenv("L2")) t.machine.l2_bytes = atoi(getenv("L2")) << 10;
+  if (getenv("L1")) t.machine.l1_bytes = atoi(getenv("L1")) << 10;
+  if (getenv("R2")) t.machine.l2_rate = atof(getenv("R2"));
+  if (getenv("R3")) t.machine.l3_rate = atof(getenv("R3"));
   return t;
 }
 

@@ -101,10 +101,10 @@ struct Contraction {
                            __attribute__((always_inline)) { store(index, sum, row + i, col); });
   }
 
-  // Tiles of the panels [panel, panel + W), the last one of Columns: those numbered [number, number + count) of the
-  // column.
+  // Tiles of the panels [panel, panel + W), the last one of Columns: those numbered [number, number + count) of a
+  // band's `length` from `before` on.
   template <int W, int Columns, class P>
-  RT_FN void column(P panels, i64* index, i64 number, i64 count, i64 panel) const {
+  RT_FN void column(P panels, i64* index, i64 number, i64 count, i64 panel, i64 before, i64 length) const {
     i64 part = number % rows.parts;
     using Sums = typename B::template Sums<MR, W, Splits, Columns>;
     typename Sums::V totals[Sums::kSums];
@@ -112,7 +112,7 @@ struct Contraction {
     while (true) {
       i64 first = 0, known = 0, left = 0;
       each_rows<MR>(m, rows, part, [&](auto height, i64 row, i64 computed) __attribute__((always_inline)) {
-        const auto ahead = ahead_of<B>(panels, W, number, 1, points_of<R>(outer) * rows.parts);
+        const auto ahead = ahead_of<B>(panels, W, number - before, 1, length);
         tile<height.value, W, Columns>(totals, index, panels, ahead, row, computed, panel);
         first = row, known = computed, left = height.value;
       });
@@ -250,9 +250,9 @@ struct Contraction {
             constexpr i64 kPanels = panels_of(N::value);
             constexpr int kLast = static_cast<int>(computed_columns(N::value, kPart) - (kPanels - 1) * kPanel);
             if constexpr (kLast < kPanel)
-              if (part == columns.parts - 1) return column<size.value, kLast>(panels, index, first, count, panel);
+              if (part == columns.parts - 1) return column<size.value, kLast>(panels, index, first, count, panel, before, length);
             if constexpr (kLast == kPanel || occurs_before_last(kPanels, NV, size.value))
-              column<size.value, kPanel>(panels, index, first, count, panel);
+              column<size.value, kPanel>(panels, index, first, count, panel, before, length);
           }
         });
       }
