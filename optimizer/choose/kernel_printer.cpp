@@ -82,7 +82,8 @@ void print_sum_epilogue(KernelPrinter& printer, const Product& p) {
   });
 }
 
-std::string b_of(KernelPrinter& printer, const Product& p, int64_t pack_from) {
+std::string b_of(KernelPrinter& printer, const Product& p, int64_t pack_from, bool ahead) {
+  if (ahead) return fmt::format("rt::streamed({})", b_of(printer, p, pack_from));
   const Affine b = affine(p.b_offset);
   const std::string outer = strides_of(printer, b, p.outer);
   if (pack_from == kInQuads) {
@@ -90,11 +91,9 @@ std::string b_of(KernelPrinter& printer, const Product& p, int64_t pack_from) {
     printer.append(printer.scope(0, {}, [&] { zero = printer.name(p.zero); }));
     return fmt::format("rt::quads_b(x{}, {}, {}, {})", Product::kB, outer, printer.name(p.k.extent()), zero);
   }
-  if (pack_from == kInPairs || pack_from == kInPairsAhead)
-    return fmt::format("rt::{}pairs_b(x{}, {}, {})", pack_from == kInPairs ? "" : "streamed_", Product::kB, outer,
-                       printer.name(p.k.extent()));
-  if (pack_from == kInPanels || pack_from == kInPanelsAhead)
-    return fmt::format("rt::{}_b(x{}, {})", pack_from == kInPanels ? "packed" : "streamed", Product::kB, outer);
+  if (pack_from == kInPairs)
+    return fmt::format("rt::pairs_b(x{}, {}, {})", Product::kB, outer, printer.name(p.k.extent()));
+  if (pack_from == kInPanels) return fmt::format("rt::packed_b(x{}, {})", Product::kB, outer);
   const auto stride = [&](Expr v) { return printer.name(b.stride_of(v).extent()); };
   return fmt::format("rt::strided_b(x{} + {}, {}, {}, {}, {}l)", Product::kB, printer.name(size_in(b).extent()), outer,
                      stride(p.k), stride(p.column), pack_from);

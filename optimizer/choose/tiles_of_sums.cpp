@@ -99,10 +99,9 @@ std::vector<rt::Tile> tiles_of_registers(const Product& p, const Target& target)
 
 int64_t points_of_tile(const Product& p, const rt::Tile& tile) { return std::max<int64_t>(1, tile.rows / p.m()); }
 
-std::string in_tile_registers(const Product& p, const rt::Tile& tile, const std::string& panels, bool ahead) {
+std::string in_tile_registers(const Product& p, const rt::Tile& tile, const std::string& panels) {
   const int64_t points = points_of_tile(p, tile);
-  return fmt::format("rt::{}in_tile_registers{}({})", ahead ? "streamed_" : "",
-                     points > 1 ? fmt::format("<{}>", points) : "", panels);
+  return fmt::format("rt::in_tile_registers{}({})", points > 1 ? fmt::format("<{}>", points) : "", panels);
 }
 
 int64_t tiles_down(const Product& p, const rt::Tile& tile) {

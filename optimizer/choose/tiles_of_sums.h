@@ -18,8 +18,8 @@ std::vector<rt::Tile> tiles_of_registers(const Product& p, const Target& target)
 int64_t points_of_tile(const Product& p, const rt::Tile& tile);
 /// Such tiles, one below another.
 int64_t tiles_down(const Product& p, const rt::Tile& tile);
-/// The words that a kernel's call has for panels whose sums are in tile registers; `ahead`: they come ahead.
-std::string in_tile_registers(const Product& p, const rt::Tile& tile, const std::string& panels, bool ahead);
+/// The words that a kernel's call has for panels whose sums are in tile registers.
+std::string in_tile_registers(const Product& p, const rt::Tile& tile, const std::string& panels);
 inline bool has_tile_registers(const Choice& choice) { return choice.get("amx", 0); }
 /// Into how many parts a tile's sums are split, so that FMAs need not wait for each other.
 int splits_of(rt::Tile tile, const Target& target);

@@ -161,6 +161,8 @@ bool shares_b(const Product& p) {
   return std::ranges::all_of(p.outer, [&](Expr v) { return b.stride_of(v).is_static(0); });
 }
 
+int64_t bytes_of_panel(const Product& p) { return rt::kPanel * p.terms() * (p.zero ? 1 : p.in_pairs ? 2 : 4); }
+
 /// Tiles of a column at the smallest sizes.
 double fewest_tiles(const Product& p, const rt::Tile& tile) {
   const auto least = [](Expr variable) { return static_cast<double>(range_of(variable.extent()).low); };
@@ -174,15 +176,12 @@ double fewest_tiles(const Product& p, const rt::Tile& tile) {
 /// would wait for memory; of many, at any size, it takes no share of the time.
 bool comes_ahead(const Kernel& k, const Product& p, const rt::Tile& tile, const Target& target) {
   constexpr int64_t kFewTiles = 2, kManyTiles = 100;
-  if (!is_packed(k) || p.zero || !shares_b(p)) return false;
-  const int64_t tiles = p.batches() * rt::round_up_div(p.m(), tile.rows);
-  const int64_t panel = p.terms() * rt::kPanel * static_cast<int64_t>(p.in_pairs ? sizeof(uint16_t) : sizeof(float));
+  if (!is_packed(k) || !shares_b(p)) return false;
+  const int64_t tiles = p.batches() * rt::round_up_div(p.m(), tile.rows), panel = bytes_of_panel(p);
   return tiles >= kFewTiles && fewest_tiles(p, tile) <= kManyTiles &&
          rt::panels_of(p.n()) * panel > target.machine.l2_bytes / 8 &&
          2 * tile.vectors * panel <= target.machine.l2_bytes;
 }
-
-int64_t bytes_of_panel(const Product& p) { return rt::kPanel * p.terms() * (p.zero ? 1 : 2); }  // of quads or pairs
 
 /// The same of tiles in tile registers. But where a tile's panels and its rows come from the second cache each time,
 /// all that wait for it are in use, and what comes ahead keeps them waiting; a convolution's rows overlap.
@@ -323,7 +322,7 @@ class Contract final : public Family {
     const Product p(k);
     if (!c["packed"]) return {};
     std::vector<Choice> all;
-    if (shares_b(p) && (!p.zero || has_tile_registers(c))) all.push_back(c.with("ahead", !c["ahead"]));
+    if (shares_b(p)) all.push_back(c.with("ahead", !c["ahead"]));
     if (!p.row) return all;
     const int64_t band = c["band"], tiles = tiles_down(p, tile_of(c));
     std::set<int64_t> others{0, 1, band ? 2 * band : rt::round_up_div(tiles, 4), band / 2};
@@ -384,15 +383,13 @@ class Contract final : public Family {
 
   void print(KernelPrinter& printer, const Kernel& k) const override {
     const Product p(k);
-    const bool ahead = k.choice.get("ahead", 0);
-    const int64_t pack_from = p.zero          ? kInQuads
-                              : p.in_pairs    ? (ahead && !has_tile_registers(k.choice) ? kInPairsAhead : kInPairs)
-                              : !is_packed(k) ? k.choice.get("pack_from", 0)
-                              : ahead         ? kInPanelsAhead
-                                              : kInPanels;
-    const std::string b = b_of(printer, p, pack_from);
-    if (!has_tile_registers(k.choice)) return print_product(printer, p, function_of(k.choice), b);
-    print_product(printer, p, function_of(k.choice), in_tile_registers(p, tile_of(k.choice), b, ahead));
+    const int64_t pack_from = p.zero         ? kInQuads
+                              : p.in_pairs   ? kInPairs
+                              : is_packed(k) ? kInPanels
+                                             : k.choice.get("pack_from", 0);
+    const std::string b = b_of(printer, p, pack_from, k.choice.get("ahead", 0));
+    print_product(printer, p, function_of(k.choice),
+                  has_tile_registers(k.choice) ? in_tile_registers(p, tile_of(k.choice), b) : b);
   }
 
  private:

@@ -249,7 +249,7 @@ class Grouped final : public Family {
                                            in_registers, k.choice["splits"]);
       const std::string b = b_of(printer, p, p.zero ? kInQuads : kInPanels);
       return print_product(printer, p, tile,
-                           has_tile_registers(k.choice) ? in_tile_registers(p, tile_of(k.choice), b, false) : b);
+                           has_tile_registers(k.choice) ? in_tile_registers(p, tile_of(k.choice), b) : b);
     }
     if (w.taps > 1) p.segments.pop_back();
     const std::string window =

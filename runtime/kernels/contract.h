@@ -195,15 +195,15 @@ struct Contraction {
     advance<R>(outer, index);
   }
 
-  // Those of one column, from `number` on.
+  // The same as `column`, in tile registers.
   template <int W, class P>
-  RT_FN void column_of_registers(P panels, i64* index, i64 number, i64 count, i64 panel) const {
+  RT_FN void column_of_registers(P panels, i64* index, i64 number, i64 count, i64 panel, i64 before, i64 length) const {
     i64 part = number % rows.parts;
     each_of_registers<W>(count, index, [&](auto& tile, i64 i) __attribute__((always_inline)) {
       find_tile(tile.index, part, tile.row, tile.known);
       tile.panel = panel;
       const auto ahead =
-          ahead_of_tile<MR, W>(b, panels, points_of<S>(segments) * k, number + i, points_of<R>(outer) * rows.parts);
+          ahead_of_tile<MR, W>(b, panels, points_of<S>(segments) * k, number + i - before, length);
       this->template tile<MR, W>(tile.totals, tile.index, panels, ahead, tile.row, tile.known, panel);
       go_down(index, part);
     });
@@ -245,7 +245,7 @@ struct Contraction {
         const auto panels = b.panels(call, index, panel, width, m, n, points_of<S>(segments) * k);
         each_size<NV, Constant<panels_of(N::value)>>(columns, part, [&](auto size) __attribute__((always_inline)) {
           if constexpr (kInTileRegisters<B>) {
-            column_of_registers<size.value>(panels, index, first, count, panel);
+            column_of_registers<size.value>(panels, index, first, count, panel, before, length);
           } else {
             constexpr i64 kPanels = panels_of(N::value);
             constexpr int kLast = static_cast<int>(computed_columns(N::value, kPart) - (kPanels - 1) * kPanel);

@@ -166,9 +166,8 @@ struct TileRegisterSums : TileSums<Sum, MR, NV, 1> {
 #endif
 
 // Panels of quads_b or pairs_b, whose sums are in tile registers: pairs are whole ones. Points: a tile has
-// the rows of so many points of the last outer axis, for all of which the panels are the same. Streams: the next panels
-// come from memory while those before them are multiplied.
-template <class B, int Points = 1, bool Streams = false>
+// the rows of so many points of the last outer axis, for all of which the panels are the same.
+template <class B, int Points = 1>
 struct InTileRegisters : B {
 #if !defined(RT_KERNEL)
   template <int MR, int NV, int, int = kPanel>  // the registers multiply all columns of a panel
@@ -187,22 +186,18 @@ template <int Points = 1, class B>
 RT_FN InTileRegisters<B, Points> in_tile_registers(B b) {
   return {b};
 }
-template <int Points = 1, class B>
-RT_FN InTileRegisters<B, Points, true> streamed_in_tile_registers(B b) {
-  return {b};
-}
 
 #if !defined(RT_KERNEL)
 namespace detail {
 
 template <class B>
 inline constexpr bool kInTileRegisters = false;
-template <class B, int Points, bool Streams>
-inline constexpr bool kInTileRegisters<InTileRegisters<B, Points, Streams>> = true;
+template <class B, int Points>
+inline constexpr bool kInTileRegisters<InTileRegisters<B, Points>> = true;
 template <class B>
 inline constexpr int kPointsOfTile = 1;
-template <class B, int Points, bool Streams>
-inline constexpr int kPointsOfTile<InTileRegisters<B, Points, Streams>> = Points;
+template <class B, int Points>
+inline constexpr int kPointsOfTile<InTileRegisters<B, Points>> = Points;
 
 // So many lines of what comes next, brought from memory into the second cache with each product of tiles: a burst of
 // them would keep a tile's own loads waiting.
@@ -216,16 +211,16 @@ struct LinesAhead {
 };
 // The part of the next W panels that the tile of this number brings, of `total`.
 template <int MR, int W, class B, int Points, class P>
-RT_FN NoAhead ahead_of_tile(const InTileRegisters<B, Points>&, P, i64, i64, i64) {
-  return {};
-}
-template <int MR, int W, class B, int Points, class P>
-RT_FN LinesAhead ahead_of_tile(const InTileRegisters<B, Points, true>& b, P panels, i64 terms, i64 number, i64 total) {
-  constexpr i64 kGroup = 4 / i64(sizeof *panels.at), kBlocks = TileRegisterSums<f32, MR, 1, Points>::kBlocks;
-  const i64 bytes = W * panels.panel_step * i64(sizeof *panels.at);
-  const i64 products = terms / b.k * round_up_div(b.k, kGroup * kTileRows) * W * kBlocks;
-  return {reinterpret_cast<const char*>(panels.at) + bytes + bytes * number / total,
-          round_up_div(bytes / 64, products * total)};
+RT_FN auto ahead_of_tile(const InTileRegisters<B, Points>& b, P panels, i64 terms, i64 number, i64 total) {
+  if constexpr (B::kStreams) {
+    constexpr i64 kGroup = 4 / i64(sizeof *panels.at), kBlocks = TileRegisterSums<f32, MR, 1, Points>::kBlocks;
+    const i64 bytes = W * panels.panel_step * i64(sizeof *panels.at);
+    const i64 products = terms / b.k * round_up_div(b.k, kGroup * kTileRows) * W * kBlocks;
+    return LinesAhead{reinterpret_cast<const char*>(panels.at) + bytes + bytes * number / total,
+                      round_up_div(bytes / 64, products * total)};
+  } else {
+    return NoAhead{};
+  }
 }
 
 // What a kernel holds while it runs, tiles of MR rows.
@@ -235,7 +230,7 @@ RT_FN NoRegisters registers_of(const B&) {
   return {};
 }
 template <int MR, class B, int Points, bool Streams>
-RT_FN TileRegisters registers_of(const InTileRegisters<B, Points, Streams>& b) {
+RT_FN TileRegisters registers_of(const InTileRegisters<B, Points>& b) {
   constexpr int kHeight = TileRegisterSums<typename B::Sum, MR, 1, Points>::kHeight;
   TileShapes shapes;
   for (int i = 0; i < kMostBlocks; ++i) shapes.set(i, kHeight);

@@ -30,9 +30,19 @@ RT_FN MatrixA<T, R, S> matrix_a(const T* base, Strides<R> outer, i64 row_stride,
   return {base, outer, row_stride, segment};
 }
 
-// Panels, `outer` elements apart for each outer axis. Streams: they are the same for all points, and more than the
-// second cache holds; while one column of tiles is summed, the next one's come from memory.
-template <class T, int R, bool Streams = false>
+// Panels that are the same for all points, and more than the second cache holds: while one column of tiles is summed,
+// the next one's come from memory.
+template <class B>
+struct Streamed : B {
+  static constexpr bool kStreams = true;
+};
+template <class B>
+RT_FN Streamed<B> streamed(B b) {
+  return {b};
+}
+
+// Panels, `outer` elements apart for each outer axis.
+template <class T, int R>
 struct PackedB {
   const T* base;
   Strides<R> outer;
@@ -46,7 +56,7 @@ struct PackedB {
   }
   RT_FN i64 columns(i64 n) const { return panels_of(n) * kPanel; }
 
-  static constexpr bool kDots = false, kStreams = Streams;
+  static constexpr bool kDots = false, kStreams = false;
   using Sum = f32;
   RT_FN f32 add(f32 sum, f32 x, f32 y) const { return fma(x, y, sum); }
 #if !defined(RT_KERNEL)
@@ -71,10 +81,6 @@ struct PackedB {
 };
 template <class T, int R>
 RT_FN PackedB<T, R> packed_b(const T* base, Strides<R> outer) {
-  return {base, outer};
-}
-template <class T, int R>
-RT_FN PackedB<T, R, true> streamed_b(const T* base, Strides<R> outer) {
   return {base, outer};
 }
 

@@ -91,14 +91,14 @@ struct PairSums : SeveralSums<Pairs, f32, MR, NV, kChains, Columns> {};
 }  // namespace detail
 #endif
 
-// Panels, `outer` elements apart for each outer axis. k: terms of a segment. Streams: as PackedB has it.
-template <int R, bool Streams>
+// Panels, `outer` elements apart for each outer axis. k: terms of a segment.
+template <int R>
 struct PairsB {
   const bfloat* base;
   Strides<R> outer;
   i64 k;
 
-  static constexpr bool kDots = false, kStreams = Streams;
+  static constexpr bool kDots = false, kStreams = false;
   using Sum = f32;
   RT_FN f32 add(f32 sum, f32 x, f32 y) const { return fma(x, y, sum); }
   RT_FN bool shared() const { return outer.all_zero(); }
@@ -121,11 +121,7 @@ struct PairsB {
 #endif
 };
 template <int R>
-RT_FN PairsB<R, false> pairs_b(const bfloat* base, Strides<R> outer, i64 k) {
-  return {base, outer, k};
-}
-template <int R>
-RT_FN PairsB<R, true> streamed_pairs_b(const bfloat* base, Strides<R> outer, i64 k) {
+RT_FN PairsB<R> pairs_b(const bfloat* base, Strides<R> outer, i64 k) {
   return {base, outer, k};
 }
 

@@ -12,6 +12,7 @@ namespace rt {
 struct QuadPanels {  // panel j of one tile at + j * panel_step bytes
   const i8* at;
   i64 panel_step;
+  static constexpr i64 k_step = kQuadRow;  // of four terms
   RT_FN void advance(i64 k) { at += round_up_div(k, kQuad) * kQuadRow; }
   // What rows that are smaller by `bias` add to the sums of a panel's columns: of those of its `part`, a vector each.
   template <class V>

@@ -186,11 +186,22 @@ struct RangedContraction {
   }
 
   // ---- loops -------------------------------------------------------------------------------------------------------
+  RT_FN i64 rows_before(i64 number) const { return number / rows.parts * m + rows.begin(number % rows.parts); }
+  // A tile's part of what its band brings, by their rows.
+  template <class P>
+  RT_FN auto ahead_of_rows(P panels, i64 width, i64 number, i64 height) const {
+    if constexpr (Band == 0) {
+      return ahead_of<B>(panels, width, rows_before(number), height, points * m);
+    } else {
+      const i64 tiles = points * rows.parts, band = number / Band * Band, next = band + Band, begin = rows_before(band);
+      const i64 end = next < tiles ? rows_before(next) : points * m;
+      return ahead_of<B>(panels, width, rows_before(number) - begin, height, end - begin);
+    }
+  }
   template <class P>
   RT_FN void tile(V* totals, const i64* index, P panels, i64 number, i64 part, i64 panel, i64 width) const {
     const i64 height = rows.height(part), row = rows.begin(part);
-    const i64 rows_before = number / rows.parts * m + row;
-    const auto ahead = ahead_of<B>(panels, width, rows_before, height, points * m);
+    const auto ahead = ahead_of_rows(panels, width, number, height);
     sum_shared(totals, index, panels, ahead, row, height, width);
     store_totals(totals, index, row, height, panel, width);
   }

@@ -164,7 +164,7 @@ __attribute__((noinline)) std::string literal() {
   const auto packed = rt::packed_b(one.packed.data(), rt::strides());
   if (auto d = compare_with(packed, rt::c<0>, " chunks="); !d.empty()) return d;
   if (auto d = compare_with(packed, rt::c<1>, " in registers chunks="); !d.empty()) return d;
-  return compare_with(rt::streamed_b(one.packed.data(), rt::strides()), rt::c<0>, " streamed chunks=");
+  return compare_with(rt::streamed(rt::packed_b(one.packed.data(), rt::strides())), rt::c<0>, " streamed chunks=");
 }
 std::string literal_shapes() {
   for (std::string d : {literal<1, 1, 1>(), literal<1, 768, 64>(), literal<2, 100, 17>(), literal<4, 48, 31>(),
@@ -608,7 +608,7 @@ std::string pairs_one(const Shape& shape) {
   for (int chunks : {1, 3})
     for (const Floats& got :
          {run(false, rt::c<1>, b, chunks), run(false, rt::c<0>, b, chunks),
-          run(false, rt::c<0>, rt::streamed_pairs_b(packed.data(), rt::strides(), shape.k), chunks)})
+          run(false, rt::c<0>, rt::streamed(rt::pairs_b(packed.data(), rt::strides(), shape.k)), chunks)})
       if (auto d = difference(want, got, what + " chunks=" + std::to_string(chunks)); !d.empty()) return d;
   return "";
 }
