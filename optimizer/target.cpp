@@ -123,7 +123,7 @@ const std::vector<MachineModel>& measured_machines() {
        .clock = 3,
        .l1_bytes = 48 << 10,
        .l2_bytes = 2 << 20,
-       .l3_bytes = 32 << 20,  // of 260 MB, which many machines share: beyond these they come slower
+       .l3_bytes = 32 << 20,  // of 260 MB, which many machines share: more come more slowly
        .l2_rate = 48,
        .l3_rate = 9},
       {.name = "cascade-lake", .clock = 2.8, .l3_bytes = 24 << 20, .l2_rate = 40},
@@ -143,7 +143,8 @@ std::string_view name_of_this_machine(const Target& t) {
   const bool intel = __builtin_cpu_is("intel"), amd = __builtin_cpu_is("amd");
   if (t.vector_bytes < 64 || (!intel && !amd)) return t.name;
   if (amd) return __builtin_cpu_is("amdfam19h") ? "zen4" : "zen5";
-  return has_tiles_of_f16() ? "granite-rapids" : __builtin_cpu_supports("avx512vbmi2") ? "emerald-rapids" : "cascade-lake";
+  if (has_tiles_of_f16()) return "granite-rapids";
+  return __builtin_cpu_supports("avx512vbmi2") ? "emerald-rapids" : "cascade-lake";
 }
 
 }  // namespace
@@ -186,11 +187,6 @@ Target find_native(bool for_bf16) {
                           : v3               ? "x86-64-v3"
                                              : "x86-64-v2");
   t.machine = *find_machine(name_of_this_machine(t), t);
-  if (getenv("L3")) t.machine.l3_bytes = atoi(getenv("L3")) << 20;
-  if (getenv("L2")) t.machine.l2_bytes = atoi(getenv("L2")) << 10;
-  if (getenv("L1")) t.machine.l1_bytes = atoi(getenv("L1")) << 10;
-  if (getenv("R2")) t.machine.l2_rate = atof(getenv("R2"));
-  if (getenv("R3")) t.machine.l3_rate = atof(getenv("R3"));
   return t;
 }
 

@@ -363,7 +363,8 @@ class Winograd final : public Family {
 
   std::vector<Choice> candidates(const Kernel& k, const Target& target) const override {
     constexpr int64_t kLeastRows = 4, kMostRows = 8, kMostVectors = 4, kMostGroups = 16;
-    constexpr int64_t kMostScratch = 8 << 20;  // bytes of a thread
+    constexpr int64_t kMostScratch = 8 << 20;        // bytes of a thread's block
+    constexpr int64_t kMostBesideKept = 512 << 10;  // in a second cache of 2 MB, too, larger ones are slower
     const Convolution s(k);
     std::vector<Choice> all;
     const auto add = [&](int64_t rows, int64_t vectors) {
@@ -372,7 +373,8 @@ class Winograd final : public Family {
         const bool kept = tiles < s.tiles() && s.kept_bytes() <= target.machine.l2_bytes * 3 / 4;
         const Choice next{
             {"rows", rows}, {"vectors", vectors}, {"tiles", tiles}, {"kept", kept}, {"lanes", rt::kPanel}};
-        const int64_t most = kept ? target.machine.l2_bytes / 2 : std::min(target.machine.l3_bytes / 4, kMostScratch);
+        const int64_t most = kept ? std::min(target.machine.l2_bytes / 2, kMostBesideKept)
+                                  : std::min(target.machine.l3_bytes / 4, kMostScratch);
         const bool fits = s.block_bytes(tiles, vectors) <= most && tiles < s.tiles() + rows &&
                           units_of(s, tiles, vectors) >= kFewestUnits;
         if ((fits || groups == 1) && std::ranges::find(all, next) == all.end()) all.push_back(next);

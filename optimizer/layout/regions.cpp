@@ -11,9 +11,10 @@
 namespace cameo {
 namespace {
 
-constexpr size_t kMostRegions = 16;          // each is a kernel of its own
+constexpr size_t kMostRegions = 16;          // by remainders: each is a kernel of its own
 constexpr int64_t kLongestPeriod = 1 << 12;  // of taps that fit: a stride
-constexpr int64_t kSmallestRegion = 64;      // elements: below it a step costs more than the case
+constexpr size_t kFewSegments = 8;           // of which one is found among the cases of a row in less time than a step
+constexpr int64_t kSmallestRegion = 64;      // elements, of few: below it a step costs more than the case
 
 bool has_load(Expr root) {
   bool found = false;
@@ -70,7 +71,7 @@ Cuts find_cuts(const OutputExpr& out) {
 
 std::vector<OutputPart> cut_segments(const OutputPart& whole) {
   Cuts cuts = find_cuts(whole.out);
-  if (cuts.axis < 0 || cuts.at.size() >= kMostRegions) return {whole};
+  if (cuts.axis < 0) return {whole};
   auto axis = static_cast<size_t>(cuts.axis);
   int64_t others = 1;
   for (size_t a = 0; a < whole.out.index.size(); ++a)
@@ -80,7 +81,7 @@ std::vector<OutputPart> cut_segments(const OutputPart& whole) {
   std::vector<OutputPart> parts;
   for (Expr end : cuts.at) {
     const Dim length = Dim(end) - Dim(begin);
-    if (length.estimate() * others < kSmallestRegion) return {whole};
+    if (cuts.at.size() <= kFewSegments && length.estimate() * others < kSmallestRegion) return {whole};
     parts.push_back(restrict_axis(whole, axis, 1, begin, length.extent()));
     parts.back().out.value = simplify_index(parts.back().out.value);
     begin = end;

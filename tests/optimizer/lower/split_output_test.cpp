@@ -38,6 +38,22 @@ TEST(SplitOutput, AFactorBesideTheConditionStays) {  // its product with 0 may b
   for (const OutputPart& p : parts) EXPECT_EQ(terms_of(p), 4);
 }
 
+/// 32 elements each of `count` operands, one after the other.
+OutputExpr joined(int64_t count) {
+  const Expr i = var(integer(32 * count));
+  Expr value = element(static_cast<uint32_t>(count - 1), i - integer(32 * (count - 1)));
+  for (int64_t n = count - 1; n-- > 0;)
+    value = select(lt(i, integer(32 * (n + 1))), element(static_cast<uint32_t>(n), i - integer(32 * n)), value);
+  return {{i}, value};
+}
+
+TEST(SplitOutput, ManySmallOperandsHaveARegionEach) {  // a case of each would be asked for every one
+  EXPECT_EQ(split_output(joined(3)).size(), 1u);
+  const auto parts = split_output(joined(200));
+  ASSERT_EQ(parts.size(), 200u);
+  for (const OutputPart& p : parts) EXPECT_EQ(p.out.value.op(), Op::Load);
+}
+
 TEST(SplitOutput, CutsOnlyWhereTheIndexDoesNotWrap) {
   const Expr i = var(integer(256)), beyond = i + integer(INT64_MAX - 100);
   auto parts = split_output({{i}, select(lt(beyond, integer(INT64_MIN + 50)), element(0, i), element(1, i))});

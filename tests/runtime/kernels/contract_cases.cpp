@@ -178,7 +178,7 @@ std::string literal_shapes() {
 template <int Band>
 __attribute__((noinline)) std::string banded(auto m, auto n, auto k) {
   const One one({m, n, k, 1, k, 0});
-  const auto b = rt::packed_b(one.packed.data(), rt::strides());
+  const auto b = rt::streamed(rt::packed_b(one.packed.data(), rt::strides()));
   const auto a = rt::matrix_a(one.a.data(), rt::strides(), k, rt::strides());
   for (int chunks : {1, 2, 7, 100}) {
     Floats got(one.want.size(), -5.f);
@@ -512,13 +512,14 @@ std::string quads_one(const Shape& shape, int zero) {
              zero) *
             weight(t, col);
   const auto b = rt::quads_b(packed.data(), rt::strides(), shape.k, zero);
-  const auto run = [&](bool naive, auto in_registers, int chunks) {
-    return added<MR, NV>(shape, std::vector<int>(want.size(), -5), naive, in_registers, a.data(), b, chunks);
+  const auto run = [&](bool naive, auto in_registers, auto panels, int chunks) {
+    return added<MR, NV>(shape, std::vector<int>(want.size(), -5), naive, in_registers, a.data(), panels, chunks);
   };
   const std::string what = "quads " + shape.text() + " zero=" + std::to_string(zero);
-  if (run(true, rt::c<0>, 2) != want) return what + " naive";
+  if (run(true, rt::c<0>, b, 2) != want) return what + " naive";
   for (int chunks : {1, 3})
-    if (run(false, rt::c<1>, chunks) != want || run(false, rt::c<0>, chunks) != want)
+    if (run(false, rt::c<1>, b, chunks) != want || run(false, rt::c<0>, b, chunks) != want ||
+        run(false, rt::c<0>, rt::streamed(b), chunks) != want)
       return what + " tile=" + std::to_string(MR) + "x" + std::to_string(NV) + " chunks=" + std::to_string(chunks);
   return "";
 }
