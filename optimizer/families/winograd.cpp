@@ -363,7 +363,7 @@ class Winograd final : public Family {
 
   std::vector<Choice> candidates(const Kernel& k, const Target& target) const override {
     constexpr int64_t kLeastRows = 4, kMostRows = 8, kMostVectors = 4, kMostGroups = 16;
-    constexpr int64_t kMostScratch = 8 << 20;        // bytes of a thread's block
+    constexpr int64_t kMostScratch = 8 << 20;       // bytes of a thread's block
     constexpr int64_t kMostBesideKept = 512 << 10;  // in a second cache of 2 MB, too, larger ones are slower
     const Convolution s(k);
     std::vector<Choice> all;

@@ -202,8 +202,7 @@ struct Contraction {
     each_of_registers<W>(count, index, [&](auto& tile, i64 i) __attribute__((always_inline)) {
       find_tile(tile.index, part, tile.row, tile.known);
       tile.panel = panel;
-      const auto ahead =
-          ahead_of_tile<MR, W>(b, panels, points_of<S>(segments) * k, number + i - before, length);
+      const auto ahead = ahead_of_tile<MR, W>(b, panels, points_of<S>(segments) * k, number + i - before, length);
       this->template tile<MR, W>(tile.totals, tile.index, panels, ahead, tile.row, tile.known, panel);
       go_down(index, part);
     });
@@ -250,7 +249,8 @@ struct Contraction {
             constexpr i64 kPanels = panels_of(N::value);
             constexpr int kLast = static_cast<int>(computed_columns(N::value, kPart) - (kPanels - 1) * kPanel);
             if constexpr (kLast < kPanel)
-              if (part == columns.parts - 1) return column<size.value, kLast>(panels, index, first, count, panel, before, length);
+              if (part == columns.parts - 1)
+                return column<size.value, kLast>(panels, index, first, count, panel, before, length);
             if constexpr (kLast == kPanel || occurs_before_last(kPanels, NV, size.value))
               column<size.value, kPanel>(panels, index, first, count, panel, before, length);
           }
