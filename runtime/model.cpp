@@ -5,6 +5,7 @@
 #include "runtime/device.h"
 #include "runtime/dtype.h"
 #include "runtime/errors.h"
+#include "runtime/huge_pages.h"
 #include "runtime/libc.h"
 #include "runtime/lists.h"
 #include "runtime/sizes.h"
@@ -14,10 +15,9 @@
 namespace rt {
 namespace {
 
-// Blocks of two huge pages or more ask the system for these: 512 times fewer translations of addresses, and faults at
-// the first run. Where the system grants none (`/sys/kernel/mm/transparent_hugepage/enabled`), all is as before.
+// Blocks of two huge pages or more ask the system for these. Where it grants none
+// (`/sys/kernel/mm/transparent_hugepage/enabled`), all is as before.
 void* default_alloc(void*, size_t bytes, size_t alignment, cameo_device) {
-  constexpr size_t kHugePage = 2 << 20;
   if (bytes < 2 * kHugePage) return libc::aligned_alloc(alignment, bytes);
   void* const memory = libc::aligned_alloc(kHugePage, bytes);
   if (memory) libc::madvise(memory, bytes / kHugePage * kHugePage, libc::kAdviseHugePages);

@@ -4,6 +4,7 @@
 
 #include "codegen/build/elf_object.h"
 #include "codegen/build/files.h"
+#include "runtime/huge_pages.h"
 
 namespace cameo {
 namespace {
@@ -26,7 +27,9 @@ Status write_into(int descriptor, const std::string& path, WorkerPool& pool, Art
   const bool slot = weighty && is_image(artifact.link.kind) && machine_of(artifact.link.triple) == Machine::kX86_64;
   ScratchFile weights;
   if (slot) {
-    artifact.link.inputs.push_back({"weights", weight_slot(artifact.weights_symbol, bytes_of(artifact.weights)), {}});
+    const uint64_t bytes = bytes_of(artifact.weights);
+    artifact.link.inputs.push_back({"weights", weight_slot(artifact.weights_symbol, bytes), {}});
+    if (bytes >= 2 * rt::kHugePage) artifact.link.page_bytes = rt::kHugePage;
   } else if (weighty) {
     weights = ScratchFile::beside(artifact.path);
     status = write_weight_object(artifact, weights);

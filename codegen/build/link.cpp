@@ -80,6 +80,7 @@ Outcome link_image(const LinkJob& job) {
   const Machine machine = machine_of(job.triple);
   LldCall call;
   add_common(call, job);
+  if (job.page_bytes) call.add("-z", fmt::format("max-page-size={}", job.page_bytes));
   if (job.kind == LinkKind::kShared) {
     call.add("-shared");
     if (!job.soname.empty()) call.add("--soname=" + job.soname);

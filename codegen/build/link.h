@@ -37,11 +37,12 @@ struct LinkJob {
   std::string entry;                 // the first instruction when run as a program
   std::vector<std::string> exports;  // defined with default visibility in the inputs
   bool with_libc = true;             // link against the stub
+  uint64_t page_bytes = 0;           // of the largest pages that can map an image's segments; 0: any processor's
   std::string output_path;           // where the bytes go; empty: into the Outcome
 
   template <typename Archive>
   void fields(Archive& archive) {
-    archive(kind, inputs, triple, soname, entry, exports, with_libc, output_path);
+    archive(kind, inputs, triple, soname, entry, exports, with_libc, page_bytes, output_path);
   }
 };
 

@@ -13,6 +13,7 @@
 
 #include "codegen/build/elf_object.h"
 #include "codegen/build/files.h"
+#include "runtime/huge_pages.h"
 
 namespace cameo {
 namespace {
@@ -73,10 +74,26 @@ Status cannot_write(const std::string& path) {
   return {fmt::format("cannot write `{}`: {}", path, std::strerror(errno))};
 }
 
+/// A huge page of the file at a time: what is written so, file systems keep in huge pages, which processes then map.
 Status write_pieces(int descriptor, uint64_t offset, const Pieces& pieces, const std::string& path) {
   if (::lseek(descriptor, offset, SEEK_SET) < 0) return cannot_write(path);
+  std::string page;
   Status status;
-  for (size_t p = 0; p < pieces.size() && status.ok(); ++p) status = write_all(descriptor, pieces[p], path);
+  const auto write_page = [&] {
+    status = write_all(descriptor, as_bytes(page), path);
+    offset += page.size();
+    page.clear();
+  };
+  for (auto piece : pieces) {
+    while (!piece.empty() && status.ok()) {
+      const uint64_t room = rt::kHugePage - (offset + page.size()) % rt::kHugePage;
+      const auto part = piece.first(std::min<uint64_t>(piece.size(), room));
+      page.append(reinterpret_cast<const char*>(part.data()), part.size());
+      piece = piece.subspan(part.size());
+      if (part.size() == room) write_page();
+    }
+  }
+  if (status.ok()) write_page();
   return status;
 }
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "runtime/huge_pages.h"
 #include "tests/codegen/build/build_helpers.h"
 
 namespace cameo {
@@ -37,7 +38,7 @@ class artifact : public testing::Test {
  protected:
   artifact() {
     first_ = "first piece";
-    second_.resize(3 << 20);
+    second_.resize(5 << 20);
     for (size_t i = 0; i < second_.size(); ++i) second_[i] = static_cast<char>(i * 31 + i / 4096);
     object_ = compiled("reader", kReader);
   }
@@ -68,6 +69,8 @@ TEST_F(artifact, library_carries_its_weights) {
   EXPECT_EQ(std::memcmp(table->weights, first_.data(), first_.size()), 0);
   EXPECT_EQ(std::memcmp(table->weights + first_.size(), second_.data(), second_.size()), 0);
   EXPECT_EQ(reinterpret_cast<uintptr_t>(table->weights) % 64, 0u);
+  const size_t offset = content(path).find(first_ + second_.substr(0, 64));
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(table->weights) % rt::kHugePage, offset % rt::kHugePage);
   dlclose(library);
   EXPECT_EQ(ran(path).output, "first");
   EXPECT_LT(std::filesystem::file_size(path), first_.size() + second_.size() + 16384);
@@ -78,6 +81,7 @@ TEST_F(artifact, library_carries_its_weights) {
 
 // Neither .data nor .bss in the code: the slot must get a segment of its own all the same.
 TEST_F(artifact, smallest_library_carries_its_weights) {
+  second_.resize(1000);
   const LinkInput code = compiled("small",
                                   "extern \"C\" {extern const char m_weights[]; extern __attribute__((visibility("
                                   "\"default\"))) const char* const table; const char* const table = m_weights;}");
@@ -95,6 +99,7 @@ TEST_F(artifact, strip_keeps_it_working) {
   const std::string path = write(link_shared({object_}, "m.so", "start", {"table"}), "stripped.so");
   const Ran stripped = ran("strip " + path);
   EXPECT_EQ(stripped.status, 0) << stripped.output;
+  EXPECT_LT(std::filesystem::file_size(path), first_.size() + second_.size() + 16384);
   EXPECT_EQ(ran(path).output, "first");
 }
 
