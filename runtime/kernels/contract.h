@@ -301,6 +301,7 @@ RT_FN void contract(const Call& call, Extents<R> outer, Extents<S> segments, M m
     constexpr int kPoints = detail::kPointsOfTile<B>;
     const TileSplit columns = detail::split_columns<NV>(n);
     [[maybe_unused]] const auto registers = detail::registers_of<MR>(b);
+    static_assert(detail::kInTileRegisters<B> == !kSame<decltype(registers), const detail::NoRegisters>);
     using Contraction = detail::Contraction<MR, NV, InRegisters, Splits, Band, R, S, M, N, K, A, B, Epilogue>;
     if constexpr (kPoints > 1) {
       static_assert(R > 0 && MR == kPoints * M::value);

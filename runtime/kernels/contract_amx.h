@@ -229,7 +229,7 @@ template <int MR, class B>
 RT_FN NoRegisters registers_of(const B&) {
   return {};
 }
-template <int MR, class B, int Points, bool Streams>
+template <int MR, class B, int Points>
 RT_FN TileRegisters registers_of(const InTileRegisters<B, Points>& b) {
   constexpr int kHeight = TileRegisterSums<typename B::Sum, MR, 1, Points>::kHeight;
   TileShapes shapes;
