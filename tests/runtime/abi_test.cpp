@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "runtime/cpu.h"
+#include "runtime/huge_pages.h"
 #include "runtime/model.h"
 #include "tests/runtime/harness.h"
 
@@ -313,7 +314,7 @@ std::string flags_of_mapping(const void* address) {
 
 TEST(Model, AsksForHugePagesWhereABlockHasSeveral) {
   if (!std::ifstream("/sys/kernel/mm/transparent_hugepage/enabled")) GTEST_SKIP() << "this system has no huge pages";
-  constexpr uint64_t kHugePage = 2 << 20;
+  using rt::kHugePage;
   const cameo_options options = rt::default_options();
   for (const auto& [bytes, asks] : {std::pair(3 * kHugePage + 100, true), std::pair(2 * kHugePage - 64, false)}) {
     void* const memory = rt::allocate(options, bytes);

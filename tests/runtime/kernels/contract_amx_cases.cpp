@@ -96,9 +96,9 @@ struct Problem {
   template <int Points = 1, int D>
   auto b(rt::Strides<D> outer) const {
     if constexpr (kIsPairs<T>) {
-      return rt::in_tile_registers<Points>(rt::pairs_b(weights.data(), outer, e.k));
+      return rt::in_tile_registers<Points>(rt::streamed(rt::pairs_b(weights.data(), outer, e.k)));
     } else {
-      return rt::in_tile_registers<Points>(rt::quads_b(weights.data(), outer, e.k, zero));
+      return rt::in_tile_registers<Points>(rt::streamed(rt::quads_b(weights.data(), outer, e.k, zero)));
     }
   }
   std::string compare(const std::vector<Sum<T>>& got, const std::string& what) const {
