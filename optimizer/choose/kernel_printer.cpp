@@ -82,8 +82,7 @@ void print_sum_epilogue(KernelPrinter& printer, const Product& p) {
   });
 }
 
-std::string b_of(KernelPrinter& printer, const Product& p, int64_t pack_from, bool ahead) {
-  if (ahead) return fmt::format("rt::streamed({})", b_of(printer, p, pack_from));
+std::string b_of(KernelPrinter& printer, const Product& p, int64_t pack_from) {
   const Affine b = affine(p.b_offset);
   const std::string outer = strides_of(printer, b, p.outer);
   if (pack_from == kInQuads) {

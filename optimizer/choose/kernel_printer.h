@@ -55,10 +55,9 @@ void print_epilogue(KernelPrinter& printer, const Kernel& k, std::string_view pa
 /// The last argument of a call that sums products.
 void print_sum_epilogue(KernelPrinter& printer, const Product& p);
 /// What a call that sums products multiplies by. `pack_from`: rows from which on its b is brought into panels, where it
-/// does not stand in them; integers stand in quads, bf16 may in pairs. `ahead`: the next panels are brought from memory
-/// while others are multiplied.
+/// does not stand in them; integers stand in quads, bf16 may in pairs.
 inline constexpr int64_t kInPanels = -1, kInQuads = -2, kInPairs = -3;
-std::string b_of(KernelPrinter& printer, const Product& p, int64_t pack_from, bool ahead = false);
+std::string b_of(KernelPrinter& printer, const Product& p, int64_t pack_from);
 /// The whole call: `function` is its name and template arguments, `b` as above, `first` what it takes before the
 /// extents.
 void print_product(KernelPrinter& printer, const Product& p, std::string_view function, std::string_view b,

@@ -183,6 +183,17 @@ bool comes_ahead(const Kernel& k, const Product& p, const rt::Tile& tile, const 
          2 * tile.vectors * panel <= target.machine.l2_bytes;
 }
 
+/// Whether a column's first tile stores weights of 16 bits as f32 for those below it. What it stores goes through the
+/// second cache beside what comes ahead: the more of it that takes, the more tiles it has to serve (measured: 7 tiles
+/// gain by a twentieth of the cache and lose by a fifth, 16 gain by a quarter).
+bool widens(const Kernel& k, const Product& p, const rt::Tile& tile, const Target& target) {
+  constexpr int64_t kTilesOfWholeCache = 48;
+  if (!is_packed(k) || p.in_pairs || byte_size(k.operands[Product::kB]) != 2) return false;
+  const int64_t tiles = (shares_b(p) ? p.batches() : 1) * rt::round_up_div(p.m(), tile.rows);
+  const int64_t stored = rt::contract_scratch_bytes(tile, p.terms()), l2 = target.machine.l2_bytes;
+  return tiles >= rt::kTilesToWiden && stored <= l2 / 2 && tiles >= kTilesOfWholeCache * stored / l2;
+}
+
 /// The same of tiles in tile registers. But where a tile's panels and its rows come from the second cache each time,
 /// all that wait for it are in use, and what comes ahead keeps them waiting; a convolution's rows overlap.
 bool comes_ahead_of_registers(const Product& p, const rt::Tile& tile, const Target& target) {
@@ -225,6 +236,7 @@ std::vector<Choice> choices_of_processor(const Kernel& k, const Product& p, cons
     for (const int64_t pack_from : all.empty() ? ways : std::vector{ways[0]})
       all.push_back({{"packed", k.choice["packed"]},
                      {"ahead", comes_ahead(k, p, tile, target)},
+                     {"widened", widens(k, p, tile, target)},
                      {"band", band_of(k, p, tile, target)},
                      {"pack_from", pack_from},
                      {"rows", tile.rows},
@@ -323,6 +335,7 @@ class Contract final : public Family {
     if (!c["packed"]) return {};
     std::vector<Choice> all;
     if (shares_b(p)) all.push_back(c.with("ahead", !c["ahead"]));
+    if (c.get("widened", 0)) all.push_back(c.with("widened", 0));
     if (!p.row) return all;
     const int64_t band = c["band"], tiles = tiles_down(p, tile_of(c));
     std::set<int64_t> others{0, 1, band ? 2 * band : rt::round_up_div(tiles, 4), band / 2};
@@ -343,7 +356,7 @@ class Contract final : public Family {
 
   void apply(Kernel& k, const Choice& choice, const Target& target) const override {
     Family::apply(k, choice, target);
-    if (is_packed(k) || target.is_gpu()) return;
+    if ((is_packed(k) && !choice.get("widened", 0)) || target.is_gpu()) return;
     const Product p(k);
     Dim terms(p.k.extent());
     for (Expr v : p.segments) terms = terms * Dim(v.extent());
@@ -363,13 +376,13 @@ class Contract final : public Family {
   std::string details(const Kernel& k) const override {
     const Product p(k);
     const Choice& c = k.choice;
-    return fmt::format(" sum [{}]{}{} tile {}x{}{}{}{}{}", text_of_sum(p),
+    return fmt::format(" sum [{}]{}{}{} tile {}x{}{}{}{}{}", text_of_sum(p),
                        p.zero         ? " in quads"
                        : p.in_pairs   ? " in pairs"
                        : is_packed(k) ? " packed"
                                       : "",
-                       c.get("ahead", 0) ? " ahead" : "", c["rows"], c["vectors"],
-                       c["splits"] > 1 ? fmt::format(" by {}", c["splits"]) : "",
+                       c.get("widened", 0) ? " widened" : "", c.get("ahead", 0) ? " ahead" : "", c["rows"],
+                       c["vectors"], c["splits"] > 1 ? fmt::format(" by {}", c["splits"]) : "",
                        c.get("band", 0) ? fmt::format(" in bands of {}", c["band"]) : "",
                        c["stages"] ? k.operands[Product::kA] == DType::f32 ? " staged" : " on tensor cores" : "",
                        c["in_registers"]       ? " in registers"
@@ -387,7 +400,9 @@ class Contract final : public Family {
                               : p.in_pairs   ? kInPairs
                               : is_packed(k) ? kInPanels
                                              : k.choice.get("pack_from", 0);
-    const std::string b = b_of(printer, p, pack_from, k.choice.get("ahead", 0));
+    std::string b = b_of(printer, p, pack_from);
+    for (const auto& [number, wrapper] : {std::pair{"widened", "widened"}, {"ahead", "streamed"}})
+      if (k.choice.get(number, 0)) b = fmt::format("rt::{}({})", wrapper, b);
     print_product(printer, p, function_of(k.choice),
                   has_tile_registers(k.choice) ? in_tile_registers(p, tile_of(k.choice), b) : b);
   }

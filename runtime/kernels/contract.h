@@ -83,12 +83,16 @@ struct Contraction {
     if constexpr (kPoints > 1) acc.point_stride = a.outer.n[R - 1];
     if constexpr (kInTileRegisters<B>) acc.end_of_rows = end_of_rows();
     if constexpr (InRegisters) {
-      sum_up(acc, segments, a.segment, from, a.row_stride, panels, k, ahead, b.bias(a));
+      with_panels(panels, [&](auto read) __attribute__((always_inline)) {
+        sum_up(acc, segments, a.segment, from, a.row_stride, read, k, ahead, b.bias(a));
+      });
       acc.each(n, panel * kPanel, [&](auto sum, int i, auto col) __attribute__((always_inline)) {
         if (i >= known) store(index, sum, row + i, col);
       });
     } else {
-      sum_into<kOneBlock>(acc, totals, segments, a.segment, from, a.row_stride, panels, k, ahead, b.bias(a));
+      with_panels(panels, [&](auto read) __attribute__((always_inline)) {
+        sum_into<kOneBlock>(acc, totals, segments, a.segment, from, a.row_stride, read, k, ahead, b.bias(a));
+      });
     }
   }
   template <int W, int Columns, class V>
@@ -118,6 +122,7 @@ struct Contraction {
       });
       if constexpr (!InRegisters) store_totals<W, Columns>(totals, index, first, known, left, panel);
       if (--count == 0) return;
+      panels = next_tile(panels);
       ++number;
       if (++part == rows.parts) {
         part = 0;

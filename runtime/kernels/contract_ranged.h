@@ -169,9 +169,11 @@ struct RangedContraction {
   template <class P, class Next>
   RT_FN void sum_shared(V* totals, const i64* index, P panels, Next ahead, i64 row, i64 height, i64 width) const {
     const auto bias = b.bias(a);
-    using Summed = Terms<bare<decltype(*a.base)>, S, P, Next, bare<decltype(bias)>>;
-    const Summed terms{row_at(index, row), a.row_stride, segments, a.segment, k, panels, ahead, bias};
-    sum_of<Summed>(height, width)(totals, terms);
+    with_panels(panels, [&](auto read) __attribute__((always_inline)) {
+      using Summed = Terms<bare<decltype(*a.base)>, S, decltype(read), Next, bare<decltype(bias)>>;
+      const Summed terms{row_at(index, row), a.row_stride, segments, a.segment, k, read, ahead, bias};
+      sum_of<Summed>(height, width)(totals, terms);
+    });
   }
   RT_FN void store_totals(const V* totals, const i64* index, i64 row, i64 height, i64 panel, i64 width) const {
     const i64 across = width * kParts;
@@ -210,11 +212,19 @@ struct RangedContraction {
     i64 index[R == 0 ? 1 : R];
     index_of<R>(at.point, outer, index);
     if (kDots && b.dots(m)) return dot_rows(*this, index, at.part, at.count, panel, width);
-    const auto panels = b.panels(call, index, panel, width, m, n, points_of<S>(segments) * k);
+    const i64 k_total = points_of<S>(segments) * k;
+    if constexpr (requires { b.narrow_panels(call, index, panel, k_total); })
+      if (wide || at.count < kTilesToWiden)
+        return run_tiles(totals, at, index, b.narrow_panels(call, index, panel, k_total), panel, width);
+    run_tiles(totals, at, index, b.panels(call, index, panel, width, m, n, k_total), panel, width);
+  }
+  template <class P>
+  RT_FN void run_tiles(V* totals, Stretch at, i64* index, P panels, i64 panel, i64 width) const {
     i64 number = at.point * rows.parts + at.part, part = at.part;
     RT_ROLLED
     for (const i64 end = number + at.count; number < end; ++number) {
       tile(totals, index, panels, number, part, panel, width);
+      panels = next_tile(panels);
       if (++part < rows.parts) continue;
       part = 0;
       advance<R>(outer, index);

@@ -210,7 +210,10 @@ constexpr StagedTile staged_tile(int sm_count, i64 batches, i64 m, i64 n, int el
 // of the epilogue, if that calls no exp or its kin: beside one the way through memory does not show.
 inline constexpr i64 kSumBlock = 512;
 
-/// Bytes of Call::scratch: strided_b packs one tile's columns there, packed_b needs none.
+// From so many tiles of a column on, weights of 16 bits are widened once for all of them.
+inline constexpr i64 kTilesToWiden = 4;
+
+/// Bytes of Call::scratch: strided_b packs and widened weights have one tile's columns there, packed_b needs none.
 constexpr i64 contract_scratch_bytes(Tile tile, i64 k_total) {
   return tile.vectors * k_total * kPanel * i64(sizeof(f32));
 }

@@ -53,6 +53,23 @@ struct PackedPanels {  // the same of constant weights
   RT_FN void advance(i64 k) { at += k * k_step; }
 };
 
+// Weights of 16 bits that a column's first tile multiplies, and stores as f32 for those below it: on some processors a
+// conversion takes the place of an FMA.
+template <class T>
+struct WideningPanels : PackedPanels<T> {
+  f32* to;  // panels of the same form
+  RT_FN void advance(i64 k) {
+    PackedPanels<T>::advance(k);
+    to += k * kPanel;
+  }
+};
+template <class T>
+struct WidenedPanels {
+  PackedPanels<T> narrow;
+  f32* wide;
+  bool stored = false;
+};
+
 // Panels that come next, brought from memory into the second cache while a tile is summed: so many bytes at each step
 // of k.
 struct Ahead {
@@ -391,6 +408,39 @@ RT_FN V add_half_product(f32 x, V w, V sum) {
   return __builtin_shufflevector(fma<H>(splat<H>(x), half(w), half(sum)), H{}, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
                                  13, 14, 15);
 }
+// The weights that a row's vector J is multiplied by in step k.
+template <int J, class P>
+RT_FN auto load_weights(const P& b, i64 k) {
+  return load_next<bare<decltype(*b.at)>, kPart>(b.at + k * b.k_step + J / kParts * b.panel_step + J % kParts * kPart);
+}
+template <int J, class T>
+RT_FN auto load_weights(const WideningPanels<T>& b, i64 k) {
+  const auto wide = load_weights<J, PackedPanels<T>>(b, k);
+  store(b.to + J / kParts * b.panel_step, Lanes<kPart>{k * kPanel + J % kParts * kPart}, wide);
+  return wide;
+}
+// Calls f with the panels as a tile reads them.
+template <class P, class F>
+RT_FN void with_panels(P panels, F f) {
+  f(panels);
+}
+template <class T, class F>
+RT_FN void with_panels(WidenedPanels<T> panels, F f) {
+  if (panels.stored) {
+    f(PackedPanels<f32>{panels.wide, panels.narrow.panel_step});
+  } else {
+    f(WideningPanels<T>{panels.narrow, panels.wide});
+  }
+}
+template <class P>
+RT_FN P next_tile(P panels) {
+  return panels;
+}
+template <class T>
+RT_FN WidenedPanels<T> next_tile(WidenedPanels<T> panels) {
+  return {panels.narrow, panels.wide, true};
+}
+
 // Of products of f32. Rounded, so that long sums are taken in blocks.
 template <int MR, int NV, int kChains, int Columns = kPanel>
 struct Accumulators : TileSums<f32, MR, NV, kChains, Columns> {
@@ -408,16 +458,15 @@ struct Accumulators : TileSums<f32, MR, NV, kChains, Columns> {
       return fma<V>(splat<V>(x), w, sum);
     }
   }
-  template <int C, class T, int... I, int... J>
-  RT_FN void step(Indices<int, I...>, Indices<int, J...>, const f32* a, i64 row_stride, const T* b, i64 panel_step) {
-    const V w[kAcross] = {load_next<T, kPart>(b + J / kParts * panel_step + J % kParts * kPart)...};
+  template <int C, class P, int... I, int... J>
+  RT_FN void step(Indices<int, I...>, Indices<int, J...>, const f32* a, i64 row_stride, const P& b, i64 k) {
+    const V w[kAcross] = {load_weights<J>(b, k)...};
     (...,
      (sum[C * kSums + I] = add_product<I % kAcross>(a[I / kAcross * row_stride], w[I % kAcross], sum[C * kSums + I])));
   }
-  template <class T, class P, class Next, int... C>
-  RT_FN void steps(Indices<int, C...>, const f32* a, i64 row_stride, const T* b, const P& panels, Next& ahead) {
-    (..., (ahead.step(),
-           step<C>(indices<kSums>{}, indices<kAcross>{}, a + C, row_stride, b + C * panels.k_step, panels.panel_step)));
+  template <class P, class Next, int... C>
+  RT_FN void steps(Indices<int, C...>, const f32* a, i64 row_stride, const P& b, i64 k, Next& ahead) {
+    (..., (ahead.step(), step<C>(indices<kSums>{}, indices<kAcross>{}, a + k + C, row_stride, b, k + C)));
   }
   template <class P>
   RT_FN void add_products(const f32* a, i64 row_stride, const P& b, i64 k) {
@@ -428,12 +477,11 @@ struct Accumulators : TileSums<f32, MR, NV, kChains, Columns> {
   RT_FN void add_products(const f32* a, i64 row_stride, const P& b, i64 k, Next& ahead) {
     i64 at = 0;
     if constexpr (kChains > 1)
-      each_step<Unrolled, kChains>(
-          at, k, [&]() RT_INLINE { steps(indices<kChains>{}, a + at, row_stride, b.at + at * b.k_step, b, ahead); });
+      each_step<Unrolled, kChains>(at, k, [&]() RT_INLINE { steps(indices<kChains>{}, a, row_stride, b, at, ahead); });
     each_step<Unrolled, 1>(at, k, [&]() RT_INLINE {
       // Rows that overlap share elements between steps; kept in registers for that they would push out the sums.
       if (kVectorBytes < 64 && row_stride < 4) asm volatile("" ::: "memory");
-      steps(indices<1>{}, a + at, row_stride, b.at + at * b.k_step, b, ahead);
+      steps(indices<1>{}, a, row_stride, b, at, ahead);
     });
   }
 };

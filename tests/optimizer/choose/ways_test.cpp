@@ -8,6 +8,7 @@
 
 #include "frontend/ir/build.h"
 #include "optimizer/choose/family.h"
+#include "optimizer/choose/tiles_of_sums.h"
 #include "tests/support/graph_text.h"
 #include "tests/support/road.h"
 #include "tests/support/sizes.h"
@@ -84,6 +85,23 @@ TEST(Ways, WeightsComeAheadWhereAnySizeHasFewTiles) {
   EXPECT_EQ(ahead(1, 4096), 1);
   EXPECT_EQ(ahead(4000, 4096), 0);
   EXPECT_EQ(ahead(1, 2), 0);
+}
+
+TEST(Ways, WeightsOf16BitsAreWidenedOnceForManyTiles) {
+  const auto kernel = [](int64_t rows, int64_t terms, std::string_view dtype) {
+    return kernel_of({fmt::format("input A {}[{}x{}]", dtype, rows, terms),
+                      fmt::format("const B {}[{}x96] = rand:1", dtype, terms), "C = MatMul(A, B)", "output C"},
+                     wide());
+  };
+  EXPECT_EQ(kernel(128, 512, "f16").choice["widened"], 1);
+  EXPECT_EQ(kernel(128, 512, "f32").choice["widened"], 0);
+  EXPECT_EQ(kernel(8, 512, "f16").choice["widened"], 0) << "a single tile";
+  EXPECT_EQ(kernel(64, 512, "f16").choice["widened"], 1);
+  EXPECT_EQ(kernel(64, 8192, "f16").choice["widened"], 0) << "what is stored does not stay in the cache";
+  const Kernel k = kernel(128, 512, "f16");
+  EXPECT_EQ(k.scratch_bytes, Dim(rt::contract_scratch_bytes(tile_of(k.choice), 512)));
+  const std::vector<Choice> others = k.family->reorderings(k, k.choice);
+  EXPECT_NE(std::ranges::find(others, k.choice.with("widened", 0)), others.end());
 }
 
 TEST(Ways, AProductMayGoThroughItsTilesInOtherOrders) {

@@ -341,6 +341,43 @@ std::string real_numbers() {
 }
 
 // The specification alone takes operands of any element: here 16-bit floats, summed in 32 bits.
+// Weights that a column's first tile widens: known sizes and those of a run, and fewer tiles than pay for it. Chunks
+// share the scratch, so that what one has left there shows in the next.
+template <bool InRegisters>
+std::string widened_one(auto m, auto n, auto k, i64 segments) {
+  constexpr rt::Tile kTile = rt::kVectorBytes == 64 ? rt::Tile{4, 3} : rt::Tile{4, 1};
+  const One one({m, n, k, segments, k, m * k});
+  std::vector<rt::half> narrow(static_cast<size_t>(rt::packed_b_elements(n, segments * k)));
+  for (i64 i = 0; i < static_cast<i64>(narrow.size()); ++i) rt::store(narrow.data(), i, one.packed.data()[i]);
+  const Guarded<rt::half> weights(narrow);
+  std::vector<float> scratch(rt::contract_scratch_bytes(kTile, segments * k) / sizeof(float) + 1, -1.f);
+  const auto b = rt::widened(rt::packed_b(weights.data(), rt::strides()));
+  const auto run = [&](int chunks, const auto& of_weights) {
+    Floats got(one.want.size(), -5.f);
+    in_chunks(chunks, scratch.data(), [&](const rt::Call& call) {
+      rt::contract<kTile.rows, kTile.vectors, InRegisters>(call, rt::extents(), rt::extents(segments), m, n, k,
+                                                           one.operand_a(), of_weights, one.epilogue(got.data()));
+    });
+    return difference(one.want, got, one.s.text() + " widened chunks=" + std::to_string(chunks));
+  };
+  for (int chunks : {1, 3, 20})
+    for (std::string d : {run(chunks, b), run(chunks, rt::streamed(b))})
+      if (!d.empty()) return d;
+  return scratch.back() == -1.f ? "" : one.s.text() + ": more scratch than said";
+}
+std::string widened() {
+  for (i64 m : {1, 2, 7, 16, 30})
+    for (i64 n : {5, 16, 100})
+      for (i64 k : {1, 12, 700})
+        for (std::string d : {widened_one<false>(m, n, k, 1), widened_one<false>(m, rt::c<100>, k, 3)})
+          if (!d.empty()) return d;
+  for (std::string d :
+       {widened_one<true>(rt::c<16>, rt::c<100>, rt::c<33>, 1), widened_one<true>(rt::c<30>, rt::c<24>, rt::c<7>, 4),
+        widened_one<false>(rt::c<18>, rt::c<97>, rt::c<700>, 1)})
+    if (!d.empty()) return d;
+  return "";
+}
+
 std::string halves() {
   constexpr i64 kM = 3, kN = 20, kK = 11;
   const Floats a = small_integers(kM * kK, 7), b = small_integers(kK * kN, 8);
@@ -688,6 +725,6 @@ std::string codes() {
 
 extern const Cases CASES_NAME{CASES_TARGET, runs_here,  tile_edges,     segments, literal_shapes, bands,
                               turned,       outer_axes, rows_in_groups, strided,  real_numbers,   halves,
-                              windows,      quads,      pairs,          codes};
+                              widened,      windows,    quads,          pairs,    codes};
 
 }  // namespace contract_cases

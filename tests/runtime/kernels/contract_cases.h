@@ -18,6 +18,7 @@ struct Cases {
   std::string (*strided)();
   std::string (*real_numbers)();
   std::string (*halves)();
+  std::string (*widened)();
   std::string (*windows)();
   std::string (*quads)();
   std::string (*pairs)();

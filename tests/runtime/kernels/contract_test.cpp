@@ -25,6 +25,7 @@ TEST_P(contract, outer_axes) { EXPECT_EQ(GetParam()->outer_axes(), ""); }
 TEST_P(contract, rows_in_groups) { EXPECT_EQ(GetParam()->rows_in_groups(), ""); }
 TEST_P(contract, strided) { EXPECT_EQ(GetParam()->strided(), ""); }
 TEST_P(contract, halves) { EXPECT_EQ(GetParam()->halves(), ""); }
+TEST_P(contract, widened) { EXPECT_EQ(GetParam()->widened(), ""); }
 TEST_P(contract, windows) { EXPECT_EQ(GetParam()->windows(), ""); }
 TEST_P(contract, quads) { EXPECT_EQ(GetParam()->quads(), ""); }
 TEST_P(contract, pairs) { EXPECT_EQ(GetParam()->pairs(), ""); }
