@@ -63,8 +63,12 @@ std::string_view name(FoldKind kind) {
 // ---- chunks ---------------------------------------------------------------------------------------------------------
 
 namespace {
+/// As long as threads need to meet, or, of the first few, a third of that: a thread that is alone reads what others have
+/// made from their caches.
 int64_t chunks_for(double seconds, const MachineModel& machine) {
-  const auto chunks = static_cast<int64_t>(std::clamp(seconds / machine.barrier, 1.0, 1e9));
+  constexpr double kFew = 4, kShare = 1. / 3;
+  const double few = std::min(kFew, seconds / (machine.barrier * kShare));
+  const auto chunks = static_cast<int64_t>(std::clamp(seconds / machine.barrier, std::max(few, 1.0), 1e9));
   return chunks <= 2 ? chunks : (chunks + 3) / 4 * 4;  // as many for each of two or four threads
 }
 }  // namespace

@@ -183,12 +183,17 @@ bool comes_ahead(const Kernel& k, const Product& p, const rt::Tile& tile, const 
          2 * tile.vectors * panel <= target.machine.l2_bytes;
 }
 
+/// Whether its weights are floats of 16 bits, which become f32 one by one.
+bool has_halves(const Kernel& k, const Product& p) {
+  return is_packed(k) && !p.in_pairs && byte_size(k.operands[Product::kB]) == 2;
+}
+
 /// Whether a column's first tile stores weights of 16 bits as f32 for those below it. What it stores goes through the
 /// second cache beside what comes ahead: the more of it that takes, the more tiles it has to serve (measured: 7 tiles
 /// gain by a twentieth of the cache and lose by a fifth, 16 gain by a quarter).
 bool widens(const Kernel& k, const Product& p, const rt::Tile& tile, const Target& target) {
   constexpr int64_t kTilesOfWholeCache = 48;
-  if (!is_packed(k) || p.in_pairs || byte_size(k.operands[Product::kB]) != 2) return false;
+  if (!has_halves(k, p)) return false;
   const int64_t tiles = (shares_b(p) ? p.batches() : 1) * rt::round_up_div(p.m(), tile.rows);
   const int64_t stored = rt::contract_scratch_bytes(tile, p.terms()), l2 = target.machine.l2_bytes;
   return tiles >= rt::kTilesToWiden && stored <= l2 / 2 && tiles >= kTilesOfWholeCache * stored / l2;
@@ -205,21 +210,36 @@ bool comes_ahead_of_registers(const Product& p, const rt::Tile& tile, const Targ
          (!waits || all >= target.machine.l2_bytes / 2);
 }
 
+/// Tiles of a band, a quarter of them, where threads do better to share the rows than the columns: each then finds the
+/// rows that it made in its own cache, and makes those that it will read. 0 where `b`, of which each reads all, takes
+/// longer than rows that come from another thread's cache, a quarter as fast (Emerald Rapids: 24 GB/s against 105).
+int64_t band_of_threads(int64_t tiles, double b, double rows, const Target& target) {
+  constexpr int64_t kBands = 4, kLeastTiles = 2;
+  constexpr double kFromOthers = 4;
+  const int64_t band = rt::round_up_div(tiles, kBands);
+  const bool pays = b <= kFromOthers * rows && b <= static_cast<double>(target.machine.l2_bytes) / 2;
+  return band >= kLeastTiles && pays ? band : 0;
+}
+
 /// Tiles of a band, whose rows of `a` stay in the second cache while it is multiplied with all columns; 0: all tiles,
 /// where reading `a` once for each column of tiles takes no more time than reading `b` once for each band.
 int64_t band_of(const Kernel& k, const Product& p, const rt::Tile& tile, const Target& target) {
   constexpr int64_t kLeastTiles = 8;
-  if (!is_packed(k) || !p.row) return 0;
-  const int64_t element = byte_size(k.operands[Product::kA]);
+  if (!is_packed(k) || !p.row || !shares_b(p)) return 0;
+  const int64_t element = byte_size(k.operands[Product::kA]), rows = p.m() * p.batches();
   const int64_t row = Dim(affine(p.a_offset).stride_of(p.row)).estimate() * element;
   const int64_t tiles = p.batches() * rt::round_up_div(p.m(), tile.rows);
   const int64_t band = std::max(kLeastTiles, target.machine.l2_bytes / 2 / std::max<int64_t>(1, row * tile.rows));
-  if (tiles <= band) return 0;
-  const double columns = static_cast<double>(rt::round_up_div(rt::panels_of(p.n()), tile.vectors));
-  const double bands = static_cast<double>(rt::round_up_div(tiles, band));
-  const double a = target.seconds_to_move(static_cast<double>(row * p.m() * p.batches()));
-  const double b = target.seconds_to_move(static_cast<double>(rt::panels_of(p.n()) * rt::kPanel * p.terms() * element));
-  return columns * a > a + bands * b ? band : 0;
+  const double a = static_cast<double>(row * rows), b = static_cast<double>(rt::panels_of(p.n()) * bytes_of_panel(p));
+  if (tiles > band) {
+    const double columns = static_cast<double>(rt::round_up_div(rt::panels_of(p.n()), tile.vectors));
+    const double bands = static_cast<double>(rt::round_up_div(tiles, band));
+    if (columns * target.seconds_to_move(a) > target.seconds_to_move(a) + bands * target.seconds_to_move(b))
+      return band;
+  }
+  if (has_halves(k, p)) return 0;  // which each band would widen anew
+  const double out = static_cast<double>(rows * p.n() * byte_size(k.operands[Product::kOutput]));
+  return band_of_threads(tiles, b, a + out, target);
 }
 
 /// The same of tiles in tile registers. Where the first cache holds all panels, a single one: then rows come from the
