@@ -63,13 +63,16 @@ std::string_view name(FoldKind kind) {
 // ---- chunks ---------------------------------------------------------------------------------------------------------
 
 namespace {
-/// As long as threads need to meet, or, of the first few, a third of that: a thread that is alone reads what others have
-/// made from their caches.
-int64_t chunks_for(double seconds, const MachineModel& machine) {
-  constexpr double kFew = 4, kShare = 1. / 3;
-  const double few = std::min(kFew, seconds / (machine.barrier * kShare));
-  const auto chunks = static_cast<int64_t>(std::clamp(seconds / machine.barrier, std::max(few, 1.0), 1e9));
+int64_t chunks_for(double seconds, const MachineModel& machine, double few = 1) {
+  const auto chunks = static_cast<int64_t>(std::clamp(seconds / machine.barrier, few, 1e9));
   return chunks <= 2 ? chunks : (chunks + 3) / 4 * 4;  // as many for each of two or four threads
+}
+
+/// Of one core, which computes or waits for what it moves: a row times a matrix is nothing but that.
+double seconds_of(const Kernel& k, double operations, const Target& target) {
+  constexpr double kOperations = 50. / 9;  // that a core does in a cycle, of all kinds, roughly
+  const double computing = (k.cost.operations + operations) / (kOperations * target.machine.clock * 1e9);
+  return std::max(computing, target.seconds_to_move(k.cost.bytes));
 }
 }  // namespace
 
@@ -78,17 +81,16 @@ int64_t chunks_of(const Kernel& k, const Target& target) {
   return std::max<int64_t>(told ? told : k.family->chunks(k, target), 1);
 }
 
+// The first few are shorter: a thread that is alone reads what others have made from their caches.
 int64_t chunks_by_work(const Kernel& k, double operations, const Target& target) {
-  constexpr double kOperations = 50. / 9;  // that a core does in a cycle, of all kinds, roughly
-  const MachineModel& machine = target.machine;
-  const double computing = (k.cost.operations + operations) / (kOperations * machine.clock * 1e9);
-  const double moving = target.seconds_to_move(k.cost.bytes);  // a row times a matrix is nothing but that
-  return chunks_for(std::max(computing, moving), machine);
+  constexpr double kFew = 4, kShare = 1. / 3;
+  const double seconds = seconds_of(k, operations, target);
+  return chunks_for(seconds, target.machine, std::clamp(seconds / (target.machine.barrier * kShare), 1.0, kFew));
 }
 
 int64_t chunks_by_products(const Kernel& k, int lanes, const Target& target) {
   const double products = static_cast<double>(points_of(k.axes)) * static_cast<double>(Product(k).terms());
-  return chunks_by_work(k, products / lanes, target);
+  return chunks_for(seconds_of(k, products / lanes, target), target.machine);
 }
 
 std::string text_of_sum(const Product& p) {

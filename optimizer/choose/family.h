@@ -136,10 +136,11 @@ std::string_view name(FoldKind kind);  // as rt:: has it
 /// its choice says, or else its family.
 inline constexpr std::string_view kChunks = "chunks";
 int64_t chunks_of(const Kernel& k, const Target& target);
-/// A processor's chunks: each computes, or moves, about as long as threads need to meet. `operations`: those of the
-/// whole kernel that its cost does not show.
+/// A processor's chunks: each computes, or moves, about as long as threads need to meet, or, of the first four, a third
+/// of that. `operations`: those of the whole kernel that its cost does not show.
 int64_t chunks_by_work(const Kernel& k, double operations, const Target& target);
-/// The same of a sum of products, `lanes` of which are one operation.
+/// Those of a sum of products, `lanes` of which are one operation, each as long as threads need to meet: what takes its
+/// time is weights, which no other thread has made.
 int64_t chunks_by_products(const Kernel& k, int lanes, const Target& target);
 /// "3 x 64": the extents that it sums over, in order.
 std::string text_of_sum(const Product& p);

@@ -237,7 +237,9 @@ int64_t band_of(const Kernel& k, const Product& p, const rt::Tile& tile, const T
     if (columns * target.seconds_to_move(a) > target.seconds_to_move(a) + bands * target.seconds_to_move(b))
       return band;
   }
-  if (has_halves(k, p)) return 0;  // which each band would widen anew
+  // one tile has all columns; each band would widen its weights anew; a thread is alone
+  if (rt::panels_of(p.n()) <= tile.vectors || has_halves(k, p) || chunks_by_products(k, rt::kPanel, target) == 1)
+    return 0;
   const double out = static_cast<double>(rows * p.n() * byte_size(k.operands[Product::kOutput]));
   return band_of_threads(tiles, b, a + out, target);
 }

@@ -104,6 +104,20 @@ TEST(Ways, WeightsOf16BitsAreWidenedOnceForManyTiles) {
   EXPECT_NE(std::ranges::find(others, k.choice.with("widened", 0)), others.end());
 }
 
+TEST(Ways, ThreadsShareRowsWhereWeightsAreFewerThanThey) {
+  const auto band = [](int64_t rows, int64_t terms, int64_t columns, std::string_view dtype = "f32") {
+    return kernel_of({fmt::format("input A {}[{}x{}]", dtype, rows, terms),
+                      fmt::format("const B {}[{}x{}] = rand:1", dtype, terms, columns), "C = MatMul(A, B)", "output C"},
+                     wide())
+        .choice["band"];
+  };
+  EXPECT_EQ(band(192, 64, 384), 6) << "a quarter of 24 tiles";
+  EXPECT_EQ(band(192, 384, 1024), 0) << "they are more than the rows that others made";
+  EXPECT_EQ(band(192, 64, 32), 0) << "one tile has all columns";
+  EXPECT_EQ(band(24, 64, 96), 0) << "a thread is alone";
+  EXPECT_EQ(band(192, 64, 384, "f16"), 0) << "each band would widen them anew";
+}
+
 TEST(Ways, AProductMayGoThroughItsTilesInOtherOrders) {
   const std::vector<std::string> model = {"input A f32[960x64]", "const B f32[64x96] = rand:1", "C = MatMul(A, B)",
                                           "output C"};
@@ -113,7 +127,8 @@ TEST(Ways, AProductMayGoThroughItsTilesInOtherOrders) {
     EXPECT_EQ(c.with("band", k.choice["band"]).with("ahead", k.choice["ahead"]), k.choice);
     others.insert(fmt::format("band {} ahead {}", c["band"], c["ahead"]));
   }
-  EXPECT_EQ(others, (std::set<std::string>{"band 0 ahead 1", "band 1 ahead 0", "band 30 ahead 0"})) << k.choice.text();
+  EXPECT_EQ(others, (std::set<std::string>{"band 0 ahead 0", "band 1 ahead 0", "band 15 ahead 0", "band 30 ahead 1",
+                                           "band 60 ahead 0"})) << k.choice.text();
   const Kernel computed =
       kernel_of({"input A f32[960x64]", "input B f32[64x96]", "C = MatMul(A, B)", "output C"}, wide());
   EXPECT_TRUE(computed.family->reorderings(computed, computed.choice).empty()) << "panels are not its own";
@@ -213,6 +228,17 @@ TEST(Ways, AChunkTakesAsLongAsThreadsNeedToMeet) {
   EXPECT_EQ(k.family->chunks(k, other), of_four(chunks / 4));
   other.machine.barrier = 1;
   EXPECT_EQ(k.family->chunks(k, other), 1);
+}
+
+TEST(Ways, TheFirstFewChunksAreShorter) {
+  const auto chunks = [](int64_t n) {
+    const Kernel k = kernel_of({fmt::format("input X f32[{}]", n), "Y = Neg(X)", "output Y"}, wide());
+    return k.family->chunks(k, wide());
+  };
+  EXPECT_EQ(chunks(4 << 10), 1);     // 1.2 us
+  EXPECT_EQ(chunks(8 << 10), 2);     // 2.4 us: less than threads need to meet
+  EXPECT_EQ(chunks(32 << 10), 4);    // 9.8 us
+  EXPECT_EQ(chunks(100 << 10), 12);  // 31 us
 }
 
 TEST(Ways, ARowTimesAMatrixHasChunksForTheBytesOfTheMatrix) {
