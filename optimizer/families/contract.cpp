@@ -161,6 +161,7 @@ bool shares_b(const Product& p) {
   return std::ranges::all_of(p.outer, [&](Expr v) { return b.stride_of(v).is_static(0); });
 }
 
+int64_t all_tiles(const Product& p, const rt::Tile& tile) { return p.batches() * rt::round_up_div(p.m(), tile.rows); }
 int64_t bytes_of_panel(const Product& p) { return rt::kPanel * p.terms() * (p.zero ? 1 : p.in_pairs ? 2 : 4); }
 
 /// Tiles of a column at the smallest sizes.
@@ -177,7 +178,7 @@ double fewest_tiles(const Product& p, const rt::Tile& tile) {
 bool comes_ahead(const Kernel& k, const Product& p, const rt::Tile& tile, const Target& target) {
   constexpr int64_t kFewTiles = 2, kManyTiles = 100;
   if (!is_packed(k) || !shares_b(p)) return false;
-  const int64_t tiles = p.batches() * rt::round_up_div(p.m(), tile.rows), panel = bytes_of_panel(p);
+  const int64_t tiles = all_tiles(p, tile), panel = bytes_of_panel(p);
   return tiles >= kFewTiles && fewest_tiles(p, tile) <= kManyTiles &&
          rt::panels_of(p.n()) * panel > target.machine.l2_bytes / 8 &&
          2 * tile.vectors * panel <= target.machine.l2_bytes;
@@ -186,17 +187,6 @@ bool comes_ahead(const Kernel& k, const Product& p, const rt::Tile& tile, const 
 /// Whether its weights are floats of 16 bits, which become f32 one by one.
 bool has_halves(const Kernel& k, const Product& p) {
   return is_packed(k) && !p.in_pairs && byte_size(k.operands[Product::kB]) == 2;
-}
-
-/// Whether a column's first tile stores weights of 16 bits as f32 for those below it. What it stores goes through the
-/// second cache beside what comes ahead: the more of it that takes, the more tiles it has to serve (measured: 7 tiles
-/// gain by a twentieth of the cache and lose by a fifth, 16 gain by a quarter).
-bool widens(const Kernel& k, const Product& p, const rt::Tile& tile, const Target& target) {
-  constexpr int64_t kTilesOfWholeCache = 48;
-  if (!has_halves(k, p)) return false;
-  const int64_t tiles = (shares_b(p) ? p.batches() : 1) * rt::round_up_div(p.m(), tile.rows);
-  const int64_t stored = rt::contract_scratch_bytes(tile, p.terms()), l2 = target.machine.l2_bytes;
-  return tiles >= rt::kTilesToWiden && stored <= l2 / 2 && tiles >= kTilesOfWholeCache * stored / l2;
 }
 
 /// The same of tiles in tile registers. But where a tile's panels and its rows come from the second cache each time,
@@ -210,56 +200,79 @@ bool comes_ahead_of_registers(const Product& p, const rt::Tile& tile, const Targ
          (!waits || all >= target.machine.l2_bytes / 2);
 }
 
-/// Tiles of a band, a quarter of them, where threads do better to share the rows than the columns: each then finds the
-/// rows that it made in its own cache, and makes those that it will read. 0 where `b`, of which each reads all, takes
-/// longer than rows that come from another thread's cache, a quarter as fast (Emerald Rapids: 24 GB/s against 105).
-int64_t band_of_threads(int64_t tiles, double b, double rows, const Target& target) {
-  constexpr int64_t kBands = 4, kLeastTiles = 2;
-  constexpr double kFromOthers = 4;
-  const int64_t band = rt::round_up_div(tiles, kBands);
-  const bool pays = b <= kFromOthers * rows && b <= static_cast<double>(target.machine.l2_bytes) / 2;
-  return band >= kLeastTiles && pays ? band : 0;
+/// What one run moves of each operand, where all points of outer axes multiply the same `b`.
+struct Moved {
+  double a, b, out;  // bytes
+  int64_t row;       // of `a`
+};
+Moved moved_by(const Kernel& k, const Product& p) {
+  const auto rows = static_cast<double>(p.batches() * p.m());
+  const int64_t row = Dim(affine(p.a_offset).stride_of(p.row)).estimate() * byte_size(k.operands[Product::kA]);
+  return {rows * static_cast<double>(row), static_cast<double>(rt::panels_of(p.n()) * bytes_of_panel(p)),
+          rows * static_cast<double>(p.n() * byte_size(k.operands[Product::kOutput])), row};
 }
+bool may_have_bands(const Kernel& k, const Product& p) { return is_packed(k) && p.row && shares_b(p); }
 
 /// Tiles of a band, whose rows of `a` stay in the second cache while it is multiplied with all columns; 0: all tiles,
 /// where reading `a` once for each column of tiles takes no more time than reading `b` once for each band.
-int64_t band_of(const Kernel& k, const Product& p, const rt::Tile& tile, const Target& target) {
+int64_t band_of_cache(const Kernel& k, const Product& p, const rt::Tile& tile, const Target& target) {
   constexpr int64_t kLeastTiles = 8;
-  if (!is_packed(k) || !p.row || !shares_b(p)) return 0;
-  const int64_t element = byte_size(k.operands[Product::kA]), rows = p.m() * p.batches();
-  const int64_t row = Dim(affine(p.a_offset).stride_of(p.row)).estimate() * element;
-  const int64_t tiles = p.batches() * rt::round_up_div(p.m(), tile.rows);
-  const int64_t band = std::max(kLeastTiles, target.machine.l2_bytes / 2 / std::max<int64_t>(1, row * tile.rows));
-  const double a = static_cast<double>(row * rows), b = static_cast<double>(rt::panels_of(p.n()) * bytes_of_panel(p));
-  if (tiles > band) {
-    const double columns = static_cast<double>(rt::round_up_div(rt::panels_of(p.n()), tile.vectors));
-    const double bands = static_cast<double>(rt::round_up_div(tiles, band));
-    if (columns * target.seconds_to_move(a) > target.seconds_to_move(a) + bands * target.seconds_to_move(b))
-      return band;
-  }
-  // one tile has all columns; each band would widen its weights anew; a thread is alone
-  if (rt::panels_of(p.n()) <= tile.vectors || has_halves(k, p) || chunks_by_products(k, rt::kPanel, target) == 1)
-    return 0;
-  const double out = static_cast<double>(rows * p.n() * byte_size(k.operands[Product::kOutput]));
-  return band_of_threads(tiles, b, a + out, target);
+  if (!may_have_bands(k, p)) return 0;
+  const Moved moved = moved_by(k, p);
+  const int64_t tiles = all_tiles(p, tile);
+  const int64_t band = std::max(kLeastTiles, target.machine.l2_bytes / 2 / std::max<int64_t>(1, moved.row * tile.rows));
+  if (tiles <= band) return 0;
+  const double columns = static_cast<double>(rt::round_up_div(rt::panels_of(p.n()), tile.vectors));
+  const double bands = static_cast<double>(rt::round_up_div(tiles, band));
+  const double a = target.seconds_to_move(moved.a), b = target.seconds_to_move(moved.b);
+  return columns * a > a + bands * b ? band : 0;
 }
 
-/// The same of tiles in tile registers. Where the first cache holds all panels, a single one: then rows come from the
+/// The same, or else a quarter of all tiles where threads do better to share the rows than the columns: each then finds
+/// the rows that it made in its own cache, and makes those that it will read. But all of `b`, which each reads, must
+/// take less than rows from another thread's cache, a quarter as fast (Emerald Rapids: 24 GB/s against 105); weights
+/// that are widened would be so once for each band; one tile may have all columns, or one thread all tiles.
+int64_t band_of(const Kernel& k, const Product& p, const rt::Tile& tile, const Target& target) {
+  constexpr int64_t kBands = 4, kLeastTiles = 2;
+  constexpr double kFromOthers = 4;
+  if (const int64_t band = band_of_cache(k, p, tile, target)) return band;
+  const int64_t band = rt::round_up_div(all_tiles(p, tile), kBands);
+  if (!may_have_bands(k, p) || band < kLeastTiles || rt::panels_of(p.n()) <= tile.vectors || has_halves(k, p) ||
+      chunks_by_products(k, rt::kPanel, target) == 1)
+    return 0;
+  const Moved moved = moved_by(k, p);
+  const bool pays = moved.b <= kFromOthers * (moved.a + moved.out);
+  return pays && moved.b <= static_cast<double>(target.machine.l2_bytes) / 2 ? band : 0;
+}
+
+/// Whether a column's first tile stores weights of 16 bits as f32 for those below it. What it stores goes through the
+/// second cache beside what comes ahead: the more of it that takes, the more tiles it has to serve (measured: 7 tiles
+/// gain by a twentieth of the cache and lose by a fifth, 16 gain by a quarter).
+bool widens(const Kernel& k, const Product& p, const rt::Tile& tile, int64_t band, const Target& target) {
+  constexpr int64_t kTilesOfWholeCache = 48;
+  if (!has_halves(k, p)) return false;
+  const int64_t tiles = band ? band : shares_b(p) ? all_tiles(p, tile) : rt::round_up_div(p.m(), tile.rows);
+  const int64_t stored = rt::contract_scratch_bytes(tile, p.terms()), l2 = target.machine.l2_bytes;
+  return tiles >= rt::kTilesToWiden && stored <= l2 / 2 && tiles >= kTilesOfWholeCache * stored / l2;
+}
+
+/// That of tiles in tile registers. Where the first cache holds all panels, a single one: then rows come from the
 /// second cache once, and the output's lines are written whole.
 int64_t band_of_registers(const Kernel& k, const Product& p, const rt::Tile& tile, const Target& target) {
-  return rt::panels_of(p.n()) * bytes_of_panel(p) <= target.machine.l1_bytes ? 1 : band_of(k, p, tile, target);
+  return rt::panels_of(p.n()) * bytes_of_panel(p) <= target.machine.l1_bytes ? 1 : band_of_cache(k, p, tile, target);
 }
 
 std::vector<Choice> choices_of_processor(const Kernel& k, const Product& p, const Target& target) {
   const bool in_registers = sums_stay_in_registers(k, p);
   const std::vector<int64_t> ways = ways_of_b(k, p);
   std::vector<Choice> all;
-  for (const rt::Tile& tile : tiles_of_sums(p, target))
+  for (const rt::Tile& tile : tiles_of_sums(p, target)) {
+    const int64_t band = band_of(k, p, tile, target);
     for (const int64_t pack_from : all.empty() ? ways : std::vector{ways[0]})
       all.push_back({{"packed", k.choice["packed"]},
                      {"ahead", comes_ahead(k, p, tile, target)},
-                     {"widened", widens(k, p, tile, target)},
-                     {"band", band_of(k, p, tile, target)},
+                     {"widened", widens(k, p, tile, band, target)},
+                     {"band", band},
                      {"pack_from", pack_from},
                      {"rows", tile.rows},
                      {"vectors", tile.vectors},
@@ -267,6 +280,7 @@ std::vector<Choice> choices_of_processor(const Kernel& k, const Product& p, cons
                      {"stages", 0},
                      {"in_registers", in_registers},
                      {"lanes", rt::kPanel}});
+  }
   for (const rt::Tile& tile : tiles_of_registers(p, target))
     all.push_back({{"packed", k.choice["packed"]},
                    {"ahead", comes_ahead_of_registers(p, tile, target)},
