@@ -128,7 +128,8 @@ TEST(Ways, AProductMayGoThroughItsTilesInOtherOrders) {
     others.insert(fmt::format("band {} ahead {}", c["band"], c["ahead"]));
   }
   EXPECT_EQ(others, (std::set<std::string>{"band 0 ahead 0", "band 1 ahead 0", "band 15 ahead 0", "band 30 ahead 1",
-                                           "band 60 ahead 0"})) << k.choice.text();
+                                           "band 60 ahead 0"}))
+      << k.choice.text();
   const Kernel computed =
       kernel_of({"input A f32[960x64]", "input B f32[64x96]", "C = MatMul(A, B)", "output C"}, wide());
   EXPECT_TRUE(computed.family->reorderings(computed, computed.choice).empty()) << "panels are not its own";
