@@ -161,8 +161,12 @@ bool shares_b(const Product& p) {
   return std::ranges::all_of(p.outer, [&](Expr v) { return b.stride_of(v).is_static(0); });
 }
 
-int64_t all_tiles(const Product& p, const rt::Tile& tile) { return p.batches() * rt::round_up_div(p.m(), tile.rows); }
 int64_t bytes_of_panel(const Product& p) { return rt::kPanel * p.terms() * (p.zero ? 1 : p.in_pairs ? 2 : 4); }
+
+/// Whether its weights are floats of 16 bits, which become f32 one by one.
+bool has_halves(const Kernel& k, const Product& p) {
+  return is_packed(k) && !p.in_pairs && byte_size(k.operands[Product::kB]) == 2;
+}
 
 /// Tiles of a column at the smallest sizes.
 double fewest_tiles(const Product& p, const rt::Tile& tile) {
@@ -178,15 +182,10 @@ double fewest_tiles(const Product& p, const rt::Tile& tile) {
 bool comes_ahead(const Kernel& k, const Product& p, const rt::Tile& tile, const Target& target) {
   constexpr int64_t kFewTiles = 2, kManyTiles = 100;
   if (!is_packed(k) || !shares_b(p)) return false;
-  const int64_t tiles = all_tiles(p, tile), panel = bytes_of_panel(p);
+  const int64_t tiles = tiles_down(p, tile), panel = bytes_of_panel(p);
   return tiles >= kFewTiles && fewest_tiles(p, tile) <= kManyTiles &&
          rt::panels_of(p.n()) * panel > target.machine.l2_bytes / 8 &&
          2 * tile.vectors * panel <= target.machine.l2_bytes;
-}
-
-/// Whether its weights are floats of 16 bits, which become f32 one by one.
-bool has_halves(const Kernel& k, const Product& p) {
-  return is_packed(k) && !p.in_pairs && byte_size(k.operands[Product::kB]) == 2;
 }
 
 /// The same of tiles in tile registers. But where a tile's panels and its rows come from the second cache each time,
@@ -219,7 +218,7 @@ int64_t band_of_cache(const Kernel& k, const Product& p, const rt::Tile& tile, c
   constexpr int64_t kLeastTiles = 8;
   if (!may_have_bands(k, p)) return 0;
   const Moved moved = moved_by(k, p);
-  const int64_t tiles = all_tiles(p, tile);
+  const int64_t tiles = p.batches() * rt::round_up_div(p.m(), tile.rows);
   const int64_t band = std::max(kLeastTiles, target.machine.l2_bytes / 2 / std::max<int64_t>(1, moved.row * tile.rows));
   if (tiles <= band) return 0;
   const double columns = static_cast<double>(rt::round_up_div(rt::panels_of(p.n()), tile.vectors));
@@ -228,15 +227,22 @@ int64_t band_of_cache(const Kernel& k, const Product& p, const rt::Tile& tile, c
   return columns * a > a + bands * b ? band : 0;
 }
 
-/// The same, or else a quarter of all tiles where threads do better to share the rows than the columns: each then finds
-/// the rows that it made in its own cache, and makes those that it will read. But all of `b`, which each reads, must
-/// take less than rows from another thread's cache, a quarter as fast (Emerald Rapids: 24 GB/s against 105); weights
-/// that are widened would be so once for each band; one tile may have all columns, or one thread all tiles.
+/// The same of tiles in tile registers. Where the first cache holds all panels, a single one: then rows come from the
+/// second cache once, and the output's lines are written whole.
+int64_t band_of_registers(const Kernel& k, const Product& p, const rt::Tile& tile, const Target& target) {
+  return rt::panels_of(p.n()) * bytes_of_panel(p) <= target.machine.l1_bytes ? 1 : band_of_cache(k, p, tile, target);
+}
+
+/// That of the cache, or else a quarter of all tiles where threads do better to share the rows than the columns: each
+/// then finds the rows that it made in its own cache, and makes those that it will read. But all of `b`, which each
+/// reads, must take less than rows from another thread's cache, a quarter as fast (Emerald Rapids: 24 GB/s against
+/// 105); weights that are widened would be so once for each band; one tile may have all columns, or one thread all
+/// tiles.
 int64_t band_of(const Kernel& k, const Product& p, const rt::Tile& tile, const Target& target) {
   constexpr int64_t kBands = 4, kLeastTiles = 2;
   constexpr double kFromOthers = 4;
   if (const int64_t band = band_of_cache(k, p, tile, target)) return band;
-  const int64_t band = rt::round_up_div(all_tiles(p, tile), kBands);
+  const int64_t band = rt::round_up_div(tiles_down(p, tile), kBands);
   if (!may_have_bands(k, p) || band < kLeastTiles || rt::panels_of(p.n()) <= tile.vectors || has_halves(k, p) ||
       chunks_by_products(k, rt::kPanel, target) == 1)
     return 0;
@@ -251,15 +257,9 @@ int64_t band_of(const Kernel& k, const Product& p, const rt::Tile& tile, const T
 bool widens(const Kernel& k, const Product& p, const rt::Tile& tile, int64_t band, const Target& target) {
   constexpr int64_t kTilesOfWholeCache = 48;
   if (!has_halves(k, p)) return false;
-  const int64_t tiles = band ? band : shares_b(p) ? all_tiles(p, tile) : rt::round_up_div(p.m(), tile.rows);
+  const int64_t tiles = band ? band : shares_b(p) ? tiles_down(p, tile) : rt::round_up_div(p.m(), tile.rows);
   const int64_t stored = rt::contract_scratch_bytes(tile, p.terms()), l2 = target.machine.l2_bytes;
   return tiles >= rt::kTilesToWiden && stored <= l2 / 2 && tiles >= kTilesOfWholeCache * stored / l2;
-}
-
-/// That of tiles in tile registers. Where the first cache holds all panels, a single one: then rows come from the
-/// second cache once, and the output's lines are written whole.
-int64_t band_of_registers(const Kernel& k, const Product& p, const rt::Tile& tile, const Target& target) {
-  return rt::panels_of(p.n()) * bytes_of_panel(p) <= target.machine.l1_bytes ? 1 : band_of_cache(k, p, tile, target);
 }
 
 std::vector<Choice> choices_of_processor(const Kernel& k, const Product& p, const Target& target) {
@@ -437,8 +437,8 @@ class Contract final : public Family {
                               : is_packed(k) ? kInPanels
                                              : k.choice.get("pack_from", 0);
     std::string b = b_of(printer, p, pack_from);
-    for (const auto& [number, wrapper] : {std::pair{"widened", "widened"}, {"ahead", "streamed"}})
-      if (k.choice.get(number, 0)) b = fmt::format("rt::{}({})", wrapper, b);
+    if (k.choice.get("widened", 0)) b = fmt::format("rt::widened({})", b);
+    if (k.choice.get("ahead", 0)) b = fmt::format("rt::streamed({})", b);
     print_product(printer, p, function_of(k.choice),
                   has_tile_registers(k.choice) ? in_tile_registers(p, tile_of(k.choice), b) : b);
   }

@@ -10,10 +10,9 @@
 namespace cameo {
 namespace {
 
-/// Whether a node's result are the means over all axes behind the channels.
+/// Whether a GlobalAveragePool or ReduceMean is the mean over all axes behind the channels.
 bool is_mean_of_places(const Graph& g, const Node& n) {
   if (n.op->name == "GlobalAveragePool") return true;
-  if (n.op->name != "ReduceMean") return false;
   const std::vector<Expr> folded = ops::reduce::folded_axes(NodeView(g, n));
   for (size_t axis = 0; axis < folded.size(); ++axis)
     if (!folded[axis].is_const(axis >= 2)) return false;

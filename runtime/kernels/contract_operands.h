@@ -88,7 +88,7 @@ RT_FN PackedB<T, R> packed_b(const T* base, Strides<R> outer) {
 template <class T, int R>
 struct WidenedB : PackedB<T, R> {
   RT_FN WidenedPanels<T> panels(const Call& call, const i64* index, i64 panel, i64, i64, i64, i64 k_total) const {
-    return {narrow_panels(call, index, panel, k_total), static_cast<f32*>(call.scratch)};
+    return {{narrow_panels(call, index, panel, k_total), static_cast<f32*>(call.scratch)}};
   }
   // As they stand, for a few tiles.
   RT_FN PackedPanels<T> narrow_panels(const Call& call, const i64* index, i64 panel, i64 k_total) const {
@@ -252,20 +252,11 @@ RT_FN void dot_rows(const C& c, const i64* index, i64 part, i64 count, i64 panel
     }
   }
 }
-template <class P>
-RT_FN P in_memory(P panels) {
-  return panels;
-}
-template <class T>
-RT_FN PackedPanels<T> in_memory(WidenedPanels<T> panels) {
-  return panels.narrow;
-}
 // The part of the next panels, `width` of them, that a tile brings: that of `share` of a column's `total` tiles, or
 // rows, from number `at` on.
 template <class B, class P>
-RT_FN auto ahead_of(P read, i64 width, i64 at, i64 share, i64 total) {
+RT_FN auto ahead_of(P panels, i64 width, i64 at, i64 share, i64 total) {
   if constexpr (B::kStreams) {
-    const auto panels = in_memory(read);
     const i64 bytes = width * panels.panel_step * i64(sizeof *panels.at);
     const i64 step = round_up_div(width * panels.k_step * i64(sizeof *panels.at) * share, total);
     return Ahead{reinterpret_cast<const char*>(panels.at) + bytes + bytes * at / total, step};

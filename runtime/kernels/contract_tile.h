@@ -64,9 +64,7 @@ struct WideningPanels : PackedPanels<T> {
   }
 };
 template <class T>
-struct WidenedPanels {
-  PackedPanels<T> narrow;
-  f32* wide;
+struct WidenedPanels : WideningPanels<T> {
   bool stored = false;
 };
 
@@ -427,18 +425,20 @@ RT_FN void with_panels(P panels, F f) {
 template <class T, class F>
 RT_FN void with_panels(WidenedPanels<T> panels, F f) {
   if (panels.stored) {
-    f(PackedPanels<f32>{panels.wide, panels.narrow.panel_step});
+    f(PackedPanels<f32>{panels.to, panels.panel_step});
   } else {
-    f(WideningPanels<T>{panels.narrow, panels.wide});
+    f(static_cast<WideningPanels<T>>(panels));
   }
 }
+// The panels for the tiles below a column's first.
 template <class P>
 RT_FN P next_tile(P panels) {
   return panels;
 }
 template <class T>
 RT_FN WidenedPanels<T> next_tile(WidenedPanels<T> panels) {
-  return {panels.narrow, panels.wide, true};
+  panels.stored = true;
+  return panels;
 }
 
 // Of products of f32. Rounded, so that long sums are taken in blocks.

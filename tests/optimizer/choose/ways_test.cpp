@@ -87,11 +87,15 @@ TEST(Ways, WeightsComeAheadWhereAnySizeHasFewTiles) {
   EXPECT_EQ(ahead(1, 2), 0);
 }
 
+Kernel product_by_weights(int64_t rows, int64_t terms, int64_t columns, std::string_view dtype) {
+  return kernel_of({fmt::format("input A {}[{}x{}]", dtype, rows, terms),
+                    fmt::format("const B {}[{}x{}] = rand:1", dtype, terms, columns), "C = MatMul(A, B)", "output C"},
+                   wide());
+}
+
 TEST(Ways, WeightsOf16BitsAreWidenedOnceForManyTiles) {
   const auto kernel = [](int64_t rows, int64_t terms, std::string_view dtype) {
-    return kernel_of({fmt::format("input A {}[{}x{}]", dtype, rows, terms),
-                      fmt::format("const B {}[{}x96] = rand:1", dtype, terms), "C = MatMul(A, B)", "output C"},
-                     wide());
+    return product_by_weights(rows, terms, 96, dtype);
   };
   EXPECT_EQ(kernel(128, 512, "f16").choice["widened"], 1);
   EXPECT_EQ(kernel(128, 512, "f32").choice["widened"], 0);
@@ -106,10 +110,7 @@ TEST(Ways, WeightsOf16BitsAreWidenedOnceForManyTiles) {
 
 TEST(Ways, ThreadsShareRowsWhereWeightsAreFewerThanThey) {
   const auto band = [](int64_t rows, int64_t terms, int64_t columns, std::string_view dtype = "f32") {
-    return kernel_of({fmt::format("input A {}[{}x{}]", dtype, rows, terms),
-                      fmt::format("const B {}[{}x{}] = rand:1", dtype, terms, columns), "C = MatMul(A, B)", "output C"},
-                     wide())
-        .choice["band"];
+    return product_by_weights(rows, terms, columns, dtype).choice["band"];
   };
   EXPECT_EQ(band(192, 64, 384), 6) << "a quarter of 24 tiles";
   EXPECT_EQ(band(192, 384, 1024), 0) << "they are more than the rows that others made";

@@ -340,7 +340,6 @@ std::string real_numbers() {
   return "";
 }
 
-// The specification alone takes operands of any element: here 16-bit floats, summed in 32 bits.
 // Weights that a column's first tile widens: known sizes and those of a run, and fewer tiles than pay for it. Chunks
 // share the scratch, so that what one has left there shows in the next.
 template <bool InRegisters>
@@ -378,6 +377,7 @@ std::string widened() {
   return "";
 }
 
+// The specification alone takes operands of any element: here 16-bit floats, summed in 32 bits.
 std::string halves() {
   constexpr i64 kM = 3, kN = 20, kK = 11;
   const Floats a = small_integers(kM * kK, 7), b = small_integers(kK * kN, 8);
