@@ -455,7 +455,7 @@ std::vector<bool> live_nodes(const Graph& g) {
 
 /// `captured` are, as they are now, the values that the inputs which stand last are; `outside`: that has the body `g`.
 Graph replay(const Graph& g, const Rule& rule, std::shared_ptr<const Sources> sources, const Provenance& extra,
-             std::span<const Value> captured = {}, const Graph* outside = nullptr);
+             std::span<const Value> captured = {}, const Graph* outside = nullptr, const OutputRule& outputs = {});
 
 class Replayer {
  public:
@@ -537,7 +537,7 @@ class Replayer {
 };
 
 Graph replay(const Graph& g, const Rule& rule, std::shared_ptr<const Sources> sources, const Provenance& extra,
-             std::span<const Value> captured, const Graph* outside) {
+             std::span<const Value> captured, const Graph* outside, const OutputRule& outputs) {
   Graph into(std::move(sources));
   into.set_outside(outside);
   for (const Requirement& each : g.requirements()) into.require(each);
@@ -553,7 +553,10 @@ Graph replay(const Graph& g, const Rule& rule, std::shared_ptr<const Sources> so
   }
   r.run();
   r.share_meanings();
-  for (const Port& p : g.outputs()) into.add_output(p.name, r.map(p.value));
+  for (const Port& p : g.outputs()) {
+    const ValueId given = outputs ? outputs(p.value) : ValueId{};
+    into.add_output(p.name, given ? given : r.map(p.value));
+  }
   into.set_outside(nullptr);
   bool clean = std::ranges::all_of(live_nodes(into), std::identity());
   return clean || !rule ? into : replay(into, {});
@@ -561,7 +564,9 @@ Graph replay(const Graph& g, const Rule& rule, std::shared_ptr<const Sources> so
 
 }  // namespace
 
-Graph replay(const Graph& g, const Rule& rule) { return replay(g, rule, g.shared_sources(), {}); }
+Graph replay(const Graph& g, const Rule& rule, const OutputRule& outputs) {
+  return replay(g, rule, g.shared_sources(), {}, {}, nullptr, outputs);
+}
 
 std::vector<ValueId> inline_graph(Graph& into, const Graph& body, std::span<const ValueId> inputs,
                                   const Provenance& provenance, const Rule& rule) {

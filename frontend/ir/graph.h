@@ -200,9 +200,11 @@ std::string to_string(const Graph& g);
 /// What a rule gives back: the new values for the node's outputs, or nothing to have the node copied as it is.
 using Rule =
     std::function<std::optional<std::vector<ValueId>>(Graph& into, const Node& node, std::span<const ValueId> inputs)>;
+/// What a value that is an output of the old graph is in the new one, where a node behind its own gives it; or null.
+using OutputRule = std::function<ValueId(ValueId output)>;
 /// Replays `g` into a new graph, node by node, through `rule`; only what an output needs or must run is replayed, and
 /// what a rule has left unused goes. Bodies are replayed too.
-Graph replay(const Graph& g, const Rule& rule);
+Graph replay(const Graph& g, const Rule& rule, const OutputRule& outputs = {});
 /// Copies the nodes of `body` into `into` with its inputs replaced by `inputs`; gives the values of its outputs.
 std::vector<ValueId> inline_graph(Graph& into, const Graph& body, std::span<const ValueId> inputs,
                                   const Provenance& provenance, const Rule& rule = {});

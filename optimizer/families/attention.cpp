@@ -47,6 +47,12 @@ class AttentionNode : public NodeView {
   Dim past() const { return past_; }
   Dim keys() const { return keys_; }
   Dim total() const { return past_ + keys_; }
+  /// What the outputs take that are the caches with new rows.
+  int64_t present_bytes() const {
+    const int64_t sizes =
+        (has_output(PresentKey) ? shape_.size : 0) + (has_output(PresentValue) ? shape_.value_size : 0);
+    return shape_.batch * shape_.groups * shape_.total() * sizes * int64_t(sizeof(float));
+  }
   bool causal() const { return attr_int("is_causal") != 0; }
   bool masked() const { return has(Mask); }
   bool scores_are_products() const { return !masked() && attr_float("softcap") == 0; }
@@ -79,13 +85,14 @@ class AttentionNode : public NodeView {
     return fmt::format("rt::AttentionShape{{{}, {}, {}, {}, {}, {}, {}, {}}}", word(batch_), s.groups, s.heads,
                        word(queries_), word(past_), word(keys_), s.size, s.value_size);
   }
-  std::string operands(const Words& words) const {
+  /// `streams`: what is present goes past the caches.
+  std::string operands(const Words& words, bool streams) const {
     const rt::AttentionShape& s = shape_;
     const auto flat = [&](int operand, int64_t size) { return rows(words, operand, flat_ ? size : 0); };
-    return fmt::format("rt::AttentionOperands{{{}, {}, {}, {}, {}, {}, {}, {}}}", flat(input(Q), s.size),
+    return fmt::format("rt::AttentionOperands{{{}, {}, {}, {}, {}, {}, {}, {}{}}}", flat(input(Q), s.size),
                        rows(words, input(PastKey)), rows(words, input(PastValue)), flat(input(K), s.size),
                        flat(input(V), s.value_size), flat(output(Y), s.value_size), rows(words, output(PresentKey)),
-                       rows(words, output(PresentValue)));
+                       rows(words, output(PresentValue)), streams ? ", true" : "");
   }
   std::string mask(const Words& words) const {
     if (!masked()) return "rt::no_mask()";
@@ -193,12 +200,14 @@ class AttentionFamily final : public Family {
   /// four rows read keys where they stand.
   std::vector<Choice> candidates(const Kernel& k, const Target& target) const override {
     constexpr int64_t kFewRows = 4, kMostRows = 6, kMostTiles = 32, kLeastKeys = 64, kMostKeys = 512, kFewUnits = 8;
-    const rt::AttentionShape s = AttentionNode(k).shape();
+    const AttentionNode node(k);
+    const rt::AttentionShape s = node.shape();
     const int64_t rows = s.rows(), wanted = std::min(rows, kMostRows);
     int64_t vectors = 4;
     while (vectors > 1 && rt::tallest_tile(target.vector_bytes, target.vector_registers, vectors) < wanted) --vectors;
     const int64_t tallest = rt::tallest_tile(target.vector_bytes, target.vector_registers, vectors);
     const int64_t tile = rt::even_part(rows, std::min(wanted, tallest)), tiles = rt::round_up_div(rows, tile);
+    const bool streams = node.present_bytes() > target.machine.l2_bytes / 2;
     std::vector<Choice> all;
     const auto add = [&](bool in_panels, int64_t keys, int64_t most_tiles) {
       const int64_t block = tile * rt::even_part(tiles, most_tiles);
@@ -207,6 +216,7 @@ class AttentionFamily final : public Family {
                      {"block", block},
                      {"keys", keys},
                      {"panels", in_panels},
+                     {"streams", streams},
                      {"score_splits", in_panels ? splits_of_part(tile, keys, vectors, target) : 1},
                      {"value_splits", splits_of_part(tile, s.value_size, vectors, target)}};
       if (std::ranges::find(all, c) == all.end()) all.push_back(c);
@@ -226,10 +236,15 @@ class AttentionFamily final : public Family {
     for (int64_t other = kLeastKeys; other <= kMostKeys; other *= 2) add(rows > kFewRows, fitting(other), unit);
     for (int64_t other : {kMostTiles / 2, kMostTiles}) add(rows > kFewRows, fitting(keys), other);
     if (rows <= 2 * kFewRows) add(rows <= kFewRows, fitting(keys), unit);
+    if (node.present_bytes()) all.push_back(all.front().with("streams", !streams));
     return all;
   }
   double price(const Kernel& k, const KernelCost& cost, const Choice& c, const Target& target) const override {
-    return cycles(AttentionNode(k), c, target) / (target.machine.clock * 1e9) + target.seconds_to_move(cost.bytes);
+    const AttentionNode n(k);
+    // caches are copied either way, where they cannot grow in place: the definition's price would have them come from
+    // the second cache, a part at a time
+    const double copied = n.total().is_static() ? 2 * static_cast<double>(n.present_bytes()) : 0;
+    return cycles(n, c, target) / (target.machine.clock * 1e9) + target.seconds_to_move(cost.bytes - copied);
   }
   void apply(Kernel& k, const Choice& choice, const Target& target) const override {
     Family::apply(k, choice, target);
@@ -249,15 +264,16 @@ class AttentionFamily final : public Family {
   std::string text(const Kernel& k) const override {
     const AttentionNode n(k);
     const Words words = [](Expr e) { return to_string(e); };
-    return n.shape_text(words) + n.arguments() + n.operands(words) + n.mask(words);
+    return n.shape_text(words) + n.arguments() + n.operands(words, false) + n.mask(words);
   }
 
   std::string details(const Kernel& k) const override {
     const AttentionNode n(k);
     const Choice& c = k.choice;
     const std::string past = n.past().is_static(0) ? "" : to_string(n.past()) + " + ";
-    return fmt::format(" keys {}{}, tile {}x{} of {} rows by {} keys{}", past, to_string(n.keys()), c["rows"],
-                       c["vectors"], c["block"], c["keys"], c["panels"] ? " in panels" : "");
+    return fmt::format(" keys {}{}, tile {}x{} of {} rows by {} keys{}{}", past, to_string(n.keys()), c["rows"],
+                       c["vectors"], c["block"], c["keys"], c["panels"] ? " in panels" : "",
+                       c["streams"] ? ", present past the caches" : "");
   }
   std::string_view legend() const override {
     return "attention<R, V, P, S, T>: a tile of R rows by V panels of keys or values; P: keys in panels; S, T: parts "
@@ -272,7 +288,7 @@ class AttentionFamily final : public Family {
                              c["panels"] != 0, c["score_splits"], c["value_splits"], n.shape_text(words),
                              n.shape().value_size));
     printer.line(fmt::format("              {}, rt::c<{}>, {},", c["block"], c["keys"], n.arguments()));
-    printer.line(fmt::format("              {},", n.operands(words)));
+    printer.line(fmt::format("              {},", n.operands(words, c["streams"] != 0)));
     printer.line(fmt::format("              {});", n.mask(words)));
   }
 

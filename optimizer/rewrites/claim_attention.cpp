@@ -7,6 +7,9 @@
 // and weights are not rounded. The lowest f16 is the lowest f32 then, which gives itself as well where it is added. Two
 // attributes, which no file can set, say what ONNX's operator leaves open: `unguarded`, a row without any key is NaN,
 // and `masked_score`, that of a key that a boolean mask disallows.
+// Keys and values that are a cache with new ones behind it, and outputs of the model, are the operator's: each head's
+// cache is then copied and read while it is in the core's own cache. Where its length is a size of a run the nodes
+// stay, for a state grows in place there (layout/appends.h).
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -31,6 +34,7 @@ namespace {
 constexpr double kAbsorbs = -1e30;
 constexpr double kLowestHalf = -65504, kLowest = std::numeric_limits<float>::lowest();
 
+enum AttentionInput { Q, K, V, Mask, PastKey, PastValue, Valid };
 enum class Product { None, Plain, WithTransposed };  // A B, or A B^T, of the last two axes
 
 /// Of two matrices for each element of the axes in front, as MatMul or Einsum says it.
@@ -69,6 +73,7 @@ struct FoundAttention {
   bool chooses_masked = false;                 // where `choice` holds the score is the number
   double scale = 1, bias_scale = 1, masked_score = -INFINITY;
   bool guarded = false;
+  const Node *joined_k = nullptr, *joined_v = nullptr;  // Concats of a cache and `k`, `v`; null: there is none
   Provenance provenance;
   bool has_mask_to_add() const { return bias || windows; }
 };
@@ -91,7 +96,9 @@ class AttentionFinder {
     const Shape &k = g_.type(f.k).shape, &v = g_.type(f.v).shape;
     if (k.size() == 4 && v.size() == 4 && k[1] != v[1])  // heads share keys, so they share values
       f.v = ungrouped(f.v, v).value_or(f.v);
-    return types_fit(f) && keeps_range(f.scale) && keeps_range(f.bias_scale) ? std::optional(f) : std::nullopt;
+    if (!types_fit(f) || !keeps_range(f.scale) || !keeps_range(f.bias_scale)) return std::nullopt;
+    take_caches();
+    return f;
   }
 
  private:
@@ -263,6 +270,25 @@ class AttentionFinder {
     return false;
   }
 
+  /// What joins [batch, heads, past, size] and new rows to an output that nothing but attention reads, if it is f32.
+  const Node* joined_cache(ValueId v) const {
+    const Node* n = maker(v, 3);
+    if (!n || n->op->name != "Concat" || n->inputs.size() != 2 || g_.type(v).dtype != DType::f32) return nullptr;
+    const NodeView view(g_, *n);
+    const bool is_output = std::ranges::any_of(g_.outputs(), [&](const Port& p) { return p.value == v; });
+    return is_output && is_static(g_.type(v).shape) && view.rank() == 4 && NodeView::axis(view.attr_int("axis"), 4) == 2
+               ? n
+               : nullptr;
+  }
+  void take_caches() {
+    const Node *k = found_->k_transposed ? nullptr : joined_cache(found_->k), *v = joined_cache(found_->v);
+    if (!k || !v || g_.type(k->inputs[0]).shape[2] != g_.type(v->inputs[0]).shape[2]) return;
+    take(*k);
+    take(*v);
+    found_->joined_k = k;
+    found_->joined_v = v;
+  }
+
   /// Neither a scale alone nor what it scales leaves the range of f32 where the scores themselves do not.
   static bool keeps_range(double scale) { return std::abs(scale) > 1e-18 && std::abs(scale) < 1e18; }
   /// Floats of one type, of one batch and number of heads, with keys along the last axis of a mask.
@@ -391,50 +417,70 @@ class AttentionClaims {
     whole.inputs = writer.inputs(made(found->q), made(found->k), made(found->v), made(found->bias),
                                  made(found->windows), made(found->choice));
     whole.outputs.resize(1, n.outputs[0]);
+    if (const Node *k = found->joined_k, *v = found->joined_v; k) {
+      whole.inputs.resize(PastValue + 1);
+      for (const auto& [joined, past, now] : {std::tuple(k, PastKey, K), std::tuple(v, PastValue, V)}) {
+        whole.inputs[past] = made(joined->inputs[0]);
+        whole.inputs[now] = made(joined->inputs[1]);
+        whole.outputs.push_back(joined->outputs[0]);
+      }
+    }
     whole.attrs = writer.attributes();
     whole.provenance = found->provenance;
     const DType type = g_.type(n.outputs[0]).dtype;
     // the model's nodes repeat keys that heads share, the operator's definition reads them in place
-    const bool pays = type == DType::f32 && into.type(whole.inputs[0]).shape[1] != into.type(whole.inputs[1]).shape[1];
-    const ValueId y = add_claimed(into, whole, pays);
-    return y ? std::optional(std::vector{writer.output(type == DType::f32 ? y : cast(into, y, type, whole.provenance))})
-             : std::nullopt;
+    const bool pays = type == DType::f32 && into.type(whole.inputs[Q]).shape[1] != into.type(whole.inputs[K]).shape[1];
+    const auto made_whole = add_claimed(into, whole, pays);
+    if (made_whole.empty()) return std::nullopt;
+    for (size_t i = 1; i < made_whole.size(); ++i) {
+      given_[whole.outputs[i]] = made_whole[i];
+      into.set_name(made_whole[i], g_[whole.outputs[i]].name);
+    }
+    const ValueId y = made_whole[0];
+    return std::vector{writer.output(type == DType::f32 ? y : cast(into, y, type, whole.provenance))};
+  }
+  /// The joined cache that attention gives; null where a node of its own does.
+  ValueId output(ValueId v) const {
+    const auto given = given_.find(v);
+    return given == given_.end() ? ValueId{} : given->second;
   }
   std::vector<Claim> take() { return claims_.take(); }
 
  private:
-  /// What the node computes, where a family does it for less, or where it `pays` anyway; null: it is not added.
-  ValueId add_claimed(Graph& into, Node& whole, bool pays) {
+  /// What the node computes, where a family does it for less, or where it `pays` anyway; empty: it is not added.
+  std::vector<ValueId> add_claimed(Graph& into, Node& whole, bool pays) {
     const Claim* claim = claims_.decide(alone(into, whole, whole.inputs));
     if (!claim || !(claim->won.family || pays) || !context_.apply("claim_attention", into, whole.provenance)) return {};
     if (claim->won.family) whole.attrs[std::string(kClaimedBy)] = std::string(claim->won.family->name());
-    return into.add(*whole.op, whole.inputs, whole.attrs, whole.provenance, whole.version, 1)[0];
+    return into.add(*whole.op, whole.inputs, whole.attrs, whole.provenance, whole.version,
+                    static_cast<int>(whole.outputs.size()));
   }
   std::optional<std::vector<ValueId>> of_halves(Graph& into, const Node& n, std::span<const ValueId> in) {
-    enum { Mask = 3, PastKey, PastValue, Valid };
-    const DType type = into.type(in[0]).dtype;
+    const DType type = into.type(in[Q]).dtype;
     const bool has_more = n.outputs.size() > 1 || operand(in, PastKey) || operand(in, Valid);
     if (!context_.target.widens_products_of(type) || has_more) return std::nullopt;
     Node whole = n;
     for (size_t i = 0; i < in.size(); ++i)
       whole.inputs[i] = i == Mask ? widened_mask(into, in[i], n.provenance) : widened(into, in[i], n.provenance);
-    const ValueId y = add_claimed(into, whole, false);
-    return y ? std::optional(std::vector{cast(into, y, type, n.provenance)}) : std::nullopt;
+    const auto made = add_claimed(into, whole, false);
+    return made.empty() ? std::nullopt : std::optional(std::vector{cast(into, made[0], type, n.provenance)});
   }
 
   const Graph& g_;
   PassContext& context_;
   AttentionFinder finder_;
   Claims claims_;
-  std::map<ValueId, ValueId> made_;  // by value of `g_`, those that nodes have read so far
+  std::map<ValueId, ValueId> made_;   // by value of `g_`, those that nodes have read so far
+  std::map<ValueId, ValueId> given_;  // by value of `g_`, outputs that attention makes
 };
 
 }  // namespace
 
 Graph claim_attention(const Graph& g, PassContext& context) {
   AttentionClaims claims(g, context);
-  Graph claimed =
-      replay(g, [&](Graph& into, const Node& n, std::span<const ValueId> in) { return claims.rule(into, n, in); });
+  Graph claimed = replay(
+      g, [&](Graph& into, const Node& n, std::span<const ValueId> in) { return claims.rule(into, n, in); },
+      [&](ValueId v) { return claims.output(v); });
   std::ranges::move(claims.take(), std::back_inserter(context.claims));
   return claimed;
 }

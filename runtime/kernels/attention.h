@@ -30,6 +30,7 @@ RT_FN AttentionRows<const NoMask> no_mask() { return {}; }
 struct AttentionOperands {
   AttentionRows<const f32> q, past_k, past_v, k, v;
   AttentionRows<f32> y, present_k, present_v;  // null: not wanted
+  bool streams = false;                        // what is present goes past the caches: they could not hold it
 };
 struct AttentionScores {
   f32 scale, cap;                               // cap 0: none
@@ -76,9 +77,9 @@ struct Attention {
       group = u / blocks % shape.groups;
       first = u % blocks * tile.block;
       count = shape.rows() - first < tile.block ? shape.rows() - first : tile.block;
-      if (first == 0) extend_caches();
       attend();
     }
+    if (x.streams) detail::end_streams();
   }
   RT_FN void attend() const {
     const i64 end = begin();
@@ -88,10 +89,12 @@ struct Attention {
       i64 next = key + tile.keys < end ? key + tile.keys : end;
       if (past && next > shape.past) next = shape.past;
       const i64 from = past ? key : key - shape.past;
+      extend_caches(key, next);
       take_block(key, next - key, (past ? x.past_k : x.k).of(batch, group, from), (past ? x.past_k : x.k).row,
                  (past ? x.past_v : x.v).of(batch, group, from), (past ? x.past_v : x.v).row);
       key = next;
     }
+    extend_caches(end, shape.total());
     finish();
   }
   /// Nothing is summed yet; the end of the keys that any of the rows may see.
@@ -331,16 +334,25 @@ struct Attention {
   }
 
   // ---- the caches
-  RT_FN void extend_caches() const {
-    if (x.present_k.at) extend(x.present_k, x.past_k, x.k, shape.size);
-    if (x.present_v.at) extend(x.present_v, x.past_v, x.v, Width::value);
+  /// By the unit of a group's first rows: some keys and their values, which it reads next.
+  RT_FN void extend_caches(i64 key, i64 end) const {
+    if (first != 0) return;
+    if (x.present_k.at) extend(x.present_k, x.past_k, x.k, shape.size, key, end);
+    if (x.present_v.at) extend(x.present_v, x.past_v, x.v, Width::value, key, end);
   }
-  RT_FN void extend(AttentionRows<f32> to, AttentionRows<const f32> past, AttentionRows<const f32> now,
-                    i64 size) const {
+  RT_FN void extend(AttentionRows<f32> to, AttentionRows<const f32> past, AttentionRows<const f32> now, i64 size,
+                    i64 key, i64 end) const {
     RT_ROLLED
-    for (i64 key = 0; key < shape.total(); ++key)
-      copy(to.of(batch, group, key),
-           key < shape.past ? past.of(batch, group, key) : now.of(batch, group, key - shape.past), size);
+    for (; key < end; ++key) {
+      f32* const row = to.of(batch, group, key);
+      const f32* const from = key < shape.past ? past.of(batch, group, key) : now.of(batch, group, key - shape.past);
+      if (x.streams && size % kPart == 0 && reinterpret_cast<u64>(row) % sizeof(V) == 0) {
+        RT_ROLLED
+        for (i64 i = 0; i < size; i += kPart) stream(row + i, load_next<f32, kPart>(from + i));
+      } else {
+        copy(row, from, size);
+      }
+    }
   }
   RT_FN static void copy(f32* to, const f32* from, i64 size, f32 scale = 1) {
     i64 i = 0;

@@ -6,18 +6,20 @@
 #pragma once
 #include "runtime/call.h"
 #include "runtime/kernels/contract_tile.h"
+#include "runtime/rt/math.h"
 
 namespace rt {
 
 template <int Bits>
-struct CodePanels {  // panel j of one tile at codes + j * panel_step bytes, and j * block_step scales and zero points
-  const u8* codes;
+struct CodePanels {  // panel j of one tile at `at` + j * panel_step bytes, and j * block_step scales and zero points
+  static constexpr i64 k_step = kPanel;  // bytes of a step, whose codes share a byte
+  const u8* at;
   const f32* scales;
   const u8* zeros;  // null: all are `zero`
   i64 panel_step, block_step;
   i32 zero;
   RT_FN void advance(i64 k) {
-    codes += k * kPanel * Bits / 8;
+    at += k * kPanel * Bits / 8;
     scales += kPanel;
     if (zeros) zeros += kPanel;
   }
@@ -34,23 +36,28 @@ struct CodeSums : TileSums<f32, MR, NV, 1, Columns> {
   using Integers = vec<i32, kPart>;
   static constexpr bool kExact = true;     // blocks are short
   static constexpr int kTerms = 8 / Bits;  // of a byte
+#if defined(__AVX512F__)
+  static constexpr bool kLooksUp = Bits == 4 && sizeof(V) == 64;  // a register holds the floats of all codes
+#else
+  static constexpr bool kLooksUp = false;
+#endif
 
-  template <class T>
-  RT_FN static Integers widened(const T* p) {
-    return __builtin_convertvector(load_next<T, kPart>(p), Integers);
-  }
+  RT_FN static Integers widened(const u8* p) { return __builtin_convertvector(load_next<u8, kPart>(p), Integers); }
   template <int... I, int... J, class Next>
   RT_FN void add_block(Indices<int, I...>, Indices<int, J...>, const f32* a, i64 row_stride, CodePanels<Bits> b, i64 k,
                        Next& ahead) {
-    const Integers zero[kAcross] = {
-        (b.zeros ? widened(b.zeros + J / kParts * b.block_step + J % kParts * kPart) : splat<Integers>(b.zero))...};
+    const V same = splat<V>(b.zeros ? f32(0) : f32(b.zero)), floats = iota<V>() - same;
+    const V zero[kAcross] = {
+        (b.zeros    ? __builtin_convertvector(widened(b.zeros + J / kParts * b.block_step + J % kParts * kPart), V)
+         : kLooksUp ? V{}
+                    : same)...};
     V block[kSums] = {};
 #pragma GCC unroll 2
     for (i64 t = 0; t < k; t += kTerms) {
       ahead.step();
       const Integers codes[kAcross] = {
-          widened(b.codes + J / kParts * b.panel_step + t / kTerms * kPanel + J % kParts * kPart)...};
-      add_terms<0, I...>(Indices<int, J...>{}, block, a + t, row_stride, codes, zero);
+          widened(b.at + J / kParts * b.panel_step + t / kTerms * kPanel + J % kParts * kPart)...};
+      add_terms<0, I...>(Indices<int, J...>{}, block, a + t, row_stride, codes, floats, zero);
     }
     (..., (sum[I] = fma<V>(
                load_next<f32, kPart>(b.scales + I % kAcross / kParts * b.block_step + I % kAcross % kParts * kPart),
@@ -58,21 +65,21 @@ struct CodeSums : TileSums<f32, MR, NV, 1, Columns> {
   }
   template <int Term, int... I, int... J>
   RT_FN void add_terms(Indices<int, J...> across, V* block, const f32* a, i64 row_stride, const Integers* codes,
-                       const Integers* zero) {
+                       V floats, const V* zero) {
     if constexpr (Term < kTerms) {
-      const V w[kAcross] = {__builtin_convertvector(part<Term>(codes[J]) - zero[J], V)...};
+      const V w[kAcross] = {V(as_float<Term>(codes[J], floats) - zero[J])...};
       (..., (block[I] = fma<V>(splat<V>(a[I / kAcross * row_stride + Term]), w[I % kAcross], block[I])));
-      add_terms<Term + 1, I...>(across, block, a, row_stride, codes, zero);
+      add_terms<Term + 1, I...>(across, block, a, row_stride, codes, floats, zero);
     }
   }
+  /// The code of a term. Of `floats`, which holds those of the codes 0 to 15, the lowest four bits name one.
   template <int Term>
-  RT_FN static Integers part(Integers code) {
-    if constexpr (Bits == 8)
-      return code;
-    else if constexpr (Term == 0)
-      return code & 15;
-    else
-      return code >> 4;
+  RT_FN static V as_float(Integers bytes, [[maybe_unused]] V floats) {
+    const Integers code = Term == 0 ? bytes : bytes >> 4;
+#if defined(__AVX512F__)
+    if constexpr (kLooksUp) return look_up<V>(floats, bits<like<u32, V>>(code));
+#endif
+    return __builtin_convertvector(Bits == 4 && Term == 0 ? code & 15 : code, V);
   }
   template <bool Unrolled = true, class Next>
   RT_FN void add_products(const f32* a, i64 row_stride, CodePanels<Bits> b, i64 k, Next& ahead) {
@@ -92,7 +99,7 @@ struct CodesB {
   i64 k;
   i32 zero;
 
-  static constexpr bool kDots = false, kStreams = false;
+  static constexpr bool kDots = false, kStreams = true;  // what is kept so small is read from memory
   using Sum = f32;
   RT_FN f32 add(f32 sum, f32 x, f32 y) const { return fma(x, y, sum); }
   RT_FN bool shared() const { return true; }

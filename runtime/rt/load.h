@@ -230,4 +230,24 @@ RT_FN void store(T* p, I index, X value) {
   }
 }
 
+namespace detail {
+
+// A whole vector to where it is aligned, past the caches: the line is not read first, and takes no place in them.
+template <class T, class V>
+RT_FN void stream(T* p, V value) {
+#if defined(__clang__)
+  __builtin_nontemporal_store(value, reinterpret_cast<V*>(p));
+#else
+  *reinterpret_cast<V*>(p) = value;
+#endif
+}
+// Other threads see what was streamed so far before anything that comes after.
+RT_FN void end_streams() {
+#if defined(__SSE__)
+  __builtin_ia32_sfence();
+#endif
+}
+
+}  // namespace detail
+
 }  // namespace rt
