@@ -90,6 +90,22 @@ bool is_quotient(Expr e) {
   return scale != 1 && scale >= 1 / kMost && scale <= kMost;
 }
 
+/// The float of an integer times a scale, and what is added to it.
+struct ScaledInteger {
+  Expr number, scale, more;
+};
+std::optional<ScaledInteger> scaled_integer(Expr e) {
+  if (e.op() != Op::Add || e.type() != DType::f32) return {};
+  for (size_t side : {0, 1}) {
+    const Expr times = e.arg(side);
+    if (times.op() != Op::Mul) continue;
+    for (size_t factor : {0, 1})
+      if (const Expr x = times.arg(factor); x.op() == Op::Cast && !is_float(x.arg(0).type()))
+        return ScaledInteger{x, times.arg(1 - factor), e.arg(1 - side)};
+  }
+  return {};
+}
+
 class Printer final : public KernelPrinter {
  public:
   Printer(Writer& out, const Kernel& k) : out_(out), k_(k) {}
@@ -237,6 +253,8 @@ class Printer final : public KernelPrinter {
       return fmt::format("rt::quantized_quotient<{}>({}, {}, {})", storage_type(e.type()), name(q->x.arg(0)),
                          name(q->x.arg(1)), q->zero);
     if (q) return fmt::format("rt::quantized<{}>({}, {})", storage_type(e.type()), name(q->x), q->zero);
+    if (const auto s = scaled_integer(e); s && k_.accumulated && k_.accumulated.type() == DType::i32)
+      return fmt::format("rt::fma({}, {}, {})", name(s->number), name(s->scale), name(s->more));
     const bool compares = e.op() == Op::Lt || e.op() == Op::Le;
     std::string args;
     for (Expr a : e.args()) args += fmt::format("{}{}", args.empty() ? "" : ", ", compares ? compared(a) : name(a));

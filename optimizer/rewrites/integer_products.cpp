@@ -226,7 +226,7 @@ class IntegerProducts {
     const Maker make{into, n.provenance};
     const auto by = [&](ValueId v, std::string_view attribute) {
       const float factor = static_cast<float>(view.attr_float(attribute));
-      return !v || factor == 1 ? v : times(make, v, make.number(DType::f32, factor));
+      return !v || factor == 1 ? v : times(make, v, static_cast<float>(factor));
     };
     if (view.attr_int("transA")) q->x.x = make.op("Transpose", {q->x.x});
     const ValueId w = columns ? q->w.w : make.op("Transpose", {q->w.w});
@@ -304,13 +304,33 @@ class IntegerProducts {
     return make.op(n.op->name, {in[0], into.constant(std::move(*shifted)), operand(in, 2)}, n.attrs);
   }
 
-  /// y * factor; of a sum that was scaled, and to which a bias was added, the factor goes into these two.
-  static ValueId times(const Maker& make, ValueId y, ValueId factor) {
+  static bool is_normal(double x) { return std::isnormal(static_cast<float>(x)); }
+  /// What a DequantizeLinear makes, times a factor that its scale takes; null where it is not made so.
+  static ValueId scaled(const Maker& make, ValueId v, float factor) {
+    const NodeId made = dequantizer_of(make.g, v);
+    const Tensor* scale = made ? constant(make.g, make.g[made].inputs[1]) : nullptr;
+    if (!scale || scale->size() != 1 || !is_normal(scale->get(0) * factor)) return {};
+    Node n = make.g[made];
+    Tensor larger = *scale;
+    larger.set(0, static_cast<float>(scale->get(0)) * factor);
+    n.inputs[1] = make.g.constant(std::move(larger));
+    return make.g.add(*n.op, n.inputs, n.attrs, n.provenance, n.version)[0];
+  }
+  /// y * factor; of a sum that was scaled, and to which a bias was added, the factor goes into these two, of one of what
+  /// was dequantised, into the scales of both.
+  static ValueId times(const Maker& make, ValueId y, float number) {
     const auto node = [&](ValueId v, std::string_view name) -> const Node* {
       const NodeId made = make.g[v].producer;
       return made && make.g[made].op->name == name ? &make.g[made] : nullptr;
     };
     const Node* add = node(y, "Add");
+    if (add) {
+      const ValueId left = add->inputs[0], right = add->inputs[1];
+      if (const ValueId a = scaled(make, left, number), b = a ? scaled(make, right, number) : a; b)
+        return make.op("Add", {a, b});
+      add = node(y, "Add");  // adding nodes moves those that there are
+    }
+    const ValueId factor = make.number(DType::f32, number);
     const Node* scale = node(add ? add->inputs[0] : y, "Mul");
     const Node* sum = scale ? node(scale->inputs[0], "Cast") : nullptr;
     if (!sum || !(node(sum->inputs[0], "ConvInteger") || node(sum->inputs[0], "MatMulInteger")))
@@ -343,7 +363,6 @@ class IntegerProducts {
   /// middle of two integers may round to the other one. Not where all that x may be is known, and something would.
   std::optional<ValueId> by_reciprocal(Graph& into, const Node& n, std::span<const ValueId> in) {
     const Tensor* scale = constant(into, in[1]);
-    const auto is_normal = [](double x) { return std::isnormal(static_cast<float>(x)); };
     if (!scale || scale->size() != 1 || scale->dtype() != DType::f32 || scale->get(0) == 1 ||
         !is_normal(scale->get(0)) || !is_normal(1 / scale->get(0)) || into.type(in[0]).dtype != DType::f32 ||
         !is_of_integers(into, in[0]) || !rounds_alike(into, in[0], static_cast<float>(scale->get(0))) ||
@@ -352,7 +371,7 @@ class IntegerProducts {
     const Maker make{into, n.provenance};
     const float reciprocal = 1 / static_cast<float>(scale->get(0));
     std::vector<ValueId> inputs(in.begin(), in.end());
-    inputs[0] = times(make, in[0], make.number(DType::f32, reciprocal));
+    inputs[0] = times(make, in[0], reciprocal);
     inputs[1] = make.number(DType::f32, 1);
     if (operand(in, 2)) inputs[2] = make.reshape(in[2], {});
     return into.add(*n.op, std::move(inputs), n.attrs, n.provenance, n.version)[0];

@@ -209,7 +209,16 @@ RT_UNARY_FLOAT(is_inf, condition(detail::absolute(x) == splat<V>(Limits<element_
 template <class T, class V>
 RT_FN auto quantized(V x, i32 zero) {
   const f32 low = f32(i32(Limits<T>::lowest) - zero), high = f32(i32(Limits<T>::highest) - zero);
-  const V above = x > low ? x : splat<V>(low), within = above < high ? above : splat<V>(high);
+  const V above = x > low ? x : splat<V>(low);
+#if defined(__AVX512F__) && !defined(__AVX512VBMI__)
+  // what no i32 holds is converted to 2^31, and the instruction that narrows brings large numbers within a u8
+  if constexpr (kSame<T, u8> && kLanes<V> > 0 && sizeof(V) >= 64) {
+    using U = like<u32, V>;
+    const U number = bits<U>(detail::nearest(above) + zero);
+    return convert<T>(U(number < 255 ? number : splat<U>(255)));
+  }
+#endif
+  const V within = above < high ? above : splat<V>(high);
   const V number = kIsSigned<T> ? V(x == x ? within : splat<V>(f32(-zero))) : within;  // low is that of a u8
   return detail::narrow<T>(detail::nearest(number) + zero);
 }
