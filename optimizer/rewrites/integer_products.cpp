@@ -138,7 +138,7 @@ ValueId integer_sum(const Maker& make, std::string_view name, const Quantized& x
 
 class IntegerProducts {
  public:
-  IntegerProducts(const Graph& g, PassContext& context) : context_(context), uses_(g), kept_(g.values().size()) {
+  IntegerProducts(const Graph& g, PassContext& context) : g_(g), context_(context), uses_(g), kept_(g.values().size()) {
     for (const Node& n : g.nodes())
       for (size_t i = 0; i < n.inputs.size(); ++i)
         if (n.inputs[i] && n.op->name != "DequantizeLinear") kept_[n.inputs[i].index] = true;
@@ -306,38 +306,42 @@ class IntegerProducts {
 
   static bool is_normal(double x) { return std::isnormal(static_cast<float>(x)); }
   /// What a DequantizeLinear makes, times a factor that its scale takes; null where it is not made so.
-  static ValueId scaled(const Maker& make, ValueId v, float factor) {
+  static ValueId dequantized_times(const Maker& make, ValueId v, float factor) {
     const NodeId made = dequantizer_of(make.g, v);
     const Tensor* scale = made ? constant(make.g, make.g[made].inputs[1]) : nullptr;
     if (!scale || scale->size() != 1 || !is_normal(scale->get(0) * factor)) return {};
     Node n = make.g[made];
-    Tensor larger = *scale;
+    Tensor larger(DType::f32, {scale->dims().begin(), scale->dims().end()});
     larger.set(0, static_cast<float>(scale->get(0)) * factor);
     n.inputs[1] = make.g.constant(std::move(larger));
     return make.g.add(*n.op, n.inputs, n.attrs, n.provenance, n.version)[0];
   }
-  /// y * factor; of a sum that was scaled, and to which a bias was added, the factor goes into these two, of one of what
-  /// was dequantised, into the scales of both.
-  static ValueId times(const Maker& make, ValueId y, float number) {
-    const auto node = [&](ValueId v, std::string_view name) -> const Node* {
+  /// y * factor, where that takes no multiplication more: of a sum that was scaled, and to which a bias was added, the
+  /// factor goes into these two, of one of what was dequantised, into both scales, and a positive one through Relu.
+  /// Null where it does.
+  static ValueId folded(const Maker& make, ValueId y, float factor) {
+    const auto node = [&](ValueId v, std::string_view name) {
       const NodeId made = make.g[v].producer;
-      return made && make.g[made].op->name == name ? &make.g[made] : nullptr;
+      return made && make.g[made].op->name == name ? std::optional(make.g[made]) : std::nullopt;
     };
-    const Node* add = node(y, "Add");
-    if (add) {
-      const ValueId left = add->inputs[0], right = add->inputs[1];
-      if (const ValueId a = scaled(make, left, number), b = a ? scaled(make, right, number) : a; b)
-        return make.op("Add", {a, b});
-      add = node(y, "Add");  // adding nodes moves those that there are
+    if (const auto relu = node(y, "Relu"); relu && factor > 0) {
+      const ValueId x = folded(make, relu->inputs[0], factor);
+      return x ? make.op("Relu", {x}) : x;
     }
-    const ValueId factor = make.number(DType::f32, number);
-    const Node* scale = node(add ? add->inputs[0] : y, "Mul");
-    const Node* sum = scale ? node(scale->inputs[0], "Cast") : nullptr;
-    if (!sum || !(node(sum->inputs[0], "ConvInteger") || node(sum->inputs[0], "MatMulInteger")))
-      return make.op("Mul", {y, factor});
-    const ValueId of_sum = scale->inputs[0], by = scale->inputs[1], bias = add ? add->inputs[1] : ValueId{};
-    const ValueId scaled = make.op("Mul", {of_sum, make.op("Mul", {by, factor})});
-    return bias ? make.op("Add", {scaled, make.op("Mul", {bias, factor})}) : scaled;
+    const auto add = node(y, "Add");
+    if (add)
+      if (const ValueId a = dequantized_times(make, add->inputs[0], factor))
+        if (const ValueId b = dequantized_times(make, add->inputs[1], factor)) return make.op("Add", {a, b});
+    const auto scale = node(add ? add->inputs[0] : y, "Mul");
+    const auto sum = scale ? node(scale->inputs[0], "Cast") : std::nullopt;
+    if (!sum || !(node(sum->inputs[0], "ConvInteger") || node(sum->inputs[0], "MatMulInteger"))) return {};
+    const auto by_factor = [&](ValueId v) { return make.op("Mul", {v, make.number(DType::f32, factor)}); };
+    const ValueId scaled = make.op("Mul", {scale->inputs[0], by_factor(scale->inputs[1])});
+    return add ? make.op("Add", {scaled, by_factor(add->inputs[1])}) : scaled;
+  }
+  static ValueId times(const Maker& make, ValueId y, float factor) {
+    const ValueId whole = folded(make, y, factor);
+    return whole ? whole : make.op("Mul", {y, make.number(DType::f32, factor)});
   }
   /// False where `v` holds dequantised integers, perhaps moved, and for one of these the product with the reciprocal
   /// rounds to another integer than the quotient. Of other values nothing is known, and true is the answer.
@@ -376,12 +380,24 @@ class IntegerProducts {
     if (operand(in, 2)) inputs[2] = make.reshape(in[2], {});
     return into.add(*n.op, std::move(inputs), n.attrs, n.provenance, n.version)[0];
   }
+  /// The MaxPool that makes a value; null where it is made otherwise.
+  static const Node* pool_of(const Graph& g, ValueId v) {
+    const NodeId made = g[v].producer;
+    return made && g[made].op->name == "MaxPool" ? &g[made] : nullptr;
+  }
+  /// Whether nothing but DequantizeLinear reads what `n` reads, and a pool that makes it alone what that reads.
+  bool reads_alone(const Node& n) const {
+    const Node* pool = uses_.has(n) ? pool_of(g_, n.inputs[0]) : nullptr;
+    return !uses_.has(n) || (!kept_[n.inputs[0].index] && (!pool || uses_.once(*pool, 0)));
+  }
   /// What is quantised to i8 and dequantised again is u8 between, its zero points larger by 128: products take u8 rows.
   /// Not where i8 is read too, which would be made beside it.
   std::optional<ValueId> by_unsigned(Graph& into, const Node& n, std::span<const ValueId> in) {
-    const NodeId made = into[in[0]].producer;
+    std::optional<Node> pool;
+    if (const Node* found = pool_of(into, in[0])) pool = *found;
+    const NodeId made = into[pool ? pool->inputs[0] : in[0]].producer;
     if (!made || into[made].op->name != "QuantizeLinear" || into.type(in[0]).dtype != DType::i8) return std::nullopt;
-    if (uses_.has(n) && kept_[n.inputs[0].index]) return std::nullopt;
+    if (!reads_alone(n)) return std::nullopt;
     const Node quantize = into[made];
     const Tensor *to = constant(into, operand(quantize.inputs, 2)), *from = constant(into, operand(in, 2));
     if (!to || !from || to->size() != 1 || from->size() != 1 || !apply("quantize_unsigned", into, n))
@@ -394,8 +410,9 @@ class IntegerProducts {
     };
     Attrs attrs = quantize.attrs;
     attrs.erase("output_dtype");
-    const ValueId x = into.add(*quantize.op, with_zero(quantize.inputs, *to), std::move(attrs), quantize.provenance,
-                               quantize.version)[0];
+    ValueId x = into.add(*quantize.op, with_zero(quantize.inputs, *to), std::move(attrs), quantize.provenance,
+                         quantize.version)[0];
+    if (pool) x = into.add(*pool->op, {x}, pool->attrs, pool->provenance, pool->version, 1)[0];
     return into.add(*n.op, with_zero({x, in[1], in[2]}, *from), n.attrs, n.provenance, n.version)[0];
   }
   static bool is_of_integers(const Graph& g, ValueId v, int deep = 8) {
@@ -412,6 +429,7 @@ class IntegerProducts {
     return std::ranges::find(kPassed, name) != std::end(kPassed) && std::ranges::any_of(g[made].inputs, is_one);
   }
 
+  const Graph& g_;
   PassContext& context_;
   Uses uses_;               // of the graph that is replayed
   std::vector<bool> kept_;  // its values that others than DequantizeLinear read
