@@ -11,7 +11,7 @@
 namespace cameo {
 namespace {
 
-constexpr size_t kWorthSharing = 16, kWorthSharingOverSizes = 2;  // kernels
+constexpr size_t kWorthSharing = 4, kWorthSharingOverSizes = 2;  // kernels
 constexpr DType kShared[] = {DType::f32, DType::f64};
 
 std::vector<Expr> values_of(const Kernel& k) {

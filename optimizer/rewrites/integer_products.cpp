@@ -310,6 +310,7 @@ class IntegerProducts {
     const NodeId made = dequantizer_of(make.g, v);
     const Tensor* scale = made ? constant(make.g, make.g[made].inputs[1]) : nullptr;
     if (!scale || scale->size() != 1 || !is_normal(scale->get(0) * factor)) return {};
+    if (make.g[make.g[made].inputs[0]].constant) return {};  // its floats would be kept
     Node n = make.g[made];
     Tensor larger(DType::f32, {scale->dims().begin(), scale->dims().end()});
     larger.set(0, static_cast<float>(scale->get(0)) * factor);
