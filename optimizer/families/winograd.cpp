@@ -230,8 +230,8 @@ struct Convolution {
     return rt::winograd_block_elements(points(), tiles, vectors, channels()) * kElement;
   }
   int64_t kept_bytes() const { return points() * rt::winograd_kept_pitch(columns(), channels()) * kElement; }
-  int64_t row_bytes(int64_t vectors) const {
-    return across.axis().points * rt::winograd_weight_pitch(vectors, channels()) * kElement;
+  int64_t row_bytes(int64_t tiles, int64_t vectors) const {
+    return rt::winograd_row_elements(down.axis(), across.axis(), tiles, vectors, channels()) * kElement;
   }
   int64_t tiles() const { return points_of(outer) * down.tiles() * across.tiles(); }
 };
@@ -258,11 +258,17 @@ TransformCost cost_of_outputs(const WinogradAxis& down, const WinogradAxis& acro
           2.0 * static_cast<double>(down.points * across.points + down.tile * across.tile)};
 }
 
-/// Of the weights of 16 columns (a vector of them) and a channel, brought to the points a row at a time.
+/// Of a vector of weights' columns and a channel, brought to the points a row at a time, or two that mirror each other.
+/// What is stored is read before.
 TransformCost cost_of_weights(const WinogradAxis& down, const WinogradAxis& across) {
-  const int64_t taps = down.taps * across.taps;
-  return {static_cast<double>(down.points * (taps + across.weight_operations)),
-          static_cast<double>(down.points * (taps + 2 * across.points))};
+  int64_t rows = 0, read = 0;
+  for (int64_t y = 0; y < down.points; ++y) {
+    if (down.repeats(y)) continue;
+    ++rows;
+    if (!down.mirrors(y)) read += across.taps * std::ranges::count_if(down.weight[y], [](double w) { return w != 0; });
+  }
+  return {static_cast<double>(read + rows * across.weight_operations),
+          static_cast<double>(read + 2 * rows * across.points)};
 }
 
 double cycles_of(const Convolution& s, const Choice& c, const Target& target) {
@@ -275,12 +281,17 @@ double cycles_of(const Convolution& s, const Choice& c, const Target& target) {
                panels = static_cast<double>(rt::panels_of(s.columns())) * parts;
   const double step = std::max({rows * vectors / machine.fmas, (vectors + rows) / machine.loads, machine.fma_latency});
   const auto cycles = [&](const TransformCost& t) { return t.operations / machine.fmas + t.moves / machine.loads; };
+  const TransformCost of_weights = cost_of_weights(down, across);  // through the second cache
   const double sources = channels / rt::kPanel * parts * cycles(cost_of_source(down, across)),
                outputs = panels * cycles(cost_of_outputs(down, across)),
-               weights = channels * panels * cycles(cost_of_weights(down, across));
+               weights = channels * panels *
+                         (of_weights.operations / machine.fmas +
+                          of_weights.moves * static_cast<double>(target.vector_bytes) / machine.l2_rate);
+  const double flushes =
+      static_cast<double>(rt::round_up_div(s.channels(), rt::winograd_block(c["kept"] != 0, c["tiles"])));
   const auto cycles_of_block = [&](int64_t tiles) {
     const double groups = std::ceil(static_cast<double>(tiles) / rows) * static_cast<double>(s.points());
-    return groups * (panels / vectors) * (channels * step + rows * vectors + kStart) +
+    return groups * (panels / vectors) * (channels * step + flushes * (rows * vectors + kStart)) +
            static_cast<double>(tiles) * (sources + outputs) + (c["kept"] ? 0 : weights);
   };
   const int64_t block = c["tiles"], whole = s.tiles() / block, rest = s.tiles() % block;
@@ -383,7 +394,9 @@ class Winograd final : public Family {
     const int64_t panels = rt::panels_of(s.columns());
     const rt::Tile thumb = rt::contract_tile(target.vector_bytes, target.vector_registers, s.tiles(), s.columns());
     add(std::min<int64_t>(thumb.rows, kMostRows), thumb.vectors);
-    for (int64_t vectors = std::min(kMostVectors, panels); vectors > 0; --vectors) {
+    // a single register of columns would have each row's elements loaded for one FMA
+    const int64_t fewest = std::min(panels, rt::kPanel * 4 < 2 * target.vector_bytes ? int64_t{2} : int64_t{1});
+    for (int64_t vectors = std::min(kMostVectors, panels); vectors >= fewest; --vectors) {
       const int64_t tallest = rt::tallest_tile(target.vector_bytes, target.vector_registers, vectors);
       for (int64_t rows = std::min(kMostRows, tallest); rows >= kLeastRows; --rows)
         add(rows, rt::even_part(panels, vectors));
@@ -398,7 +411,8 @@ class Winograd final : public Family {
   void apply(Kernel& k, const Choice& choice, const Target& target) const override {
     Family::apply(k, choice, target);
     const Convolution s(k);
-    const int64_t vectors = choice["vectors"], weights = choice["kept"] ? s.kept_bytes() : s.row_bytes(vectors);
+    const int64_t vectors = choice["vectors"],
+                  weights = choice["kept"] ? s.kept_bytes() : s.row_bytes(choice["tiles"], vectors);
     k.scratch_bytes = s.block_bytes(choice["tiles"], vectors) + weights;
   }
   int64_t most_points_by_weights(const Kernel&) const override { return 0; }

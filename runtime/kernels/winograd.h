@@ -69,7 +69,7 @@ struct AddTimes {
 // What stands between a kernel's source and its epilogue are functions that kernels share, those of all files of an
 // instruction set: the numbers of a call come in memory.
 struct WinogradCall {
-  i64 n, k, tiles_across;                            // of columns and channels, and the tiles of a row of tiles
+  i64 n, k, block, tiles_across;                     // columns, channels, those summed at a time, a row's tiles
   i64 row_step, pixel_step, row_apart, pixel_apart;  // elements from one output's source to the next, and between taps
   i64 row_dilation, pixel_dilation;
   i64 source_pitch, product_pitch, weight_pitch;  // elements from one point to the next
@@ -130,31 +130,68 @@ __attribute__((noinline)) void transform_product(const f32* from, i64 pitch, V* 
   }
 }
 
-// Of taps of `panels` panels, `panel_step` apart: at the points of row y, `pitch` apart, `steps` channels.
-template <class V, int Down, int Across, class T, int = kInstructionSet>
-__attribute__((noinline)) void transform_weights(const T* taps, i64 panel_step, i64 panels, i64 steps, i64 y, f32* to,
-                                                 i64 pitch) {
+// The taps that a row of points is made of, and their factors; last the one whose sign differs in the row behind it.
+struct TapsOfRow {
+  i64 tap[3] = {};
+  f32 factor[3] = {};
+  int count = 0;
+  RT_FN TapsOfRow(const WinogradAxis& axis, i64 y) {
+    for (int last = 0; last < 2; ++last)
+      for (i64 t = 0; t < axis.taps; ++t)
+        if (axis.weight[y][t] != 0 && axis.changes_sign(y + 1, t) == (last == 1)) {
+          tap[count] = t;
+          factor[count++] = f32(axis.weight[y][t]);
+        }
+  }
+};
+// Of one row of points, or of Count taps of two, of which the second is `row_pitch` behind the first.
+template <class V, int Down, int Across, int Count, class T>
+RT_FN void transform_rows(const TapsOfRow& row, const T* taps, i64 panel_step, i64 panels, i64 steps, f32* to,
+                          i64 pitch) {
   constexpr WinogradAxis kDown = winograd_axis(Down), kAcross = winograd_axis(Across);
-  f32 factor[3];
-  for (i64 t = 0; t < kDown.taps; ++t) factor[t] = f32(kDown.weight[y][t]);
+  const auto put = [&](const V* tap, f32* at) __attribute__((always_inline)) {
+    V point[kAcross.points];
+    WinogradAlong<Across>::weight_points(tap, point, AddTimes<V>{});
+    for (i64 x = 0; x < kAcross.points; ++x) store(at + x * pitch, Lanes<kLanes<V>>{0}, point[x]);
+  };
   RT_ROLLED
   for (i64 panel = 0; panel < panels; ++panel, taps += panel_step) {
     const T* from = taps;
     RT_ROLLED
     for (i64 vector = 0; vector < steps * kParts; ++vector, to += kLanes<V>) {
       if (vector && vector % kParts == 0) from += (kDown.taps * kAcross.taps - 1) * kPanel;
-      V tap[kAcross.taps], point[kAcross.points];
+      const auto times = [&](int number, i64 x) __attribute__((always_inline)) {
+        const V tap = load_next<T, kLanes<V>>(from + (row.tap[number] * kAcross.taps + x) * kPanel);
+        return Down > 0 ? V(mul(splat<V>(row.factor[number]), tap)) : tap;
+      };
+      V same[kAcross.taps], changed[kAcross.taps];
       for (i64 x = 0; x < kAcross.taps; ++x) {
-        tap[x] = load_next<T, kLanes<V>>(from + x * kPanel);
-        if constexpr (Down > 0) tap[x] = mul(splat<V>(factor[0]), tap[x]);
-        for (i64 t = 1; t < kDown.taps; ++t)
-          tap[x] = fma<V>(splat<V>(factor[t]), load_next<T, kLanes<V>>(from + (t * kAcross.taps + x) * kPanel), tap[x]);
+        same[x] = times(0, x);
+        if constexpr (Count == 3) same[x] += times(1, x);
+        if constexpr (Count > 1) {
+          const V odd = times(Count - 1, x);
+          changed[x] = same[x] - odd;
+          same[x] += odd;
+        }
       }
       from += kLanes<V>;
-      WinogradAlong<Across>::weight_points(tap, point, AddTimes<V>{});
-      for (i64 x = 0; x < kAcross.points; ++x) store(to + x * pitch, Lanes<kLanes<V>>{0}, point[x]);
+      put(same, to);
+      if constexpr (Count > 1) put(changed, to + kAcross.points * pitch);
     }
   }
+}
+// Of taps of `panels` panels, `panel_step` apart: at the points of row y, `pitch` apart, `steps` channels; behind them
+// at those of the next row where that mirrors it. The second cache bounds it, so no tap is read that can be spared.
+template <class V, int Down, int Across, class T, int = kInstructionSet>
+__attribute__((noinline)) void transform_weights(const T* taps, i64 panel_step, i64 panels, i64 steps, i64 y, f32* to,
+                                                 i64 pitch) {
+  const TapsOfRow row(winograd_axis(Down), y);
+  const auto with = [&](auto count) __attribute__((always_inline)) {
+    transform_rows<V, Down, Across, count.value>(row, taps, panel_step, panels, steps, to, pitch);
+  };
+  if (row.count == 1) return with(c<1>);
+  if constexpr (Down == 1) with(c<3>);
+  if constexpr (Down == 2) with(c<2>);
 }
 
 // Of all panels, the weights at the points.
@@ -163,8 +200,9 @@ __attribute__((noinline)) void keep_weights(const WinogradCall& c, const Tap* ta
   constexpr WinogradAxis kDown = winograd_axis(Down), kAcross = winograd_axis(Across);
   RT_ROLLED
   for (i64 y = 0; y < kDown.points; ++y)
-    transform_weights<V, Down, Across>(taps, c.k * kDown.taps * kAcross.taps * kPanel, panels_of(c.n), c.k, y,
-                                       c.at_points + y * kAcross.points * c.weight_pitch, c.weight_pitch);
+    if (!kDown.mirrors(y))
+      transform_weights<V, Down, Across>(taps, c.k * kDown.taps * kAcross.taps * kPanel, panels_of(c.n), c.k, y,
+                                         c.at_points + y * kAcross.points * c.weight_pitch, c.weight_pitch);
 }
 
 // A block's tiles, in groups of rows, times `Width` panels, a row of points and a block of channels at a time. What is
@@ -178,16 +216,18 @@ __attribute__((noinline)) void multiply_block(const WinogradCall& c, const Tap* 
   const auto* next = reinterpret_cast<const char*>(taps + (panel + Width) * c.k * kTaps);
   if (c.k < kPanel) __builtin_unreachable();
   RT_ROLLED
-  for (i64 from = 0; from < c.k; from += kWinogradBlock) {
-    const i64 channels = from + kWinogradBlock < c.k ? kWinogradBlock : c.k - from;
+  for (i64 from = 0; from < c.k; from += c.block) {
+    const i64 channels = from + c.block < c.k ? c.block : c.k - from;
     Panels<f32> b{Kept ? c.at_points + (panel * c.k + from) * kPanel : c.at_points, (Kept ? c.k : channels) * kPanel,
                   kPanel};
     RT_ROLLED
     for (i64 point = 0; point < kPoints; ++point) {
-      if (!Kept && point % kAcross.points == 0) {
-        b.at = c.at_points;
-        transform_weights<V, Down, Across>(taps + (panel * c.k + from) * kTaps, c.k * kTaps, Width, channels,
-                                           point / kAcross.points, c.at_points, c.weight_pitch);
+      const i64 y = point / kAcross.points;
+      if (!Kept && point % kAcross.points == 0)
+        b.at = c.at_points + (kDown.mirrors(y) ? kAcross.points * c.weight_pitch : 0);
+      if (!Kept && point % kAcross.points == 0 && !kDown.mirrors(y) && !kDown.repeats(y)) {
+        transform_weights<V, Down, Across>(taps + (panel * c.k + from) * kTaps, c.k * kTaps, Width, channels, y,
+                                           c.at_points, c.weight_pitch);
       }
       Ahead ahead{next + next_bytes * (from * kPoints + point * channels) / kPoints, round_up_div(next_bytes, shares)};
       const f32* rows = c.sources + point * c.source_pitch + from;
@@ -292,6 +332,7 @@ struct Winograd {
     i64* const held = static_cast<i64*>(call.scratch);  // the block whose sources stand there
     WinogradCall c{.n = n,
                    .k = k,
+                   .block = winograd_block(Kept, Tiles),
                    .tiles_across = across(),
                    .row_step = Down * a.row_stride,
                    .pixel_step = Across * a.pixel_stride,
@@ -301,7 +342,7 @@ struct Winograd {
                    .pixel_dilation = a.pixel_dilation,
                    .source_pitch = winograd_source_pitch(Tiles, k),
                    .product_pitch = winograd_product_pitch(Tiles, NV),
-                   .weight_pitch = Kept ? winograd_kept_pitch(n, k) : winograd_weight_pitch(NV, k),
+                   .weight_pitch = Kept ? winograd_kept_pitch(n, k) : winograd_weight_pitch(Tiles, NV, k),
                    .sources = static_cast<f32*>(call.scratch) + kPanel};
     c.products = c.sources + round_up_div(c.source_pitch, kPanel) * kPanel * kPoints;
     c.at_points = c.products + kPoints * c.product_pitch;

@@ -19,6 +19,21 @@ struct WinogradAxis {
   i64 stride, tile, taps, reach, points;  // a tile's outputs, and the neighbours of the input that they read
   i64 weight_operations = 0, source_operations = 0, output_operations = 0;  // of a transform along it
   double weight[9][3];                                                      // G: by point and tap
+  /// Whether a tap's weight at a point is the negative of that at the point before.
+  constexpr bool changes_sign(i64 point, i64 tap) const {
+    return point > 0 && point < points && weight[point][tap] != 0 && weight[point][tap] == -weight[point - 1][tap];
+  }
+  /// Whether a point has the weights of the one before, and whether it has them but for the sign of one.
+  constexpr bool repeats(i64 point) const { return differs_in(point, false); }
+  constexpr bool mirrors(i64 point) const { return differs_in(point, true); }
+  constexpr bool differs_in(i64 point, bool sign) const {
+    bool signs = false;
+    for (i64 t = 0; t < taps; ++t) {
+      if (point == 0 || (weight[point][t] != weight[point - 1][t] && !changes_sign(point, t))) return false;
+      signs |= changes_sign(point, t);
+    }
+    return signs == sign;
+  }
 };
 template <i64 Stride>
 struct WinogradAlong;
@@ -176,11 +191,19 @@ constexpr unsigned long winograd_first(const WinogradAxis& axis, unsigned long t
 // a multiple of 4096 bytes, which would be one set of the first cache.
 constexpr i64 winograd_source_pitch(i64 tiles, i64 k) { return tiles * k + kPanel; }
 constexpr i64 winograd_product_pitch(i64 tiles, i64 vectors) { return (tiles * vectors + 1) * kPanel; }
-// Of weights that are not kept: channels, of `vectors` panels, that are brought to a row of points together; and
-// elements from one point to the next; and of those of all panels that are kept.
-inline constexpr i64 kWinogradBlock = 256;
-constexpr i64 winograd_weight_pitch(i64 vectors, i64 k) {
-  return ((k < kWinogradBlock ? k : kWinogradBlock) * vectors + 1) * kPanel;
+/// Channels that are summed at a time. For few tiles it is bringing weights to the points that takes time: so few that
+/// their taps, and two rows of points, are largely in the first cache. Else as many as the products' panels leave room
+/// for there.
+constexpr i64 winograd_block(bool kept, i64 tiles) { return kept || tiles > 24 ? 256 : 64; }
+// Of weights that are not kept, for blocks of so many tiles: elements from one point to the next, of `vectors` panels;
+// and those of a row of points and the one that mirrors it. Then from one point to the next of all that are kept.
+constexpr i64 winograd_weight_pitch(i64 tiles, i64 vectors, i64 k) {
+  const i64 block = winograd_block(false, tiles);
+  return ((k < block ? k : block) * vectors + 1) * kPanel;
+}
+constexpr i64 winograd_row_elements(const WinogradAxis& down, const WinogradAxis& across, i64 tiles, i64 vectors,
+                                    i64 k) {
+  return (down.taps > 1 ? 2 : 1) * across.points * winograd_weight_pitch(tiles, vectors, k);
 }
 constexpr i64 winograd_kept_pitch(i64 n, i64 k) { return packed_b_elements(n, k) + kPanel; }
 /// Elements of Call::scratch, for blocks of so many tiles, behind which the weights stand.

@@ -89,8 +89,8 @@ struct Convolution {  // of kBatch images
   template <int MR, int NV, int Tiles, bool Kept = false>
   __attribute__((noinline)) Floats run(int chunks) const {
     constexpr i64 kPoints = kDown.points * kAcross.points;
-    const i64 weights =
-                  Kept ? kPoints * rt::winograd_kept_pitch(n, k) : kAcross.points * rt::winograd_weight_pitch(NV, k),
+    const i64 weights = Kept ? kPoints * rt::winograd_kept_pitch(n, k)
+                             : rt::winograd_row_elements(kDown, kAcross, Tiles, NV, k),
               elements = rt::winograd_block_elements(kPoints, Tiles, NV, k) + weights;
     Floats got(want.size(), kBefore), scratch(elements + 2 * rt::kPanel, kDenormal);
     float* const aligned = scratch.data() + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64) / 4;
@@ -142,7 +142,7 @@ std::string of_strides(std::initializer_list<i64> dilations) {
     for (i64 width : {4, 9, 13})
       for (i64 dilation : dilations) {
         const Convolution<Down, Across> c({Down ? height * dilation - dilation / 2 : 1, Down ? dilation : 1},
-                                          {width * dilation + dilation / 2, dilation}, 20, 18);
+                                          {width * dilation + dilation / 2, dilation}, 20, 70);
         if (auto d = first_of({c.naive(), c.compare(c.template run<4, 2, 8>(1), " 4x2 of 8"),
                                c.compare(c.template run<2, 1, 4, true>(3), " 2x1 of 4 kept")});
             !d.empty())
@@ -159,6 +159,7 @@ std::string channels() {  // and columns, that no vector divides
     for (i64 k : {16, 17, 24, 31, 100, 300}) {
       const Convolution<1, 1> c({6}, {8}, n, k);
       if (auto d = first_of({c.naive(), c.compare(c.run<3, 2, 6>(1), " 3x2 of 6"),
+                             c.compare(c.run<4, 2, 28>(1), " 4x2 of 28"),
                              c.compare(c.run<2, 3, 4, true>(1), " 2x3 of 4 kept")});
           !d.empty())
         return d;
