@@ -380,7 +380,7 @@ class Winograd final : public Family {
     std::vector<Choice> all;
     const auto add = [&](int64_t rows, int64_t vectors) {
       for (int64_t groups = kMostGroups; groups > 0; --groups) {
-        const int64_t tiles = rows * groups;
+        const int64_t tiles = rows * rt::even_part(rt::round_up_div(s.tiles(), rows), groups);
         const bool kept = tiles < s.tiles() && s.kept_bytes() <= target.machine.l2_bytes * 3 / 4;
         const Choice next{
             {"rows", rows}, {"vectors", vectors}, {"tiles", tiles}, {"kept", kept}, {"lanes", rt::kPanel}};
@@ -423,7 +423,8 @@ class Winograd final : public Family {
     const int64_t blocks = units_of(s, c["tiles"], rt::panels_of(s.columns()));
     const int64_t units = blocks >= kFewestUnits ? blocks : units_of(s, c["tiles"], c["vectors"]);
     const int64_t chunks = std::min(units, chunks_by_work(k, products / rt::kPanel, target));
-    return chunks > 2 ? std::max<int64_t>(chunks / 4 * 4, 2) : chunks;  // as many for each of two or four threads
+    if (chunks == units || chunks <= 2) return chunks;
+    return std::max<int64_t>(chunks / 4 * 4, 2);  // as many for each of two or four threads
   }
   bool chunks_repeat(const Kernel&) const override { return true; }
 
