@@ -336,13 +336,15 @@ class IntegerProducts {
     const auto scale = node(add ? add->inputs[0] : y, "Mul");
     const auto sum = scale ? node(scale->inputs[0], "Cast") : std::nullopt;
     if (!sum || !(node(sum->inputs[0], "ConvInteger") || node(sum->inputs[0], "MatMulInteger"))) return {};
-    const auto by_factor = [&](ValueId v) { return make.op("Mul", {v, make.number(DType::f32, factor)}); };
-    const ValueId scaled = make.op("Mul", {scale->inputs[0], by_factor(scale->inputs[1])});
-    return add ? make.op("Add", {scaled, by_factor(add->inputs[1])}) : scaled;
+    const ValueId scaled = make.op("Mul", {scale->inputs[0], multiplied(make, scale->inputs[1], factor)});
+    return add ? make.op("Add", {scaled, multiplied(make, add->inputs[1], factor)}) : scaled;
+  }
+  static ValueId multiplied(const Maker& make, ValueId y, float factor) {
+    return make.op("Mul", {y, make.number(DType::f32, factor)});
   }
   static ValueId times(const Maker& make, ValueId y, float factor) {
     const ValueId whole = folded(make, y, factor);
-    return whole ? whole : make.op("Mul", {y, make.number(DType::f32, factor)});
+    return whole ? whole : multiplied(make, y, factor);
   }
   /// False where `v` holds dequantised integers, perhaps moved, and for one of these the product with the reciprocal
   /// rounds to another integer than the quotient. Of other values nothing is known, and true is the answer.

@@ -144,7 +144,7 @@ struct TapsOfRow {
         }
   }
 };
-// Of one row of points, or of Count taps of two, of which the second is `row_pitch` behind the first.
+// At one row of points, of one tap, or at two, of several, the second behind all points of the first.
 template <class V, int Down, int Across, int Count, class T>
 RT_FN void transform_rows(const TapsOfRow& row, const T* taps, i64 panel_step, i64 panels, i64 steps, f32* to,
                           i64 pitch) {
@@ -160,23 +160,23 @@ RT_FN void transform_rows(const TapsOfRow& row, const T* taps, i64 panel_step, i
     RT_ROLLED
     for (i64 vector = 0; vector < steps * kParts; ++vector, to += kLanes<V>) {
       if (vector && vector % kParts == 0) from += (kDown.taps * kAcross.taps - 1) * kPanel;
-      const auto times = [&](int number, i64 x) __attribute__((always_inline)) {
-        const V tap = load_next<T, kLanes<V>>(from + (row.tap[number] * kAcross.taps + x) * kPanel);
-        return Down > 0 ? V(mul(splat<V>(row.factor[number]), tap)) : tap;
+      const auto tap = [&](int number, i64 x) __attribute__((always_inline)) {
+        return V(load_next<T, kLanes<V>>(from + (row.tap[number] * kAcross.taps + x) * kPanel));
       };
-      V same[kAcross.taps], changed[kAcross.taps];
+      const auto factor = [&](int number) __attribute__((always_inline)) { return splat<V>(row.factor[number]); };
+      V same[kAcross.taps], mirrored[kAcross.taps];
       for (i64 x = 0; x < kAcross.taps; ++x) {
-        same[x] = times(0, x);
-        if constexpr (Count == 3) same[x] += times(1, x);
+        same[x] = Down > 0 ? V(mul(factor(0), tap(0, x))) : tap(0, x);
+        if constexpr (Count == 3) same[x] = fma<V>(factor(1), tap(1, x), same[x]);
         if constexpr (Count > 1) {
-          const V odd = times(Count - 1, x);
-          changed[x] = same[x] - odd;
-          same[x] += odd;
+          const V changed = tap(Count - 1, x);
+          mirrored[x] = fma<V>(-factor(Count - 1), changed, same[x]);
+          same[x] = fma<V>(factor(Count - 1), changed, same[x]);
         }
       }
       from += kLanes<V>;
       put(same, to);
-      if constexpr (Count > 1) put(changed, to + kAcross.points * pitch);
+      if constexpr (Count > 1) put(mirrored, to + kAcross.points * pitch);
     }
   }
 }
@@ -222,12 +222,12 @@ __attribute__((noinline)) void multiply_block(const WinogradCall& c, const Tap* 
                   kPanel};
     RT_ROLLED
     for (i64 point = 0; point < kPoints; ++point) {
-      const i64 y = point / kAcross.points;
-      if (!Kept && point % kAcross.points == 0)
+      if (!Kept && point % kAcross.points == 0) {
+        const i64 y = point / kAcross.points;
         b.at = c.at_points + (kDown.mirrors(y) ? kAcross.points * c.weight_pitch : 0);
-      if (!Kept && point % kAcross.points == 0 && !kDown.mirrors(y) && !kDown.repeats(y)) {
-        transform_weights<V, Down, Across>(taps + (panel * c.k + from) * kTaps, c.k * kTaps, Width, channels, y,
-                                           c.at_points, c.weight_pitch);
+        if (!kDown.mirrors(y) && !kDown.repeats(y))
+          transform_weights<V, Down, Across>(taps + (panel * c.k + from) * kTaps, c.k * kTaps, Width, channels, y,
+                                             c.at_points, c.weight_pitch);
       }
       Ahead ahead{next + next_bytes * (from * kPoints + point * channels) / kPoints, round_up_div(next_bytes, shares)};
       const f32* rows = c.sources + point * c.source_pitch + from;
