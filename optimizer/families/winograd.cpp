@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "optimizer/choose/family.h"
 #include "runtime/kernels/winograd_shape.h"
@@ -261,11 +262,12 @@ TransformCost cost_of_outputs(const WinogradAxis& down, const WinogradAxis& acro
 /// Of a vector of weights' columns and a channel, brought to the points a row at a time, or two that mirror each other.
 /// What is stored is read before.
 TransformCost cost_of_weights(const WinogradAxis& down, const WinogradAxis& across) {
+  const rt::WinogradRows of = rt::winograd_rows(down);
   int64_t rows = 0, read = 0;
-  for (int64_t y = 0; y < down.points; ++y) {
-    if (down.repeats(y)) continue;
+  for (const auto& row : std::span(of.row).first(static_cast<size_t>(down.points))) {
+    if (row.repeats) continue;
     ++rows;
-    if (!down.mirrors(y)) read += across.taps * std::ranges::count_if(down.weight[y], [](double w) { return w != 0; });
+    if (!row.mirrors) read += across.taps * row.count;
   }
   return {static_cast<double>(read + rows * across.weight_operations),
           static_cast<double>(read + 2 * rows * across.points)};

@@ -130,23 +130,9 @@ __attribute__((noinline)) void transform_product(const f32* from, i64 pitch, V* 
   }
 }
 
-// The taps that a row of points is made of, and their factors; last the one whose sign differs in the row behind it.
-struct TapsOfRow {
-  i64 tap[3] = {};
-  f32 factor[3] = {};
-  int count = 0;
-  RT_FN TapsOfRow(const WinogradAxis& axis, i64 y) {
-    for (int last = 0; last < 2; ++last)
-      for (i64 t = 0; t < axis.taps; ++t)
-        if (axis.weight[y][t] != 0 && axis.changes_sign(y + 1, t) == (last == 1)) {
-          tap[count] = t;
-          factor[count++] = f32(axis.weight[y][t]);
-        }
-  }
-};
 // At one row of points, of one tap, or at two, of several, the second behind all points of the first.
 template <class V, int Down, int Across, int Count, class T>
-RT_FN void transform_rows(const TapsOfRow& row, const T* taps, i64 panel_step, i64 panels, i64 steps, f32* to,
+RT_FN void transform_rows(const WinogradRows::Row& row, const T* taps, i64 panel_step, i64 panels, i64 steps, f32* to,
                           i64 pitch) {
   constexpr WinogradAxis kDown = winograd_axis(Down), kAcross = winograd_axis(Across);
   const auto put = [&](const V* tap, f32* at) __attribute__((always_inline)) {
@@ -185,7 +171,8 @@ RT_FN void transform_rows(const TapsOfRow& row, const T* taps, i64 panel_step, i
 template <class V, int Down, int Across, class T, int = kInstructionSet>
 __attribute__((noinline)) void transform_weights(const T* taps, i64 panel_step, i64 panels, i64 steps, i64 y, f32* to,
                                                  i64 pitch) {
-  const TapsOfRow row(winograd_axis(Down), y);
+  constexpr WinogradRows kRows = winograd_rows(winograd_axis(Down));
+  const WinogradRows::Row& row = kRows.row[y];
   const auto with = [&](auto count) __attribute__((always_inline)) {
     transform_rows<V, Down, Across, count.value>(row, taps, panel_step, panels, steps, to, pitch);
   };
@@ -198,9 +185,10 @@ __attribute__((noinline)) void transform_weights(const T* taps, i64 panel_step, 
 template <class V, int Down, int Across, class Tap, int = kInstructionSet>
 __attribute__((noinline)) void keep_weights(const WinogradCall& c, const Tap* taps) {
   constexpr WinogradAxis kDown = winograd_axis(Down), kAcross = winograd_axis(Across);
+  constexpr WinogradRows kRows = winograd_rows(kDown);
   RT_ROLLED
   for (i64 y = 0; y < kDown.points; ++y)
-    if (!kDown.mirrors(y))
+    if (!kRows.row[y].mirrors)
       transform_weights<V, Down, Across>(taps, c.k * kDown.taps * kAcross.taps * kPanel, panels_of(c.n), c.k, y,
                                          c.at_points + y * kAcross.points * c.weight_pitch, c.weight_pitch);
 }
@@ -211,6 +199,7 @@ __attribute__((noinline)) void keep_weights(const WinogradCall& c, const Tap* ta
 template <class V, int MR, int Width, int Down, int Across, bool Kept, class Tap, int = kInstructionSet>
 __attribute__((noinline)) void multiply_block(const WinogradCall& c, const Tap* taps, i64 groups, i64 panel) {
   constexpr WinogradAxis kDown = winograd_axis(Down), kAcross = winograd_axis(Across);
+  constexpr WinogradRows kRows = winograd_rows(kDown);
   constexpr i64 kTaps = kDown.taps * kAcross.taps * kPanel, kPoints = kDown.points * kAcross.points;
   const i64 shares = kPoints * groups, next_bytes = Kept ? 0 : Width * kTaps * i64(sizeof(Tap));
   const auto* next = reinterpret_cast<const char*>(taps + (panel + Width) * c.k * kTaps);
@@ -224,8 +213,8 @@ __attribute__((noinline)) void multiply_block(const WinogradCall& c, const Tap* 
     for (i64 point = 0; point < kPoints; ++point) {
       if (!Kept && point % kAcross.points == 0) {
         const i64 y = point / kAcross.points;
-        b.at = c.at_points + (kDown.mirrors(y) ? kAcross.points * c.weight_pitch : 0);
-        if (!kDown.mirrors(y) && !kDown.repeats(y))
+        b.at = c.at_points + (kRows.row[y].mirrors ? kAcross.points * c.weight_pitch : 0);
+        if (!kRows.row[y].mirrors && !kRows.row[y].repeats)
           transform_weights<V, Down, Across>(taps + (panel * c.k + from) * kTaps, c.k * kTaps, Width, channels, y,
                                              c.at_points, c.weight_pitch);
       }

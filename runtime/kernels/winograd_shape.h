@@ -19,21 +19,6 @@ struct WinogradAxis {
   i64 stride, tile, taps, reach, points;  // a tile's outputs, and the neighbours of the input that they read
   i64 weight_operations = 0, source_operations = 0, output_operations = 0;  // of a transform along it
   double weight[9][3];                                                      // G: by point and tap
-  /// Whether a tap's weight at a point is the negative of that at the point before.
-  constexpr bool changes_sign(i64 point, i64 tap) const {
-    return point > 0 && point < points && weight[point][tap] != 0 && weight[point][tap] == -weight[point - 1][tap];
-  }
-  /// Whether a point has the weights of the one before, and whether it has them but for the sign of one.
-  constexpr bool repeats(i64 point) const { return differs_in(point, false); }
-  constexpr bool mirrors(i64 point) const { return differs_in(point, true); }
-  constexpr bool differs_in(i64 point, bool sign) const {
-    bool signs = false;
-    for (i64 t = 0; t < taps; ++t) {
-      if (point == 0 || (weight[point][t] != weight[point - 1][t] && !changes_sign(point, t))) return false;
-      signs |= changes_sign(point, t);
-    }
-    return signs == sign;
-  }
 };
 template <i64 Stride>
 struct WinogradAlong;
@@ -176,6 +161,40 @@ struct WinogradAlong<2> {
 
 constexpr WinogradAxis winograd_axis(i64 stride) {
   return stride == 0 ? WinogradAlong<0>::kAxis : stride == 1 ? WinogradAlong<1>::kAxis : WinogradAlong<2>::kAxis;
+}
+
+/// How rows of points come of rows of taps. One that has the weights of the row before it repeats that; where the sign
+/// of one tap differs it mirrors that, and both are made together.
+struct WinogradRows {
+  struct Row {
+    bool repeats = false, mirrors = false;
+    signed char count = 0, tap[3] = {};  // the taps that it has: last the one whose sign differs in the row behind it
+    f32 factor[3] = {};
+  };
+  Row row[9];
+};
+constexpr WinogradRows winograd_rows(const WinogradAxis& axis) {
+  WinogradRows rows{};
+  const auto changes_sign = [&](i64 y, i64 t) {
+    return y > 0 && y < axis.points && axis.weight[y][t] != 0 && axis.weight[y][t] == -axis.weight[y - 1][t];
+  };
+  for (i64 y = 0; y < axis.points; ++y) {
+    auto& row = rows.row[y];
+    bool alike = y > 0, mirrored = false;
+    for (i64 t = 0; t < axis.taps; ++t) {
+      alike = alike && (changes_sign(y, t) || axis.weight[y][t] == axis.weight[y - 1][t]);
+      mirrored = mirrored || changes_sign(y, t);
+    }
+    row.repeats = alike && !mirrored;
+    row.mirrors = alike && mirrored;
+    for (int last = 0; last < 2; ++last)
+      for (i64 t = 0; t < axis.taps; ++t)
+        if (axis.weight[y][t] != 0 && changes_sign(y + 1, t) == (last == 1)) {
+          row.tap[row.count] = static_cast<signed char>(t);
+          row.factor[row.count++] = static_cast<f32>(axis.weight[y][t]);
+        }
+  }
+  return rows;
 }
 
 /// Tiles of so many outputs, and where a tile begins: the outputs of a tile are `dilation` apart, as the taps are.
