@@ -90,12 +90,13 @@ bool is_quotient(Expr e) {
   return scale != 1 && scale >= 1 / kMost && scale <= kMost;
 }
 
-/// The float of an integer times a scale, and what is added to it.
+/// The float of an integer times a scale, and what is added to it: of a sum of integers, whose floats are rounded
+/// otherwise than the model says anyway, an FMA.
 struct ScaledInteger {
   Expr number, scale, more;
 };
-std::optional<ScaledInteger> scaled_integer(Expr e) {
-  if (e.op() != Op::Add || e.type() != DType::f32) return {};
+std::optional<ScaledInteger> scaled_integer(const Kernel& k, Expr e) {
+  if (!k.accumulated || k.accumulated.type() != DType::i32 || e.op() != Op::Add || e.type() != DType::f32) return {};
   for (size_t side : {0, 1}) {
     const Expr times = e.arg(side);
     if (times.op() != Op::Mul) continue;
@@ -253,7 +254,7 @@ class Printer final : public KernelPrinter {
       return fmt::format("rt::quantized_quotient<{}>({}, {}, {})", storage_type(e.type()), name(q->x.arg(0)),
                          name(q->x.arg(1)), q->zero);
     if (q) return fmt::format("rt::quantized<{}>({}, {})", storage_type(e.type()), name(q->x), q->zero);
-    if (const auto s = scaled_integer(e); s && k_.accumulated && k_.accumulated.type() == DType::i32)
+    if (const auto s = scaled_integer(k_, e))
       return fmt::format("rt::fma({}, {}, {})", name(s->number), name(s->scale), name(s->more));
     const bool compares = e.op() == Op::Lt || e.op() == Op::Le;
     std::string args;

@@ -86,7 +86,7 @@ class AttentionNode : public NodeView {
                        word(queries_), word(past_), word(keys_), s.size, s.value_size);
   }
   /// `streams`: what is present goes past the caches.
-  std::string operands(const Words& words, bool streams) const {
+  std::string operands(const Words& words, bool streams = false) const {
     const rt::AttentionShape& s = shape_;
     const auto flat = [&](int operand, int64_t size) { return rows(words, operand, flat_ ? size : 0); };
     return fmt::format("rt::AttentionOperands{{{}, {}, {}, {}, {}, {}, {}, {}{}}}", flat(input(Q), s.size),
@@ -264,7 +264,7 @@ class AttentionFamily final : public Family {
   std::string text(const Kernel& k) const override {
     const AttentionNode n(k);
     const Words words = [](Expr e) { return to_string(e); };
-    return n.shape_text(words) + n.arguments() + n.operands(words, false) + n.mask(words);
+    return n.shape_text(words) + n.arguments() + n.operands(words) + n.mask(words);
   }
 
   std::string details(const Kernel& k) const override {

@@ -272,7 +272,8 @@ class AttentionFinder {
 
   /// What joins [batch, heads, past, size] and new rows to an output that nothing but attention reads, if it is f32.
   const Node* joined_cache(ValueId v) const {
-    const Node* n = maker(v, 3);
+    constexpr int kReadAndGiven = 3;  // an output counts twice
+    const Node* n = maker(v, kReadAndGiven);
     if (!n || n->op->name != "Concat" || n->inputs.size() != 2 || g_.type(v).dtype != DType::f32) return nullptr;
     const NodeView view(g_, *n);
     const bool is_output = std::ranges::any_of(g_.outputs(), [&](const Port& p) { return p.value == v; });

@@ -390,8 +390,9 @@ class IntegerProducts {
   }
   /// Whether nothing but DequantizeLinear reads what `n` reads, and a pool that makes it alone what that reads.
   bool reads_alone(const Node& n) const {
-    const Node* pool = uses_.has(n) ? pool_of(g_, n.inputs[0]) : nullptr;
-    return !uses_.has(n) || (!kept_[n.inputs[0].index] && (!pool || uses_.once(*pool, 0)));
+    if (!uses_.has(n)) return true;
+    const Node* pool = pool_of(g_, n.inputs[0]);
+    return !kept_[n.inputs[0].index] && (!pool || uses_.once(*pool, 0));
   }
   /// What is quantised to i8 and dequantised again is u8 between, its zero points larger by 128: products take u8 rows.
   /// Not where i8 is read too, which would be made beside it.

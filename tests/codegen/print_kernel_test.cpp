@@ -1,0 +1,37 @@
+// What the text of a kernel says beyond its expressions.
+#include "codegen/print_kernel.h"
+
+#include <gtest/gtest.h>
+
+#include "frontend/ir/operator.h"
+#include "tests/support/road.h"
+
+namespace cameo::test {
+namespace {
+
+/// x * w * 0.5 + 1 of [3, 32] and [32, 16], the sum of integers made floats, or of floats: its kernels' text.
+std::string scaled_product(DType rows, DType weights) {
+  Graph g;
+  const auto op = [&](const char* name, std::vector<ValueId> in, Attrs attrs = {}) {
+    return g.add(get_operator(name), std::move(in), std::move(attrs))[0];
+  };
+  Tensor w(weights, {32, 16});
+  for (int64_t i = 0; i < w.size(); ++i) is_float(weights) ? w.set(i, 0.25) : w.set_int(i, i % 7);
+  const ValueId x = g.add_input("x", {rows, {3, 32}}), b = g.constant(std::move(w));
+  ValueId y = is_float(rows) ? op("MatMul", {x, b}) : op("MatMulInteger", {x, b});
+  if (!is_float(rows)) y = op("Cast", {y}, {{"to", static_cast<int64_t>(DType::f32)}});
+  y = op("Mul", {y, g.constant(Tensor::scalar(DType::f32, 0.5))});
+  g.add_output("y", op("Add", {y, g.constant(Tensor::scalar(DType::f32, 1))}));
+  const Module m = plan_graph(g);
+  std::string text;
+  for (const Kernel& k : m.plans[0].kernels) text += print_body(k).text;
+  return text;
+}
+
+TEST(PrintedKernel, FusesScaleAndBiasOfASumOfIntegersAlone) {
+  EXPECT_NE(scaled_product(DType::u8, DType::i8).find("rt::fma("), std::string::npos);
+  EXPECT_EQ(scaled_product(DType::f32, DType::f32).find("rt::fma("), std::string::npos);
+}
+
+}  // namespace
+}  // namespace cameo::test
