@@ -1,5 +1,6 @@
-// The Transpose family: on a GPU a nest that writes along one axis and reads along another one goes through shared
-// memory in tiles, so that the threads of a warp are neighbours in both. One Read does; others stay as they are.
+// The Transpose family: a nest that writes along one axis and reads along another one goes through tiles, on a GPU in
+// shared memory, so that the threads of a warp are neighbours in both, on a processor in registers. One Read does;
+// others stay as they are.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,9 +25,9 @@ class Transpose final : public Family {
   std::string_view name() const override { return "transpose"; }
   double efficiency() const override { return 0.2; }
 
-  bool adopt(Kernel& k, const Target& target) const override {
+  bool adopt(Kernel& k, const Target&) const override {
     constexpr int64_t kFewest = 8;  // rows and columns
-    if (!target.is_gpu() || k.stores.size() != 1 || !k.stores[0].guard.is_const(1) || has_folds(k)) return false;
+    if (k.stores.size() != 1 || !k.stores[0].guard.is_const(1) || has_folds(k)) return false;
     Store& s = k.stores[0];
     const Expr column = axis_of_neighbours(k, s.offset);
     if (!column || Dim(column.extent()).estimate() < kFewest) return false;
@@ -49,7 +50,8 @@ class Transpose final : public Family {
   }
   std::vector<Choice> candidates(const Kernel&, const Target&) const override { return {Choice()}; }
 
-  int64_t chunks(const Kernel& k, const Target&) const override {
+  int64_t chunks(const Kernel& k, const Target& target) const override {
+    if (!target.is_gpu()) return chunks_by_work(k, 0, target);
     const std::span<const Expr> axes(k.axes);
     const auto tiles = [](Expr axis) { return rt::round_up_div(Dim(axis.extent()).estimate(), rt::kTransposeTile); };
     return points_of(axes.first(axes.size() - 2)) * tiles(axes[axes.size() - 2]) * tiles(axes.back());
@@ -57,7 +59,7 @@ class Transpose final : public Family {
 
   void print(KernelPrinter& printer, const Kernel& k) const override {
     const std::span<const Expr> axes(k.axes), outer = axes.first(axes.size() - 2);
-    const std::string parameters = parameters_of(outer) + "rt::i64 row, rt::i64 col";
+    const std::string parameters = parameters_of(outer) + "auto row, auto col";
     printer.line(fmt::format("rt::transpose(call, {}, {}, {},", extents_of(printer, outer),
                              constant_of(printer, axes[axes.size() - 2].extent()),
                              constant_of(printer, axes.back().extent())));

@@ -1,7 +1,8 @@
 // transpose: out(i.., row, col) = write(read(i.., row, col)), where neighbouring rows are neighbours in what is read
 // and neighbouring columns in what is written. A GPU's block has a tile at a time in shared memory, whose rows are one
 // element longer than the tile, so that a warp's column lies in as many banks as its row. (M. Harris, "An Efficient
-// Matrix Transpose in CUDA C/C++", 2013.)
+// Matrix Transpose in CUDA C/C++", 2013.) A processor has a tile in registers: each step exchanges halves of ever
+// smaller blocks. (J. O. Eklundh, "A Fast Computer Method for Matrix Transposing", 1972.)
 #pragma once
 #include "runtime/kernels/contract_tile.h"
 #include "runtime/kernels/nest.h"
@@ -44,6 +45,108 @@ RT_FN void transpose(const Call& call, Extents<R> outer, M m, N n, Read read, Wr
       if (row + r < m && col + c < n) detail::store_element<R>(write, index, tile[r][c], row + r, col + c);
     });
     barrier();
+  }
+}
+
+}  // namespace rt
+#else
+namespace rt {
+namespace detail {
+
+// Rows and columns of a tile: what a register holds of elements, but no more than 16.
+template <class T>
+inline constexpr int kTileLanes = kVectorBytes >= 16 * int(sizeof(T)) ? 16 : kVectorBytes >= 8 * int(sizeof(T)) ? 8 : 4;
+
+// Of vectors of which every block of 2 S x 2 S elements is one of four blocks, `a` in the upper half and `b` in the
+// lower one: the upper half after the upper right block and the lower left one have changed places, or the lower half.
+template <int S, bool Lower, class V, int... I>
+RT_FN V exchanged(V a, V b, Indices<int, I...>) {
+  constexpr int W = sizeof...(I);
+  return __builtin_shufflevector(a, b, ((I & S) ? (Lower ? W + I : W + I - S) : (Lower ? I + S : I))...);
+}
+template <int S, class V, int W>
+RT_FN void flip(V (&lines)[W]) {
+  if constexpr (S > 0) {
+    RT_UNROLLED
+    for (int i = 0; i < W; ++i) {
+      if (i & S) continue;
+      const V upper = lines[i], lower = lines[i + S];
+      lines[i] = exchanged<S, false>(upper, lower, indices<W>{});
+      lines[i + S] = exchanged<S, true>(upper, lower, indices<W>{});
+    }
+    flip<S / 2>(lines);
+  }
+}
+
+// A vector's lanes as one that can be permuted: those of a condition are bytes.
+template <class V>
+RT_FN V line_of(V values) {
+  return values;
+}
+template <int W>
+RT_FN vec<i8, W> line_of(mask<W> values) {
+  return values.lanes;
+}
+template <class T, int W>
+using Line = decltype(line_of(ref<value_of<T, W>>()));
+
+struct Area {
+  i64 row, rows, col, cols;
+};
+
+// Whole tiles of W x W, and what is left at the right and below in smaller ones; Whole: nothing is.
+template <int W, bool Whole, int R, class Read, class Write>
+RT_FN void transpose_area(const i64* index, const Area& area, Read& read, Write& write) {
+  using T = element_of<decltype(call_at<0, R>(index, [&](auto... i) { return read(i..., i64{}, i64{}); }))>;
+  const auto read_at = [&](auto row, i64 col) RT_INLINE {
+    return call_at<0, R>(index, [&](auto... i) RT_INLINE { return read(i..., row, col); });
+  };
+  if constexpr (W < 4) {
+    for (i64 row = area.row; row < area.row + area.rows; ++row)
+      for (i64 col = area.col; col < area.col + area.cols; ++col)
+        store_element<R>(write, index, read_at(row, col), row, col);
+  } else {
+    const i64 rows = area.rows / W * W, cols = area.cols / W * W;
+    for (i64 col = area.col; col < area.col + cols; col += W)
+      for (i64 row = area.row; row < area.row + rows; row += W) {
+        Line<T, W> lines[W];
+        RT_UNROLLED
+        for (int c = 0; c < W; ++c) lines[c] = line_of(read_at(Lanes<W>{row}, col + c));
+        flip<W / 2>(lines);
+        RT_ROLLED
+        for (int r = 0; r < W; ++r) store_element<R>(write, index, value_of<T, W>{lines[r]}, row + r, Lanes<W>{col});
+      }
+    if constexpr (!Whole) {
+      const Area left[] = {{area.row, rows, area.col + cols, area.cols - cols},
+                           {area.row + rows, area.rows - rows, area.col, area.cols}};
+      RT_ROLLED
+      for (const Area& part : left)
+        if (part.rows && part.cols) transpose_area<W / 2, false, R>(index, part, read, write);
+    }
+  }
+}
+
+}  // namespace detail
+
+// m and n are numbers or constants (`c<64>`). Chunks share blocks of rows and columns, in which the lines that a tile
+// reads, and those that it writes, are still in the first cache when its neighbours need them.
+template <int R, class M, class N, class Read, class Write>
+RT_FN void transpose(const Call& call, Extents<R> outer, M m, N n, Read read, Write write) {
+  Extents<R + 2> blocks{};
+  for (int d = 0; d < R; ++d) blocks.n[d] = outer.n[d];
+  blocks.n[R] = round_up_div(m, kTransposeRows);
+  blocks.n[R + 1] = round_up_div(n, kTransposeColumns);
+  const detail::Share own = detail::share_of(call, blocks.points());
+  i64 index[R + 2];
+  detail::first_index<R + 2>(own.begin, blocks, index);
+  using T = element_of<decltype(detail::call_at<0, R>(index, [&](auto... i) { return read(i..., i64{}, i64{}); }))>;
+  constexpr int W = detail::kTileLanes<T>;
+  for (i64 left = own.end - own.begin; left > 0; --left) {
+    const i64 row = index[R] * kTransposeRows, col = index[R + 1] * kTransposeColumns;
+    const detail::Area area{row, m - row < kTransposeRows ? m - row : kTransposeRows, col,
+                            n - col < kTransposeColumns ? n - col : kTransposeColumns};
+    detail::transpose_area<W, detail::kIsMultiple<M, W> && detail::kIsMultiple<N, W>, R>(index, area, read, write);
+    detail::next_index<R + 2>(blocks, index);
   }
 }
 
