@@ -62,10 +62,13 @@ Expr collapse_folds(Expr root) {
       std::vector<Expr> v{inner_var}, z{integer(0)};
       return fold(e.fold_kind(), outer_var, simplify_index(substitute(inner.arg(1), v, z)));
     }
-    Collapsed c(outer_var, inner_var);
-    std::vector<Expr> vars{outer_var, inner_var}, values{c.quotient, c.rest};
-    Expr body = simplify_index(substitute(inner.arg(1), vars, values));
-    return divides(body, c.f) ? e : fold(e.fold_kind(), c.f, body);
+    for (const auto& [outer_of, inner_of] : {std::pair(outer_var, inner_var), std::pair(inner_var, outer_var)}) {
+      Collapsed c(outer_of, inner_of);
+      std::vector<Expr> vars{outer_of, inner_of}, values{c.quotient, c.rest};
+      Expr body = simplify_index(substitute(inner.arg(1), vars, values));
+      if (!divides(body, c.f)) return fold(e.fold_kind(), c.f, body);
+    }
+    return e;
   });
 }
 

@@ -118,18 +118,19 @@ struct Windows {
   }
 #else
   RT_FN void run() const {
-    const i64 units = points_of<R>(outer) * rows.parts;
-    const i64 end = units * (call.chunk + 1) / call.chunks;
-    i64 index[R == 0 ? 1 : R];
+    constexpr int W = kWindowLanes<T>;
+    const Pieces own = pieces_of(call, points_of<R>(outer) * rows.parts, n, W);
+    i64 index[R == 0 ? 1 : R], u = own.row, piece = own.piece;
     RT_ROLLED
-    for (i64 u = units * call.chunk / call.chunks; u < end; ++u) {
+    for (i64 left = own.count; left > 0; --left) {
       index_of<R>(u / rows.parts, outer, index);
-      const i64 part = u % rows.parts;
+      const i64 part = u % rows.parts, first = piece * own.step, end = first + own.step < n ? first + own.step : i64{n};
       each_rows<MR, 1>(m, rows, part, [&](auto height, i64 row, i64 known) __attribute__((always_inline)) {
-        constexpr int H = decltype(height)::value, W = kWindowLanes<T>;
-        i64 col = 0;
+        constexpr int H = decltype(height)::value;
+        i64 col = first;
         RT_ROLLED
-        for (; col + W <= n; col += W) tile<H>(indices<H>{}, index, row, known, Lanes<W>{col});
+        for (; col + W <= end; col += W) tile<H>(indices<H>{}, index, row, known, Lanes<W>{col});
+        if (col >= end) return;
         if constexpr (kIsConstant<N>) {
           tail<H, W / 2>(index, row, known, col);
         } else {  // a rest may have every width: a row at a time
@@ -137,6 +138,9 @@ struct Windows {
           for (i64 each = known; each < H; ++each) tail<1, W / 2>(index, row + each, 0, col);
         }
       });
+      if (++piece < own.pieces) continue;
+      piece = 0;
+      ++u;
     }
   }
 #endif
@@ -145,7 +149,8 @@ struct Windows {
 }  // namespace detail
 
 // m, n and last are numbers or constants (`c<16>`). `step(acc, i.., row, col, tap.., last tap)` gives the new acc, a T
-// or as many as col has lanes. Written: the last tap, a constant, is written out. Chunks share the tiles.
+// or as many as col has lanes. Written: the last tap, a constant, is written out. Chunks share the tiles;
+// where these are fewer they share pieces of their columns.
 template <int MR, FoldKind K, bool Written, class T = f32, int R, int S, class M, class N, class L, class Step,
           class Epilogue>
 RT_FN void window(const Call& call, Extents<R> outer, Extents<S> taps, M m, N n, L last, Step step, Epilogue epilogue) {
