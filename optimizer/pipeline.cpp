@@ -24,6 +24,7 @@ constexpr Pass kPasses[] = {
     {"narrow_products", narrow_products, Exactness::Narrow, Waypoint::Replayed, true},
     {"widen_products", widen_products, Exactness::Algebraic, Waypoint::Replayed, true},
     {"join_groups", join_groups, Exactness::Exact, Waypoint::Replayed, true},
+    {"separate_pools", separate_pools, Exactness::Exact, Waypoint::Replayed, true},
     {"split_reductions", split_reductions, Exactness::Algebraic, Waypoint::Replayed, true},
 };
 const std::span<const Pass> kForAll(std::begin(kPasses), std::ranges::find(kPasses, true, &Pass::asks_target));

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <map>
 #include <set>
@@ -75,8 +76,10 @@ class Issue {
 
   void add(Expr v, int64_t lanes, Expr fold = {}) {
     const auto n = static_cast<int64_t>(extent_of(v));
-    variables_[v.var_number()] = {static_cast<double>(n / lanes + n % lanes), lanes, v, fold};
+    variables_[v.var_number()] = {static_cast<double>(n / lanes + parts_of(n % lanes)), lanes, v, fold};
   }
+  /// Of what is left behind the last whole vector: halves and quarters of one, of 4 lanes or more, and elements.
+  static int64_t parts_of(int64_t rest) { return std::popcount(static_cast<uint64_t>(rest / 4)) + rest % 4; }
   bool in_lanes(Expr fold) const { return runs_in_lanes(k_, fold, choice_["lanes"], choice_["fold_lanes"]); }
   /// Of an expression, which stands in the outermost scope that has its variables: that of no axis, of all but the last
   /// one, of all, and in these the bodies of folds.

@@ -2,9 +2,12 @@
 // near to the exact results:
 // - softmax: exponentials below the normal range are zeros. An Intel processor takes thirty times as long for each
 //   operation on such a number, a denormal, and a mask of -100 makes many. Beside the largest element's exponential,
-//   which is 1, they change no sum, and their shares of it are below 2^-126.
+//   which is 1, they change no sum, and their shares of it are below 2^-126. A share is a product with the sum's
+//   reciprocal, of which a row has one.
 // - SiLU, x sigmoid(c x): so are sigmoids, and the product is one quotient. Where c x is below -87, it is within
 //   2^-119 / c of zero.
+// - Mish, x tanh(softplus(x)): with e = exp(x) and n = e (e + 2) the tangent is n / (n + 2). It is 1 from 20 on, and
+//   again 0 where e is below the normal range.
 // - GELU, x / 2 (1 + erf(x / sqrt 2)) or x / 2 (1 + tanh(..)): the sum with 1 is one function.
 #include "optimizer/clusters/clusters.h"
 
@@ -42,9 +45,12 @@ Expr flushed_softmax(Expr share) {
   const FoldNest sum = unfold(bottom);
   const Expr largest = largest_of(sum);
   if (!largest || !is_term(top, sum.body, sum.variables)) return share;
-  return rewrite(share, [&](Expr e) {
-    return is_exp_of_difference(e) && e.arg(0).arg(1) == largest ? apply(Op::ExpFlush, {e.arg(0)}) : e;
-  });
+  const auto flushed = [&](Expr root) {
+    return rewrite(root, [&](Expr e) {
+      return is_exp_of_difference(e) && e.arg(0).arg(1) == largest ? apply(Op::ExpFlush, {e.arg(0)}) : e;
+    });
+  };
+  return flushed(top) * (constant(bottom.type(), 1) / flushed(bottom));
 }
 
 /// x sigmoid(c x).
@@ -58,6 +64,15 @@ Expr silu_as_quotient(Expr product) {
     if (in == x || is_scaled) return apply(Op::SigmoidProduct, {x, in});
   }
   return product;
+}
+
+/// tanh(softplus(x)).
+Expr tanh_of_softplus(Expr tangent) {
+  if (tangent.arg(0).op() != Op::Softplus) return tangent;
+  const Expr x = tangent.arg(0).arg(0);
+  const auto number = [&](double value) { return constant(x.type(), value); };
+  const Expr e = apply(Op::ExpFlush, {min(x, number(20))}), n = e * (e + number(2));
+  return n / (n + number(2));
 }
 
 /// 1 + erf(x) and 1 + tanh(x). A division by the constant sqrt 2 becomes a product: what it is nearer by is lost in the
@@ -84,6 +99,7 @@ Expr simplify_activations(Expr root) {
     switch (e.op()) {
       case Op::Div: return flushed_softmax(e);
       case Op::Mul: return silu_as_quotient(e);
+      case Op::Tanh: return tanh_of_softplus(e);
       case Op::Add: return function_plus_one(e);
       default: return e;
     }

@@ -93,13 +93,30 @@ RT_FN void next_index(const Extents<R>& e, i64* index) {
     index[d] = 0;
   }
 }
-template <int Wanted, bool Whole, class Element>
+// What a row has behind its last whole vector, `Rest` elements: halves and quarters of one, but no fewer than 4 at once.
+template <int W, int Rest, class Element>
+RT_FN i64 run_parts(i64 at, i64 end, const Element& element) {
+  if constexpr (W >= 4) {
+    if constexpr ((Rest & W) != 0) {
+      if (at + W <= end) {
+        element(Lanes<W>{at});
+        at += W;
+      }
+    }
+    return run_parts<W / 2, Rest>(at, end, element);
+  } else {
+    return at;
+  }
+}
+// From a multiple of the lanes on; N: of the whole row, a number or a constant.
+template <int Wanted, class N, class Element>
 RT_FN void run_lanes(i64 begin, i64 end, const Element& element) {
   constexpr int W = kAtOnce<Wanted>;
   i64 at = begin;
   if constexpr (W > 1)
     for (; at + W <= end; at += W) element(Lanes<W>{at});
-  if constexpr (W == 1 || !Whole)
+  if constexpr (kIsConstant<N>) at = run_parts<W / 2, int(N::value % W)>(at, end, element);
+  if constexpr (W == 1 || !kIsMultiple<N, W < 4 ? W : 4>)
     for (; at < end; ++at) element(at);
 }
 
@@ -215,7 +232,7 @@ RT_FN void nest(const Call& call, Inner inner, Extents<R> outer, Row row) {
   for (i64 left = own.count; left > 0; --left) {
     const i64 first = piece * own.step, last = first + own.step < inner ? first + own.step : i64{inner};
     const auto element = detail::call_at<0, R>(index, row);
-    detail::run_lanes<W, detail::kIsMultiple<Inner, W>>(first, last, element);
+    detail::run_lanes<W, Inner>(first, last, element);
     if (++piece < own.pieces) continue;
     piece = 0;
     detail::next_index<R>(outer, index);
@@ -243,7 +260,7 @@ RT_FN void nest_of_rows(const Call& call, Inner inner, Rows rows, Extents<R> out
       const auto element = row_at(Lanes<kRows>{first});
       for (i64 at = 0; at < inner; ++at) element(at);
     } else if constexpr (!detail::kIsMultiple<Rows, kRows>) {
-      for (i64 at = first; at < rows; ++at) detail::run_lanes<W, detail::kIsMultiple<Inner, W>>(0, inner, row_at(at));
+      for (i64 at = first; at < rows; ++at) detail::run_lanes<W, Inner>(0, inner, row_at(at));
     }
     detail::next_index<R + 1>(blocks, index);
   }
