@@ -74,28 +74,27 @@ RT_FN auto operator-(A a) {
 }
 
 namespace detail {
-// ---- index arithmetic by a scalar divisor: one scalar division for W consecutive indices ----
+// ---- index arithmetic by a scalar divisor: one scalar division for W indices ----
 template <int W>
 struct Divided {
   vec<i64, W> quotient, remainder;
 };
-template <int W>
-RT_COLD Divided<W> divide_slowly(i64 base, i64 by) {
+enum Rounding { TowardsZero, Down };
+template <Rounding R, int W>
+RT_COLD Divided<W> divide_slowly(i64 base, i64 stride, i64 by) {
   Divided<W> r{};
   for (int i = 0; i < W; ++i) {
-    r.quotient[i] = div(wrap_add(base, i), by);
-    r.remainder[i] = remainder(wrap_add(base, i), by);
+    const i64 index = wrap_add(base, wrap_mul(stride, i));
+    r.quotient[i] = R == Down ? floor_div(index, by) : div(index, by);
+    r.remainder[i] = R == Down ? mod(index, by) : remainder(index, by);
   }
   return r;
 }
-template <int W>
-RT_FN bool divides_simply(i64 base, i64 by) {
-  return base >= 0 && base <= Limits<i64>::highest - W && by > 0;
-}
-template <int W>
-RT_FN Divided<W> divide(i64 base, i64 by) {  // truncating
-  if (!divides_simply<W>(base, by)) [[unlikely]]
-    return divide_slowly<W>(base, by);
+template <Rounding R, int W>
+RT_FN Divided<W> divide(Lanes<W> index, i64 by) {
+  const i64 base = index.base;
+  if (!(base >= 0 && base <= Limits<i64>::highest - W && by > 0)) [[unlikely]]
+    return divide_slowly<R, W>(base, 1, by);
   const i64 q = i64(u64(base) / u64(by)), r = i64(u64(base) % u64(by));
   const vec<i64, W> at = r + iota<vec<i64, W>>();
   if (by >= W) {  // at most one step inside the vector
@@ -106,20 +105,23 @@ RT_FN Divided<W> divide(i64 base, i64 by) {  // truncating
   const vec<u32, W> steps = small * u32(65536 / by + 1) >> 16;
   return {q + convert<i64>(steps), convert<i64>(vec<u32, W>(small - steps * u32(by)))};
 }
-template <int W>
-RT_COLD Divided<W> divide_down_slowly(i64 base, i64 by) {
-  Divided<W> r{};
-  for (int i = 0; i < W; ++i) {
-    r.quotient[i] = floor_div(wrap_add(base, i), by);
-    r.remainder[i] = mod(wrap_add(base, i), by);
-  }
-  return r;
-}
-template <int W>
-RT_FN Divided<W> divide_down(i64 base, i64 by) {
-  if (!divides_simply<W>(base, by)) [[unlikely]]
-    return divide_down_slowly<W>(base, by);
-  return divide<W>(base, by);
+// The quotients inside the vector are those of numbers below 2^24, which f32 holds: by a reciprocal of 1 it is exact, by
+// smaller ones off by less than 1, which the remainder shows.
+template <Rounding R, int W>
+RT_FN Divided<W> divide(Strided<W> index, i64 by) {
+  constexpr i64 kMostStride = (1 << 23) / W, kMostDivisor = 1 << 23;
+  const i64 base = index.base;
+  const bool is_small = index.stride >= 0 && index.stride < kMostStride && by > 0 && by < kMostDivisor;
+  if (!(is_small && base >= 0 && base <= Limits<i64>::highest - W * kMostStride)) [[unlikely]]
+    return divide_slowly<R, W>(base, index.stride, by);
+  const i64 q = i64(u64(base) / u64(by)), r = i64(u64(base) % u64(by));
+  const vec<i32, W> at = i32(r) + i32(index.stride) * iota<vec<i32, W>>();
+  vec<i32, W> steps = convert<i32>(vec<f32, W>(convert<f32>(at) * (1.0f / f32(by))));
+  vec<i32, W> rest = at - steps * i32(by);
+  const auto over = rest >= splat<vec<i32, W>>(i32(by)), under = rest < vec<i32, W>{};
+  steps = steps - over + under;
+  rest = rest - (over & i32(by)) + (under & i32(by));
+  return {q + convert<i64>(steps), convert<i64>(rest)};
 }
 
 // Which of base, base + 1, ... are < bound, or <= bound where `including` is 1: the first so many lanes.

@@ -119,7 +119,11 @@ RT_FN auto load(const T* p, I index) {
     return detail::decode<T>(detail::peek(p, i64(index)));
   } else if constexpr (kIsLanes<I>) {
     return detail::load_next<T, W>(p + index.base);
+  } else if constexpr (kIsStrided<I>) {
+    return detail::load_each<T, W>(p, index);
   } else {
+    const auto first = lane(index, 0);
+    if (all(eq(index, first + iota<I>()))) return detail::load_next<T, W>(p + first);
     return detail::load_each<T, W>(p, index);
   }
 }

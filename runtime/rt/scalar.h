@@ -33,17 +33,17 @@ RT_BINARY(bit_xor)
     }                                                   \
   }
 #define RT_AFFINE kIsIndex<A> || kIsIndex<B>
-#define RT_LANES_BY_SCALAR kIsLanes<A>&& kLanes<B> == 0
+#define RT_INDEX_BY_SCALAR kIsIndex<A>&& kLanes<B> == 0
 RT_BINARY_INDEX(add, a + b, RT_AFFINE)
 RT_BINARY_INDEX(sub, a - b, RT_AFFINE)
 RT_BINARY_INDEX(mul, a* b, RT_AFFINE)
-RT_BINARY_INDEX(div, detail::divide<kLanes<A>>(a.base, b).quotient, RT_LANES_BY_SCALAR)    // towards zero
-RT_BINARY_INDEX(fmod, detail::divide<kLanes<A>>(a.base, b).remainder, RT_LANES_BY_SCALAR)  // sign of a
-RT_BINARY_INDEX(floor_div, detail::divide_down<kLanes<A>>(a.base, b).quotient, RT_LANES_BY_SCALAR)
-RT_BINARY_INDEX(mod, detail::divide_down<kLanes<A>>(a.base, b).remainder, RT_LANES_BY_SCALAR)  // sign of b
+RT_BINARY_INDEX(div, (detail::divide<detail::TowardsZero>(a, b).quotient), RT_INDEX_BY_SCALAR)
+RT_BINARY_INDEX(fmod, (detail::divide<detail::TowardsZero>(a, b).remainder), RT_INDEX_BY_SCALAR)  // sign of a
+RT_BINARY_INDEX(floor_div, (detail::divide<detail::Down>(a, b).quotient), RT_INDEX_BY_SCALAR)
+RT_BINARY_INDEX(mod, (detail::divide<detail::Down>(a, b).remainder), RT_INDEX_BY_SCALAR)  // sign of b
 #undef RT_BINARY_INDEX
 #undef RT_AFFINE
-#undef RT_LANES_BY_SCALAR
+#undef RT_INDEX_BY_SCALAR
 
 // ---- comparisons: `bool` or mask<W>; any comparison with NaN is false, `ne` true ----
 template <class A, class B>

@@ -68,7 +68,33 @@ TEST(Index, DivisionByScalars) {
       }
     }
   }
+  for (int64_t base : {int64_t(0), int64_t(1), int64_t(55), int64_t(1000003), int64_t(-5), kHigh - 15, kHigh, kLow}) {
+    for (int64_t stride : {int64_t(0), int64_t(1), int64_t(2), int64_t(16), int64_t(-3), (int64_t(1) << 23) / W - 1,
+                           (int64_t(1) << 23) / W, kHigh}) {
+      for (int64_t by : {int64_t(1), int64_t(2), int64_t(3), int64_t(7), int64_t(56), int64_t(4099), (int64_t(1) << 23) - 1,
+                         int64_t(1) << 23, int64_t(0), int64_t(-7)}) {
+        const rt::Strided<W> s{base, stride};
+        const auto q = rt::div(s, by), r = rt::fmod(s, by), f = rt::floor_div(s, by), m = rt::mod(s, by);
+        for (int i = 0; i < W; ++i) {
+          const auto a = static_cast<int64_t>(static_cast<uint64_t>(base) + static_cast<uint64_t>(stride) * i);
+          const int64_t down = by == 0 ? 0 : floored(a, by);
+          ASSERT_EQ(q[i], by == 0 ? 0 : static_cast<int64_t>(__int128(a) / by)) << a << " / " << by;
+          ASSERT_EQ(r[i], by == 0 ? 0 : static_cast<int64_t>(__int128(a) % by)) << a << " % " << by;
+          ASSERT_EQ(f[i], down) << a << " floor_div " << by;
+          ASSERT_EQ(m[i], by == 0 ? 0 : static_cast<int64_t>(__int128(a) - __int128(down) * by)) << a << " mod " << by;
+        }
+      }
+    }
+  }
   for (int64_t base = 0; base < 2000; ++base) {  // every phase of a small divisor
+    for (int64_t by = 1; by < 40; ++by) {
+      const rt::Strided<W> s{base, base % 13};
+      const auto q = rt::div(s, by), r = rt::mod(s, by);
+      for (int i = 0; i < W; ++i)
+        ASSERT_TRUE(q[i] == (base + base % 13 * i) / by && r[i] == (base + base % 13 * i) % by) << base << " by " << by;
+    }
+  }
+  for (int64_t base = 0; base < 2000; ++base) {
     for (int64_t by = 1; by < 40; ++by) {
       const auto q = rt::Lanes<W>{base} / by, r = rt::Lanes<W>{base} % by;
       for (int i = 0; i < W; ++i)
