@@ -124,6 +124,8 @@ class Issue {
     if (e.op() != Op::Read) return;
     if (const Variable* g = lanes_of(e.guard()))
       computed_ += steps(e) / g->steps * extent_of(g->itself) / static_cast<double>(g->lanes) * kGuarded;
+    else if (!e.guard().is_const())
+      one_by_one_ += steps(e) * kBranch;
   }
   void fold(Expr e) {
     const Variable *along = &variables_.at(e.arg(0).var_number()), *v = in_lanes(e) ? along : lanes_of(e);
@@ -138,6 +140,7 @@ class Issue {
   static constexpr int64_t kLine = 64;   // bytes of a cache
   static constexpr double kFar = 1;      // cycles more of an element, where those of the lanes leave the first cache
   static constexpr double kGuarded = 8;  // cycles of a condition that not all lanes share
+  static constexpr double kBranch = 2;   // cycles of a condition of one element, or that all lanes share
   static constexpr double kJoining = 3;  // cycles in which a vector's lanes meet, beside the operations
 
   const Kernel& k_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "optimizer/choose/folds.h"
 #include "runtime/call.h"
@@ -142,15 +143,64 @@ bool has_folds_in_lanes(const Kernel& k, int64_t lanes) {
   return std::ranges::any_of(folds_in(values), [&](Expr e) { return runs_in_lanes(k, e, lanes, kFoldLanes); });
 }
 
+/// Whether a core does more for an element than move it: it folds, or computes where to read and by which weights.
+bool computes(const Kernel& k) {
+  constexpr int kMany = 16;  // operations
+  std::vector<Expr> values;
+  for (const Store& s : k.stores) values.push_back(s.value);
+  int operations = 0;
+  visit(values, [&](Expr e) { operations += !e.args().empty() && e.type() != DType::i64; });
+  return has_folds(k) || operations >= kMany;
+}
+
 constexpr int kRowLanes = 16;
 /// Whether there are rows enough that each of them may be a lane.
 bool has_rows_in_lanes(const Kernel& k) {
-  return has_folds(k) && k.axes.size() > 1 && Dim(k.axes[k.axes.size() - 2].extent()).estimate() >= kRowLanes;
+  return computes(k) && k.axes.size() > 1 && Dim(k.axes[k.axes.size() - 2].extent()).estimate() >= kRowLanes;
 }
 
-/// Of one core: what folds take; without them, elements that are moved one by one or as many as there are lanes.
+/// The ways to run a nest on a processor.
+std::vector<Choice> ways_of_lanes(const Kernel& k) {
+  std::vector<Choice> all;
+  const auto add = [&](int64_t lanes, int64_t fold_lanes) {
+    const Choice c{{"lanes", lanes}, {"fold_lanes", fold_lanes}, {"team", 1}};
+    if (std::ranges::find(all, c) == all.end()) all.push_back(c);
+  };
+  const int thumb = lanes_along_last(k), most = k.axes.empty() ? 1 : lanes_of(k.axes.back());
+  for (int lanes : {thumb, 1, most}) {
+    if (has_folds_in_lanes(k, lanes)) add(lanes, kFoldLanes);
+    add(lanes, 1);
+  }
+  if (has_rows_in_lanes(k)) all.push_back({{"lanes", most}, {"fold_lanes", 1}, {"team", 1}, {"rows", kRowLanes}});
+  return all;
+}
+
+/// What an axis needs that comes before the last one is computed once for all of that: of a kernel that computes, the
+/// axis that leaves the least to do comes last.
+void put_cheapest_last(Kernel& k, const Target& target) {
+  constexpr double kClearly = 0.75;
+  const auto cycles = [&](const Kernel& other) {
+    double least = std::numeric_limits<double>::infinity();
+    for (const Choice& way : ways_of_lanes(other)) least = std::min(least, cycles_of_folds(other, way, target));
+    return least;
+  };
+  double least = kClearly * cycles(k);
+  Kernel other = k;
+  for (size_t i = 0; i + 1 < other.axes.size(); ++i) {
+    std::vector<Expr> axes = other.axes;
+    std::rotate(axes.begin() + static_cast<long>(i), axes.begin() + static_cast<long>(i) + 1, axes.end());
+    std::swap(axes, other.axes);
+    if (const double c = cycles(other); c < least) {
+      least = c;
+      k.axes = other.axes;
+    }
+    std::swap(axes, other.axes);
+  }
+}
+
+/// Of one core: what it computes; else elements that are moved one by one or as many as there are lanes.
 double cycles_of_lanes(const Kernel& k, const Choice& c, const Target& target) {
-  if (has_folds(k)) return cycles_of_folds(k, c, target);
+  if (computes(k)) return cycles_of_folds(k, c, target);
   if (k.axes.empty()) return 0;
   const double points = static_cast<double>(points_of(k.axes));
   return points * moves_along(k, k.axes.back(), c["lanes"]) / target.machine.loads;
@@ -189,30 +239,24 @@ class Nest final : public Family {
     collapse_axes(k, 0);
     return l;
   }
-  bool adopt(Kernel& k, const Target&) const override {
+  bool adopt(Kernel& k, const Target& target) const override {
     k.family = this;
-    rotate_lanes(k);
+    if (target.is_gpu() || !computes(k))
+      rotate_lanes(k);
+    else
+      put_cheapest_last(k, target);
     return true;
   }
   std::vector<Choice> candidates(const Kernel& k, const Target& target) const override {
+    if (!target.is_gpu()) return ways_of_lanes(k);
     std::vector<Choice> all;
-    const auto add = [&](int64_t lanes, int64_t fold_lanes, int64_t team) {
-      const Choice c{{"lanes", lanes}, {"fold_lanes", fold_lanes}, {"team", team}};
+    const auto add_team = [&](int team) {
+      const Choice c{{"lanes", team == 1 ? lanes_of_thread(k, target) : 1}, {"fold_lanes", 1}, {"team", team}};
       if (std::ranges::find(all, c) == all.end()) all.push_back(c);
     };
-    const auto add_team = [&](int team) { add(team == 1 ? lanes_of_thread(k, target) : 1, 1, team); };
-    if (target.is_gpu()) {
-      add_team(team_of(k, target));
-      if (has_folds(k))
-        for (int team : {1, kWarp, target.block_threads}) add_team(team);
-      return all;
-    }
-    const int thumb = lanes_along_last(k), most = k.axes.empty() ? 1 : lanes_of(k.axes.back());
-    for (int lanes : {thumb, 1, most}) {
-      if (has_folds_in_lanes(k, lanes)) add(lanes, kFoldLanes, 1);
-      add(lanes, 1, 1);
-    }
-    if (has_rows_in_lanes(k)) all.push_back({{"lanes", most}, {"fold_lanes", 1}, {"team", 1}, {"rows", kRowLanes}});
+    add_team(team_of(k, target));
+    if (has_folds(k))
+      for (int team : {1, kWarp, target.block_threads}) add_team(team);
     return all;
   }
   double price(const Kernel& k, const KernelCost& cost, const Choice& choice, const Target& target) const override {
@@ -220,7 +264,7 @@ class Nest final : public Family {
     const Choice thumb = candidates(k, target).front();
     if (!target.is_gpu()) {
       const double cycles = cycles_of_lanes(k, choice, target);
-      const double share = has_folds(k) ? std::min(1.0, cycles / cycles_of_lanes(k, thumb, target)) : 1;
+      const double share = computes(k) ? std::min(1.0, cycles / cycles_of_lanes(k, thumb, target)) : 1;
       return std::max(seconds * share, cycles / (target.machine.clock * 1e9));
     }
     return scaled(seconds, cycles_of_teams(k, choice, target) / cycles_of_teams(k, thumb, target), target);

@@ -1,5 +1,5 @@
 // cumulate: running sums or products along an axis, y[i] = x[0] + .. + x[i], from either end, the element itself
-// included or not; of floats in f64. On a processor one pass over each row. On a GPU each element folds those that it
+// included or not; of floats in f64. On a processor one pass over rows, of which those that are neighbours run in lanes. On a GPU each element folds those that it
 // counts.
 #pragma once
 #include "runtime/kernels/nest.h"
@@ -19,7 +19,7 @@ struct Running<T, true> {
 
 template <class A, class V>
 RT_FN A cumulated(A all, V x, i64 product) {
-  return product ? mul(all, cast<A>(x)) : add(all, cast<A>(x));
+  return product ? mul(all, cast<element_of<A>>(x)) : add(all, cast<element_of<A>>(x));
 }
 
 }  // namespace detail
@@ -39,15 +39,24 @@ RT_FN void cumulate(const Call& call, T* y, const T* x, i64 outer, i64 length, i
     store(y, u, cast<V>(all));
   }
 #else
-  for (i64 row = detail::first_unit(call); row < outer * inner; row += detail::next_unit(call)) {
-    const i64 from = row / inner * length * inner + row % inner;
-    A all = A(product);
-    for (i64 step = 0; step < length; ++step) {
-      const i64 at = from + (reverse ? length - 1 - step : step) * inner;
-      const A before = all;
-      all = detail::cumulated(all, load(x, at), product);
-      store(y, at, cast<V>(exclusive ? before : all));
-    }
+  constexpr int W = kAtOnce<16>;
+  const i64 blocks = round_up_div(inner, W);
+  const detail::Share own = detail::share_of(call, outer * blocks);
+  for (i64 unit = own.begin; unit < own.end; ++unit) {
+    const i64 column = unit % blocks * W, from = unit / blocks * length * inner;
+    const auto along = [&](auto columns) RT_INLINE {
+      auto all = splat<like<A, decltype(load(x, columns))>>(A(product));
+      for (i64 step = 0; step < length; ++step) {
+        const auto at = columns + (from + (reverse ? length - 1 - step : step) * inner);
+        const auto before = all;
+        all = detail::cumulated(all, load(x, at), product);
+        store(y, at, cast<V>(exclusive ? before : all));
+      }
+    };
+    if (column + W <= inner)
+      along(Lanes<W>{column});
+    else
+      for (i64 rest = column; rest < inner; ++rest) along(rest);
   }
 #endif
 }
