@@ -1,9 +1,9 @@
 // Reductions. `fold<Kind>(extent, body)` runs r = 0, 1, .. in order, body(r) being a scalar or a vector whose lanes are
 // reduced separately. `fold_lanes<Kind, W>` vectorises along r itself: four accumulators of W lanes, a fixed order of
-// merging, the rest by halves of W and one by one. Both results depend on the extent (and on W) only, never on the machine. Sums are taken
-// in blocks, and f32 lanes join in f64, so that a sum's error hardly grows with its length. Min, Max carry NaN; ArgMin,
-// ArgMax give the first extreme (..Last the last), where NaN is the most extreme of all. An empty fold gives the
-// identity, Arg.. 0.
+// merging, the rest by halves of W and one by one. Both results depend on the extent (and on W) only, never on the
+// machine. Sums are taken in blocks, and f32 lanes join in f64, so that a sum's error hardly grows with its length. Min,
+// Max carry NaN; ArgMin, ArgMax give the first extreme (..Last the last), where NaN is the most extreme of all. An empty
+// fold gives the identity, Arg.. 0.
 #pragma once
 #include "scalar.h"
 
@@ -130,18 +130,21 @@ RT_FN auto across(A* all) {  // the first M vectors, of successive lanes, into o
   }
 }
 
-// What an extent leaves behind its last whole vector: halves and quarters of one, but no fewer than 4 lanes at once.
+// What an extent leaves behind its last whole vector: halves and quarters of one, but no fewer than 4 lanes at once, and
+// elements. Where the extent is a constant, those that do not occur are left out.
 template <FoldKind K, int W, class Total, class Body>
-RT_FN void fold_parts(Total& total, i64& r, i64 extent, Body& body) {
+RT_FN void fold_rest(Total& total, i64 extent, Body& body) {
+  const i64 first = extent - extent % (2 * W);
   if constexpr (W >= 4) {
-    if (extent - r >= W) {
+    if (extent % (2 * W) >= W) {
       Accumulator<K, bare<decltype(wide<K>(general(body(Lanes<W>{0}))))>> part;
-      part.take(wide<K>(general(body(Lanes<W>{r}))), Lanes<W>{r});
+      part.take(wide<K>(general(body(Lanes<W>{first}))), Lanes<W>{first});
       if constexpr (K == Sum) hide_products(part.value);
       total.merge(across(part));
-      r += W;
     }
-    fold_parts<K, W / 2>(total, r, extent, body);
+    fold_rest<K, W / 2>(total, extent, body);
+  } else {
+    for (i64 r = first; r < extent; ++r) total.take(wide<K>(general(body(r))), r);
   }
 }
 
@@ -188,8 +191,7 @@ RT_FN auto fold_lanes(i64 extent, Body&& body) {
     if constexpr (K == Sum)
       for (auto& sum : total) detail::hide_products(sum.value);
     auto rest = detail::across<N>(total);
-    detail::fold_parts<K, W / 2>(rest, r, extent, body);
-    for (; r < extent; ++r) rest.take(detail::wide<K>(general(body(r))), r);
+    detail::fold_rest<K, W / 2>(rest, extent, body);
     if constexpr (K == Sum) {
       return cast<element_of<V>>(rest.result());
     } else {

@@ -99,6 +99,17 @@ RT_FN value_of<value_in<T>, W> load_each(const T* p, I index) {
   for (int i = 0; i < W; ++i) m[i] = peek(p, lane(index, i));
   return decode<T>(m);
 }
+// Lanes outside `where` keep `m`. At the ends of what is read in order, so it stays a loop.
+template <class T, int W, class I>
+RT_FN vec<memory_in<T>, W> load_some(const T* p, I index, mask<W> where) {
+  vec<memory_in<T>, W> m{};
+  RT_ROLLED
+  for (int i = 0; i < W; ++i) {
+    if (where.lanes[i]) m[i] = peek(p, lane(index, i));
+  }
+  return m;
+}
+
 }  // namespace detail
 
 template <class T, class I>
@@ -133,8 +144,12 @@ RT_FN auto load_or(const T* p, I index, C where, O outside) {
   } else {
     if (all(m)) return load(p, index);
     if (!any(m)) return widen<R>(outside);
-    const auto inside = select(m, widen<vec<i64, W>>(index), vec<i64, W>{});  // where a lane reads, there is a first element
-    return select(m, detail::decode<T>(detail::load_each<T, W>(p, inside)), widen<R>(outside));
+    if constexpr (kIsIndex<I>) {
+      return select(m, detail::decode<T>(detail::load_some<T, W>(p, index, m)), widen<R>(outside));
+    } else {  // of data; where a lane reads something, there is a first element for those that read nothing
+      const auto inside = select(m, index, I{});
+      return select(m, detail::decode<T>(detail::load_each<T, W>(p, inside)), widen<R>(outside));
+    }
   }
 }
 
