@@ -92,7 +92,7 @@ class Assigner {
 
  private:
   void assign(ValueId v, const OutputExpr& out) {
-    if (auto product = match_contract(g_, out))
+    if (auto product = match_contract(g_, out); product && !is_thin(v, out, *product))
       orders_[v] = order_for_copies(v, product->n_axis);
     else if (auto rows = row_order(out))
       orders_[v] = *rows;
@@ -100,6 +100,17 @@ class Assigner {
       return;  // what only leaves the graph is made as it leaves
     else if (auto order = order_of_largest(out))
       orders_[v] = *order;
+  }
+  /// Whether a convolution makes so few channels, of so few, that a row of the map fills vectors better than they do.
+  bool is_thin(ValueId v, const OutputExpr& out, const ContractMatch& product) const {
+    constexpr int64_t kFewChannels = 4, kFewTerms = 64, kWideRow = 32;
+    const Shape& shape = g_.type(v).shape;
+    const int last = static_cast<int>(shape.size()) - 1;
+    int64_t terms = 1;
+    for (Expr f : product.folds) terms *= Dim(f.extent()).estimate();
+    return shape.size() > 2 && product.n_axis != last && !product.is_integer() &&
+           shape[product.n_axis].estimate() <= kFewChannels && terms <= kFewTerms &&
+           shape[last].estimate() >= kWideRow && reads_axis(product.a, out.index[last]);
   }
   bool only_leaves(ValueId v) const {
     return std::ranges::count(readers_[v.index], nullptr) == std::ranges::ssize(readers_[v.index]);
