@@ -96,8 +96,10 @@ class Assigner {
       orders_[v] = order_for_copies(v, product->n_axis);
     else if (auto rows = row_order(out))
       orders_[v] = *rows;
-    else if (only_leaves(v) || leaves_larger(v))
-      return;  // what only leaves the graph is made as it leaves
+    else if (only_leaves(v))
+      return;  // it is made as it leaves the graph
+    else if (leaves_larger(v))
+      orders_[v] = order_of_reader(v);
     else if (auto order = order_of_largest(out))
       orders_[v] = *order;
   }
@@ -116,7 +118,7 @@ class Assigner {
     return std::ranges::count(readers_[v.index], nullptr) == std::ranges::ssize(readers_[v.index]);
   }
   /// Whether all that is made of `v` has more elements and only leaves the graph (an interpolation's rows): fewer are
-  /// brought into that order here.
+  /// brought into the order of these here.
   bool leaves_larger(ValueId v) const {
     const auto is_larger = [&](const FusedCluster* reader) {
       return reader && std::ranges::all_of(reader->cluster.outputs, [&](ValueId made) {
@@ -125,6 +127,21 @@ class Assigner {
              });
     };
     return std::ranges::all_of(readers_[v.index], is_larger);
+  }
+  /// The order in which the first reader of `v` walks it while it walks its own output in order.
+  Order order_of_reader(ValueId v) const {
+    Order order = identity(g_.type(v).rank());
+    for (const OutputExpr& out : readers_[v.index].front()->outputs)
+      visit(std::vector{out.value}, [&](Expr e) {
+        if (e.op() != Op::Load || e.operand() != v.index) return;
+        const auto moved_by = [&](int axis) {  // the innermost axis of the output that it moves with
+          size_t a = out.index.size();
+          while (a > 0 && !reads(e.index()[static_cast<size_t>(axis)], out.index[a - 1])) --a;
+          return a;
+        };
+        std::ranges::stable_sort(order, {}, moved_by);
+      });
+    return order;
   }
   /// What a family computes whole it gives in rows, in whatever order its readers like them.
   void assign_rows(const Node& claimed) {
