@@ -148,7 +148,7 @@ RT_FN auto load_or(const T* p, I index, C where, O outside) {
       return select(m, detail::decode<T>(detail::load_some<T, W>(p, index, m)), widen<R>(outside));
     } else {  // of data; where a lane reads something, there is a first element for those that read nothing
       const auto inside = select(m, index, I{});
-      return select(m, detail::decode<T>(detail::load_each<T, W>(p, inside)), widen<R>(outside));
+      return select(m, detail::load_each<T, W>(p, inside), widen<R>(outside));
     }
   }
 }
