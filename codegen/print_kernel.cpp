@@ -109,7 +109,9 @@ std::optional<ScaledInteger> scaled_integer(const Kernel& k, Expr e) {
 
 class Printer final : public KernelPrinter {
  public:
-  Printer(Writer& out, const Kernel& k) : out_(out), k_(k) {}
+  Printer(Writer& out, const Kernel& k) : out_(out), k_(k) {
+    if (k.choice.get(kKept, 0)) kept_ = kept_terms(k, k.choice["lanes"], k.choice["fold_lanes"]);
+  }
 
   /// The sizes that the body asks for: p0, p1 ..
   const std::vector<Expr>& parameters() const { return parameters_; }
@@ -144,7 +146,8 @@ class Printer final : public KernelPrinter {
       if (const Expr sum = by_strides(e); sum != e) return name(sum);
     size_t at = home(e);
     if (auto it = scopes_[at].names.find(e); it != scopes_[at].names.end()) return it->second;
-    std::string value = e.op() == Op::Fold ? print_fold(e, at) : call(e);
+    const bool is_kept = kept_ && e == kept_->element;
+    std::string value = e.op() == Op::Fold ? print_fold(e, at) : is_kept ? read_again() : call(e);
     std::string t = fmt::format("t{}", ++temporaries_);
     scopes_[at].text.line(fmt::format("const auto {} = {};", t, value));
     scopes_[at].names.emplace(e, t);
@@ -281,14 +284,28 @@ class Printer final : public KernelPrinter {
     std::string r = fmt::format("r{}", ++folds_);
     bind(v, r);
     std::string result = name(e.arg(1));
+    if (kept_ && e == kept_->fold) keep(v, result);
     std::string body = pop_scope();
     std::string pad(static_cast<size_t>(indent) * 2, ' ');
     return fmt::format("rt::{}({}, [&](auto {}) __attribute__((always_inline)) {{\n{}{}  return {};\n{}}})",
                        fold_function(k_, e), extent, r, body, pad, result, pad);
   }
 
+  /// The terms that a fold keeps where the output's elements will be.
+  void keep(Expr variable, std::string_view term) {
+    const std::vector<Expr> from{k_.axes.back()}, to{variable};
+    const Store& s = k_.stores[0];
+    const std::string offset = name(simplify_index(substitute(s.offset, from, to)));
+    statement(fmt::format("rt::store(x{}, {}, {});", s.operand, offset, term));
+  }
+  std::string read_again() {
+    const Store& s = k_.stores[0];
+    return fmt::format("rt::load(x{}, {})", s.operand, name(s.offset));
+  }
+
   Writer& out_;
   const Kernel& k_;
+  std::optional<KeptTerms> kept_;
   std::vector<Scope> scopes_;
   std::unordered_map<Expr, std::set<uint64_t>, ExprHash> free_;
   std::map<uint64_t, std::string> var_names_;

@@ -51,6 +51,11 @@ class Issue {
   Issue(const Kernel& k, const Choice& choice, const Target& target) : k_(k), choice_(choice), target_(target) {
     for (const Store& s : k.stores) values_.push_back(s.value);
     const int64_t rows = choice.get("rows", 1), lanes = choice["lanes"];
+    if (choice.get(kKept, 0)) {  // an element is read instead, as it was written
+      const Expr element = kept_terms(k, lanes, choice["fold_lanes"])->element;
+      values_ = {rewrite(values_[0], [&](Expr e) { return e == element ? constant(e.type(), 0) : e; })};
+      moved_ += static_cast<double>(points_of(k.axes)) / static_cast<double>(lanes) * (1 + 1 / target.machine.loads);
+    }
     for (Expr axis : k.axes) add(axis, axis == k.axes.back() && rows == 1 ? lanes : 1);
     if (rows > 1) add(k.axes[k.axes.size() - 2], rows);
     for (Expr fold : folds_in(values_)) add(fold.arg(0), in_lanes(fold) ? choice["fold_lanes"] : 1, fold);
@@ -166,6 +171,25 @@ bool runs_in_lanes(const Kernel& k, Expr fold, int64_t lanes, int64_t fold_lanes
     if (x.op() == Op::Read && affine(x.offset()).stride_of(v).is_static(1)) unit = true;
   });
   return unit && !nested;
+}
+
+std::optional<KeptTerms> kept_terms(const Kernel& k, int64_t lanes, int64_t fold_lanes) {
+  if (k.axes.empty() || k.stores.size() != 1 || k.accumulated) return std::nullopt;
+  const Store& s = k.stores[0];
+  const Expr last = k.axes.back();
+  const DType stored = k.operands[s.operand];
+  if (!s.guard.is_const(1) || lanes == 1 || !affine(s.offset).stride_of(last).is_static(1)) return std::nullopt;
+  for (Expr fold : folds_in({s.value})) {
+    const Expr term = fold.arg(1), v = fold.arg(0);
+    if (term.op() < Op::Exp || term.type() != stored || v.extent() != last.extent() || depends_on(fold, last) ||
+        !runs_in_lanes(k, fold, lanes, fold_lanes))
+      continue;
+    const std::vector<Expr> from{v}, to{last};
+    const Expr element = substitute(term, from, to);
+    const Expr left = rewrite(s.value, [&](Expr e) { return e == element ? constant(stored, 0) : e; });
+    if (left != s.value && !depends_on(left, last)) return KeptTerms{fold, element};
+  }
+  return std::nullopt;
 }
 
 std::string fold_function(const Kernel& k, Expr fold) {

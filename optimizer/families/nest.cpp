@@ -171,6 +171,8 @@ std::vector<Choice> ways_of_lanes(const Kernel& k) {
     if (has_folds_in_lanes(k, lanes)) add(lanes, kFoldLanes);
     add(lanes, 1);
   }
+  if (kept_terms(k, most, kFoldLanes))
+    all.push_back({{"lanes", most}, {"fold_lanes", kFoldLanes}, {"team", 1}, {std::string(kKept), 1}});
   if (has_rows_in_lanes(k)) all.push_back({{"lanes", most}, {"fold_lanes", 1}, {"team", 1}, {"rows", kRowLanes}});
   return all;
 }
@@ -286,10 +288,12 @@ class Nest final : public Family {
 
   std::string details(const Kernel& k) const override {
     if (k.choice.get("rows", 1) > 1) return fmt::format(" rows {}", k.choice["rows"]);
+    if (k.choice.get(kKept, 0)) return " terms kept";
     return k.choice["team"] > 1 ? fmt::format(" team {}", k.choice["team"]) : "";
   }
   std::string_view legend() const override {
-    return "nest<W>: W points of the last axis at once; nest_of_rows<P, W>: P of the one before it";
+    return "nest<W>: W points of the last axis at once; nest<W, 1, true>: a row is one thread's; nest_of_rows<P, W>: P of "
+           "the axis before the last";
   }
 
   void print(KernelPrinter& printer, const Kernel& k) const override {
@@ -308,7 +312,10 @@ class Nest final : public Family {
         of_rows ? fmt::format("rt::nest_of_rows<{}, {}>(call, {}, {}", k.choice["rows"], lanes, extent,
                               constant_of(printer, outer.back().extent()))
                 : fmt::format("rt::nest<{}>(call, {}",
-                              k.choice["team"] > 1 ? fmt::format("{}, {}", lanes, k.choice["team"]) : lanes, extent);
+                              k.choice.get(kKept, 0)  ? fmt::format("{}, 1, true", lanes)
+                              : k.choice["team"] > 1 ? fmt::format("{}, {}", lanes, k.choice["team"])
+                                                      : lanes,
+                              extent);
     printer.open(fmt::format("{}, {}, [&]({}) {{", call, extents, parameters));
     std::string element;
     const std::string row = printer.scope(0, bindings_of(outer), [&] {

@@ -215,8 +215,8 @@ RT_FN void run_rows(const Call& call, i64 inner, const Extents<R>& outer, Row& r
 }  // namespace detail
 
 // Chunks share the rows; where there are fewer rows than chunks they share pieces of the last axis too. The split
-// depends on the number of chunks alone, which the plan fixes.
-template <int W, int Team = 1, int R, class Inner, class Row>
+// depends on the number of chunks alone, which the plan fixes. WholeRows: no row is shared.
+template <int W, int Team = 1, bool WholeRows = false, int R, class Inner, class Row>
 RT_FN void nest(const Call& call, Inner inner, Extents<R> outer, Row row) {
 #if defined(RT_KERNEL)
   if constexpr (Team == 1) {
@@ -225,7 +225,7 @@ RT_FN void nest(const Call& call, Inner inner, Extents<R> outer, Row row) {
     detail::run_rows<Team, R>(call, inner, outer, row);
   }
 #else
-  const detail::Pieces own = detail::pieces_of(call, outer.points(), inner, W);
+  const detail::Pieces own = detail::pieces_of(call, outer.points(), inner, WholeRows ? i64{inner} : W);
   i64 index[R == 0 ? 1 : R];
   detail::first_index<R>(own.row, outer, index);
   i64 piece = own.piece;
