@@ -13,9 +13,9 @@ inline constexpr int kFoldLanes = 16;
 bool runs_in_lanes(const Kernel& k, Expr fold, int64_t lanes, int64_t fold_lanes);
 std::string fold_function(const Kernel& k, Expr fold);
 
-/// The terms of a row's fold that its elements are made of again (softmax's exponentials): the fold may keep them in the
-/// row of the output, if nothing else of the element moves with it.
-inline constexpr std::string_view kKept = "kept";
+/// The terms of a row's fold that its elements are made of again (softmax's exponentials): the fold may keep them in
+/// the row of the output, if nothing else of the element moves with it.
+inline constexpr std::string_view kKept = "keeps_terms";
 struct KeptTerms {
   Expr fold, element;  // a term as the element has it
 };

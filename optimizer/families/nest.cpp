@@ -292,7 +292,8 @@ class Nest final : public Family {
     return k.choice["team"] > 1 ? fmt::format(" team {}", k.choice["team"]) : "";
   }
   std::string_view legend() const override {
-    return "nest<W>: W points of the last axis at once; nest<W, 1, true>: a row is one thread's; nest_of_rows<P, W>: P of "
+    return "nest<W>: W points of the last axis at once; nest<W, 1, true>: a row is one thread's; nest_of_rows<P, W>: P "
+           "of "
            "the axis before the last";
   }
 
@@ -308,14 +309,14 @@ class Nest final : public Family {
       parameters += fmt::format("auto i{}", loops.size());
     else if (!parameters.empty())
       parameters.resize(parameters.size() - 2);
-    const std::string call =
-        of_rows ? fmt::format("rt::nest_of_rows<{}, {}>(call, {}, {}", k.choice["rows"], lanes, extent,
-                              constant_of(printer, outer.back().extent()))
-                : fmt::format("rt::nest<{}>(call, {}",
-                              k.choice.get(kKept, 0)  ? fmt::format("{}, 1, true", lanes)
-                              : k.choice["team"] > 1 ? fmt::format("{}, {}", lanes, k.choice["team"])
-                                                      : lanes,
-                              extent);
+    const std::string call = of_rows
+                                 ? fmt::format("rt::nest_of_rows<{}, {}>(call, {}, {}", k.choice["rows"], lanes, extent,
+                                               constant_of(printer, outer.back().extent()))
+                                 : fmt::format("rt::nest<{}>(call, {}",
+                                               k.choice.get(kKept, 0) ? fmt::format("{}, 1, true", lanes)
+                                               : k.choice["team"] > 1 ? fmt::format("{}, {}", lanes, k.choice["team"])
+                                                                      : lanes,
+                                               extent);
     printer.open(fmt::format("{}, {}, [&]({}) {{", call, extents, parameters));
     std::string element;
     const std::string row = printer.scope(0, bindings_of(outer), [&] {

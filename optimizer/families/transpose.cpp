@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "optimizer/choose/family.h"
 #include "runtime/kernels/contract_shape.h"
@@ -48,10 +49,23 @@ class Transpose final : public Family {
     s.value = rewrite(s.value, [&](Expr e) { return e == read ? make(Op::Acc, read.type(), {}) : e; });
     return true;
   }
-  std::vector<Choice> candidates(const Kernel&, const Target&) const override { return {Choice()}; }
+  std::string_view legend() const override { return "transpose<W>: tiles of W rows and columns on a processor"; }
+  std::vector<Choice> candidates(const Kernel& k, const Target& target) const override {
+    if (target.is_gpu()) return {Choice()};
+    const DType type = k.accumulated.type();
+    const int64_t bytes = std::max<int64_t>(byte_size(type), is_float(type) ? sizeof(float) : 1);
+    return {Choice{{"lanes", std::clamp<int64_t>(target.vector_bytes / bytes, 4, 16)}}};
+  }
 
+  /// A processor's tile permutes each vector as often as it has halves, one a cycle.
+  double price(const Kernel& k, const KernelCost& cost, const Choice& choice, const Target& target) const override {
+    const double seconds = Family::price(k, cost, choice, target);
+    if (target.is_gpu()) return seconds;
+    const double lanes = static_cast<double>(choice["lanes"]), points = static_cast<double>(points_of(k.axes));
+    return std::max(seconds, points / lanes * std::log2(lanes) / (target.machine.clock * 1e9));
+  }
   int64_t chunks(const Kernel& k, const Target& target) const override {
-    if (!target.is_gpu()) return chunks_by_work(k, 0, target);
+    if (!target.is_gpu()) return chunks_by_work(k, 2 * static_cast<double>(points_of(k.axes)), target);
     const std::span<const Expr> axes(k.axes);
     const auto tiles = [](Expr axis) { return rt::round_up_div(Dim(axis.extent()).estimate(), rt::kTransposeTile); };
     return points_of(axes.first(axes.size() - 2)) * tiles(axes[axes.size() - 2]) * tiles(axes.back());
@@ -60,8 +74,8 @@ class Transpose final : public Family {
   void print(KernelPrinter& printer, const Kernel& k) const override {
     const std::span<const Expr> axes(k.axes), outer = axes.first(axes.size() - 2);
     const std::string parameters = parameters_of(outer) + "auto row, auto col";
-    printer.line(fmt::format("rt::transpose(call, {}, {}, {},", extents_of(printer, outer),
-                             constant_of(printer, axes[axes.size() - 2].extent()),
+    printer.line(fmt::format("rt::transpose<{}>(call, {}, {}, {},", k.choice.get("lanes", 1),
+                             extents_of(printer, outer), constant_of(printer, axes[axes.size() - 2].extent()),
                              constant_of(printer, axes.back().extent())));
     print_tile_lambda(printer, k, parameters, {}, "},",
                       [&] { printer.statement(fmt::format("return {};", printer.name(k.accumulated))); });

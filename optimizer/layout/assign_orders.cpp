@@ -128,18 +128,23 @@ class Assigner {
     };
     return std::ranges::all_of(readers_[v.index], is_larger);
   }
-  /// The order in which the first reader of `v` walks it while it walks its own output in order.
+  /// The order in which the first reader of `v` walks it while it walks its own output in order, if it walks along all
+  /// axes of `v`.
   Order order_of_reader(ValueId v) const {
+    const Shape& shape = g_.type(v).shape;
     Order order = identity(g_.type(v).rank());
     for (const OutputExpr& out : readers_[v.index].front()->outputs)
       visit(std::vector{out.value}, [&](Expr e) {
         if (e.op() != Op::Load || e.operand() != v.index) return;
-        const auto moved_by = [&](int axis) {  // the innermost axis of the output that it moves with
+        const auto moved_by = [&](int axis) {  // the innermost axis of the output that it moves with, and 1; 0: none
           size_t a = out.index.size();
           while (a > 0 && !reads(e.index()[static_cast<size_t>(axis)], out.index[a - 1])) --a;
           return a;
         };
-        std::ranges::stable_sort(order, {}, moved_by);
+        const auto is_walked = [&](int axis) {
+          return shape[static_cast<size_t>(axis)].is_static(1) || moved_by(axis) > 0;
+        };
+        if (std::ranges::all_of(order, is_walked)) std::ranges::stable_sort(order, {}, moved_by);
       });
     return order;
   }

@@ -15,11 +15,16 @@ namespace {
 /// The reduction f over some axes for which f over all of them is `op` of it; null: there is none.
 const Operator* inner_of(const Operator& op) {
   static const std::map<std::string_view, std::string_view> inner = {
-      {"GlobalAveragePool", "ReduceMean"}, {"GlobalMaxPool", "ReduceMax"},
-      {"ReduceMean", "ReduceMean"},        {"ReduceMax", "ReduceMax"},
-      {"ReduceMin", "ReduceMin"},          {"ReduceSum", "ReduceSum"},
-      {"ReduceProd", "ReduceProd"},        {"ReduceL1", "ReduceL1"},
-      {"ReduceL2", "ReduceL2"},            {"ReduceLogSumExp", "ReduceLogSumExp"},
+      {"GlobalAveragePool", "ReduceMean"},
+      {"GlobalMaxPool", "ReduceMax"},
+      {"ReduceMean", "ReduceMean"},
+      {"ReduceMax", "ReduceMax"},
+      {"ReduceMin", "ReduceMin"},
+      {"ReduceSum", "ReduceSum"},
+      {"ReduceProd", "ReduceProd"},
+      {"ReduceL1", "ReduceL1"},
+      {"ReduceL2", "ReduceL2"},
+      {"ReduceLogSumExp", "ReduceLogSumExp"},
   };
   const auto it = inner.find(op.name);
   return it == inner.end() ? nullptr : &get_operator(it->second);

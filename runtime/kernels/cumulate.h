@@ -1,6 +1,6 @@
 // cumulate: running sums or products along an axis, y[i] = x[0] + .. + x[i], from either end, the element itself
-// included or not; of floats in f64. On a processor one pass over rows, of which those that are neighbours run in lanes. On a GPU each element folds those that it
-// counts.
+// included or not; of floats in f64. On a processor one pass over rows, of which those that are neighbours run in
+// lanes. On a GPU each element folds those that it counts.
 #pragma once
 #include "runtime/kernels/nest.h"
 #include "runtime/rt/elementwise.h"

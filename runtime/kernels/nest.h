@@ -93,7 +93,8 @@ RT_FN void next_index(const Extents<R>& e, i64* index) {
     index[d] = 0;
   }
 }
-// What a row has behind its last whole vector, `Rest` elements: halves and quarters of one, but no fewer than 4 at once.
+// What a row has behind its last whole vector, `Rest` elements: halves and quarters of one, but no fewer than 4 at
+// once.
 template <int W, int Rest, class Element>
 RT_FN i64 run_parts(i64 at, i64 end, const Element& element) {
   if constexpr (W >= 4) {
@@ -116,7 +117,7 @@ RT_FN void run_lanes(i64 begin, i64 end, const Element& element) {
   if constexpr (W > 1)
     for (; at + W <= end; at += W) element(Lanes<W>{at});
   if constexpr (kIsConstant<N>) at = run_parts<W / 2, int(N::value % W)>(at, end, element);
-  if constexpr (W == 1 || !kIsMultiple<N, W < 4 ? W : 4>)
+  if constexpr (W == 1 || !kIsMultiple < N, W < 4 ? W : 4 >)
     for (; at < end; ++at) element(at);
 }
 

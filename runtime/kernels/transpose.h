@@ -23,7 +23,7 @@ RT_FN void each_of_tile(F f) {
 }  // namespace detail
 
 // m and n are numbers or constants (`c<64>`). Blocks share the tiles.
-template <int R, class M, class N, class Read, class Write>
+template <int W, int R, class M, class N, class Read, class Write>
 RT_FN void transpose(const Call& call, Extents<R> outer, M m, N n, Read read, Write write) {
   constexpr i64 kTile = kTransposeTile;
   const i64 row_tiles = round_up_div(m, kTile), column_tiles = round_up_div(n, kTile);
@@ -52,10 +52,6 @@ RT_FN void transpose(const Call& call, Extents<R> outer, M m, N n, Read read, Wr
 #else
 namespace rt {
 namespace detail {
-
-// Rows and columns of a tile: what a register holds of elements, but no more than 16.
-template <class T>
-inline constexpr int kTileLanes = kVectorBytes >= 16 * int(sizeof(T)) ? 16 : kVectorBytes >= 8 * int(sizeof(T)) ? 8 : 4;
 
 // Of vectors of which every block of 2 S x 2 S elements is one of four blocks, `a` in the upper half and `b` in the
 // lower one: the upper half after the upper right block and the lower left one have changed places, or the lower half.
@@ -88,7 +84,7 @@ RT_FN vec<i8, W> line_of(mask<W> values) {
   return values.lanes;
 }
 template <class T, int W>
-using Line = decltype(line_of(ref<value_of<T, W>>()));
+using Line = decltype(line_of(ref<value_of<T, W> >()));
 
 struct Area {
   i64 row, rows, col, cols;
@@ -129,8 +125,9 @@ RT_FN void transpose_area(const i64* index, const Area& area, Read& read, Write&
 }  // namespace detail
 
 // m and n are numbers or constants (`c<64>`). Chunks share blocks of rows and columns, in which the lines that a tile
-// reads, and those that it writes, are still in the first cache when its neighbours need them.
-template <int R, class M, class N, class Read, class Write>
+// reads, and those that it writes, are still in the first cache when its neighbours need them. W: rows and columns of a
+// tile, 4, 8 or 16.
+template <int W, int R, class M, class N, class Read, class Write>
 RT_FN void transpose(const Call& call, Extents<R> outer, M m, N n, Read read, Write write) {
   Extents<R + 2> blocks{};
   for (int d = 0; d < R; ++d) blocks.n[d] = outer.n[d];
@@ -139,8 +136,6 @@ RT_FN void transpose(const Call& call, Extents<R> outer, M m, N n, Read read, Wr
   const detail::Share own = detail::share_of(call, blocks.points());
   i64 index[R + 2];
   detail::first_index<R + 2>(own.begin, blocks, index);
-  using T = element_of<decltype(detail::call_at<0, R>(index, [&](auto... i) { return read(i..., i64{}, i64{}); }))>;
-  constexpr int W = detail::kTileLanes<T>;
   for (i64 left = own.end - own.begin; left > 0; --left) {
     const i64 row = index[R] * kTransposeRows, col = index[R + 1] * kTransposeColumns;
     const detail::Area area{row, m - row < kTransposeRows ? m - row : kTransposeRows, col,

@@ -1,9 +1,9 @@
 // Reductions. `fold<Kind>(extent, body)` runs r = 0, 1, .. in order, body(r) being a scalar or a vector whose lanes are
 // reduced separately. `fold_lanes<Kind, W>` vectorises along r itself: four accumulators of W lanes, a fixed order of
 // merging, the rest by halves of W and one by one. Both results depend on the extent (and on W) only, never on the
-// machine. Sums are taken in blocks, and f32 lanes join in f64, so that a sum's error hardly grows with its length. Min,
-// Max carry NaN; ArgMin, ArgMax give the first extreme (..Last the last), where NaN is the most extreme of all. An empty
-// fold gives the identity, Arg.. 0.
+// machine. Sums are taken in blocks, and f32 lanes join in f64, so that a sum's error hardly grows with its length.
+// Min, Max carry NaN; ArgMin, ArgMax give the first extreme (..Last the last), where NaN is the most extreme of all. An
+// empty fold gives the identity, Arg.. 0.
 #pragma once
 #include "scalar.h"
 
@@ -130,8 +130,8 @@ RT_FN auto across(A* all) {  // the first M vectors, of successive lanes, into o
   }
 }
 
-// What an extent leaves behind its last whole vector: halves and quarters of one, but no fewer than 4 lanes at once, and
-// elements. Where the extent is a constant, those that do not occur are left out.
+// What an extent leaves behind its last whole vector: halves and quarters of one, but no fewer than 4 lanes at once,
+// and elements. Where the extent is a constant, those that do not occur are left out.
 template <FoldKind K, int W, class Total, class Body>
 RT_FN void fold_rest(Total& total, i64 extent, Body& body) {
   const i64 first = extent - extent % (2 * W);

@@ -105,8 +105,8 @@ RT_FN Divided<W> divide(Lanes<W> index, i64 by) {
   const vec<u32, W> steps = small * u32(65536 / by + 1) >> 16;
   return {q + convert<i64>(steps), convert<i64>(vec<u32, W>(small - steps * u32(by)))};
 }
-// The quotients inside the vector are those of numbers below 2^24, which f32 holds: by a reciprocal of 1 it is exact, by
-// smaller ones off by less than 1, which the remainder shows.
+// The quotients inside the vector are those of numbers below 2^24, which f32 holds: by a reciprocal of 1 it is exact,
+// by smaller ones off by less than 1, which the remainder shows.
 template <Rounding R, int W>
 RT_FN Divided<W> divide(Strided<W> index, i64 by) {
   constexpr i64 kMostStride = (1 << 23) / W, kMostDivisor = 1 << 23;

@@ -31,7 +31,7 @@ __attribute__((noinline)) std::string check(i64 batch, M m, N n) {
   for (int chunks : {1, 3}) {
     std::vector<Sum> got(batch * rows * pitch, Sum{5});
     in_chunks(chunks, nullptr, [&](const rt::Call& call) {
-      rt::transpose(
+      rt::transpose<sizeof(T) == 8 ? 8 : 16>(
           call, rt::extents(batch), m, n,
           [&](i64 i0, auto row, auto col)
               __attribute__((always_inline)) { return rt::load(x, rt::add((i0 * cols + col) * rows, row)); },

@@ -71,8 +71,8 @@ TEST(Index, DivisionByScalars) {
   for (int64_t base : {int64_t(0), int64_t(1), int64_t(55), int64_t(1000003), int64_t(-5), kHigh - 15, kHigh, kLow}) {
     for (int64_t stride : {int64_t(0), int64_t(1), int64_t(2), int64_t(16), int64_t(-3), (int64_t(1) << 23) / W - 1,
                            (int64_t(1) << 23) / W, kHigh}) {
-      for (int64_t by : {int64_t(1), int64_t(2), int64_t(3), int64_t(7), int64_t(56), int64_t(4099), (int64_t(1) << 23) - 1,
-                         int64_t(1) << 23, int64_t(0), int64_t(-7)}) {
+      for (int64_t by : {int64_t(1), int64_t(2), int64_t(3), int64_t(7), int64_t(56), int64_t(4099),
+                         (int64_t(1) << 23) - 1, int64_t(1) << 23, int64_t(0), int64_t(-7)}) {
         const rt::Strided<W> s{base, stride};
         const auto q = rt::div(s, by), r = rt::fmod(s, by), f = rt::floor_div(s, by), m = rt::mod(s, by);
         for (int i = 0; i < W; ++i) {
