@@ -153,10 +153,19 @@ bool computes(const Kernel& k) {
   return has_folds(k) || operations >= kMany;
 }
 
+/// Whether all points along an axis fold as many terms, so that they may be lanes.
+bool may_be_lanes(const Kernel& k, Expr axis) {
+  std::vector<Expr> values;
+  for (const Store& s : k.stores) values.push_back(s.value);
+  return std::ranges::none_of(folds_in(values), [&](Expr e) { return depends_on(e.arg(0).extent(), axis); });
+}
+
 constexpr int kRowLanes = 16;
 /// Whether there are rows enough that each of them may be a lane.
 bool has_rows_in_lanes(const Kernel& k) {
-  return computes(k) && k.axes.size() > 1 && Dim(k.axes[k.axes.size() - 2].extent()).estimate() >= kRowLanes;
+  if (!computes(k) || k.axes.size() < 2) return false;
+  const Expr rows = k.axes[k.axes.size() - 2];
+  return Dim(rows.extent()).estimate() >= kRowLanes && may_be_lanes(k, rows);
 }
 
 /// The ways to run a nest on a processor.
@@ -166,7 +175,8 @@ std::vector<Choice> ways_of_lanes(const Kernel& k) {
     const Choice c{{"lanes", lanes}, {"fold_lanes", fold_lanes}, {"team", 1}};
     if (std::ranges::find(all, c) == all.end()) all.push_back(c);
   };
-  const int thumb = lanes_along_last(k), most = k.axes.empty() ? 1 : lanes_of(k.axes.back());
+  const bool has_lanes = !k.axes.empty() && may_be_lanes(k, k.axes.back());
+  const int thumb = has_lanes ? lanes_along_last(k) : 1, most = has_lanes ? lanes_of(k.axes.back()) : 1;
   for (int lanes : {thumb, 1, most}) {
     if (has_folds_in_lanes(k, lanes)) add(lanes, kFoldLanes);
     add(lanes, 1);
@@ -292,9 +302,8 @@ class Nest final : public Family {
     return k.choice["team"] > 1 ? fmt::format(" team {}", k.choice["team"]) : "";
   }
   std::string_view legend() const override {
-    return "nest<W>: W points of the last axis at once; nest<W, 1, true>: a row is one thread's; nest_of_rows<P, W>: P "
-           "of "
-           "the axis before the last";
+    return "nest<W>: W points of the last axis at once; nest<W, 1, true>: a row is one thread's; "
+           "nest_of_rows<P, W>: P of the axis before the last";
   }
 
   void print(KernelPrinter& printer, const Kernel& k) const override {
@@ -309,14 +318,14 @@ class Nest final : public Family {
       parameters += fmt::format("auto i{}", loops.size());
     else if (!parameters.empty())
       parameters.resize(parameters.size() - 2);
-    const std::string call = of_rows
-                                 ? fmt::format("rt::nest_of_rows<{}, {}>(call, {}, {}", k.choice["rows"], lanes, extent,
-                                               constant_of(printer, outer.back().extent()))
-                                 : fmt::format("rt::nest<{}>(call, {}",
-                                               k.choice.get(kKept, 0) ? fmt::format("{}, 1, true", lanes)
-                                               : k.choice["team"] > 1 ? fmt::format("{}, {}", lanes, k.choice["team"])
-                                                                      : lanes,
-                                               extent);
+    std::string call = fmt::format("rt::nest<{}{}>(call, {}", lanes,
+                                   k.choice.get(kKept, 0) ? ", 1, true"
+                                   : k.choice["team"] > 1 ? fmt::format(", {}", k.choice["team"])
+                                                          : "",
+                                   extent);
+    if (of_rows)
+      call = fmt::format("rt::nest_of_rows<{}, {}>(call, {}, {}", k.choice["rows"], lanes, extent,
+                         constant_of(printer, outer.back().extent()));
     printer.open(fmt::format("{}, {}, [&]({}) {{", call, extents, parameters));
     std::string element;
     const std::string row = printer.scope(0, bindings_of(outer), [&] {

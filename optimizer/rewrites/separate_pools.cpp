@@ -1,6 +1,5 @@
-// separate_pools: a MaxPool of many taps is one along each axis after the other: of 5 x 5 taps 10 are compared instead
-// of
-// 25. Their maximum is the same.
+// separate_pools: a MaxPool of many taps is one along each axis after the other: of 5 x 5 taps 10 are compared, not 25.
+// Their maximum is the same.
 #include <algorithm>
 
 #include "frontend/ir/operator.h"
