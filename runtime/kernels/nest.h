@@ -112,12 +112,13 @@ RT_FN i64 run_parts(i64 at, i64 end, const Element& element) {
 // From a multiple of the lanes on; N: of the whole row, a number or a constant.
 template <int Wanted, class N, class Element>
 RT_FN void run_lanes(i64 begin, i64 end, const Element& element) {
-  constexpr int W = kAtOnce<Wanted>;
+  constexpr int W = kAtOnce<Wanted>, kLeast = kIsConstant<N> && W > 4 ? 4 : W;  // at once, before elements are left
   i64 at = begin;
   if constexpr (W > 1)
     for (; at + W <= end; at += W) element(Lanes<W>{at});
   if constexpr (kIsConstant<N>) at = run_parts<W / 2, int(N::value % W)>(at, end, element);
-  if constexpr (W == 1 || !kIsMultiple < N, W < 4 ? W : 4 >)
+  constexpr bool kLeavesElements = W == 1 || !kIsMultiple<N, kLeast>;
+  if constexpr (kLeavesElements)
     for (; at < end; ++at) element(at);
 }
 
