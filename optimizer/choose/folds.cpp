@@ -52,8 +52,7 @@ class Issue {
     for (const Store& s : k.stores) values_.push_back(s.value);
     const int64_t rows = choice.get("rows", 1), lanes = choice["lanes"];
     if (choice.get(kKept, 0)) {  // an element is read instead, as it was written
-      const Expr element = kept_terms(k, lanes, choice["fold_lanes"])->element;
-      values_ = {rewrite(values_[0], [&](Expr e) { return e == element ? constant(e.type(), 0) : e; })};
+      values_ = {kept_terms(k, lanes, choice["fold_lanes"])->left};
       moved_ += static_cast<double>(points_of(k.axes)) / static_cast<double>(lanes) * (1 + 1 / target.machine.loads);
     }
     for (Expr axis : k.axes) add(axis, axis == k.axes.back() && rows == 1 ? lanes : 1);
@@ -187,7 +186,7 @@ std::optional<KeptTerms> kept_terms(const Kernel& k, int64_t lanes, int64_t fold
     const std::vector<Expr> from{v}, to{last};
     const Expr element = substitute(term, from, to);
     const Expr left = rewrite(s.value, [&](Expr e) { return e == element ? constant(stored, 0) : e; });
-    if (left != s.value && !depends_on(left, last)) return KeptTerms{fold, element};
+    if (left != s.value && !depends_on(left, last)) return KeptTerms{fold, element, left};
   }
   return std::nullopt;
 }

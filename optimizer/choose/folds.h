@@ -18,6 +18,7 @@ std::string fold_function(const Kernel& k, Expr fold);
 inline constexpr std::string_view kKept = "keeps_terms";
 struct KeptTerms {
   Expr fold, element;  // a term as the element has it
+  Expr left;           // the output without it, of the row alone
 };
 /// Of a nest of one store whose folds run in lanes; nullopt: there are none.
 std::optional<KeptTerms> kept_terms(const Kernel& k, int64_t lanes, int64_t fold_lanes);

@@ -19,11 +19,16 @@ int lanes_of(Expr axis) {
   return n >= 16 ? 16 : n >= 8 ? 8 : n >= 4 ? 4 : 1;
 }
 
+std::vector<Expr> values_of(const Kernel& k) {
+  std::vector<Expr> values;
+  for (const Store& s : k.stores) values.push_back(s.value);
+  return values;
+}
+
 /// The last axis gathers while the folds read memory in order.
 bool folds_are_read_in_order(const Kernel& k) {
   if (k.axes.empty()) return false;
-  std::vector<Expr> values;
-  for (const Store& s : k.stores) values.push_back(s.value);
+  const std::vector<Expr> values = values_of(k);
   Reads along = reads_along(values, k.axes.back());
   Reads folded;
   visit(values, [&](Expr e) {
@@ -45,12 +50,8 @@ int lanes_along_last(const Kernel& k) {
 double moves_along(const Kernel& k, Expr v, int64_t at_once) {
   const double lanes = static_cast<double>(at_once);
   double moves = 0;
-  std::vector<Expr> values;
-  for (const Store& s : k.stores) {
-    values.push_back(s.value);
-    moves += affine(s.offset).stride_of(v).is_static(1) ? 1 / lanes : 1;
-  }
-  Reads r = reads_along(values, v);
+  for (const Store& s : k.stores) moves += affine(s.offset).stride_of(v).is_static(1) ? 1 / lanes : 1;
+  Reads r = reads_along(values_of(k), v);
   return moves + r.contiguous / lanes + r.strided;
 }
 
@@ -67,8 +68,7 @@ int64_t terms_of(Expr fold) {
 }
 /// The terms of the longest fold; of those that do not change along the last axis if `of_rows`.
 int64_t longest_fold(const Kernel& k, bool of_rows) {
-  std::vector<Expr> values;
-  for (const Store& s : k.stores) values.push_back(s.value);
+  const std::vector<Expr> values = values_of(k);
   int64_t longest = 0;
   const std::vector<Expr> all = folds_in(values);
   for (Expr e : all) {
@@ -138,16 +138,14 @@ void rotate_lanes(Kernel& k) {
 }
 
 bool has_folds_in_lanes(const Kernel& k, int64_t lanes) {
-  std::vector<Expr> values;
-  for (const Store& s : k.stores) values.push_back(s.value);
+  const std::vector<Expr> values = values_of(k);
   return std::ranges::any_of(folds_in(values), [&](Expr e) { return runs_in_lanes(k, e, lanes, kFoldLanes); });
 }
 
 /// Whether a core does more for an element than move it: it folds, or computes where to read and by which weights.
 bool computes(const Kernel& k) {
   constexpr int kMany = 16;  // operations
-  std::vector<Expr> values;
-  for (const Store& s : k.stores) values.push_back(s.value);
+  const std::vector<Expr> values = values_of(k);
   int operations = 0;
   visit(values, [&](Expr e) { operations += !e.args().empty() && e.type() != DType::i64; });
   return has_folds(k) || operations >= kMany;
@@ -155,8 +153,7 @@ bool computes(const Kernel& k) {
 
 /// Whether all points along an axis fold as many terms, so that they may be lanes.
 bool may_be_lanes(const Kernel& k, Expr axis) {
-  std::vector<Expr> values;
-  for (const Store& s : k.stores) values.push_back(s.value);
+  const std::vector<Expr> values = values_of(k);
   return std::ranges::none_of(folds_in(values), [&](Expr e) { return depends_on(e.arg(0).extent(), axis); });
 }
 
@@ -196,17 +193,16 @@ void put_cheapest_last(Kernel& k, const Target& target) {
     for (const Choice& way : ways_of_lanes(other)) least = std::min(least, cycles_of_folds(other, way, target));
     return least;
   };
-  double least = kClearly * cycles(k);
-  Kernel other = k;
-  for (size_t i = 0; i + 1 < other.axes.size(); ++i) {
-    std::vector<Expr> axes = other.axes;
-    std::rotate(axes.begin() + static_cast<long>(i), axes.begin() + static_cast<long>(i) + 1, axes.end());
-    std::swap(axes, other.axes);
-    if (const double c = cycles(other); c < least) {
-      least = c;
+  const Kernel before = k;
+  double least = kClearly * cycles(before);
+  for (size_t i = 0; i + 1 < before.axes.size(); ++i) {
+    Kernel other = before;
+    std::rotate(other.axes.begin() + static_cast<long>(i), other.axes.begin() + static_cast<long>(i) + 1,
+                other.axes.end());
+    if (const double needed = cycles(other); needed < least) {
+      least = needed;
       k.axes = other.axes;
     }
-    std::swap(axes, other.axes);
   }
 }
 

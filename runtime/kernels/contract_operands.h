@@ -106,21 +106,6 @@ namespace detail {
 inline constexpr int kBlock = kVectorBytes / 4;
 using Block = vec<f32, kBlock>;
 
-// Lanes that have bit D move between two vectors: log2(kBlock) rounds of it transpose a square.
-template <int D, int... L>
-RT_FN void exchange(Indices<int, L...>, Block& a, Block& b) {
-  const Block low = __builtin_shufflevector(a, b, ((L & D) ? kBlock + L - D : L)...);
-  const Block high = __builtin_shufflevector(a, b, ((L & D) ? kBlock + L : L + D)...);
-  a = low;
-  b = high;
-}
-template <int D, int... P>
-RT_FN void transpose(Indices<int, P...> pairs, Block* rows) {
-  if constexpr (D < kBlock) {
-    (..., exchange<D>(indices<kBlock>{}, rows[P / D * 2 * D + P % D], rows[P / D * 2 * D + P % D + D]));
-    transpose<2 * D>(pairs, rows);
-  }
-}
 template <int D, int... P>
 RT_FN void add_across(Indices<int, P...>, Block* rows) {  // rows[0] lane l becomes the sum of row l
   if constexpr (D < kBlock) {
@@ -134,7 +119,7 @@ RT_FN void add_across(Indices<int, P...>, Block* rows) {  // rows[0] lane l beco
 template <int... I>
 RT_FN void pack_square(Indices<int, I...>, f32* to, const f32* from, i64 n_stride, i64 last) {
   Block rows[kBlock] = {load_next<f32, kBlock>(from + (I < last ? I : last) * n_stride)...};
-  transpose<1>(indices<kBlock / 2>{}, rows);
+  transpose_square<1>(indices<kBlock / 2>{}, rows);
   (..., store(to + I * kPanel, Lanes<kBlock>{0}, rows[I]));
 }
 // The products of one row with kBlock columns.

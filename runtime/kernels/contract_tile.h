@@ -278,6 +278,25 @@ using indices = Indices<int, __integer_pack(N)...>;
 #endif
 
 #if !defined(RT_KERNEL)  // a GPU's lanes are threads
+// Lanes that have bit D move between two vectors of as many as there are L: log2 of that rounds transpose a square, of
+// which the vectors are rows. (J. O. Eklundh, "A Fast Computer Method for Matrix Transposing", 1972.)
+template <int D, class V, int... L>
+RT_FN void exchange(Indices<int, L...>, V& a, V& b) {
+  constexpr int W = sizeof...(L);
+  const V low = __builtin_shufflevector(a, b, ((L & D) ? W + L - D : L)...);
+  const V high = __builtin_shufflevector(a, b, ((L & D) ? W + L : L + D)...);
+  a = low;
+  b = high;
+}
+template <int D, class V, int... P>
+RT_FN void transpose_square(Indices<int, P...> pairs, V* rows) {  // of half as many pairs as it has rows
+  constexpr int W = 2 * sizeof...(P);
+  if constexpr (D < W) {
+    (..., exchange<D>(indices<W>{}, rows[P / D * 2 * D + P % D], rows[P / D * 2 * D + P % D + D]));
+    transpose_square<2 * D>(pairs, rows);
+  }
+}
+
 // What a row's last vector has of columns, in halves: 8, 4, 2 and 1 of them, each where it is wanted.
 template <int W, class T, class N, class F>
 RT_FN void emit_tail(const T* sums, i64 col, N n, F f) {

@@ -1,8 +1,7 @@
 // transpose: out(i.., row, col) = write(read(i.., row, col)), where neighbouring rows are neighbours in what is read
 // and neighbouring columns in what is written. A GPU's block has a tile at a time in shared memory, whose rows are one
 // element longer than the tile, so that a warp's column lies in as many banks as its row. (M. Harris, "An Efficient
-// Matrix Transpose in CUDA C/C++", 2013.) A processor has a tile in registers: each step exchanges halves of ever
-// smaller blocks. (J. O. Eklundh, "A Fast Computer Method for Matrix Transposing", 1972.)
+// Matrix Transpose in CUDA C/C++", 2013.) A processor has a tile in registers.
 #pragma once
 #include "runtime/kernels/contract_tile.h"
 #include "runtime/kernels/nest.h"
@@ -53,27 +52,6 @@ RT_FN void transpose(const Call& call, Extents<R> outer, M m, N n, Read read, Wr
 namespace rt {
 namespace detail {
 
-// Of vectors of which every block of 2 S x 2 S elements is one of four blocks, `a` in the upper half and `b` in the
-// lower one: the upper half after the upper right block and the lower left one have changed places, or the lower half.
-template <int S, bool Lower, class V, int... I>
-RT_FN V exchanged(V a, V b, Indices<int, I...>) {
-  constexpr int W = sizeof...(I);
-  return __builtin_shufflevector(a, b, ((I & S) ? (Lower ? W + I : W + I - S) : (Lower ? I + S : I))...);
-}
-template <int S, class V, int W>
-RT_FN void flip(V (&lines)[W]) {
-  if constexpr (S > 0) {
-    RT_UNROLLED
-    for (int i = 0; i < W; ++i) {
-      if (i & S) continue;
-      const V upper = lines[i], lower = lines[i + S];
-      lines[i] = exchanged<S, false>(upper, lower, indices<W>{});
-      lines[i + S] = exchanged<S, true>(upper, lower, indices<W>{});
-    }
-    flip<S / 2>(lines);
-  }
-}
-
 // A vector's lanes as one that can be permuted: those of a condition are bytes.
 template <class V>
 RT_FN V line_of(V values) {
@@ -108,7 +86,7 @@ RT_FN void transpose_area(const i64* index, const Area& area, Read& read, Write&
         Line<T, W> lines[W];
         RT_UNROLLED
         for (int c = 0; c < W; ++c) lines[c] = line_of(read_at(Lanes<W>{row}, col + c));
-        flip<W / 2>(lines);
+        transpose_square<1>(indices<W / 2>{}, lines);
         RT_ROLLED
         for (int r = 0; r < W; ++r) store_element<R>(write, index, value_of<T, W>{lines[r]}, row + r, Lanes<W>{col});
       }

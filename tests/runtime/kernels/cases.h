@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <cstring>
+#include <initializer_list>
 #include <limits>
 #include <string>
 #include <vector>
@@ -49,6 +50,12 @@ inline std::string difference(const Floats& want, const Floats& got, const std::
     if (want[i] != got[i])
       return what + ": element " + std::to_string(i) + " is " + std::to_string(got[i]) + ", not " +
              std::to_string(want[i]);
+  return "";
+}
+
+inline std::string first_of(std::initializer_list<std::string> differences) {
+  for (const std::string& d : differences)
+    if (!d.empty()) return d;
   return "";
 }
 

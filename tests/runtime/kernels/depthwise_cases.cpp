@@ -89,11 +89,6 @@ template <class T, int MR, i64 Columns, int Taps, int RowStep, i64 Rows>
 std::string one(int zero) {
   return Windows<T, MR, Columns, Taps, RowStep>(Rows, zero).check(rt::c<Rows>);
 }
-std::string first_of(std::initializer_list<std::string> differences) {
-  for (const std::string& d : differences)
-    if (!d.empty()) return d;
-  return "";
-}
 
 std::string widths() {  // of columns: registers, halves of them, and what is left
   return first_of({one<rt::u8, 2, 64, 3, 1, 5>(131), one<rt::i8, 4, 96, 3, 1, 7>(-7), one<rt::u8, 3, 16, 3, 1, 3>(0),

@@ -66,12 +66,6 @@ __attribute__((noinline)) std::string one() {
   return "";
 }
 
-std::string first_of(std::initializer_list<std::string> differences) {
-  for (const std::string& d : differences)
-    if (!d.empty()) return d;
-  return "";
-}
-
 std::string widths() {  // of groups, and panels that are not full
   return first_of({one<5, true, 8, 2, 2, 13, 3, 3>(), one<5, true, 4, 4, 4, 13, 3, 3>(),
                    one<5, true, 2, 8, 8, 13, 2, 3>(), one<4, true, 4, 4, 2, 9, 3>(), one<4, true, 2, 4, 8, 9, 3, 3>(),

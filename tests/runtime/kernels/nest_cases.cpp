@@ -42,35 +42,39 @@ __attribute__((noinline)) std::string by_lanes(M rows, N length) {
   });
 }
 
+struct First {  // difference
+  std::string text;
+  void take(const std::string& difference) {
+    if (text.empty()) text = difference;
+  }
+};
+
 template <i64... Length>
 std::string constants(std::integer_sequence<i64, Length...>) {
-  std::string first;
-  const auto keep = [&](const std::string& d) { first = first.empty() ? d : first; };
-  (..., keep(row_by_row<false>(2, rt::c<Length>, "")));
-  (..., keep(row_by_row<true>(2, rt::c<Length>, ", whole")));
-  return first;
+  First first;
+  (..., first.take(row_by_row<false>(2, rt::c<Length>, "")));
+  (..., first.take(row_by_row<true>(2, rt::c<Length>, ", whole")));
+  return first.text;
 }
 
 std::string rows() {
-  std::string first = constants(std::integer_sequence<i64, 1, 3, 4, 7, 12, 15, 16, 20, 28, 31, 32, 44, 49, 56, 100>());
-  const auto keep = [&](const std::string& d) { first = first.empty() ? d : first; };
-  for (i64 length = 0; length < 70; ++length) keep(row_by_row<false>(2, length, ", a number"));
+  First first{constants(std::integer_sequence<i64, 1, 3, 4, 7, 12, 15, 16, 20, 28, 31, 32, 44, 49, 56, 100>())};
+  for (i64 length = 0; length < 70; ++length) first.take(row_by_row<false>(2, length, ", a number"));
   for (i64 times = 0; times < 12; ++times) {
-    keep(row_by_row<false>(2, rt::multiple_of<4>(4 * times), ", a multiple of 4"));
-    keep(row_by_row<false>(2, rt::multiple_of<12>(12 * times), ", a multiple of 12"));
-    keep(row_by_row<false>(2, rt::multiple_of<8>(8 * times), ", a multiple of 8"));
-    keep(row_by_row<false>(2, rt::multiple_of<16>(16 * times), ", a multiple of 16"));
+    first.take(row_by_row<false>(2, rt::multiple_of<4>(4 * times), ", a multiple of 4"));
+    first.take(row_by_row<false>(2, rt::multiple_of<12>(12 * times), ", a multiple of 12"));
+    first.take(row_by_row<false>(2, rt::multiple_of<8>(8 * times), ", a multiple of 8"));
+    first.take(row_by_row<false>(2, rt::multiple_of<16>(16 * times), ", a multiple of 16"));
   }
-  return first;
+  return first.text;
 }
 std::string lanes_of_rows() {
-  std::string first;
-  const auto keep = [&](const std::string& d) { first = first.empty() ? d : first; };
-  keep(by_lanes(rt::c<16>, rt::c<7>));
-  keep(by_lanes(rt::c<35>, rt::c<20>));
-  for (i64 count : {1, 15, 16, 33}) keep(by_lanes(count, rt::multiple_of<12>(36)));
-  for (i64 count : {1, 15, 16, 33}) keep(by_lanes(count, i64{21}));
-  return first;
+  First first;
+  first.take(by_lanes(rt::c<16>, rt::c<7>));
+  first.take(by_lanes(rt::c<35>, rt::c<20>));
+  for (i64 count : {1, 15, 16, 33}) first.take(by_lanes(count, rt::multiple_of<12>(36)));
+  for (i64 count : {1, 15, 16, 33}) first.take(by_lanes(count, i64{21}));
+  return first.text;
 }
 
 }  // namespace

@@ -50,11 +50,6 @@ __attribute__((noinline)) std::string check(i64 batch, M m, N n) {
   }
   return "";
 }
-std::string first_of(std::initializer_list<std::string> differences) {
-  for (const std::string& d : differences)
-    if (!d.empty()) return d;
-  return "";
-}
 
 std::string types() {
   return first_of({check<float>(2, i64{37}, i64{45}), check<double>(2, i64{37}, i64{45}),

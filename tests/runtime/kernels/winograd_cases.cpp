@@ -119,12 +119,6 @@ struct Convolution {  // of kBatch images
   }
 };
 
-std::string first_of(std::initializer_list<std::string> differences) {
-  for (const std::string& d : differences)
-    if (!d.empty()) return d;
-  return "";
-}
-
 std::string edges() {  // tiles that are not full, and blocks
   for (i64 height : {4, 5, 7, 8})
     for (i64 width : {4, 6, 9, 13}) {
