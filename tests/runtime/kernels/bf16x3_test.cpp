@@ -9,7 +9,7 @@ using bf16x3_cases::Cases;
 class bf16x3 : public testing::TestWithParam<const Cases*> {
  protected:
   void SetUp() override {
-    if (!has_tile_registers()) GTEST_SKIP() << "this processor has no tile registers (AMX), or the system denies them";
+    if (!may_use_tile_registers()) GTEST_SKIP() << "this processor has no vectors of 512 bits with VBMI, VNNI and bf16";
   }
 };
 

@@ -9,7 +9,7 @@ using contract_amx_cases::Cases;
 class contract_amx : public testing::TestWithParam<const Cases*> {
  protected:
   void SetUp() override {
-    if (!has_tile_registers()) GTEST_SKIP() << "this processor has no tile registers (AMX), or the system denies them";
+    if (!may_use_tile_registers()) GTEST_SKIP() << "this processor has no vectors of 512 bits with VBMI, VNNI and bf16";
   }
 };
 
