@@ -17,6 +17,8 @@ constexpr long kFutex = 98;
 void relax() { __asm__ volatile("yield"); }
 #endif
 constexpr int kFutexWaitPrivate = 128, kFutexWakePrivate = 129, kBlock = 0, kSetMask = 2;
+// SIGILL, SIGTRAP, SIGBUS, SIGFPE and SIGSEGV: where they are blocked, no handler of the host's hears of a fault.
+constexpr uint64_t kFaults = 1u << 3 | 1u << 4 | 1u << 6 | 1u << 7 | 1u << 10;
 
 // The `turn`th pause of a thread that waits: at first it spins, then it offers its core to others. The system may have
 // put two threads of a run on one core, where each turn that one of them spins is lost to the other.
@@ -119,9 +121,10 @@ size_t Pool::bytes(int32_t threads) { return sizeof(Pool) + static_cast<size_t>(
   Pool* pool = static_cast<Pool*>(memory);
   pool->owner_ = libc::getpid();
   pool->threads_ = 1;
-  uint64_t all[16], old[16];
-  libc::memset(all, 255, sizeof all);
-  libc::pthread_sigmask(kBlock, all, old);  // the host's signals are not for these threads
+  uint64_t blocked[16], old[16];
+  libc::memset(blocked, 255, sizeof blocked);
+  blocked[0] &= ~kFaults;
+  libc::pthread_sigmask(kBlock, blocked, old);  // the host's signals are not for these threads
   for (int32_t i = 1; i < threads; ++i) {
     Worker& worker = pool->workers()[i];
     worker.pool = pool;

@@ -2,7 +2,12 @@
 #include "runtime/threads.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 
+#include <atomic>
+#include <memory>
 #include <vector>
 
 #include "runtime/execute.h"
@@ -144,6 +149,35 @@ TEST(Jobs, AStripEndsWhereItFaults) {
   EXPECT_EQ(fault.row, 1u);
   EXPECT_EQ(ran,
             (std::vector<Ran>{{scratch, 7, 0}, {scratch, 7, 1}, {scratch, 5, 0}, {scratch, 5, 1}, {scratch, 5, 2}}));
+}
+
+std::atomic<int> running;
+std::atomic<pthread_t> caller;
+sigset_t blocked_by_other;
+void note_signals(const rt::RowCall&) {
+  ++running;
+  while (running < 2) sched_yield();  // so that each of two threads has one chunk
+  if (pthread_equal(pthread_self(), caller)) return;
+  pthread_sigmask(SIG_BLOCK, nullptr, &blocked_by_other);
+}
+
+TEST(Pool, ItsThreadsTakeTheirOwnFaultsAndNoOtherSignals) {
+  const rt::Row rows[] = {{.kind = rt::RowKind::Kernel, .chunks = 2}, {.kind = rt::RowKind::End}};
+  const rt::Schedule schedule = {.rows = rows, .row_count = 2};
+  const rt::Kernel kernels[] = {note_signals};
+  rt::Fault fault = {};
+  std::vector<char> memory(rt::Pool::bytes(2) + 64);
+  void* at = memory.data();
+  size_t space = memory.size();
+  rt::Pool* const pool = rt::Pool::create(std::align(64, rt::Pool::bytes(2), at, space), 2);
+  ASSERT_NE(pool, nullptr);
+  running = 0, caller = pthread_self();
+  pool->run({&schedule, 0, 2, kernels, nullptr, nullptr, &fault, nullptr, 0, nullptr, false});
+  pool->destroy();
+  for (const int of_its_own : {SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV})
+    EXPECT_FALSE(sigismember(&blocked_by_other, of_its_own)) << of_its_own;
+  for (const int of_the_host : {SIGINT, SIGTERM, SIGUSR1, SIGCHLD, SIGPROF})
+    EXPECT_TRUE(sigismember(&blocked_by_other, of_the_host)) << of_the_host;
 }
 
 }  // namespace

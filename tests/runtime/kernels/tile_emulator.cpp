@@ -114,7 +114,7 @@ struct Instruction {
   const gregset_t& registers;
 
   bool is_of_map() const { return at[0] == 0xc4 && (at[1] & 0x1f) == 2 && (at[2] & 0x84) == 0; }  // W0, 128 bits
-  int prefix() const { return at[2] & 3; }  // none, 66, F3, F2
+  int prefix() const { return at[2] & 3; }                                                        // none, 66, F3, F2
   uint8_t operation() const { return at[3]; }
   uint8_t operands() const { return at[4]; }
   bool has_memory() const { return operands() >> 6 != 3; }
