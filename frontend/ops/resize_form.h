@@ -101,16 +101,23 @@ inline Meaning interpolate_at(Build& b, ValueId x, ValueId roi, ValueId scales, 
                                   {"nearest_mode", f.nearest}}));
 }
 
+/// Elements along an axis that one of the output is made of.
+inline double taps_of(const ResizeForm& f, const ResizeAxis& a) {
+  const double reach = f.mode == "cubic" ? 2 : 1;
+  const double wider = static_cast<double>(a.in.estimate()) / static_cast<double>(a.out.estimate());
+  return 2 * std::ceil(reach * (f.antialias ? std::max(wider, 1.) : 1));
+}
+
 /// Whether interpolating axis by axis, the last one first, reads fewer elements than all taps of an element at once:
 /// t * u of them for t and u taps of two axes, against u for each row that the input has, and t.
 inline bool is_separable(const ResizeForm& f, DType t) {
   if ((t != DType::f32 && t != DType::f64) || f.mode == "nearest" || f.transformation == "tf_crop_and_resize" ||
       f.axes.size() < 2)
     return false;
-  const double taps = f.mode == "cubic" ? 4 : 2;
-  const ResizeAxis& outer = f.axes[f.axes.size() - 2];
+  const ResizeAxis &outer = f.axes[f.axes.size() - 2], &last = f.axes.back();
   const double rows = static_cast<double>(outer.in.estimate()) / static_cast<double>(outer.out.estimate());
-  return taps * rows + taps < taps * taps;
+  const double of_outer = taps_of(f, outer), of_last = taps_of(f, last);
+  return of_last * rows + of_outer < of_last * of_outer;
 }
 
 /// Resizes of one axis each, the last one first. Each rounds as all at once would, where that sums one axis inside of

@@ -27,6 +27,8 @@ class Clusterer {
     for (size_t c = 0; c < clusters_.size(); ++c)
       if (clusters_[c].nodes.size() > 1 && may_hand_over(clusters_[c].nodes.back().index))
         join_all_readers(clusters_[c].nodes.back().index);
+    for (size_t c = clusters_.size(); c-- > 0;)
+      if (is_made_by_readers(clusters_[c])) join_all_readers(clusters_[c].nodes[0].index);
     for (size_t c = 0; c < clusters_.size(); ++c)
       if (!clusters_[c].nodes.empty()) absorb_into_reader(c);
     std::erase_if(clusters_, [](const Cluster& c) { return c.nodes.empty(); });
@@ -113,6 +115,10 @@ class Clusterer {
     return rules_.dequantizes_for_readers(i) && std::ranges::all_of(rules_.readers(v), [&](uint32_t reader) {
              return rules_.may_join(reader, {v}, false).empty();
            });
+  }
+  bool is_made_by_readers(const Cluster& c) {
+    if (c.nodes.size() != 1 || !rules_.is_made_by_readers(c.nodes[0].index)) return false;
+    return std::ranges::none_of(rules_.readers(c.outputs[0]), [&](uint32_t reader) { return is_shared_[reader]; });
   }
   void join_all_readers(uint32_t i) {
     Cluster& own = clusters_[static_cast<size_t>(owner_[i])];

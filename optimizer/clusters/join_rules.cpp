@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "optimizer/clusters/blocks.h"
 #include "optimizer/work.h"
@@ -204,6 +205,27 @@ bool JoinRules::is_for_others_too(uint32_t node) const {
                              [&](ValueId v) { return v && !g_[v].constant && readers(v).size() > 1; });
 }
 
+bool JoinRules::is_made_by_readers(uint32_t node) const {
+  constexpr double kFewOf = 8;  // of the elements, those of what broadcasts
+  const Node& n = g_.nodes()[node];
+  const ValueId v = n.outputs[0];
+  if (!facts_[node].out || is_output(v) || readers(v).size() < 2) return false;
+  const Expr value = facts_[node].out->value;
+  if (value.op() != Op::Add && value.op() != Op::Sub && value.op() != Op::Mul) return false;
+  const auto elements = [&](ValueId of) { return static_cast<double>(product(g_.type(of).shape).estimate()); };
+  const Expr whole = value.arg(elements(n.inputs[0]) < elements(n.inputs[1])), other = value.arg(whole == value.arg(0));
+  if (whole.op() != Op::Load || other.op() != Op::Load || whole.checked() || other.checked()) return false;
+  const ValueId x = n.inputs[whole.operand()];
+  const bool is_element = std::ranges::equal(facts_[node].out->index, whole.index(), same_index);
+  if (!is_element || g_.type(x).dtype != g_.type(v).dtype || (g_[x].producer && readers(x).size() < 2) ||
+      elements(n.inputs[other.operand()]) * kFewOf > elements(v))
+    return false;
+  return std::ranges::all_of(readers(v), [&](uint32_t reader) {
+    return may_fuse(reader).empty() && !widens(reader) && !facts_[reader].checks && !facts_[reader].pads &&
+           std::ranges::max(reads_of(reader, v)) <= elements(v) && !product_of(reader);
+  });
+}
+
 // ---- a reader joins what makes its operand --------------------------------------------------------------------------
 
 /// Whether every element is the same number, of which a kernel that reads it needs no tensor.
@@ -267,13 +289,13 @@ Refusal JoinRules::may_join(uint32_t node, const std::set<ValueId>& inside, bool
 
 // ---- a value is computed in its reader ------------------------------------------------------------------------------
 
-/// How often the reader evaluates a Load of `v`: its points times the extents of the folds around the Load.
-double JoinRules::reads_of(uint32_t node, ValueId v) const {
+/// How often the reader evaluates each of its Loads of `v`: its points times the extents of the folds around the Load.
+std::vector<double> JoinRules::reads_of(uint32_t node, ValueId v) const {
   const Node& n = g_.nodes()[node];
   const double points = static_cast<double>(product(g_.type(n.outputs[0]).shape).estimate());
-  double reads = 0;
+  std::vector<double> reads;
   for (const auto& [e, times] : evaluations(facts_[node].out->value, points))
-    if (e.op() == Op::Load && n.inputs[e.operand()] == v) reads += times;
+    if (e.op() == Op::Load && n.inputs[e.operand()] == v) reads.push_back(times);
   return reads;
 }
 /// Whoever reads a constant that was moved or widened may as well read the constant.
@@ -321,7 +343,8 @@ Refusal JoinRules::may_substitute(std::span<const NodeId> nodes, ValueId v, std:
   visit(roots,
         [&](Expr e) { checked |= e.op() == Op::Load && e.checked() && g_.nodes()[reader].inputs[e.operand()] == v; });
   if (checked) return "the reader takes elements whose index it has to check";
-  if (!moved && reads_of(reader, v) > static_cast<double>(product(g_.type(v).shape).estimate()))
+  const std::vector<double> reads = reads_of(reader, v);
+  if (!moved && std::reduce(reads.begin(), reads.end()) > static_cast<double>(product(g_.type(v).shape).estimate()))
     return "the reader would compute its elements more than once";
   return {};
 }

@@ -36,6 +36,9 @@ class JoinRules {
   bool widens(uint32_t node) const { return facts_[node].widens; }
   /// It dequantises 8 bits that a node makes, element by element, and nodes without a fold read nothing else of them.
   bool dequantizes_for_readers(uint32_t node) const;
+  /// A difference, sum or product of elements that stand in memory for others too, and of what broadcasts to them: its
+  /// readers have it for a read of these, where its own tensor would be written first. A norm's mean is subtracted so.
+  bool is_made_by_readers(uint32_t node) const;
   const std::vector<uint32_t>& readers(ValueId v) const { return readers_[v.index]; }
   bool is_output(ValueId v) const { return is_output_[v.index]; }
   KernelSize size_of(uint32_t node) const;
@@ -68,7 +71,7 @@ class JoinRules {
   bool is_one_number(uint32_t node) const;
   Refusal loads_fit(uint32_t node, const std::set<ValueId>* inside, bool rows,
                     const std::vector<Expr>& fold_vars) const;
-  double reads_of(uint32_t node, ValueId v) const;
+  std::vector<double> reads_of(uint32_t node, ValueId v) const;
   bool moves_blocks(uint32_t node) const;
   bool moves_constant(std::span<const NodeId> nodes) const;
 

@@ -228,11 +228,40 @@ double cycles_of_teams(const Kernel& k, const Choice& c, const Target& target) {
   return points * (terms * apart + meeting) / busy;
 }
 
+/// How an operand should stand of which the terms of a fold are looked up along its innermost axis, so that lanes have
+/// to run along another one (an interpolation along rows): with that one last.
+std::optional<Operand> relaid_for_lanes(const Problem& p, Expr load, Expr lanes) {
+  const ValueId v{load.operand()};
+  const Layout& made = p.layouts[v.index];
+  if (p.graph[v].constant || load.checked() || !lanes || made.order.empty()) return std::nullopt;
+  const Expr innermost = load.index()[static_cast<size_t>(made.order.back())];
+  const auto is_looked_up = [](Expr index) {
+    return std::ranges::any_of(affine(index).terms, [](const Affine::Term& t) { return t.term.op() != Op::Var; });
+  };
+  const auto axis = std::ranges::find(load.index(), lanes) - load.index().begin();
+  if (axis == std::ssize(load.index()) || depends_on(innermost, lanes) || !is_looked_up(innermost)) return std::nullopt;
+  std::vector<int> order = made.order;
+  std::erase(order, static_cast<int>(axis));
+  order.push_back(static_cast<int>(axis));
+  const std::vector<int64_t> none(order.size());
+  return Operand{v, ordered(p.graph.type(v).shape, order), order, none, none};
+}
+
 class Nest final : public Family {
  public:
   std::string_view name() const override { return "nest"; }
 
-  Matched match(const Problem&) const override { return std::make_shared<Match>(); }
+  Matched match(const Problem& p) const override {
+    auto match = std::make_shared<Match>();
+    if (p.target.is_gpu()) return match;
+    const Expr lanes = last_moving(axes_in_memory(p.part.out, p.layouts[p.output.index]));
+    for (Expr fold : folds_in({p.part.out.value}))
+      visit(std::vector{fold.arg(1)}, [&](Expr e) {
+        if (e.op() != Op::Load || !depends_on(e, fold.arg(0))) return;
+        if (auto relaid = relaid_for_lanes(p, e, lanes)) match->wishes.push_back(*relaid);
+      });
+    return match;
+  }
   Lowered lower(const Problem& p, const Match&) const override {
     LoweredKernel l;
     Lowering lowering(p.graph, p.layouts, l);

@@ -33,7 +33,11 @@ Expr Lowering::lower(Expr root, Expr lanes) {
 Operand operand_along(const Graph& g, const Layouts& layouts, Expr load, Expr lanes) {
   const ValueId v{load.operand()};
   Operand made = as_made(layouts, v);
-  if (auto halo = layouts.haloed.find(v); halo != layouts.haloed.end() && halo->second.layout == made.layout)
+  const auto ends_with_lanes = [&](const Operand& o) {
+    return lanes && !has_halo(o) && !o.order.empty() && load.index()[static_cast<size_t>(o.order.back())] == lanes;
+  };
+  if (auto halo = layouts.haloed.find(v);
+      halo != layouts.haloed.end() && (halo->second.layout == made.layout || ends_with_lanes(halo->second)))
     return halo->second;
   if (auto panels = layouts.packed.find(v); panels != layouts.packed.end()) made.packing = panels->second;
   if (!g[v].constant || !lanes || made.packing) return made;

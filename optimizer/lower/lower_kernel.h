@@ -30,7 +30,7 @@ LoweredKernel lower_pack(const Type& type, const Target& target);
 // Shared by the families.
 
 /// What a Load reads, for lanes that run along an axis: a constant is laid out such that this axis comes last, a value
-/// stands as it was made.
+/// stands as it was made, or as it is relaid for a kernel that wishes for this axis there.
 Operand operand_along(const Graph& g, const Layouts& layouts, Expr load, Expr lanes);
 
 /// Lowers Loads of whole values to Reads at offsets in their layouts, and collects the operands.
