@@ -205,16 +205,23 @@ Expr simplify_number(Op op, DType type, Expr number) {
   return {};
 }
 
-/// Powers that are a product, a quotient or a root: rounded once or twice, where pow may be an ULP off.
+/// Powers that are a product, a quotient or made of square roots: each rounds once to three times, where pow may be an
+/// ULP off.
 Expr simplify_power(Expr x, double exponent) {
   if (exponent == 1) return x;
   if (exponent == 2) return x * x;
   if (exponent == 3) return x * x * x;
   if (exponent == -1) return 1 / x;
-  if (std::abs(exponent) != 0.5) return {};
+  const double size = std::abs(exponent);
+  if (size != 0.25 && size != 0.5 && size != 0.75 && size != 1.5) return {};
+  const Expr root = apply(Op::Sqrt, {x});
+  Expr power = root;
+  if (size == 0.25) power = apply(Op::Sqrt, {root});
+  if (size == 0.75) power = root * apply(Op::Sqrt, {root});
+  if (size == 1.5) power = x * root;
   // The power of -0 is that of 0, and -inf's that of inf.
-  const Expr root = select(eq(x, lowest(x.type())), highest(x.type()), apply(Op::Sqrt, {x}) + 0);
-  return exponent > 0 ? root : 1 / root;
+  power = select(eq(x, lowest(x.type())), highest(x.type()), power + 0);
+  return exponent > 0 ? power : 1 / power;
 }
 
 /// Identities that are exact but for powers; null when none applies.

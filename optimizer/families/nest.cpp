@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "optimizer/choose/folds.h"
+#include "optimizer/work.h"
 #include "runtime/call.h"
 #include "runtime/kernels/contract_shape.h"
 
@@ -228,8 +230,8 @@ double cycles_of_teams(const Kernel& k, const Choice& c, const Target& target) {
   return points * (terms * apart + meeting) / busy;
 }
 
-/// How an operand should stand of which the terms of a fold are looked up along its innermost axis, so that lanes have
-/// to run along another one (an interpolation along rows): with that one last.
+/// How an operand should stand of which elements are looked up along its innermost axis, so that lanes have to run
+/// along another one (an interpolation along rows, samples of a grid): with that one last.
 std::optional<Operand> relaid_for_lanes(const Problem& p, Expr load, Expr lanes) {
   const ValueId v{load.operand()};
   const Layout& made = p.layouts[v.index];
@@ -247,19 +249,27 @@ std::optional<Operand> relaid_for_lanes(const Problem& p, Expr load, Expr lanes)
   return Operand{v, ordered(p.graph.type(v).shape, order), order, none, none};
 }
 
+/// Of operands whose elements are read several times each: less often they are as soon fetched as brought into order.
+std::vector<Operand> wishes_of_lanes(const Problem& p) {
+  const Expr lanes = last_moving(axes_in_memory(p.part.out, p.layouts[p.output.index]));
+  std::map<ValueId, std::pair<Operand, double>> relaid;  // and how many elements are read
+  for (const auto& [e, times] : evaluations(p.part.out.value, static_cast<double>(points_of(p.part.out.index))))
+    if (e.op() == Op::Load)
+      if (auto operand = relaid_for_lanes(p, e, lanes))
+        relaid.try_emplace(operand->value, *operand, 0).first->second.second += times;
+  std::vector<Operand> wishes;
+  for (const auto& [v, read] : relaid)
+    if (read.second >= 2 * static_cast<double>(product(p.graph.type(v).shape).estimate())) wishes.push_back(read.first);
+  return wishes;
+}
+
 class Nest final : public Family {
  public:
   std::string_view name() const override { return "nest"; }
 
   Matched match(const Problem& p) const override {
     auto match = std::make_shared<Match>();
-    if (p.target.is_gpu()) return match;
-    const Expr lanes = last_moving(axes_in_memory(p.part.out, p.layouts[p.output.index]));
-    for (Expr fold : folds_in({p.part.out.value}))
-      visit(std::vector{fold.arg(1)}, [&](Expr e) {
-        if (e.op() != Op::Load || !depends_on(e, fold.arg(0))) return;
-        if (auto relaid = relaid_for_lanes(p, e, lanes)) match->wishes.push_back(*relaid);
-      });
+    if (!p.target.is_gpu()) match->wishes = wishes_of_lanes(p);
     return match;
   }
   Lowered lower(const Problem& p, const Match&) const override {

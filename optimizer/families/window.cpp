@@ -110,22 +110,22 @@ class Window final : public Family {
     return l;
   }
 
-  /// More rows than that of the rule of thumb would leave what taps read no registers. A last tap of few is written
-  /// out: its rows share what they read.
+  /// More rows than that of the rule of thumb would leave what taps read no registers. A last tap that is a number is
+  /// written out: its rows share what they read. Not of long pools, whose comparisons wait for no loads.
   std::vector<Choice> candidates(const Kernel& k, const Target& target) const override {
-    constexpr int64_t kMostWritten = 8;
     const Expr taps = unfold(k.accumulated).variables.back().extent();
-    const bool few = taps.is_const() && taps.int_value() <= kMostWritten;
+    const bool may_be_written =
+        taps.is_const() && (taps.int_value() <= rt::kWrittenTaps || k.accumulated.fold_kind() == FoldKind::Sum);
     std::vector<Choice> all;
     const auto add = [&](int64_t rows, bool written) {
       const Choice c{{"rows", rows}, {"written", written}, {"lanes", lanes_of(k, target)}};
       if (std::ranges::find(all, c) == all.end()) all.push_back(c);
     };
     const int64_t thumb = rows_of_thumb(k, target);
-    add(thumb, few);
+    add(thumb, may_be_written);
     for (int64_t limit = thumb; limit > 0; --limit)
       for (const bool written : {true, false})
-        if (few || !written) add(rt::even_part(rows_of_tiles(k), limit), written);
+        if (may_be_written || !written) add(rt::even_part(rows_of_tiles(k), limit), written);
     return all;
   }
 
@@ -218,7 +218,7 @@ class Window final : public Family {
     return columns / lanes + (lanes == rt::kPanel ? rest > 0 : std::popcount(rest));
   }
   /// Loads of a tile, at all values of the last tap: what no row changes they share, and written out those at which
-  /// the windows of several meet.
+  /// the windows of several meet, of so many taps at a time.
   static double loads_of(const Kernel& k, int64_t rows, bool written) {
     const FoldNest fold = unfold(k.accumulated);
     const Expr row = k.axes[k.axes.size() - 2], tap = fold.variables.back();
@@ -228,9 +228,9 @@ class Window final : public Family {
       if (e.op() != Op::Read) return;
       const Affine at = affine(e.offset());
       const int64_t down = at.stride_of(row).estimate(), along = at.stride_of(tap).estimate();
-      std::set<int64_t> places;
+      std::set<std::pair<int64_t, int64_t>> places;
       for (int64_t r = 0; written && r < rows; ++r)
-        for (int64_t t = 0; t < taps; ++t) places.insert(r * down + t * along);
+        for (int64_t t = 0; t < taps; ++t) places.emplace(t / rt::kWrittenTaps, r * down + t * along);
       const int64_t apart = (depends_on(e, row) ? rows : 1) * taps;
       loads += static_cast<double>(written ? std::ssize(places) : apart);
     });

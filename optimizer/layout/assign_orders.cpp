@@ -7,6 +7,7 @@
 
 #include "optimizer/choose/claim.h"
 #include "optimizer/layout/sum_of_products.h"
+#include "optimizer/work.h"
 
 namespace cameo {
 namespace {
@@ -25,6 +26,16 @@ Order with_last(Order order, int axis) {
 }
 
 bool reads(Expr e, Expr v) { return depends_on(e, v); }
+bool holds_load(Expr e) {
+  bool found = false;
+  visit(std::vector{e}, [&](Expr x) { found |= x.op() == Op::Load; });
+  return found;
+}
+int64_t points(const OutputExpr& out) {
+  int64_t all = 1;
+  for (Expr axis : out.index) all *= Dim(axis.extent()).estimate();
+  return all;
+}
 
 /// The axes of the output that an index reads, the one with the longest stride first; nullopt where it has no strides.
 std::optional<Order> axes_read(const OutputExpr& out, Expr index) {
@@ -73,7 +84,8 @@ std::optional<Order> row_order(const OutputExpr& out) {
 
 class Assigner {
  public:
-  Assigner(const Graph& g, const std::vector<FusedCluster>& clusters) : g_(g), readers_(g.values().size()) {
+  Assigner(const Graph& g, const std::vector<FusedCluster>& clusters, bool has_vectors)
+      : g_(g), has_vectors_(has_vectors), readers_(g.values().size()) {
     for (const FusedCluster& c : clusters)
       for (NodeId n : c.cluster.nodes)
         for (ValueId v : g[n].inputs)
@@ -94,6 +106,8 @@ class Assigner {
   void assign(ValueId v, const OutputExpr& out) {
     if (auto product = match_contract(g_, out); product && !is_thin(v, out, *product))
       orders_[v] = order_for_copies(v, product->n_axis);
+    else if (auto axis = axis_beside_lookups(out))
+      orders_[v] = with_last(identity(g_.type(v).rank()), *axis);
     else if (auto rows = row_order(out))
       orders_[v] = *rows;
     else if (only_leaves(v))
@@ -110,9 +124,33 @@ class Assigner {
     const int last = static_cast<int>(shape.size()) - 1;
     int64_t terms = 1;
     for (Expr f : product.folds) terms *= Dim(f.extent()).estimate();
-    return shape.size() > 2 && product.n_axis != last && !product.is_integer() &&
+    return has_vectors_ && shape.size() > 2 && product.n_axis != last && !product.is_integer() &&
            shape[product.n_axis].estimate() <= kFewChannels && terms <= kFewTerms &&
            shape[last].estimate() >= kWideRow && reads_axis(product.a, out.index[last]);
+  }
+  /// Where elements are looked up along an operand's innermost axis, at places that data say, and each of them several
+  /// times (GridSample): an axis along which vectors of them stand at one place, if there is one. It is the operand's
+  /// innermost then, too (`Nest::match`).
+  std::optional<int> axis_beside_lookups(const OutputExpr& out) const {
+    constexpr int64_t kVector = 16;
+    std::optional<int> found;
+    if (!has_vectors_) return found;
+    for (const auto& [load, times] : evaluations(out.value, static_cast<double>(points(out)))) {
+      if (load.op() != Op::Load || load.checked() || load.index().empty() || !is_read_again(load, times) ||
+          !holds_load(load.index()[static_cast<size_t>(order_of_value(ValueId{load.operand()}).back())]))
+        continue;
+      const auto stands_at_one_place = [&](Expr axis) {
+        return Dim(axis.extent()).estimate() >= kVector &&
+               std::ranges::find(load.index(), axis) != load.index().end() &&
+               std::ranges::none_of(load.index(), [&](Expr i) { return i != axis && reads(i, axis); });
+      };
+      const auto axis = std::ranges::find_if(out.index, stands_at_one_place);
+      if (axis != out.index.end()) found = static_cast<int>(axis - out.index.begin());
+    }
+    return found;
+  }
+  bool is_read_again(Expr load, double times) const {
+    return times >= 2 * static_cast<double>(product(g_.type(ValueId{load.operand()}).shape).estimate());
   }
   bool only_leaves(ValueId v) const {
     return std::ranges::count(readers_[v.index], nullptr) == std::ranges::ssize(readers_[v.index]);
@@ -203,14 +241,15 @@ class Assigner {
   }
 
   const Graph& g_;
+  bool has_vectors_;
   std::vector<std::vector<const FusedCluster*>> readers_;  // by value; null: an output of the graph
   std::map<ValueId, Order> orders_;
 };
 
 }  // namespace
 
-std::vector<Layout> assign_orders(const Graph& g, const std::vector<FusedCluster>& clusters) {
-  const Assigner assigner(g, clusters);
+std::vector<Layout> assign_orders(const Graph& g, const std::vector<FusedCluster>& clusters, const Target& target) {
+  const Assigner assigner(g, clusters, !target.is_gpu());
   std::vector<Layout> layouts(g.values().size());
   for (uint32_t i = 0; i < g.values().size(); ++i) {
     const Type& t = g.type(ValueId{i});

@@ -12,6 +12,6 @@ struct FusedCluster {
 
 /// Anchors propose (a sum of products wants its column axis last in what it makes), the other clusters hand on the
 /// order of what they read, through transposes too. The rest is row-major.
-std::vector<Layout> assign_orders(const Graph& g, const std::vector<FusedCluster>& clusters);
+std::vector<Layout> assign_orders(const Graph& g, const std::vector<FusedCluster>& clusters, const Target& target);
 
 }  // namespace cameo

@@ -85,7 +85,7 @@ std::vector<bool> needed_values(const LoweredGraph& f) {
 
 LoweredGraph lower_graph(const Graph& g, std::vector<FusedCluster> clusters, const Target& target, bool has_room) {
   LoweredGraph f{g, std::move(clusters), {}, {}, {}};
-  f.layouts.made = assign_orders(g, f.clusters);
+  f.layouts.made = assign_orders(g, f.clusters, target);
   if (has_room) f.appends = make_room(g, f.clusters, f.layouts.made);
   std::vector<MatchedOutput> matched;
   std::vector<OutputWishes> wishes;

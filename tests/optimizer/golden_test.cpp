@@ -112,7 +112,7 @@ std::string print_layouts(const Stage& s) {
     std::vector<OutputExpr> outputs = fuse(s.graph, c);
     clusters.push_back({std::move(c), std::move(outputs)});
   }
-  std::vector<Layout> layouts = assign_orders(s.graph, clusters);
+  std::vector<Layout> layouts = assign_orders(s.graph, clusters, s.context.target);
   std::string text;
   for (const FusedCluster& c : clusters)
     for (ValueId v : c.cluster.outputs)
