@@ -110,18 +110,20 @@ class Window final : public Family {
     return l;
   }
 
-  /// More rows than that of the rule of thumb would leave what taps read no registers. A last tap that is a number is
-  /// written out: its rows share what they read. Not of long pools, whose comparisons wait for no loads.
+  /// More rows than that of the rule of thumb would leave what taps read no registers. A last tap of few is written
+  /// out, and one of many whose rows share what they read; but not of long pools, whose comparisons wait for no loads.
   std::vector<Choice> candidates(const Kernel& k, const Target& target) const override {
     const Expr taps = unfold(k.accumulated).variables.back().extent();
-    const bool may_be_written =
-        taps.is_const() && (taps.int_value() <= rt::kWrittenTaps || k.accumulated.fold_kind() == FoldKind::Sum);
+    const int64_t thumb = rows_of_thumb(k, target);
+    const bool few = taps.is_const() && taps.int_value() <= rt::kWrittenTaps;
+    const bool shares = taps.is_const() && k.accumulated.fold_kind() == FoldKind::Sum &&
+                        loads_of(k, thumb, true) < loads_of(k, thumb, false);
+    const bool may_be_written = few || shares;
     std::vector<Choice> all;
     const auto add = [&](int64_t rows, bool written) {
       const Choice c{{"rows", rows}, {"written", written}, {"lanes", lanes_of(k, target)}};
       if (std::ranges::find(all, c) == all.end()) all.push_back(c);
     };
-    const int64_t thumb = rows_of_thumb(k, target);
     add(thumb, may_be_written);
     for (int64_t limit = thumb; limit > 0; --limit)
       for (const bool written : {true, false})
