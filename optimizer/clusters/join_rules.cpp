@@ -212,17 +212,21 @@ bool JoinRules::is_made_by_readers(uint32_t node) const {
   if (!facts_[node].out || is_output(v) || readers(v).size() < 2) return false;
   const Expr value = facts_[node].out->value;
   if (value.op() != Op::Add && value.op() != Op::Sub && value.op() != Op::Mul) return false;
+  const Expr left = value.arg(0), right = value.arg(1);
+  if (left.op() != Op::Load || right.op() != Op::Load || left.checked() || right.checked()) return false;
   const auto elements = [&](ValueId of) { return static_cast<double>(product(g_.type(of).shape).estimate()); };
-  const Expr whole = value.arg(elements(n.inputs[0]) < elements(n.inputs[1])), other = value.arg(whole == value.arg(0));
-  if (whole.op() != Op::Load || other.op() != Op::Load || whole.checked() || other.checked()) return false;
-  const ValueId x = n.inputs[whole.operand()];
+  const auto read_by = [&](Expr load) { return n.inputs[load.operand()]; };
+  const bool is_left = elements(read_by(left)) >= elements(read_by(right));
+  const Expr whole = is_left ? left : right, other = is_left ? right : left;
+  const ValueId x = read_by(whole);
   const bool is_element = std::ranges::equal(facts_[node].out->index, whole.index(), same_index);
   if (!is_element || g_.type(x).dtype != g_.type(v).dtype || (g_[x].producer && readers(x).size() < 2) ||
-      elements(n.inputs[other.operand()]) * kFewOf > elements(v))
+      elements(read_by(other)) * kFewOf > elements(v))
     return false;
+  const auto once = [&](double reads) { return reads <= elements(v); };
   return std::ranges::all_of(readers(v), [&](uint32_t reader) {
     return may_fuse(reader).empty() && !widens(reader) && !facts_[reader].checks && !facts_[reader].pads &&
-           std::ranges::max(reads_of(reader, v)) <= elements(v) && !product_of(reader);
+           std::ranges::all_of(reads_of(reader, v), once) && !product_of(reader);
   });
 }
 
