@@ -9,6 +9,7 @@
 #include <set>
 
 #include "optimizer/choose/family.h"
+#include "optimizer/layout/sum_of_products.h"
 #include "runtime/kernels/window_shape.h"
 
 namespace cameo {
@@ -35,29 +36,67 @@ Expr only_fold(Expr value) {
   return std::ranges::all_of(nest.variables, [](Expr v) { return is_size(v.extent()); }) ? found : Expr();
 }
 
-/// What the body reads outside of values is wished for as halos of them; nullopt where one cannot be.
-std::optional<std::vector<Operand>> halos_of(const Problem& p, Expr body) {
+/// Whether a sum of products has its columns in lanes, which the Contract family multiplies then.
+bool has_columns_in_lanes(const Problem& p, Expr column) {
+  const auto product = match_contract(p.graph, p.part.out);
+  return product && p.part.out.index[static_cast<size_t>(product->n_axis)] == column;
+}
+
+/// How a value should stand that the body reads several times, but not along memory as the column moves: with the axis
+/// last that moves by one with it. Null: as it was made.
+std::optional<std::vector<int>> order_along(const Problem& p, Expr load, Expr column) {
+  const ValueId v{load.operand()};
+  const Layout& made = p.layouts[v.index];
+  if (p.target.is_gpu() || has_columns_in_lanes(p, column) || p.graph[v].constant ||
+      affine(physical(made, load.index())).stride_of(column).is_static(1))
+    return std::nullopt;
+  std::vector<int> order = made.order;
+  const auto axis =
+      std::ranges::find_if(order, [&](int d) { return depends_on(load.index()[static_cast<size_t>(d)], column); });
+  if (axis == order.end()) return std::nullopt;
+  std::rotate(axis, axis + 1, order.end());
+  return order;
+}
+
+/// Whether elements are read so often that bringing them into another order first costs less than fetching them apart.
+bool is_read_often(const Problem& p, Expr fold, ValueId v) {
+  constexpr double kOften = 4;
+  const double reads = static_cast<double>(points_of(p.part.out.index) * points_of(unfold(fold).variables));
+  return reads >= kOften * static_cast<double>(product(p.graph.type(v).shape).estimate());
+}
+
+/// What the body reads outside of values is wished for as halos of them, and what it reads across memory in another
+/// order; nullopt where it reads what cannot stand so.
+std::optional<std::vector<Operand>> wishes_of(const Problem& p, Expr fold, Expr column) {
   const Graph& g = p.graph;
-  std::vector<Operand> halos;
-  bool clear = true;
-  visit(std::vector<Expr>{body}, [&](Expr e) {
-    if (e.op() != Op::Load || guard_of(g.type(ValueId{e.operand()}).shape, e.index()).is_const(1)) return;
+  std::vector<Operand> wishes;
+  bool all = true;
+  visit(std::vector<Expr>{unfold(fold).body}, [&](Expr e) {
+    if (e.op() != Op::Load) return;
     const ValueId v{e.operand()};
-    auto halo = halo_of(g, e, p.layouts[v.index]);
-    clear &= halo && !g[v].constant && !e.checked();
-    if (!clear) return;
-    halo->layout = with_halo(g.type(v).shape, halo->order, halo->before, halo->after);
-    halos.push_back(std::move(*halo));
+    const Layout& made = p.layouts[v.index];
+    auto order = order_along(p, e, column);
+    if (order && !is_read_often(p, fold, v)) order.reset();
+    const Layout layout = order ? ordered(g.type(v).shape, *order) : made;
+    const bool reads_outside = !guard_of(g.type(v).shape, e.index()).is_const(1);
+    if (!order && !reads_outside) return;
+    auto wish = halo_of(g, e, layout);
+    all &= wish && !g[v].constant && !e.checked();
+    if (!all) return;
+    wish->layout = with_halo(g.type(v).shape, wish->order, wish->before, wish->after);
+    wishes.push_back(std::move(*wish));
   });
-  return clear ? std::optional(halos) : std::nullopt;
+  return all ? std::optional(wishes) : std::nullopt;
 }
 
 /// Whether the body reads along memory as the column moves, and does so at all.
-bool reads_along_memory(const Problem& p, Expr body, Expr column) {
+bool reads_along_memory(const Problem& p, std::span<const Operand> wishes, Expr body, Expr column) {
   Reads reads;
   visit(std::vector<Expr>{body}, [&](Expr e) {
-    if (e.op() == Op::Load)
-      reads.count(physical(operand_along(p.graph, p.layouts, e, column).layout, e.index()), column);
+    if (e.op() != Op::Load) return;
+    const auto wish = std::ranges::find(wishes, ValueId{e.operand()}, &Operand::value);
+    const Layout layout = wish == wishes.end() ? operand_along(p.graph, p.layouts, e, column).layout : wish->layout;
+    reads.count(physical(layout, e.index()), column);
   });
   return reads.contiguous && !reads.strided;
 }
@@ -77,16 +116,16 @@ class Window final : public Family {
     if (!fold) return "it has no fold, or several";
     const int64_t taps = points_of(unfold(fold).variables);
     if (fold.fold_kind() == FoldKind::Sum && taps > kMostTerms) return "its sums are long, and are taken in blocks";
-    auto halos = halos_of(p, unfold(fold).body);
-    if (!halos) return "it reads outside of a value where no border can stand";
     std::vector<Expr> axes = axes_in_memory(p.part.out, p.layouts[p.output.index]);
     std::erase_if(axes, [](Expr axis) { return axis.extent().is_const(1); });
     if (axes.size() < 2) return "it has no rows";
+    auto wishes = wishes_of(p, fold, axes.back());
+    if (!wishes) return "it reads outside of a value where no border can stand";
     const bool worth = Dim(axes.back().extent()).estimate() >= kFewest && taps >= kFewest;
-    if (!worth || !reads_along_memory(p, unfold(fold).body, axes.back()))
+    if (!worth || !reads_along_memory(p, *wishes, unfold(fold).body, axes.back()))
       return "its columns are not read along memory, or they or its taps are few";
     auto matched = std::make_shared<Match>();
-    matched->wishes = std::move(*halos);
+    matched->wishes = std::move(*wishes);
     return matched;
   }
 

@@ -117,16 +117,20 @@ class Assigner {
     else if (auto order = order_of_largest(out))
       orders_[v] = *order;
   }
-  /// Whether a convolution makes so few channels, of so few, that a row of the map fills vectors better than they do.
+  /// Whether a convolution makes so few channels, of so few or by so large a window, that a row of the map fills
+  /// vectors better than they do.
   bool is_thin(ValueId v, const OutputExpr& out, const ContractMatch& product) const {
-    constexpr int64_t kFewChannels = 4, kFewTerms = 64, kWideRow = 32;
+    constexpr int64_t kFewChannels = 4, kFewTerms = 64, kLargeWindow = 20, kWideRow = 32;
     const Shape& shape = g_.type(v).shape;
     const int last = static_cast<int>(shape.size()) - 1;
+    if (!has_vectors_ || shape.size() < 3 || product.n_axis == last || product.is_integer()) return false;
     int64_t terms = 1;
     for (Expr f : product.folds) terms *= Dim(f.extent()).estimate();
-    return has_vectors_ && shape.size() > 2 && product.n_axis != last && !product.is_integer() &&
-           shape[product.n_axis].estimate() <= kFewChannels && terms <= kFewTerms &&
-           shape[last].estimate() >= kWideRow && reads_axis(product.a, out.index[last]);
+    const int64_t channels = shape[product.n_axis].estimate();
+    const int64_t read = cameo::product(g_.type(ValueId{product.a.operand()}).shape).estimate();
+    const bool is_large = points(out) / std::max<int64_t>(channels, 1) * terms >= kLargeWindow * read;
+    return channels <= kFewChannels && (terms <= kFewTerms || is_large) && shape[last].estimate() >= kWideRow &&
+           reads_axis(product.a, out.index[last]);
   }
   /// Where elements are looked up along an operand's innermost axis, at places that data say, and each of them several
   /// times (GridSample): an axis along which vectors of them stand at one place, if there is one. It is the operand's
