@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 
 #include "optimizer/choose/folds.h"
 #include "optimizer/work.h"
@@ -249,17 +248,16 @@ std::optional<Operand> relaid_for_lanes(const Problem& p, Expr load, Expr lanes)
   return Operand{v, ordered(p.graph.type(v).shape, order), order, none, none};
 }
 
-/// Of operands whose elements are read several times each: less often they are as soon fetched as brought into order.
 std::vector<Operand> wishes_of_lanes(const Problem& p) {
-  const Expr lanes = last_moving(axes_in_memory(p.part.out, p.layouts[p.output.index]));
-  std::map<ValueId, std::pair<Operand, double>> relaid;  // and how many elements are read
-  for (const auto& [e, times] : evaluations(p.part.out.value, static_cast<double>(points_of(p.part.out.index))))
-    if (e.op() == Op::Load)
-      if (auto operand = relaid_for_lanes(p, e, lanes))
-        relaid.try_emplace(operand->value, *operand, 0).first->second.second += times;
+  const Expr value = p.part.out.value, lanes = last_moving(axes_in_memory(p.part.out, p.layouts[p.output.index]));
+  const double points = static_cast<double>(points_of(p.part.out.index));
   std::vector<Operand> wishes;
-  for (const auto& [v, read] : relaid)
-    if (read.second >= 2 * static_cast<double>(product(p.graph.type(v).shape).estimate())) wishes.push_back(read.first);
+  visit(std::vector{value}, [&](Expr e) {
+    if (e.op() != Op::Load || std::ranges::count(wishes, ValueId{e.operand()}, &Operand::value)) return;
+    const auto relaid = relaid_for_lanes(p, e, lanes);
+    if (relaid && are_read_again(p.graph.type(relaid->value).shape, loads_of(e.operand(), value, points)))
+      wishes.push_back(*relaid);
+  });
   return wishes;
 }
 

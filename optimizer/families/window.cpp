@@ -10,6 +10,7 @@
 
 #include "optimizer/choose/family.h"
 #include "optimizer/layout/sum_of_products.h"
+#include "optimizer/work.h"
 #include "runtime/kernels/window_shape.h"
 
 namespace cameo {
@@ -58,17 +59,11 @@ std::optional<std::vector<int>> order_along(const Problem& p, Expr load, Expr co
   return order;
 }
 
-/// Whether elements are read so often that bringing them into another order first costs less than fetching them apart.
-bool is_read_often(const Problem& p, Expr fold, ValueId v) {
-  constexpr double kOften = 4;
-  const double reads = static_cast<double>(points_of(p.part.out.index) * points_of(unfold(fold).variables));
-  return reads >= kOften * static_cast<double>(product(p.graph.type(v).shape).estimate());
-}
-
 /// What the body reads outside of values is wished for as halos of them, and what it reads across memory in another
 /// order; nullopt where it reads what cannot stand so.
 std::optional<std::vector<Operand>> wishes_of(const Problem& p, Expr fold, Expr column) {
   const Graph& g = p.graph;
+  const double points = static_cast<double>(points_of(p.part.out.index));
   std::vector<Operand> wishes;
   bool all = true;
   visit(std::vector<Expr>{unfold(fold).body}, [&](Expr e) {
@@ -76,7 +71,7 @@ std::optional<std::vector<Operand>> wishes_of(const Problem& p, Expr fold, Expr 
     const ValueId v{e.operand()};
     const Layout& made = p.layouts[v.index];
     auto order = order_along(p, e, column);
-    if (order && !is_read_often(p, fold, v)) order.reset();
+    if (!are_read_again(g.type(v).shape, loads_of(v.index, p.part.out.value, points))) order.reset();
     const Layout layout = order ? ordered(g.type(v).shape, *order) : made;
     const bool reads_outside = !guard_of(g.type(v).shape, e.index()).is_const(1);
     if (!order && !reads_outside) return;

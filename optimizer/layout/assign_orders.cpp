@@ -31,9 +31,9 @@ bool holds_load(Expr e) {
   visit(std::vector{e}, [&](Expr x) { found |= x.op() == Op::Load; });
   return found;
 }
-int64_t points(const OutputExpr& out) {
-  int64_t all = 1;
-  for (Expr axis : out.index) all *= Dim(axis.extent()).estimate();
+double points(const OutputExpr& out) {
+  double all = 1;
+  for (Expr axis : out.index) all *= static_cast<double>(Dim(axis.extent()).estimate());
   return all;
 }
 
@@ -127,8 +127,9 @@ class Assigner {
     int64_t terms = 1;
     for (Expr f : product.folds) terms *= Dim(f.extent()).estimate();
     const int64_t channels = shape[product.n_axis].estimate();
-    const int64_t read = cameo::product(g_.type(ValueId{product.a.operand()}).shape).estimate();
-    const bool is_large = points(out) / std::max<int64_t>(channels, 1) * terms >= kLargeWindow * read;
+    const Shape& read = g_.type(ValueId{product.a.operand()}).shape;
+    const double reads_of_channel = points(out) / static_cast<double>(channels) * static_cast<double>(terms);
+    const bool is_large = reads_of_channel >= kLargeWindow * static_cast<double>(cameo::product(read).estimate());
     return channels <= kFewChannels && (terms <= kFewTerms || is_large) && shape[last].estimate() >= kWideRow &&
            reads_axis(product.a, out.index[last]);
   }
@@ -139,22 +140,20 @@ class Assigner {
     constexpr int64_t kVector = 16;
     std::optional<int> found;
     if (!has_vectors_) return found;
-    for (const auto& [load, times] : evaluations(out.value, static_cast<double>(points(out)))) {
-      if (load.op() != Op::Load || load.checked() || load.index().empty() || !is_read_again(load, times) ||
-          !holds_load(load.index()[static_cast<size_t>(order_of_value(ValueId{load.operand()}).back())]))
-        continue;
+    visit(std::vector{out.value}, [&](Expr load) {
+      if (load.op() != Op::Load || load.checked() || load.index().empty()) return;
+      const ValueId from{load.operand()};
+      if (!holds_load(load.index()[static_cast<size_t>(order_of_value(from).back())])) return;
       const auto stands_at_one_place = [&](Expr axis) {
         return Dim(axis.extent()).estimate() >= kVector &&
                std::ranges::find(load.index(), axis) != load.index().end() &&
                std::ranges::none_of(load.index(), [&](Expr i) { return i != axis && reads(i, axis); });
       };
       const auto axis = std::ranges::find_if(out.index, stands_at_one_place);
-      if (axis != out.index.end()) found = static_cast<int>(axis - out.index.begin());
-    }
+      if (axis != out.index.end() && are_read_again(g_.type(from).shape, loads_of(from.index, out.value, points(out))))
+        found = static_cast<int>(axis - out.index.begin());
+    });
     return found;
-  }
-  bool is_read_again(Expr load, double times) const {
-    return times >= 2 * static_cast<double>(product(g_.type(ValueId{load.operand()}).shape).estimate());
   }
   bool only_leaves(ValueId v) const {
     return std::ranges::count(readers_[v.index], nullptr) == std::ranges::ssize(readers_[v.index]);

@@ -19,6 +19,10 @@ Operand in_panels(const Layouts& layouts, ValueId v, const Packing& packing) {
   return o;
 }
 
+bool are_read_again(const Shape& shape, double loads) {
+  return loads >= 2 * static_cast<double>(product(shape).estimate());
+}
+
 std::vector<int> moving_order(const Shape& shape, std::vector<int> order) {
   std::erase_if(order, [&](int axis) { return shape[static_cast<size_t>(axis)].is_static(1); });
   return order;
