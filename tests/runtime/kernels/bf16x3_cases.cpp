@@ -59,6 +59,37 @@ struct Sizes {  // `points` of `m` rows each by weights of [segments][k][n]
   i64 out_elements() const { return rows() * pitch() + rt::kPanel; }
 };
 
+// Adds to what is there.
+auto adds_to(Floats& to, const Sizes& s) {
+  return [out = to.data(), pitch = s.pitch(), m = s.m](auto acc, i64 point, i64 row, auto col)
+             __attribute__((always_inline)) {
+               const auto at = rt::add((point * m + row) * pitch, col);
+               rt::store(out, at, rt::add(acc, rt::load(out, at)));
+             };
+}
+template <int S>
+auto with_axes(const Sizes& s, auto f) {  // f(segments, their strides)
+  if constexpr (S == 0) {
+    return f(rt::extents(), rt::strides());
+  } else {
+    return f(rt::extents(s.segments), rt::strides(s.segment_stride));
+  }
+}
+// Sums of floats.
+template <int S>
+__attribute__((noinline)) Floats plain_sums(const Sizes& s, const Floats& a, const Floats& w) {
+  const Floats packed = pack(w, s.n, s.terms());
+  Floats got(s.out_elements());
+  in_chunks(1, nullptr, [&](const rt::Call& call) {
+    with_axes<S>(s, [&](auto segments, auto strides) {
+      rt::contract<4, 1>(call, rt::extents(s.points), segments, s.m, s.n, s.k,
+                         rt::matrix_a(a.data(), rt::strides(s.point_stride()), s.row_stride, strides),
+                         rt::packed_b(packed.data(), rt::strides(0)), adds_to(got, s));
+    });
+  });
+  return got;
+}
+
 // M rows by N columns of K terms in S axes of segments, by tiles of MR by NV, `Band` below another. Weights of two
 // parts have the bits of f16. Fewer rows than Few are contract's.
 template <int MR, int NV, int Band, i64 M, i64 N, i64 K, int S, int Parts = 3, int Few = 0>
@@ -84,19 +115,6 @@ struct Problem {
            std::to_string(is - wanted) + " of " + std::to_string(wanted);
   }
 
-  auto adds_to(Floats& to) const {
-    return [out = to.data(), pitch = s.pitch()](auto acc, i64 point, i64 row, auto col) __attribute__((always_inline)) {
-      const auto at = rt::add((point * M + row) * pitch, col);
-      rt::store(out, at, rt::add(acc, rt::load(out, at)));
-    };
-  }
-  auto with_axes(auto f) const {  // f(segments, their strides)
-    if constexpr (S == 0) {
-      return f(rt::extents(), rt::strides());
-    } else {
-      return f(rt::extents(s.segments), rt::strides(s.segment_stride));
-    }
-  }
   // `rows`: M, as a constant or not. A thread that has a chunk after another of the same band finds its rows in parts.
   __attribute__((noinline)) Floats run(int chunks, auto rows_of_point) const {
     std::vector<Weight> panels(rt::packed_b_elements(N, s.terms()));
@@ -113,27 +131,14 @@ struct Problem {
     Floats got(s.out_elements());
     in_chunks(chunks, reinterpret_cast<float*>(scratch.data()), [&](rt::Call call) {
       call.again = call.chunk > 0;
-      with_axes([&](auto segments, auto strides) {
+      with_axes<S>(s, [&](auto segments, auto strides) {
         rt::bf16x3<MR, NV, Band, Few>(call, rt::extents(s.points), segments, rows_of_point, rt::c<N>, rt::c<K>,
                                       rt::matrix_a(rows.data(), rt::strides(s.point_stride()), s.row_stride, strides),
-                                      weights.data(), adds_to(got));
+                                      weights.data(), adds_to(got, s));
       });
     });
     return got;
   }
-  __attribute__((noinline)) Floats plain() const {
-    const Floats packed = pack(w, N, s.terms());
-    Floats got(s.out_elements());
-    in_chunks(1, nullptr, [&](const rt::Call& call) {
-      with_axes([&](auto segments, auto strides) {
-        rt::contract<4, 1>(call, rt::extents(s.points), segments, i64(M), i64(N), i64(K),
-                           rt::matrix_a(a.data(), rt::strides(s.point_stride()), s.row_stride, strides),
-                           rt::packed_b(packed.data(), rt::strides(0)), adds_to(got));
-      });
-    });
-    return got;
-  }
-
   // f(row, column, where it is, the exact sum, that of its terms' sizes)
   void each(auto f) const {
     std::vector<double> sums(N), sizes(N);
@@ -164,7 +169,7 @@ struct Problem {
   std::string compare() const {
     Floats got;
     if (auto d = run_in_chunks(got); !d.empty()) return d;
-    const Floats floats = plain();
+    const Floats floats = plain_sums<S>(s, a, w);
     Errors error, plain_error;
     std::string difference;
     each([&](i64 row, i64 column, i64 i, double exact, double size) {
