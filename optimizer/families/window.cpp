@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <ranges>
 #include <set>
 
 #include "optimizer/choose/family.h"
@@ -96,6 +97,29 @@ bool reads_along_memory(const Problem& p, std::span<const Operand> wishes, Expr 
   return reads.contiguous && !reads.strided;
 }
 
+/// Rows in blocks, each for all indices of the axis before them, where that makes them of the same elements: what the
+/// caches cannot hold is read once, not once for each channel that a convolution makes.
+void block_rows(const Problem& p, LoweredKernel& l) {
+  constexpr int64_t kLargest = 16, kSmallest = 4;
+  Kernel& k = l.kernel;
+  if (p.target.is_gpu() || k.axes.size() < 3) return;
+  const size_t rows = k.axes.size() - 2;
+  const Expr shared = k.axes[rows - 1], extent = k.axes[rows].extent();
+  bool is_large = false;
+  visit(std::vector{k.stores[0].value}, [&](Expr e) {
+    if (e.op() != Op::Read || depends_on(e.offset(), shared)) return;
+    const Type& type = p.graph.type(l.operands[e.operand()].value);
+    is_large |= product(type.shape).estimate() * byte_size(type.dtype) > p.target.machine.l2_bytes / 2;
+  });
+  if (!is_large || !extent.is_const() || extent.int_value() <= kLargest) return;
+  int64_t block = kLargest;
+  while (extent.int_value() % block) --block;
+  if (block < kSmallest) return;
+  const Expr outer = split_axis(k, rows, integer(block));
+  k.axes.erase(std::ranges::find(k.axes, outer));
+  k.axes.insert(k.axes.begin() + static_cast<long>(rows) - 1, outer);
+}
+
 class Window final : public Family {
  public:
   std::string_view name() const override { return "window"; }
@@ -137,8 +161,10 @@ class Window final : public Family {
                         collapse_folds(lowering.lower(p.part.out.value, last_moving(k.axes)))});
     drop_unit_axes(k);
     collapse_axes(k, 1);
+    block_rows(p, l);
     k.accumulated = only_fold(k.stores[0].value);
     if (k.axes.size() < 2 || !k.accumulated) return "it has no rows";
+    put_shared_tap_last(k, p.target);
     k.stores[0].value =
         rewrite(k.stores[0].value, [&](Expr e) { return e == k.accumulated ? make(Op::Acc, e.type(), {}) : e; });
     return l;
@@ -271,6 +297,29 @@ class Window final : public Family {
       loads += static_cast<double>(written ? std::ssize(places) : apart);
     });
     return loads;
+  }
+  /// Of the taps that one comes last at which the windows of most rows meet: these are what written out saves loads.
+  static void put_shared_tap_last(Kernel& k, const Target& target) {
+    constexpr double kClearly = 0.75;
+    const Expr before = k.accumulated;
+    const FoldNest nest = unfold(before);
+    const auto loads_of_tap = [&](const Kernel& of) {
+      const Expr taps = unfold(of.accumulated).variables.back().extent();
+      const bool is_written = taps.is_const() && taps.int_value() > 1 && taps.int_value() <= rt::kWrittenTaps;
+      return loads_of(of, rows_of_thumb(of, target), is_written) / static_cast<double>(Dim(taps).estimate());
+    };
+    Kernel best = k;
+    double least = kClearly * loads_of_tap(k);
+    for (size_t i = 0; i + 1 < nest.variables.size(); ++i) {
+      std::vector<Expr> order = nest.variables;
+      std::rotate(order.begin() + static_cast<long>(i), order.begin() + static_cast<long>(i) + 1, order.end());
+      Kernel other = k;
+      other.accumulated = nest.body;
+      for (Expr v : std::views::reverse(order)) other.accumulated = fold(before.fold_kind(), v, other.accumulated);
+      if (const double loads = loads_of_tap(other); loads < least) least = loads, best.accumulated = other.accumulated;
+    }
+    k.stores[0].value = rewrite(k.stores[0].value, [&](Expr e) { return e == before ? best.accumulated : e; });
+    k.accumulated = best.accumulated;
   }
   /// Of a column's tiles: operations and loads, or on a GPU rounds of as many threads as are resident.
   static double cycles_of(const Kernel& k, const Choice& c, const Target& target) {

@@ -120,7 +120,7 @@ class Assigner {
   /// Whether a convolution makes so few channels, of so few or by so large a window, that a row of the map fills
   /// vectors better than they do.
   bool is_thin(ValueId v, const OutputExpr& out, const ContractMatch& product) const {
-    constexpr int64_t kFewChannels = 4, kFewTerms = 64, kLargeWindow = 20, kWideRow = 32;
+    constexpr int64_t kFewChannels = 4, kFewTerms = 64, kLargeWindow = 8, kWideRow = 32;
     const Shape& shape = g_.type(v).shape;
     const int last = static_cast<int>(shape.size()) - 1;
     if (!has_vectors_ || shape.size() < 3 || product.n_axis == last || product.is_integer()) return false;
