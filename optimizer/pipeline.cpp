@@ -14,6 +14,7 @@ constexpr Pass kPasses[] = {
     {"fold_constants", fold_constants, Exactness::Exact},
     {"crop_convolutions", crop_convolutions, Exactness::Exact},
     {"fold_scales", fold_scales, Exactness::Algebraic},
+    {"flush_denormals", flush_denormals, Exactness::Algebraic},
     {"claim_attention", claim_attention, Exactness::Algebraic, Waypoint::Replayed, true},
     {"claim_composites", claim_composites, Exactness::Exact, Waypoint::Replayed, true},
     {"expand_composites", expand_composites, Exactness::Exact, Waypoint::Expanded, true},

@@ -90,6 +90,7 @@ Graph tabulate_bytes(const Graph& g, PassContext& context);     // functions of 
 Graph pack_constants(const Graph& g, PassContext& context);     // of 4- and 2-bit elements, which then share bytes
 Graph narrow_products(const Graph& g, PassContext& context);    // to the precision that was asked for
 Graph join_groups(const Graph& g, PassContext& context);        // of integers, that are narrower than a panel
+Graph flush_denormals(const Graph& g, PassContext& context);    // of weights and biases, beside which they are nothing
 Graph separate_pools(const Graph& g, PassContext& context);     // of many taps, into one along each axis
 Graph split_reductions(const Graph& g, PassContext& context);   // of large maps, into those of rows
 Graph widen_products(const Graph& g, PassContext& context);     // of narrow types, where the target has none
