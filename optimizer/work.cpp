@@ -103,7 +103,7 @@ double operations_of(const Graph& g, const Node& n) {
 
 }  // namespace
 
-double loads_of(uint32_t operand, Expr root, double points) {
+double elements_loaded(uint32_t operand, Expr root, double points) {
   double loads = 0;
   for (const auto& [e, times] : evaluations(root, points))
     if (e.op() == Op::Load && e.operand() == operand) loads += times;

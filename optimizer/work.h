@@ -15,7 +15,7 @@ double work_of(const Graph& g, const Node& n);
 std::vector<std::pair<Expr, double>> evaluations(Expr root, double points, double unknown = INFINITY);
 
 /// How many elements of an operand are loaded then.
-double loads_of(uint32_t operand, Expr root, double points);
+double elements_loaded(uint32_t operand, Expr root, double points);
 
 /// Whether evaluating it takes an operation of its own: moving, converting and choosing between numbers take none, and
 /// of a fold of folds the terms of the inner one count.

@@ -28,7 +28,7 @@ using Refusals = std::map<std::pair<ValueId, NodeId>, Apart>;
 std::string to_string(const Apart& why);
 bool are_fused(std::span<const Cluster> clusters, NodeId a, NodeId b);
 
-/// Greedy from anchors; every node stands in exactly one cluster, but for casts that join all their readers, and
+/// Greedy from anchors; every node stands in exactly one cluster, but for those that join all their readers, and
 /// clusters stand in execution order. `refusals`, where they are asked for: of all values and their readers.
 std::vector<Cluster> form_clusters(const Graph& g, const Target& target, Refusals* refusals = nullptr);
 

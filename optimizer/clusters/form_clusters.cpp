@@ -2,8 +2,9 @@
 // cluster made join it, as long as in the end one value leaves it (so a GELU of 22 nodes, or a residual, becomes an
 // epilogue). Where the cluster holds no sum but reductions of the last axis, what computes with a row's results joins
 // too, and further reductions of the same rows: softmax and the norms, composite or written out, become one kernel.
-// What a cluster dequantises last, for others to read, is computed by these: 8 bits stand in memory. Then a fold-free
-// cluster whose value is read once, each element once, is substituted into its reader. For targets
+// What a cluster dequantises last, for others to read, is computed by these: 8 bits stand in memory. So is the
+// difference to a mean, or another sum or product that costs its readers no more than a read of what it is made of.
+// Then a fold-free cluster whose value is read once, each element once, is substituted into its reader. For targets
 // that multiply 16-bit floats, casts that widen them for products are no part of what makes them, but of each product.
 #include <algorithm>
 

@@ -248,6 +248,7 @@ std::optional<Operand> relaid_for_lanes(const Problem& p, Expr load, Expr lanes)
   return Operand{v, ordered(p.graph.type(v).shape, order), order, none, none};
 }
 
+/// Of operands whose elements are read several times each: less often they are as soon fetched as brought into order.
 std::vector<Operand> wishes_of_lanes(const Problem& p) {
   const Expr value = p.part.out.value, lanes = last_moving(axes_in_memory(p.part.out, p.layouts[p.output.index]));
   const double points = static_cast<double>(points_of(p.part.out.index));
@@ -255,7 +256,7 @@ std::vector<Operand> wishes_of_lanes(const Problem& p) {
   visit(std::vector{value}, [&](Expr e) {
     if (e.op() != Op::Load || std::ranges::count(wishes, ValueId{e.operand()}, &Operand::value)) return;
     const auto relaid = relaid_for_lanes(p, e, lanes);
-    if (relaid && are_read_again(p.graph.type(relaid->value).shape, loads_of(e.operand(), value, points)))
+    if (relaid && are_read_again(p.graph.type(relaid->value).shape, elements_loaded(e.operand(), value, points)))
       wishes.push_back(*relaid);
   });
   return wishes;

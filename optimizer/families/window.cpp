@@ -72,7 +72,7 @@ std::optional<std::vector<Operand>> wishes_of(const Problem& p, Expr fold, Expr 
     const ValueId v{e.operand()};
     const Layout& made = p.layouts[v.index];
     auto order = order_along(p, e, column);
-    if (!are_read_again(g.type(v).shape, loads_of(v.index, p.part.out.value, points))) order.reset();
+    if (!are_read_again(g.type(v).shape, elements_loaded(v.index, p.part.out.value, points))) order.reset();
     const Layout layout = order ? ordered(g.type(v).shape, *order) : made;
     const bool reads_outside = !guard_of(g.type(v).shape, e.index()).is_const(1);
     if (!order && !reads_outside) return;

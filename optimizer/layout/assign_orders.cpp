@@ -150,7 +150,8 @@ class Assigner {
                std::ranges::none_of(load.index(), [&](Expr i) { return i != axis && reads(i, axis); });
       };
       const auto axis = std::ranges::find_if(out.index, stands_at_one_place);
-      if (axis != out.index.end() && are_read_again(g_.type(from).shape, loads_of(from.index, out.value, points(out))))
+      if (axis != out.index.end() &&
+          are_read_again(g_.type(from).shape, elements_loaded(from.index, out.value, points(out))))
         found = static_cast<int>(axis - out.index.begin());
     });
     return found;
