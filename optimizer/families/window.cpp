@@ -63,6 +63,7 @@ std::optional<std::vector<int>> order_along(const Problem& p, Expr load, Expr co
 /// What the body reads outside of values is wished for as halos of them, and what it reads across memory in another
 /// order; nullopt where it reads what cannot stand so.
 std::optional<std::vector<Operand>> wishes_of(const Problem& p, Expr fold, Expr column) {
+  constexpr double kOften = 5;  // what few channels read once each is as soon fetched apart
   const Graph& g = p.graph;
   const double points = static_cast<double>(points_of(p.part.out.index));
   std::vector<Operand> wishes;
@@ -72,7 +73,7 @@ std::optional<std::vector<Operand>> wishes_of(const Problem& p, Expr fold, Expr 
     const ValueId v{e.operand()};
     const Layout& made = p.layouts[v.index];
     auto order = order_along(p, e, column);
-    if (!are_read_again(g.type(v).shape, elements_loaded(v.index, p.part.out.value, points))) order.reset();
+    if (!are_read_again(g.type(v).shape, elements_loaded(v.index, p.part.out.value, points), kOften)) order.reset();
     const Layout layout = order ? ordered(g.type(v).shape, *order) : made;
     const bool reads_outside = !guard_of(g.type(v).shape, e.index()).is_const(1);
     if (!order && !reads_outside) return;
@@ -265,8 +266,12 @@ class Window final : public Family {
   }
 
  private:
+  /// Of a sum over a single map four rows share enough: more are as fast, and more code.
   static int64_t rows_of_thumb(const Kernel& k, const Target& target) {
+    constexpr int kRowsOfMap = 4;
     const int64_t m = rows_of_tiles(k);
+    if (!target.is_gpu() && k.axes.size() == 2 && k.accumulated.fold_kind() == FoldKind::Sum)
+      return rt::even_part(m, kRowsOfMap);
     return target.is_gpu() ? rt::block_window_rows(m)
                            : rt::window_rows(target.vector_bytes, target.vector_registers,
                                              lanes_of(k, target) * element_bytes(k), m);

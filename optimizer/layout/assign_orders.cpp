@@ -120,7 +120,7 @@ class Assigner {
   /// Whether a convolution makes so few channels, of so few or by so large a window, that a row of the map fills
   /// vectors better than they do.
   bool is_thin(ValueId v, const OutputExpr& out, const ContractMatch& product) const {
-    constexpr int64_t kFewChannels = 4, kFewTerms = 64, kLargeWindow = 8, kWideRow = 32;
+    constexpr int64_t kFewChannels = 4, kFewTerms = 64, kLargeWindow = 20, kWideRow = 32;
     const Shape& shape = g_.type(v).shape;
     const int last = static_cast<int>(shape.size()) - 1;
     if (!has_vectors_ || shape.size() < 3 || product.n_axis == last || product.is_integer()) return false;
@@ -128,8 +128,9 @@ class Assigner {
     for (Expr f : product.folds) terms *= Dim(f.extent()).estimate();
     const int64_t channels = shape[product.n_axis].estimate();
     const Shape& read = g_.type(ValueId{product.a.operand()}).shape;
-    const double reads_of_channel = points(out) / static_cast<double>(channels) * static_cast<double>(terms);
-    const bool is_large = reads_of_channel >= kLargeWindow * static_cast<double>(cameo::product(read).estimate());
+    const double taps = points(out) * static_cast<double>(terms) /
+                        static_cast<double>(channels * std::max<int64_t>(cameo::product(read).estimate(), 1));
+    const bool is_large = taps >= static_cast<double>(kLargeWindow * channels);
     return channels <= kFewChannels && (terms <= kFewTerms || is_large) && shape[last].estimate() >= kWideRow &&
            reads_axis(product.a, out.index[last]);
   }

@@ -19,8 +19,8 @@ Operand in_panels(const Layouts& layouts, ValueId v, const Packing& packing) {
   return o;
 }
 
-bool are_read_again(const Shape& shape, double loads) {
-  return loads >= 2 * static_cast<double>(product(shape).estimate());
+bool are_read_again(const Shape& shape, double loads, double times) {
+  return loads >= times * static_cast<double>(product(shape).estimate());
 }
 
 std::vector<int> moving_order(const Shape& shape, std::vector<int> order) {
