@@ -12,6 +12,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "codegen/sources.h"
 #include "frontend/ir/check.h"
 #include "optimizer/choose/folds.h"
 
@@ -331,9 +332,10 @@ std::string held_by(const Kernel& k, size_t operand) {
   return operand < k.held.size() ? "  // " + comment_safe(k.held[operand]) : "";
 }
 
+std::string_view attribute_of(const Kernel& k) { return k.optimize_for_size ? "RT_OPTIMIZE_FOR_SIZE " : ""; }
+
 void open_cpu_function(Writer& w, const Kernel& k, const std::vector<Expr>& parameters) {
-  w.open(fmt::format("{}static void {}(const rt::RowCall& call) {{", k.optimize_for_size ? "RT_OPTIMIZE_FOR_SIZE " : "",
-                     k.symbol));
+  w.open(fmt::format("{}static void {}(const rt::RowCall& call) {{", attribute_of(k), k.symbol));
   std::vector<std::string> types = operand_types(k);
   for (size_t i = 0; i < types.size(); ++i)
     w.line(fmt::format("auto* const x{} = rt::{}<{}>(call, {});{}", i, k.is_in_scratch(i) ? "in_scratch" : "address",
@@ -380,6 +382,11 @@ void print_kernel(Writer& w, const Kernel& k, const KernelBody& body, const Sour
   (frame == Frame::Cpu ? open_cpu_function : open_gpu_function)(w, k, body.parameters);
   w.append(body.text);
   w.close("}");
+}
+
+void print_entry(Writer& w, const Kernel& k, std::string_view name) {
+  w.line(fmt::format("extern \"C\" {} {}void {}(const rt::RowCall& call) {{ {}(call); }}", kHidden, attribute_of(k),
+                     name, k.symbol));
 }
 
 std::string kernel_includes(const std::vector<Kernel>& kernels) {

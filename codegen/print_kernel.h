@@ -21,6 +21,8 @@ struct KernelBody {
 KernelBody print_body(const Kernel& k);
 /// One function, with a comment that names the ONNX nodes.
 void print_kernel(Writer& w, const Kernel& k, const KernelBody& body, const Sources& sources, Frame frame = Frame::Cpu);
+/// By which name the program calls it.
+void print_entry(Writer& w, const Kernel& k, std::string_view name);
 /// Whether they are one function, but for what its parameters stand for.
 bool are_alike(const Kernel& a, const KernelBody& of_a, const Kernel& b, const KernelBody& of_b);
 /// The headers of runtime/kernels that the kernels need, as #include lines.

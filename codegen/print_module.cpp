@@ -77,8 +77,7 @@ void print_cpu_kernel(Writer& w, const Module& m, const Plan& p, uint32_t number
   for (uint32_t k = number + 1; k < p.kernels.size(); ++k)
     if (bodies.code[k] == number) w.line(fmt::format("// {} with other sizes is:", p.kernels[k].symbol));
   print_kernel(w, kernel, bodies.all[number], *m.sources);
-  w.line(fmt::format("extern \"C\" {} void {}(const rt::RowCall& call) {{ {}(call); }}", kHidden,
-                     external_name(kernel, p), kernel.symbol));
+  print_entry(w, kernel, external_name(kernel, p));
 }
 
 SourceFile print_kernels(const Module& m, const Plan& p, size_t file, const Shares& shares, const Bodies& bodies) {

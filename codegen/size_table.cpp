@@ -89,9 +89,7 @@ std::string print_sizes(const SizeTable& table, const Module& m) {
   w.append(kernel_includes({k}));
   w.blank();
   print_kernel(w, k, print_body(k), *m.sources);
-  w.line(fmt::format(
-      "extern \"C\" __attribute__((visibility(\"hidden\"))) void {}(const rt::RowCall& call) {{ {}(call); }}",
-      kSizesSymbol, k.symbol));
+  print_entry(w, k, kSizesSymbol);
   return w.take();
 }
 

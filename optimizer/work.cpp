@@ -110,6 +110,10 @@ double elements_loaded(uint32_t operand, Expr root, double points) {
   return loads;
 }
 
+bool is_read_again(const Graph& g, ValueId v, Expr root, double points, double times) {
+  return elements_loaded(v.index, root, points) >= times * static_cast<double>(product(g.type(v).shape).estimate());
+}
+
 bool is_operation(Expr e) {
   switch (e.op()) {
     case Op::Const:

@@ -16,6 +16,9 @@ std::vector<std::pair<Expr, double>> evaluations(Expr root, double points, doubl
 
 /// How many elements of an operand are loaded then.
 double elements_loaded(uint32_t operand, Expr root, double points);
+/// Whether each element of a value is loaded so often then: it is worth bringing into the order in which what is loaded
+/// together are neighbours.
+bool is_read_again(const Graph& g, ValueId v, Expr root, double points, double times = 2);
 
 /// Whether evaluating it takes an operation of its own: moving, converting and choosing between numbers take none, and
 /// of a fold of folds the terms of the inner one count.

@@ -241,11 +241,7 @@ std::optional<Operand> relaid_for_lanes(const Problem& p, Expr load, Expr lanes)
   };
   const auto axis = std::ranges::find(load.index(), lanes) - load.index().begin();
   if (axis == std::ssize(load.index()) || depends_on(innermost, lanes) || !is_looked_up(innermost)) return std::nullopt;
-  std::vector<int> order = made.order;
-  std::erase(order, static_cast<int>(axis));
-  order.push_back(static_cast<int>(axis));
-  const std::vector<int64_t> none(order.size());
-  return Operand{v, ordered(p.graph.type(v).shape, order), order, none, none};
+  return in_order(p.graph, v, with_last(made.order, static_cast<int>(axis)));
 }
 
 /// Of operands whose elements are read several times each: less often they are as soon fetched as brought into order.
@@ -256,8 +252,7 @@ std::vector<Operand> wishes_of_lanes(const Problem& p) {
   visit(std::vector{value}, [&](Expr e) {
     if (e.op() != Op::Load || std::ranges::count(wishes, ValueId{e.operand()}, &Operand::value)) return;
     const auto relaid = relaid_for_lanes(p, e, lanes);
-    if (relaid && are_read_again(p.graph.type(relaid->value).shape, elements_loaded(e.operand(), value, points)))
-      wishes.push_back(*relaid);
+    if (relaid && is_read_again(p.graph, relaid->value, value, points)) wishes.push_back(*relaid);
   });
   return wishes;
 }

@@ -54,10 +54,7 @@ class Transpose final : public Family {
     if (target.is_gpu()) return {Choice()};
     const DType type = k.accumulated.type();
     const int64_t bytes = std::max<int64_t>(byte_size(type), is_float(type) ? sizeof(float) : 1);
-    constexpr int64_t kMostLanes = 16, kFewRows = 16;  // of which squares of half the lanes are as fast, and less code
-    const bool has_few = Dim(k.axes[k.axes.size() - 2].extent()).estimate() <= kFewRows;
-    return {
-        Choice{{"lanes", std::clamp<int64_t>(target.vector_bytes / bytes, 4, has_few ? kMostLanes / 2 : kMostLanes)}}};
+    return {Choice{{"lanes", std::clamp<int64_t>(target.vector_bytes / bytes, 4, 16)}}};
   }
 
   /// A processor's tile permutes each vector as often as it has halves, one a cycle.

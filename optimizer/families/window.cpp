@@ -44,20 +44,15 @@ bool has_columns_in_lanes(const Problem& p, Expr column) {
   return product && p.part.out.index[static_cast<size_t>(product->n_axis)] == column;
 }
 
-/// How a value should stand that the body reads several times, but not along memory as the column moves: with the axis
-/// last that moves by one with it. Null: as it was made.
+/// How a value should stand that the body reads, but not along memory as the column moves: with the axis last that
+/// moves with it. Nullopt: as it was made.
 std::optional<std::vector<int>> order_along(const Problem& p, Expr load, Expr column) {
   const ValueId v{load.operand()};
   const Layout& made = p.layouts[v.index];
-  if (p.target.is_gpu() || has_columns_in_lanes(p, column) || p.graph[v].constant ||
-      affine(physical(made, load.index())).stride_of(column).is_static(1))
-    return std::nullopt;
-  std::vector<int> order = made.order;
+  if (p.graph[v].constant || affine(physical(made, load.index())).stride_of(column).is_static(1)) return std::nullopt;
   const auto axis =
-      std::ranges::find_if(order, [&](int d) { return depends_on(load.index()[static_cast<size_t>(d)], column); });
-  if (axis == order.end()) return std::nullopt;
-  std::rotate(axis, axis + 1, order.end());
-  return order;
+      std::ranges::find_if(made.order, [&](int d) { return depends_on(load.index()[static_cast<size_t>(d)], column); });
+  return axis == made.order.end() ? std::nullopt : std::optional(with_last(made.order, *axis));
 }
 
 /// What the body reads outside of values is wished for as halos of them, and what it reads across memory in another
@@ -65,15 +60,17 @@ std::optional<std::vector<int>> order_along(const Problem& p, Expr load, Expr co
 std::optional<std::vector<Operand>> wishes_of(const Problem& p, Expr fold, Expr column) {
   constexpr double kOften = 5;  // what few channels read once each is as soon fetched apart
   const Graph& g = p.graph;
+  const Expr value = p.part.out.value;
   const double points = static_cast<double>(points_of(p.part.out.index));
+  const bool may_relay = !p.target.is_gpu() && !has_columns_in_lanes(p, column);
   std::vector<Operand> wishes;
   bool all = true;
   visit(std::vector<Expr>{unfold(fold).body}, [&](Expr e) {
     if (e.op() != Op::Load) return;
     const ValueId v{e.operand()};
     const Layout& made = p.layouts[v.index];
-    auto order = order_along(p, e, column);
-    if (!are_read_again(g.type(v).shape, elements_loaded(v.index, p.part.out.value, points), kOften)) order.reset();
+    auto order = may_relay ? order_along(p, e, column) : std::nullopt;
+    if (order && !is_read_again(g, v, value, points, kOften)) order.reset();
     const Layout layout = order ? ordered(g.type(v).shape, *order) : made;
     const bool reads_outside = !guard_of(g.type(v).shape, e.index()).is_const(1);
     if (!order && !reads_outside) return;
@@ -172,19 +169,15 @@ class Window final : public Family {
   }
 
   /// More rows than that of the rule of thumb would leave what taps read no registers. A last tap of few is written
-  /// out, and one of many whose rows share what they read; but not of long pools, whose comparisons wait for no loads.
+  /// out: its rows share what they read.
   std::vector<Choice> candidates(const Kernel& k, const Target& target) const override {
-    const Expr taps = unfold(k.accumulated).variables.back().extent();
-    const int64_t thumb = rows_of_thumb(k, target);
-    const bool few = taps.is_const() && taps.int_value() <= rt::kWrittenTaps;
-    const bool shares = taps.is_const() && k.accumulated.fold_kind() == FoldKind::Sum &&
-                        loads_of(k, thumb, true) < loads_of(k, thumb, false);
-    const bool may_be_written = few || shares;
+    const bool may_be_written = has_few_taps(k);
     std::vector<Choice> all;
     const auto add = [&](int64_t rows, bool written) {
       const Choice c{{"rows", rows}, {"written", written}, {"lanes", lanes_of(k, target)}};
       if (std::ranges::find(all, c) == all.end()) all.push_back(c);
     };
+    const int64_t thumb = rows_of_thumb(k, target);
     add(thumb, may_be_written);
     for (int64_t limit = thumb; limit > 0; --limit)
       for (const bool written : {true, false})
@@ -266,15 +259,27 @@ class Window final : public Family {
   }
 
  private:
-  /// Of a sum over a single map four rows share enough: more are as fast, and more code.
+  /// Of a map whose columns are multiplied by one number each tap, four rows share enough: more are as fast, and more
+  /// code.
   static int64_t rows_of_thumb(const Kernel& k, const Target& target) {
     constexpr int kRowsOfMap = 4;
     const int64_t m = rows_of_tiles(k);
-    if (!target.is_gpu() && k.axes.size() == 2 && k.accumulated.fold_kind() == FoldKind::Sum)
-      return rt::even_part(m, kRowsOfMap);
+    if (!target.is_gpu() && k.axes.size() == 2 && has_one_weight(k)) return rt::even_part(m, kRowsOfMap);
     return target.is_gpu() ? rt::block_window_rows(m)
                            : rt::window_rows(target.vector_bytes, target.vector_registers,
                                              lanes_of(k, target) * element_bytes(k), m);
+  }
+  /// Whether the last tap is a number of few.
+  static bool has_few_taps(const Kernel& k) {
+    constexpr int64_t kMostWritten = 8;
+    const Expr taps = unfold(k.accumulated).variables.back().extent();
+    return taps.is_const() && taps.int_value() <= kMostWritten;
+  }
+  /// Whether one factor of what is summed is the same for all columns.
+  static bool has_one_weight(const Kernel& k) {
+    const Expr term = unfold(k.accumulated).body, column = k.axes.back();
+    return k.accumulated.fold_kind() == FoldKind::Sum && term.op() == Op::Mul &&
+           depends_on(term.arg(0), column) != depends_on(term.arg(1), column);
   }
   static int64_t element_bytes(const Kernel& k) { return byte_size(k.accumulated.type()); }
   static int64_t lanes_of(const Kernel& k, const Target& target) {
@@ -285,7 +290,7 @@ class Window final : public Family {
     return columns / lanes + (lanes == rt::kPanel ? rest > 0 : std::popcount(rest));
   }
   /// Loads of a tile, at all values of the last tap: what no row changes they share, and written out those at which
-  /// the windows of several meet, of so many taps at a time.
+  /// the windows of several meet.
   static double loads_of(const Kernel& k, int64_t rows, bool written) {
     const FoldNest fold = unfold(k.accumulated);
     const Expr row = k.axes[k.axes.size() - 2], tap = fold.variables.back();
@@ -295,9 +300,9 @@ class Window final : public Family {
       if (e.op() != Op::Read) return;
       const Affine at = affine(e.offset());
       const int64_t down = at.stride_of(row).estimate(), along = at.stride_of(tap).estimate();
-      std::set<std::pair<int64_t, int64_t>> places;
+      std::set<int64_t> places;
       for (int64_t r = 0; written && r < rows; ++r)
-        for (int64_t t = 0; t < taps; ++t) places.emplace(t / rt::kWrittenTaps, r * down + t * along);
+        for (int64_t t = 0; t < taps; ++t) places.insert(r * down + t * along);
       const int64_t apart = (depends_on(e, row) ? rows : 1) * taps;
       loads += static_cast<double>(written ? std::ssize(places) : apart);
     });
@@ -309,9 +314,8 @@ class Window final : public Family {
     const Expr before = k.accumulated;
     const FoldNest nest = unfold(before);
     const auto loads_of_tap = [&](const Kernel& of) {
-      const Expr taps = unfold(of.accumulated).variables.back().extent();
-      const bool is_written = taps.is_const() && taps.int_value() > 1 && taps.int_value() <= rt::kWrittenTaps;
-      return loads_of(of, rows_of_thumb(of, target), is_written) / static_cast<double>(Dim(taps).estimate());
+      const int64_t taps = Dim(unfold(of.accumulated).variables.back().extent()).estimate();
+      return loads_of(of, rows_of_thumb(of, target), taps > 1 && has_few_taps(of)) / static_cast<double>(taps);
     };
     Kernel best = k;
     double least = kClearly * loads_of_tap(k);

@@ -19,23 +19,8 @@ Order identity(int rank) {
   std::iota(o.begin(), o.end(), 0);
   return o;
 }
-Order with_last(Order order, int axis) {
-  std::erase(order, axis);
-  order.push_back(axis);
-  return order;
-}
 
 bool reads(Expr e, Expr v) { return depends_on(e, v); }
-bool holds_load(Expr e) {
-  bool found = false;
-  visit(std::vector{e}, [&](Expr x) { found |= x.op() == Op::Load; });
-  return found;
-}
-double points(const OutputExpr& out) {
-  double all = 1;
-  for (Expr axis : out.index) all *= static_cast<double>(Dim(axis.extent()).estimate());
-  return all;
-}
 
 /// The axes of the output that an index reads, the one with the longest stride first; nullopt where it has no strides.
 std::optional<Order> axes_read(const OutputExpr& out, Expr index) {
@@ -106,7 +91,7 @@ class Assigner {
   void assign(ValueId v, const OutputExpr& out) {
     if (auto product = match_contract(g_, out); product && !is_thin(v, out, *product))
       orders_[v] = order_for_copies(v, product->n_axis);
-    else if (auto axis = axis_beside_lookups(out))
+    else if (auto axis = axis_beside_lookups(v, out))
       orders_[v] = with_last(identity(g_.type(v).rank()), *axis);
     else if (auto rows = row_order(out))
       orders_[v] = *rows;
@@ -117,8 +102,8 @@ class Assigner {
     else if (auto order = order_of_largest(out))
       orders_[v] = *order;
   }
-  /// Whether a convolution makes so few channels, of so few or by so large a window, that a row of the map fills
-  /// vectors better than they do.
+  /// Whether a convolution makes so few channels, of so few terms or by so large a window (taps for each channel), that
+  /// a row of the map fills vectors better than they do.
   bool is_thin(ValueId v, const OutputExpr& out, const ContractMatch& product) const {
     constexpr int64_t kFewChannels = 4, kFewTerms = 64, kLargeWindow = 20, kWideRow = 32;
     const Shape& shape = g_.type(v).shape;
@@ -127,36 +112,34 @@ class Assigner {
     int64_t terms = 1;
     for (Expr f : product.folds) terms *= Dim(f.extent()).estimate();
     const int64_t channels = shape[product.n_axis].estimate();
-    const Shape& read = g_.type(ValueId{product.a.operand()}).shape;
-    const double taps = points(out) * static_cast<double>(terms) /
-                        static_cast<double>(channels * std::max<int64_t>(cameo::product(read).estimate(), 1));
-    const bool is_large = taps >= static_cast<double>(kLargeWindow * channels);
+    const bool is_large = is_read_again(g_, ValueId{product.a.operand()}, out.value, points_of(v),
+                                        static_cast<double>(kLargeWindow * channels * channels));
     return channels <= kFewChannels && (terms <= kFewTerms || is_large) && shape[last].estimate() >= kWideRow &&
            reads_axis(product.a, out.index[last]);
   }
   /// Where elements are looked up along an operand's innermost axis, at places that data say, and each of them several
   /// times (GridSample): an axis along which vectors of them stand at one place, if there is one. It is the operand's
   /// innermost then, too (`Nest::match`).
-  std::optional<int> axis_beside_lookups(const OutputExpr& out) const {
+  std::optional<int> axis_beside_lookups(ValueId v, const OutputExpr& out) const {
     constexpr int64_t kVector = 16;
     std::optional<int> found;
     if (!has_vectors_) return found;
     visit(std::vector{out.value}, [&](Expr load) {
       if (load.op() != Op::Load || load.checked() || load.index().empty()) return;
       const ValueId from{load.operand()};
-      if (!holds_load(load.index()[static_cast<size_t>(order_of_value(from).back())])) return;
+      if (!has_load(load.index()[static_cast<size_t>(order_of_value(from).back())])) return;
       const auto stands_at_one_place = [&](Expr axis) {
         return Dim(axis.extent()).estimate() >= kVector &&
                std::ranges::find(load.index(), axis) != load.index().end() &&
                std::ranges::none_of(load.index(), [&](Expr i) { return i != axis && reads(i, axis); });
       };
       const auto axis = std::ranges::find_if(out.index, stands_at_one_place);
-      if (axis != out.index.end() &&
-          are_read_again(g_.type(from).shape, elements_loaded(from.index, out.value, points(out))))
+      if (axis != out.index.end() && is_read_again(g_, from, out.value, points_of(v)))
         found = static_cast<int>(axis - out.index.begin());
     });
     return found;
   }
+  double points_of(ValueId v) const { return static_cast<double>(product(g_.type(v).shape).estimate()); }
   bool only_leaves(ValueId v) const {
     return std::ranges::count(readers_[v.index], nullptr) == std::ranges::ssize(readers_[v.index]);
   }

@@ -7,20 +7,21 @@
 
 namespace cameo {
 
-Operand plain_operand(const Graph& g, ValueId v) {
-  const std::vector<int64_t> none(g.type(v).shape.size());
-  const Layout l = row_major(g.type(v).shape);
-  return {v, l, l.order, none, none};
+Operand plain_operand(const Graph& g, ValueId v) { return in_order(g, v, row_major(g.type(v).shape).order); }
+Operand in_order(const Graph& g, ValueId v, std::vector<int> order) {
+  const std::vector<int64_t> none(order.size());
+  return {v, ordered(g.type(v).shape, order), std::move(order), none, none};
+}
+std::vector<int> with_last(std::vector<int> order, int axis) {
+  std::erase(order, axis);
+  order.push_back(axis);
+  return order;
 }
 Operand as_made(const Layouts& layouts, ValueId v) { return {v, layouts[v.index]}; }
 Operand in_panels(const Layouts& layouts, ValueId v, const Packing& packing) {
   Operand o = as_made(layouts, v);
   o.packing = packing;
   return o;
-}
-
-bool are_read_again(const Shape& shape, double loads, double times) {
-  return loads >= times * static_cast<double>(product(shape).estimate());
 }
 
 std::vector<int> moving_order(const Shape& shape, std::vector<int> order) {

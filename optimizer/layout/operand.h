@@ -54,9 +54,9 @@ struct Operand {
 };
 /// A value row-major, as what reads whole tensors wants it.
 Operand plain_operand(const Graph& g, ValueId v);
-/// Whether so many loads of a tensor's elements read each of them so many times: it is worth bringing into the order in
-/// which they are neighbours.
-bool are_read_again(const Shape& shape, double loads, double times = 2);
+/// A value in an order of its axes, the last one innermost.
+Operand in_order(const Graph& g, ValueId v, std::vector<int> order);
+std::vector<int> with_last(std::vector<int> order, int axis);
 /// The order of the axes that have more than one index.
 std::vector<int> moving_order(const Shape& shape, std::vector<int> order);
 

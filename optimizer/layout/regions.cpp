@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "optimizer/clusters/blocks.h"
+#include "optimizer/layout/sum_of_products.h"
 
 namespace cameo {
 namespace {
@@ -15,13 +16,6 @@ constexpr size_t kMostRegions = 16;          // by remainders: each is a kernel 
 constexpr int64_t kLongestPeriod = 1 << 12;  // of taps that fit: a stride
 constexpr size_t kFewSegments = 8;           // of which one is found among the cases of a row in less time than a step
 constexpr int64_t kSmallestRegion = 64;      // elements, of few: below it a step costs more than the case
-
-bool has_load(Expr root) {
-  bool found = false;
-  std::vector<Expr> roots{root};
-  visit(roots, [&](Expr e) { found |= e.op() == Op::Load; });
-  return found;
-}
 
 bool is_proven(Expr condition) { return simplify_index(condition).is_const(1); }
 

@@ -17,10 +17,7 @@ bool is_constant(const Graph& g, Expr load) { return static_cast<bool>(g[ValueId
 
 /// A Load whose place depends on no data and cannot fail.
 bool is_plain_load(Expr e) {
-  if (e.op() != Op::Load || e.checked()) return false;
-  bool nested = false;
-  visit(std::vector<Expr>(e.index().begin(), e.index().end()), [&](Expr x) { nested |= x.op() == Op::Load; });
-  return !nested;
+  return e.op() == Op::Load && !e.checked() && std::ranges::none_of(e.index(), has_load);
 }
 
 /// The last axis of more than one index that `b` reads and `a` does not, or -1.
@@ -71,6 +68,12 @@ Expr only_sum(Expr value) {
     sum = e;
   });
   return other || !sum || (sum.type() != DType::f32 && sum.type() != DType::i32) ? Expr() : sum;
+}
+
+bool has_load(Expr e) {
+  bool found = false;
+  visit(std::vector<Expr>{e}, [&](Expr x) { found |= x.op() == Op::Load; });
+  return found;
 }
 
 bool reads_axis(Expr load, Expr axis) {

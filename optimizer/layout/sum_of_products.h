@@ -20,6 +20,7 @@ struct ProductMatch {
 /// The only sum of a value, which may nest; null where there is another fold beside it, or it is none of f32 or i32.
 Expr only_sum(Expr value);
 std::optional<ProductMatch> match_product(const Graph& g, const OutputExpr& out);
+bool has_load(Expr e);
 bool reads_axis(Expr load, Expr axis);  // whether an index does
 
 /// One of which an operand has an axis of its own: that is `b`.

@@ -1,11 +1,10 @@
 // window: out(i.., row, col) = epilogue(fold over taps of what `step` adds): depthwise convolutions, pools and every
 // other fold whose body reads along the columns. A tile of rows stays in registers while the taps run, so what its rows
-// share (weights, overlapping windows) is loaded once. Columns run in lanes, the last tap may be written out, a few of
-// it at a time. Pools of 8-bit integers fold these: a register of them at a time.
+// share (weights, overlapping windows) is loaded once. Columns run in lanes, the last tap may be written out. Pools of
+// 8-bit integers fold these: a register of them at a time.
 #pragma once
 #include "runtime/kernels/contract_tile.h"
 #include "runtime/kernels/nest.h"
-#include "runtime/kernels/window_shape.h"
 
 namespace rt {
 
@@ -61,9 +60,8 @@ struct Windows {
     call_at<0, S>(tap, at_tap);
   }
   template <int H, class V, class Col, int... Tap>
-  RT_FN void take_written(Indices<int, Tap...>, V* acc, const i64* index, const i64* tap, i64 row, Col col,
-                          i64 from) const {
-    (..., take(indices<H>{}, acc, index, tap, row, col, from + Tap));
+  RT_FN void take_written(Indices<int, Tap...>, V* acc, const i64* index, const i64* tap, i64 row, Col col) const {
+    (..., take(indices<H>{}, acc, index, tap, row, col, Tap));
   }
   template <int D, int H, class V, class Col>
   RT_FN void take_taps(V* acc, const i64* index, i64* tap, i64 row, Col col) const {
@@ -71,11 +69,7 @@ struct Windows {
       RT_ROLLED
       for (tap[D] = 0; tap[D] < taps.n[D]; ++tap[D]) take_taps<D + 1, H>(acc, index, tap, row, col);
     } else if constexpr (Written) {
-      constexpr i64 kWhole = L::value > kWrittenTaps ? L::value / kWrittenTaps * kWrittenTaps : 0;
-      RT_ROLLED
-      for (i64 t = 0; t < kWhole; t += kWrittenTaps)
-        take_written<H>(indices<kWrittenTaps>{}, acc, index, tap, row, col, t);
-      if constexpr (kWhole < L::value) take_written<H>(indices<L::value - kWhole>{}, acc, index, tap, row, col, kWhole);
+      take_written<H>(indices<L::value>{}, acc, index, tap, row, col);
     } else {
       RT_ROLLED
       for (i64 t = 0; t < last; ++t) take(indices<H>{}, acc, index, tap, row, col, t);
@@ -155,8 +149,8 @@ struct Windows {
 }  // namespace detail
 
 // m, n and last are numbers or constants (`c<16>`). `step(acc, i.., row, col, tap.., last tap)` gives the new acc, a T
-// or as many as col has lanes. Written: the last tap, a constant, is written out, kWrittenTaps at a time. Chunks share
-// the tiles; where these are fewer they share pieces of their columns.
+// or as many as col has lanes. Written: the last tap, a constant, is written out. Chunks share the tiles;
+// where these are fewer they share pieces of their columns.
 template <int MR, FoldKind K, bool Written, class T = f32, int R, int S, class M, class N, class L, class Step,
           class Epilogue>
 RT_FN void window(const Call& call, Extents<R> outer, Extents<S> taps, M m, N n, L last, Step step, Epilogue epilogue) {

@@ -1,4 +1,4 @@
-// What the planner knows of the Window family: how many rows a tile has, and how many taps are written out.
+// What the planner knows of the Window family: how many rows a tile has.
 #pragma once
 #include "runtime/kernels/contract_shape.h"
 
@@ -10,9 +10,6 @@ constexpr int window_rows(int vector_bytes, int registers, i64 row_bytes, i64 m)
   const i64 half = i64(registers) * vector_bytes / row_bytes / 2;
   return static_cast<int>(even_part(m, half > 8 ? 8 : half));
 }
-
-// Taps of the last axis that stand in the code one after the other, where they are written out.
-inline constexpr i64 kWrittenTaps = 8;
 
 // A GPU hides latency by threads rather than by rows: four share what the taps read.
 constexpr int block_window_rows(i64 m) { return static_cast<int>(even_part(m, 4)); }

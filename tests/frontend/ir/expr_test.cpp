@@ -55,8 +55,10 @@ TEST(expr_making, small_powers_are_products_and_roots) {
   EXPECT_EQ(power(2), x * x);
   EXPECT_EQ(power(3), x * x * x);
   EXPECT_EQ(power(-1), 1 / x);
-  EXPECT_EQ(power(0.5).op(), Op::Select);
-  EXPECT_EQ(power(-0.5), 1 / power(0.5));
+  for (double exponent : {0.25, 0.5, 0.75, 1.5}) {
+    EXPECT_EQ(power(exponent).op(), Op::Select) << exponent;
+    EXPECT_EQ(power(-exponent), 1 / power(exponent)) << exponent;
+  }
   EXPECT_EQ(power(4).op(), Op::Pow);
 }
 
