@@ -9,9 +9,11 @@
 #include <deque>
 #include <limits>
 #include <map>
+#include <iterator>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "frontend/ir/check.h"
 #include "frontend/ir/diagnostic.h"
@@ -383,18 +385,47 @@ Expr logical_not(Expr a) { return apply(Op::Not, {a}); }
 
 // ---- walking --------------------------------------------------------------------------------------------------------
 
+namespace {
+/// The nodes that a walk has seen, of those that are there when it begins: each walk has a number, which it writes at
+/// the ids of what it sees. Walks nest, so each borrows an array of its own.
+class Seen {
+ public:
+  Seen() {
+    if (spare_.empty()) spare_.emplace_back();
+    marks_ = std::move(spare_.back());
+    spare_.pop_back();
+    ++marks_.walk;
+    marks_.of_nodes.resize(pool().nodes.size());
+  }
+  ~Seen() { spare_.push_back(std::move(marks_)); }
+  Seen(const Seen&) = delete;
+  Seen& operator=(const Seen&) = delete;
+  /// Whether it is new.
+  bool insert(Expr e) { return std::exchange(marks_.of_nodes[e.id()], marks_.walk) != marks_.walk; }
+
+ private:
+  struct Marks {
+    uint64_t walk = 0;
+    std::vector<uint64_t> of_nodes;
+  };
+  static thread_local std::vector<Marks> spare_;
+  Marks marks_;
+};
+thread_local std::vector<Seen::Marks> Seen::spare_;
+}  // namespace
+
 void visit(std::span<const Expr> roots, const std::function<void(Expr)>& f) {
-  std::unordered_set<Expr, ExprHash> seen;
+  Seen seen;
   std::vector<std::pair<Expr, size_t>> stack;  // explicit: a fused chain may be deeper than the call stack
   for (Expr root : roots) {
-    if (!seen.insert(root).second) continue;
+    if (!seen.insert(root)) continue;
     stack.push_back({root, 0});
     while (!stack.empty()) {
       auto& [e, next] = stack.back();
       if (next == e.args().size()) {
         f(e);
         stack.pop_back();
-      } else if (Expr a = e.arg(static_cast<int>(next++)); seen.insert(a).second) {
+      } else if (Expr a = e.arg(static_cast<int>(next++)); seen.insert(a)) {
         stack.push_back({a, 0});
       }
     }
@@ -449,10 +480,15 @@ Expr substitute(Expr root, std::span<const Expr> vars, std::span<const Expr> val
 }
 
 bool depends_on(Expr e, Expr v) {
-  bool found = false;
-  std::vector<Expr> roots{e};
-  visit(roots, [&](Expr x) { found |= x.op() == Op::Var && x.var_number() == v.var_number(); });
-  return found;
+  Seen seen;
+  std::vector<Expr> rest{e};
+  while (!rest.empty()) {
+    const Expr x = rest.back();
+    rest.pop_back();
+    if (x.op() == Op::Var && x.var_number() == v.var_number()) return true;
+    std::ranges::copy_if(x.args(), std::back_inserter(rest), [&](Expr a) { return seen.insert(a); });
+  }
+  return false;
 }
 
 namespace {

@@ -17,7 +17,6 @@
 namespace bf16x3_cases {
 namespace {
 
-constexpr i64 kGap = 3;  // columns of a row behind the last
 constexpr float kInfinite = std::numeric_limits<float>::infinity(), kNone = std::numeric_limits<float>::quiet_NaN();
 
 // All 24 bits of them, of either sign, most of a size, some much smaller.
@@ -91,8 +90,9 @@ __attribute__((noinline)) Floats plain_sums(const Sizes& s, const Floats& a, con
 }
 
 // M rows by N columns of K terms in S axes of segments, by tiles of MR by NV, `Band` below another. Weights of two
-// parts have the bits of f16. Fewer rows than Few are contract's.
-template <int MR, int NV, int Band, i64 M, i64 N, i64 K, int S, int Parts = 3, int Few = 0>
+// parts have the bits of f16. Fewer rows than Few are contract's. In chunks, M is a number that only a run knows where
+// `Ranged`.
+template <int MR, int NV, int Band, i64 M, i64 N, i64 K, int S, int Parts = 3, int Few = 0, bool Ranged = false>
 struct Problem {
   using Weight = std::conditional_t<Parts == 2, rt::half, float>;
   Sizes s;
@@ -157,7 +157,7 @@ struct Problem {
   // What surrounds the sums, and that chunks do not matter: the sums.
   std::string run_in_chunks(Floats& got) const {
     got = run(1, rt::c<M>);
-    const Floats again = run(3, i64(M));
+    const Floats again = run(3, std::conditional_t<Ranged, i64, decltype(rt::c<M>)>(rt::c<M>));
     for (size_t i = 0; i < got.size(); ++i)
       if (__builtin_bit_cast(unsigned, got[i]) != __builtin_bit_cast(unsigned, again[i]) &&
           !(std::isnan(got[i]) && std::isnan(again[i])))
@@ -191,9 +191,13 @@ struct Problem {
   }
 };
 
-template <int MR, int NV, int Band, i64 M, i64 N, i64 K, int S = 0, int Parts = 3>
+template <int MR, int NV, int Band, i64 M, i64 N, i64 K, int S = 0, int Parts = 3, bool Ranged = false>
 std::string one(i64 points = 1, i64 segments = 1) {
-  return Problem<MR, NV, Band, M, N, K, S, Parts>({M, N, K, segments, points}).compare();
+  return Problem<MR, NV, Band, M, N, K, S, Parts, 0, Ranged>({M, N, K, segments, points}).compare();
+}
+template <int MR, int NV, int Band, i64 M, i64 N, i64 K, int S = 0>
+std::string ranged(i64 points = 1, i64 segments = 1) {
+  return one<MR, NV, Band, M, N, K, S, 3, true>(points, segments);
 }
 
 // Fewer than a step, steps with and without a rest, blocks of 1024 with and without one.
@@ -231,19 +235,20 @@ std::string segments() {
 // Rows that do not divide the tile, so that the last one reaches back; blocks of a tile that overlap; columns that fill
 // no panel, or no tile; fewer rows than a tile has.
 std::string tile_edges() {
-  for (std::string d :
-       {one<1, 3, 1, 1, 100, 70>(), one<1, 2, 3, 3, 17, 70>(), one<7, 2, 1, 10, 50, 70>(), one<16, 3, 2, 41, 64, 70>(),
-        one<25, 2, 1, 25, 33, 70>(), one<25, 2, 1, 33, 1, 70>(), one<32, 2, 3, 65, 80, 70>(),
-        one<33, 1, 1, 34, 31, 70>(), one<47, 1, 1, 100, 48, 70>(), one<48, 1, 2, 49, 15, 70>(),
-        one<32, 2, 1, 5, 40, 70>(), one<48, 1, 2, 1, 40, 1100>(), one<16, 3, 1, 3, 50, 24, 1>(4, 3)})
+  for (std::string d : {ranged<1, 3, 1, 1, 100, 70>(), ranged<1, 2, 3, 3, 17, 70>(), ranged<7, 2, 1, 10, 50, 70>(),
+                        ranged<16, 3, 2, 41, 64, 70>(), ranged<25, 2, 1, 25, 33, 70>(), ranged<25, 2, 1, 33, 1, 70>(),
+                        ranged<32, 2, 3, 65, 80, 70>(), ranged<33, 1, 1, 34, 31, 70>(), ranged<47, 1, 1, 100, 48, 70>(),
+                        ranged<48, 1, 2, 49, 15, 70>(), ranged<32, 2, 1, 5, 40, 70>(), ranged<48, 1, 2, 1, 40, 1100>(),
+                        ranged<16, 3, 1, 3, 50, 24, 1>(4, 3)})
     if (!d.empty()) return d;
   return "";
 }
 
 // Fewer rows at a point than a tile has, so that tiles begin and end anywhere; and more.
 std::string outer_axes() {
-  for (std::string d : {one<32, 2, 1, 1, 33, 40>(50), one<32, 2, 2, 3, 33, 40>(11), one<31, 2, 3, 5, 48, 64, 1>(25, 3),
-                        one<16, 3, 2, 7, 64, 20, 1>(9, 5), one<48, 1, 1, 60, 16, 40>(2)})
+  for (std::string d :
+       {ranged<32, 2, 1, 1, 33, 40>(50), ranged<32, 2, 2, 3, 33, 40>(11), ranged<31, 2, 3, 5, 48, 64, 1>(25, 3),
+        ranged<16, 3, 2, 7, 64, 20, 1>(9, 5), ranged<48, 1, 1, 60, 16, 40>(2)})
     if (!d.empty()) return d;
   return "";
 }
@@ -252,7 +257,7 @@ std::string outer_axes() {
 std::string few_rows() {
   constexpr int kFew = 16;
   const auto of = []<i64 M>(rt::Constant<M>, i64 points) {
-    return Problem<32, 2, 2, M, 50, 1100, 0, 3, kFew>({M, 50, 1100, 1, points}).compare();
+    return Problem<32, 2, 2, M, 50, 1100, 0, 3, kFew, true>({M, 50, 1100, 1, points}).compare();
   };
   for (std::string d : {of(rt::c<1>, 1), of(rt::c<15>, 1), of(rt::c<16>, 1), of(rt::c<40>, 1), of(rt::c<1>, 15),
                         of(rt::c<1>, 16), of(rt::c<5>, 3), of(rt::c<5>, 4)})

@@ -17,6 +17,8 @@ namespace {
 using rt::i64;
 using Floats = std::vector<float>;
 
+constexpr i64 kGap = 3;  // columns of a row behind the last
+
 inline Floats small_integers(i64 count, unsigned seed) {
   Floats v(count);
   for (float& x : v) x = static_cast<float>(static_cast<int>((seed = seed * 1664525u + 1013904223u) >> 24) % 7 - 3);

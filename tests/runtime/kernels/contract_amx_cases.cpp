@@ -14,7 +14,6 @@
 namespace contract_amx_cases {
 namespace {
 
-constexpr i64 kGap = 3;  // columns of a row behind the last
 constexpr int kBefore = -5;
 
 template <class T>
@@ -159,15 +158,21 @@ std::string sizes() {
   return "";
 }
 
-// Rows that tiles divide, and such that the last tile reaches back; blocks of a tile that overlap.
+// Rows that tiles divide, and such that the last tile reaches back; blocks of a tile that overlap; bands.
 template <class T>
 std::string tiles() {
+  for (std::string d : {sizes<1, 4, 1, 64, T>(), sizes<7, 4, 10, 64, T>(), sizes<16, 3, 41, 33, T>(),
+                        sizes<25, 2, 33, 16, T>(), sizes<47, 1, 47, 33, T>(), sizes<64, 1, 100, 33, T>(),
+                        sizes<7, 4, 30, 33, T, 2>(), sizes<20, 1, 50, 40, T, 1>()})
+    if (!d.empty()) return d;
+  return "";
+}
+template <class T>
+std::string more_tiles() {
   for (std::string d :
-       {sizes<1, 4, 1, 64, T>(), sizes<1, 1, 3, 16, T>(), sizes<7, 4, 7, 33, T>(), sizes<7, 4, 10, 64, T>(),
-        sizes<16, 4, 16, 64, T>(), sizes<16, 3, 41, 33, T>(), sizes<25, 2, 25, 33, T>(), sizes<25, 2, 33, 16, T>(),
-        sizes<32, 2, 32, 33, T>(), sizes<32, 2, 70, 64, T>(), sizes<33, 1, 34, 16, T>(), sizes<47, 1, 47, 33, T>(),
-        sizes<64, 1, 64, 16, T>(), sizes<64, 1, 100, 33, T>(), sizes<7, 4, 30, 33, T, 2>(), sizes<7, 2, 30, 64, T, 1>(),
-        sizes<20, 1, 50, 40, T, 1>(), sizes<16, 2, 50, 40, T, 1>(), sizes<9, 1, 50, 40, T, 4>()})
+       {sizes<1, 1, 3, 16, T>(), sizes<7, 4, 7, 33, T>(), sizes<16, 4, 16, 64, T>(), sizes<25, 2, 25, 33, T>(),
+        sizes<32, 2, 32, 33, T>(), sizes<32, 2, 70, 64, T>(), sizes<33, 1, 34, 16, T>(), sizes<64, 1, 64, 16, T>(),
+        sizes<7, 2, 30, 64, T, 1>(), sizes<16, 2, 50, 40, T, 1>(), sizes<9, 1, 50, 40, T, 4>()})
     if (!d.empty()) return d;
   return "";
 }
@@ -188,14 +193,19 @@ __attribute__((noinline)) std::string product(int zero) {
   return "";
 }
 template <class T>
-std::string all_of(int zero) {
+std::string most_of(int zero) {
   if (auto d = tiles<T>(); !d.empty()) return d;
   for (std::string d : {product<25, 2, 50, 40, 200, T>(zero), product<1, 4, 1, 100, 64, T>(zero)})
     if (!d.empty()) return d;
   return "";
 }
+template <class T>
+std::string all_of(int zero) {
+  const std::string d = most_of<T>(zero);
+  return d.empty() ? more_tiles<T>() : d;
+}
 std::string unsigned_quads() { return all_of<rt::u8>(255); }
-std::string signed_quads() { return all_of<rt::i8>(-128); }
+std::string signed_quads() { return most_of<rt::i8>(-128); }  // a tile's loops are those of unsigned ones
 std::string pairs() { return all_of<rt::bfloat>(0); }
 
 // More images than chunks, of fewer rows than a block has.

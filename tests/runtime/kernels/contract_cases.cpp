@@ -1,6 +1,6 @@
-// Contract against its own specification, and that against a plain sum, on small integers: every sum is exact, so any
-// order of it is equal. Each epilogue adds to what is there, so that an element stored twice or never shows, and rows
-// are wider than n, so that a surplus lane shows.
+// Contract of f32 against its own specification, and that against a plain sum, on small integers: every sum is exact,
+// so any order of it is equal. Each epilogue adds to what is there, so that an element stored twice or never shows, and
+// rows are wider than n, so that a surplus lane shows.
 #include "tests/runtime/kernels/contract_cases.h"
 
 #include <cmath>
@@ -9,21 +9,11 @@
 #include <vector>
 
 #include "runtime/kernels/contract.h"
-#include "runtime/kernels/window.h"
 #include "tests/runtime/kernels/cases.h"
+#include "tests/runtime/kernels/contract_shapes_of_cases.h"
 
 namespace contract_cases {
 namespace {
-
-constexpr i64 kGap = 3;  // columns of a row behind the last
-
-struct Shape {
-  i64 m, n, k, segments = 1, row_stride = 0, segment_stride = 0;
-  std::string text() const {
-    return "m=" + std::to_string(m) + " n=" + std::to_string(n) + " k=" + std::to_string(k) +
-           " segments=" + std::to_string(segments);
-  }
-};
 
 struct One {  // a matrix product or one image's rows: operands, and the plain sum
   Shape s;
@@ -50,9 +40,6 @@ struct One {  // a matrix product or one image's rows: operands, and the plain s
   }
   auto operand_a() const { return rt::matrix_a(a.data(), rt::strides(), s.row_stride, rt::strides(s.segment_stride)); }
 };
-
-template <int MR, int NV>
-constexpr int kSplits = rt::splits_of({MR, NV}, rt::kVectorBytes, 8);
 
 template <int MR, int NV, int Splits = kSplits<MR, NV>>
 __attribute__((noinline)) std::string compare(const Shape& shape) {
@@ -397,271 +384,6 @@ std::string halves() {
   return difference(want, got, "halves");
 }
 
-// A fold of 3 rows by kTaps columns over an image of channels, against the specification; rows are kStride apart.
-template <int MR, rt::FoldKind K, bool Written, i64 kRows, i64 kColumns, i64 kTaps, i64 kStride>
-std::string window_one() {
-  constexpr i64 kHeight = 4, kWide = (kRows - 1) * kStride + kTaps, kPitch = kColumns + kGap;
-  const Floats x = small_integers((kHeight + 2) * kWide * kColumns, 9), w = small_integers(3 * kTaps * kColumns, 10);
-  const Guarded image(x), weights(w);
-  const auto step = [&](auto acc, i64 y, i64 row, auto col, i64 ky, i64 kx) __attribute__((always_inline)) {
-    const auto a = rt::load(image.data(), rt::add(((y + ky) * kWide + row * kStride + kx) * kColumns, col));
-    const auto b = rt::load(weights.data(), rt::add((ky * kTaps + kx) * kColumns, col));
-    return K == rt::FoldKind::Sum ? rt::fma(a, b, acc) : rt::max(acc, rt::add(a, b));
-  };
-  enum class Form { Naive, OfConstants, OfSizes };
-  const auto run = [&](int chunks, Form form) {
-    Floats y(kHeight * kRows * kPitch, 0.5f);
-    const auto keep = [&](auto acc, i64 i, i64 row, auto col) __attribute__((always_inline)) {
-      const auto at = rt::add((i * kRows + row) * kPitch, col);
-      rt::store(y.data(), at, rt::add(acc, rt::load(y.data(), at)));
-    };
-    in_chunks(chunks, nullptr, [&](const rt::Call& call) {
-      const auto height = rt::extents(kHeight), taps = rt::extents(i64{3});
-      if (form == Form::Naive)
-        rt::window_naive<K>(call, height, taps, kRows, kColumns, kTaps, step, keep);
-      else if (form == Form::OfConstants)
-        rt::window<MR, K, Written>(call, height, taps, rt::c<kRows>, rt::c<kColumns>, rt::c<kTaps>, step, keep);
-      else
-        rt::window<MR, K, Written>(call, height, taps, kRows, kColumns, rt::c<kTaps>, step, keep);
-    });
-    return y;
-  };
-  const std::string what = "window of " + std::to_string(kRows) + " rows, " + std::to_string(kColumns) + " columns";
-  const Floats want = run(1, Form::Naive);
-  for (int chunks : {1, 3})
-    for (Form form : {Form::OfConstants, Form::OfSizes})
-      if (auto d = difference(want, run(chunks, form), what); !d.empty()) return d;
-  return "";
-}
-// A pool of bytes, as above; nothing may be read behind the last column of the last window. Each epilogue adds to what
-// is there, so that an element stored twice or never shows.
-template <class T, int MR, rt::FoldKind K, bool Written, i64 kRows, i64 kColumns, i64 kTaps, i64 kStride>
-std::string pool_one() {
-  constexpr i64 kHeight = 2, kWide = (kRows - 1) * kStride + kTaps, kPitch = kColumns + kGap;
-  std::vector<T> x((kHeight + 2) * kWide * kColumns);
-  unsigned seed = 9;
-  for (T& v : x) v = static_cast<T>((seed = seed * 1664525u + 1013904223u) >> 24);
-  const Guarded<T> image(x);
-  const auto step = [&](auto acc, i64 y, i64 row, auto col, i64 ky, i64 kx) __attribute__((always_inline)) {
-    const auto a = rt::load(image.data(), rt::add(((y + ky) * kWide + row * kStride + kx) * kColumns, col));
-    if constexpr (K == rt::FoldKind::Max) return rt::max(acc, a);
-    if constexpr (K == rt::FoldKind::Min) return rt::min(acc, a);
-  };
-  std::vector<int> want(kHeight * kRows * kPitch, 5);
-  for (i64 y = 0; y < kHeight; ++y)
-    for (i64 row = 0; row < kRows; ++row)
-      for (i64 col = 0; col < kColumns; ++col) {
-        T best = x[(y * kWide + row * kStride) * kColumns + col];
-        for (i64 ky = 0; ky < 3; ++ky)
-          for (i64 kx = 0; kx < kTaps; ++kx) {
-            const T a = x[((y + ky) * kWide + row * kStride + kx) * kColumns + col];
-            if (K == rt::FoldKind::Max ? a > best : a < best) best = a;
-          }
-        want[(y * kRows + row) * kPitch + col] += best;
-      }
-  const auto run = [&](int chunks, auto window) {
-    std::vector<int> y(want.size(), 5);
-    const auto keep = [&](auto acc, i64 i, i64 row, auto col) __attribute__((always_inline)) {
-      const auto at = rt::add((i * kRows + row) * kPitch, col);
-      rt::store(y.data(), at, rt::add(rt::cast<rt::i32>(acc), rt::load(y.data(), at)));
-    };
-    in_chunks(chunks, nullptr, [&](const rt::Call& call) { window(call, keep); });
-    return y;
-  };
-  const auto height = rt::extents(kHeight), taps = rt::extents(i64{3});
-  const auto naive = [&](const rt::Call& call, auto keep) {
-    rt::window_naive<K, T>(call, height, taps, kRows, kColumns, kTaps, step, keep);
-  };
-  const auto of_constants = [&](const rt::Call& call, auto keep) {
-    rt::window<MR, K, Written, T>(call, height, taps, rt::c<kRows>, rt::c<kColumns>, rt::c<kTaps>, step, keep);
-  };
-  const auto of_sizes = [&](const rt::Call& call, auto keep) {
-    rt::window<MR, K, Written, T>(call, height, taps, kRows, kColumns, rt::c<kTaps>, step, keep);
-  };
-  const std::string what = "pool of " + std::to_string(kRows) + " rows, " + std::to_string(kColumns) + " columns";
-  if (run(1, naive) != want) return what + ", naive";
-  for (int chunks : {1, 3}) {
-    if (run(chunks, of_constants) != want) return what;
-    if (run(chunks, of_sizes) != want) return what + " that only a run knows";
-  }
-  return "";
-}
-std::string pools_of_bytes() {
-  for (std::string d : {pool_one<rt::u8, 4, rt::FoldKind::Max, true, 7, 64, 3, 1>(),
-                        pool_one<rt::i8, 8, rt::FoldKind::Max, true, 9, 131, 2, 2>(),
-                        pool_one<rt::i8, 3, rt::FoldKind::Min, false, 5, 47, 5, 1>(),
-                        pool_one<rt::u8, 2, rt::FoldKind::Min, false, 3, 5, 2, 3>()})
-    if (!d.empty()) return d;
-  return "";
-}
-std::string windows() {
-  for (std::string d :
-       {window_one<4, rt::FoldKind::Sum, true, 7, 16, 3, 1>(), window_one<4, rt::FoldKind::Sum, false, 7, 16, 3, 1>(),
-        window_one<8, rt::FoldKind::Sum, true, 13, 31, 5, 2>(), window_one<3, rt::FoldKind::Max, true, 5, 7, 2, 2>(),
-        window_one<2, rt::FoldKind::Max, false, 2, 40, 9, 1>()})
-    if (!d.empty()) return d;
-  return pools_of_bytes();
-}
-
-// `got` and the sums, rows kGap apart.
-template <int MR, int NV, class T, class A, class B>
-std::vector<T> added(const Shape& shape, std::vector<T> got, bool naive, auto in_registers, const A* a, const B& b,
-                     int chunks) {
-  const auto keep = [&, pitch = shape.n + kGap](auto acc, i64 row, auto col) __attribute__((always_inline)) {
-    const auto at = rt::add(row * pitch, col);
-    rt::store(got.data(), at, rt::add(acc, rt::load(got.data(), at)));
-  };
-  const auto rows = rt::matrix_a(a, rt::strides(), shape.row_stride, rt::strides(shape.segment_stride));
-  in_chunks(chunks, nullptr, [&](const rt::Call& call) {
-    const auto segments = rt::extents(shape.segments);
-    if (naive)
-      rt::contract_naive(call, rt::extents(), segments, shape.m, shape.n, shape.k, rows, b, keep);
-    else
-      rt::contract<MR, NV, in_registers.value, kSplits<MR, NV>>(call, rt::extents(), segments, shape.m, shape.n,
-                                                                shape.k, rows, b, keep);
-  });
-  return got;
-}
-
-// 8-bit rows less a zero point, weights in quads: rows and segments that are no whole quads, u8 and i8, extreme values.
-template <class T, int MR, int NV>
-std::string quads_one(const Shape& shape, int zero) {
-  const i64 terms = shape.segments * shape.k, size = (shape.m - 1) * shape.row_stride + terms;
-  const auto bytes = [](i64 count, unsigned seed) {
-    std::vector<rt::u8> v(count);
-    for (rt::u8& x : v) x = static_cast<rt::u8>((seed = seed * 1664525u + 1013904223u) >> 24);
-    return v;
-  };
-  const std::vector<rt::u8> a_bytes = bytes(size, 11), w = bytes(terms * shape.n, 12);
-  const std::vector<T> a_values(a_bytes.begin(), a_bytes.end());
-  const auto weight = [&](i64 t, i64 col) { return static_cast<rt::i8>(w[t * shape.n + col]); };
-  std::vector<rt::i8> panels(rt::panels_of(shape.n) * rt::quad_panel_bytes(rt::quads_of(shape.segments, shape.k)));
-  rt::pack_quads(panels.data(), shape.n, shape.segments, shape.k, weight);
-  const Guarded<T> a(a_values);
-  const Guarded<rt::i8> packed(panels);
-  const i64 pitch = shape.n + kGap;
-  std::vector<int> want(shape.m * pitch, -5);
-  for (i64 row = 0; row < shape.m; ++row)
-    for (i64 t = 0; t < terms; ++t)
-      for (i64 col = 0; col < shape.n; ++col)
-        want[row * pitch + col] +=
-            (static_cast<int>(a_values[row * shape.row_stride + t / shape.k * shape.segment_stride + t % shape.k]) -
-             zero) *
-            weight(t, col);
-  const auto b = rt::quads_b(packed.data(), rt::strides(), shape.k, zero);
-  const auto run = [&](bool naive, auto in_registers, auto panels, int chunks) {
-    return added<MR, NV>(shape, std::vector<int>(want.size(), -5), naive, in_registers, a.data(), panels, chunks);
-  };
-  const std::string what = "quads " + shape.text() + " zero=" + std::to_string(zero);
-  if (run(true, rt::c<0>, b, 2) != want) return what + " naive";
-  for (int chunks : {1, 3})
-    if (run(false, rt::c<1>, b, chunks) != want || run(false, rt::c<0>, b, chunks) != want ||
-        run(false, rt::c<0>, rt::streamed(b), chunks) != want)
-      return what + " tile=" + std::to_string(MR) + "x" + std::to_string(NV) + " chunks=" + std::to_string(chunks);
-  return "";
-}
-// Groups of 8-bit rows side by side, each by panels of its own.
-template <class T, int MR, int NV>
-std::string quads_in_groups(i64 m, i64 n, i64 k, int zero) {
-  constexpr i64 kGroups = 3;
-  const i64 row_stride = kGroups * k, pitch = kGroups * n + kGap,
-            panel = rt::panels_of(n) * rt::quad_panel_bytes(rt::quads_of(1, k));
-  std::vector<T> a_values(m * row_stride);
-  std::vector<rt::i8> w(kGroups * k * n), panels(kGroups * panel);
-  unsigned seed = 13;
-  const auto next = [&] { return (seed = seed * 1664525u + 1013904223u) >> 24; };
-  for (T& x : a_values) x = static_cast<T>(next());
-  for (rt::i8& x : w) x = static_cast<rt::i8>(next());
-  std::vector<int> want(m * pitch, -5);
-  for (i64 g = 0; g < kGroups; ++g) {
-    const auto weight = [&](i64 t, i64 col) { return w[(g * k + t) * n + col]; };
-    rt::pack_quads(panels.data() + g * panel, n, 1, k, weight);
-    for (i64 row = 0; row < m; ++row)
-      for (i64 t = 0; t < k; ++t)
-        for (i64 col = 0; col < n; ++col)
-          want[row * pitch + g * n + col] += (a_values[row * row_stride + g * k + t] - zero) * weight(t, col);
-  }
-  const Guarded<T> a(a_values);
-  const Guarded<rt::i8> packed(panels);
-  for (int chunks : {1, 3}) {
-    std::vector<int> got(want.size(), -5);
-    in_chunks(chunks, nullptr, [&](const rt::Call& call) {
-      rt::contract<MR, NV, true, kSplits<MR, NV>>(
-          call, rt::extents(kGroups), rt::extents(), m, n, k,
-          rt::matrix_a(a.data(), rt::strides(k), row_stride, rt::strides()),
-          rt::quads_b(packed.data(), rt::strides(panel), k, zero),
-          [&](auto acc, i64 g, i64 row, auto col) __attribute__((always_inline)) {
-            const auto at = rt::add(row * pitch + g * n, col);
-            rt::store(got.data(), at, rt::add(acc, rt::load(got.data(), at)));
-          });
-    });
-    if (got != want)
-      return "quads in groups " + Shape{m, n, k}.text() + " zero=" + std::to_string(zero) +
-             " chunks=" + std::to_string(chunks);
-  }
-  return "";
-}
-std::string quads() {
-  for (i64 n : {16, 24, 40})
-    for (i64 k : {16, 22})
-      for (std::string d : {quads_in_groups<rt::u8, 4, 1>(9, n, k, 131), quads_in_groups<rt::i8, 3, 2>(7, n, k, -7)})
-        if (!d.empty()) return d;
-  for (i64 m : {1, 2, 5, 13})
-    for (i64 n : {1, 15, 16, 33, 64})
-      for (i64 k : {1, 2, 3, 4, 7, 16, 21, 600})
-        for (i64 segments : {1, 3}) {
-          const Shape s{m, n, k, segments, segments * k, k};
-          for (std::string d : {quads_one<rt::u8, 4, 1>(s, 0), quads_one<rt::i8, 4, 1>(s, 0),
-                                quads_one<rt::u8, 3, 2>(s, 131), quads_one<rt::i8, 3, 2>(s, -7)})
-            if (!d.empty()) return d;
-        }
-  return "";
-}
-
-// Rows and weights of bf16, weights in pairs: rows and segments of odd numbers of terms.
-template <int MR, int NV>
-std::string pairs_one(const Shape& shape) {
-  const i64 terms = shape.segments * shape.k;
-  const Floats x = small_integers((shape.m - 1) * shape.row_stride + terms, 13),
-               w = small_integers(terms * shape.n, 14);
-  std::vector<rt::bfloat> narrow(x.size()),
-      panels(rt::panels_of(shape.n) * rt::pairs_of(shape.segments, shape.k) * rt::kPairRow);
-  for (size_t i = 0; i < x.size(); ++i) narrow[i] = rt::to_bfloat(x[i]);
-  rt::pack_pairs(panels.data(), shape.n, shape.segments, shape.k,
-                 [&](i64 t, i64 col) { return rt::to_bfloat(w[t * shape.n + col]); });
-  const Guarded<rt::bfloat> a(narrow), packed(panels);
-  const i64 pitch = shape.n + kGap;
-  Floats want(shape.m * pitch + rt::kPanel, -5.f);
-  for (i64 row = 0; row < shape.m; ++row)
-    for (i64 t = 0; t < terms; ++t)
-      for (i64 col = 0; col < shape.n; ++col)
-        want[row * pitch + col] +=
-            x[row * shape.row_stride + t / shape.k * shape.segment_stride + t % shape.k] * w[t * shape.n + col];
-  const auto run = [&](bool naive, auto in_registers, const auto& panels_b, int chunks) {
-    return added<MR, NV>(shape, Floats(want.size(), -5.f), naive, in_registers, a.data(), panels_b, chunks);
-  };
-  const std::string what = "pairs " + shape.text() + " tile=" + std::to_string(MR) + "x" + std::to_string(NV);
-  const auto b = rt::pairs_b(packed.data(), rt::strides(), shape.k);
-  if (auto d = difference(want, run(true, rt::c<0>, b, 2), what + " naive"); !d.empty()) return d;
-  for (int chunks : {1, 3})
-    for (const Floats& got :
-         {run(false, rt::c<1>, b, chunks), run(false, rt::c<0>, b, chunks),
-          run(false, rt::c<0>, rt::streamed(rt::pairs_b(packed.data(), rt::strides(), shape.k)), chunks)})
-      if (auto d = difference(want, got, what + " chunks=" + std::to_string(chunks)); !d.empty()) return d;
-  return "";
-}
-std::string pairs() {
-  for (i64 m : {1, 2, 5, 13})
-    for (i64 n : {1, 15, 16, 33, 64})
-      for (i64 k : {1, 2, 3, 4, 7, 16, 21, 600})
-        for (i64 segments : {1, 3}) {
-          const Shape s{m, n, k, segments, segments * k, k};
-          for (std::string d : {pairs_one<4, 1>(s), pairs_one<3, 2>(s)})
-            if (!d.empty()) return d;
-        }
-  return "";
-}
-
 // Codes of 4 or 8 bits in blocks, with zero points of blocks or one for all. Scales are powers of two, so sums are
 // exact.
 template <int Bits, int MR, int NV>
@@ -723,8 +445,7 @@ std::string codes() {
 
 }  // namespace
 
-extern const Cases CASES_NAME{CASES_TARGET, runs_here,  tile_edges,     segments, literal_shapes, bands,
-                              turned,       outer_axes, rows_in_groups, strided,  real_numbers,   halves,
-                              widened,      windows,    quads,          pairs,    codes};
+extern const Cases CASES_NAME{CASES_TARGET, runs_here,      tile_edges, segments,     literal_shapes, bands,   turned,
+                              outer_axes,   rows_in_groups, strided,    real_numbers, halves,         widened, codes};
 
 }  // namespace contract_cases

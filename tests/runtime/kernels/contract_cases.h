@@ -19,12 +19,9 @@ struct Cases {
   std::string (*real_numbers)();
   std::string (*halves)();
   std::string (*widened)();
-  std::string (*windows)();
-  std::string (*quads)();
-  std::string (*pairs)();
   std::string (*codes)();
 };
 
-extern const Cases kV2, kV3, kV4, kV4Bf16, kV3ByGcc, kV4Bf16ByGcc;
+extern const Cases kV2, kV3, kV4, kV3ByGcc;
 
 }  // namespace contract_cases
