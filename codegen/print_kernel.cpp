@@ -335,7 +335,12 @@ std::string held_by(const Kernel& k, size_t operand) {
 std::string_view attribute_of(const Kernel& k) { return k.optimize_for_size ? "RT_OPTIMIZE_FOR_SIZE " : ""; }
 
 void open_cpu_function(Writer& w, const Kernel& k, const std::vector<Expr>& parameters) {
-  w.open(fmt::format("{}static void {}(const rt::RowCall& call) {{", attribute_of(k), k.symbol));
+  w.open(fmt::format("{}static void {}(const rt::RowCall& {}) {{", attribute_of(k), k.symbol,
+                     k.optimize_for_size ? "of_row" : "call"));
+  if (k.optimize_for_size) {  // which saves the code that finds a chunk's share
+    w.line("rt::RowCall call = of_row;");
+    w.line("call.chunk = 0, call.chunks = 1;");
+  }
   std::vector<std::string> types = operand_types(k);
   for (size_t i = 0; i < types.size(); ++i)
     w.line(fmt::format("auto* const x{} = rt::{}<{}>(call, {});{}", i, k.is_in_scratch(i) ? "in_scratch" : "address",

@@ -477,8 +477,17 @@ struct Accumulators : TileSums<f32, MR, NV, kChains, Columns> {
       return fma<V>(splat<V>(x), w, sum);
     }
   }
+  // Weights come from the second cache: what brings them from there by itself falls behind where a core's other thread
+  // is busy. A single row waits for memory anyway.
+  template <int J, class P>
+  RT_FN static void prefetch(const P& b, i64 k) {
+    constexpr i64 kSteps = 8;
+    if constexpr (MR > 1 && J % kParts == 0)
+      __builtin_prefetch(b.at + (k + kSteps) * b.k_step + J / kParts * b.panel_step);
+  }
   template <int C, class P, int... I, int... J>
   RT_FN void step(Indices<int, I...>, Indices<int, J...>, const f32* a, i64 row_stride, const P& b, i64 k) {
+    (..., prefetch<J>(b, k));
     const V w[kAcross] = {load_weights<J>(b, k)...};
     (...,
      (sum[C * kSums + I] = add_product<I % kAcross>(a[I / kAcross * row_stride], w[I % kAcross], sum[C * kSums + I])));
