@@ -76,10 +76,7 @@ double seconds_of(const Kernel& k, double operations, const Target& target) {
 }
 }  // namespace
 
-/// On a processor: one thread takes next to no time, too.
-static bool has_one_chunk(const Kernel& k, const Target& target) { return k.optimize_for_size && !target.is_gpu(); }
 int64_t chunks_of(const Kernel& k, const Target& target) {
-  if (has_one_chunk(k, target)) return 1;
   const int64_t told = k.choice.get(kChunks, 0);
   return std::max<int64_t>(told ? told : k.family->chunks(k, target), 1);
 }
@@ -106,7 +103,7 @@ Expr chunks_of_run(const Kernel& k, const Target& target, int64_t chunks, int64_
   Dim points = 1;
   for (Expr axis : k.axes) points = points * Dim(axis.extent());
   const int64_t likely = points_of(k.axes);
-  if (points.is_static() || has_one_chunk(k, target) || (chunks == 1 && points.upper() <= likely)) return {};
+  if (points.is_static() || (chunks == 1 && points.upper() <= likely)) return {};
   // a power of two: the divisions are shifts, and layers of like sizes have the same number of chunks
   const auto of_one =
       static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(likely / chunks, 1))));

@@ -330,6 +330,7 @@ void Planner::push_kernel(Kernel k, const std::vector<Place>& at, const std::vec
   const int64_t chunks = chunks_of(k, machine), most = k.family->most_chunks(k, machine);
   const Expr of_run = chunks_of_run(k, machine, chunks, most);
   const bool repeats = k.family->chunks_repeat(k);
+  k.optimize_for_size = k.optimize_for_size && chunks == 1 && !of_run;
   plan_.scratch_bytes = larger(plan_.scratch_bytes, k.scratch_bytes);
   uint32_t number = kernels_.intern(std::move(k));
   Step& s = push(StepKind::Kernel, std::move(refs), provenance);

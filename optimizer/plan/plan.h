@@ -75,7 +75,7 @@ struct Kernel {
   std::vector<bool> aligned;       // by operand: whether it begins at a multiple of rt::kAlignment in every step
   std::vector<bool> in_scratch;    // by operand: whether it stands in the thread's own memory; empty: none does
   bool on_host = false;            // of a GPU's plan: the processor runs it, on operands in its own memory
-  bool optimize_for_size = false;  // it takes next to no time: on a processor it is compiled small, for one chunk
+  bool optimize_for_size = false;  // it takes next to no time, in one chunk
   Dim scratch_bytes = 0;           // a thread needs
   std::shared_ptr<const Graph> node;  // instead of expressions: alone in a graph, what its reference function takes
   std::vector<Layout> layouts;        // of such a node's operands; none: all are row-major

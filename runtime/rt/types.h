@@ -35,8 +35,8 @@
 #define RT_UNROLLED
 #endif
 
-// For a function that takes next to no time, and what it is inlined into. (For aarch64 it would have clang outline parts
-// of it.)
+// For a function that takes next to no time, and what it is inlined into. (For aarch64 it would have clang outline
+// parts of it.)
 #if defined(__clang__) && defined(__x86_64__)
 #define RT_OPTIMIZE_FOR_SIZE __attribute__((minsize))
 #else
