@@ -7,9 +7,9 @@
 #include <bit>
 #include <cmath>
 #include <deque>
+#include <iterator>
 #include <limits>
 #include <map>
-#include <iterator>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>

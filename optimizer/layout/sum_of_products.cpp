@@ -16,9 +16,7 @@ Expr unwidened(Expr e) {
 bool is_constant(const Graph& g, Expr load) { return static_cast<bool>(g[ValueId{load.operand()}].constant); }
 
 /// A Load whose place depends on no data and cannot fail.
-bool is_plain_load(Expr e) {
-  return e.op() == Op::Load && !e.checked() && std::ranges::none_of(e.index(), has_load);
-}
+bool is_plain_load(Expr e) { return e.op() == Op::Load && !e.checked() && std::ranges::none_of(e.index(), has_load); }
 
 /// The last axis of more than one index that `b` reads and `a` does not, or -1.
 int axis_of_its_own(const OutputExpr& out, Expr b, Expr a) {

@@ -477,8 +477,8 @@ struct Accumulators : TileSums<f32, MR, NV, kChains, Columns> {
       return fma<V>(splat<V>(x), w, sum);
     }
   }
-  // Weights come from the second cache: what brings them from there by itself falls behind where a core's other thread
-  // is busy. A single row waits for memory anyway.
+  // Weights come from the second cache: the processor's own prefetching falls behind where the core's other thread is
+  // busy. A single row waits for memory anyway.
   template <int J, class P>
   RT_FN static void prefetch(const P& b, i64 k) {
     constexpr i64 kSteps = 8;

@@ -33,5 +33,25 @@ TEST(PrintedKernel, FusesScaleAndBiasOfASumOfIntegersAlone) {
   EXPECT_EQ(scaled_product(DType::f32, DType::f32).find("rt::fma("), std::string::npos);
 }
 
+/// The kernels that write the zeros around a map of 64 channels, size x size, whose windows of 3 x 3 are summed up.
+std::string borders_of_map(int64_t size) {
+  Graph g;
+  const ValueId x = g.add_input("x", {DType::f32, {1, 64, size, size}});
+  const ValueId w = g.constant(Tensor(DType::f32, {8, 64, 3, 3}));
+  g.add_output("y", g.add(get_operator("Conv"), {x, w}, {{"pads", std::vector<int64_t>{1, 1, 1, 1}}})[0]);
+  const Module m = plan_graph(g);
+  Writer text;
+  for (const Kernel& k : m.plans[0].kernels)
+    if (k.title == "Border") print_kernel(text, k, print_body(k), *m.sources);
+  return text.take();
+}
+
+TEST(PrintedKernel, OfABorderThatTakesNextToNoTimeHasOneChunk) {
+  const std::string small = borders_of_map(8), large = borders_of_map(1024);
+  EXPECT_NE(small.find("RT_OPTIMIZE_FOR_SIZE"), std::string::npos) << small;
+  EXPECT_NE(small.find("call.chunk = 0, call.chunks = 1;"), std::string::npos) << small;
+  EXPECT_NE(large.find("_border(const rt::RowCall& call)"), std::string::npos) << large;
+}
+
 }  // namespace
 }  // namespace cameo::test
