@@ -293,13 +293,13 @@ Refusal JoinRules::may_join(uint32_t node, const std::set<ValueId>& inside, bool
 
 // ---- a value is computed in its reader ------------------------------------------------------------------------------
 
-/// How many elements of `v` the reader loads by each of its operands that are `v`.
+/// How often the reader evaluates each of its Loads of `v`: its points times the extents of the folds around the Load.
 std::vector<double> JoinRules::reads_of(uint32_t node, ValueId v) const {
   const Node& n = g_.nodes()[node];
   const double points = static_cast<double>(product(g_.type(n.outputs[0]).shape).estimate());
   std::vector<double> reads;
-  for (uint32_t i = 0; i < n.inputs.size(); ++i)
-    if (n.inputs[i] == v) reads.push_back(elements_loaded(i, facts_[node].out->value, points));
+  for (const auto& [e, times] : evaluations(facts_[node].out->value, points))
+    if (e.op() == Op::Load && n.inputs[e.operand()] == v) reads.push_back(times);
   return reads;
 }
 /// Whoever reads a constant that was moved or widened may as well read the constant.

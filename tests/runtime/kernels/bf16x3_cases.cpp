@@ -191,13 +191,13 @@ struct Problem {
   }
 };
 
-template <int MR, int NV, int Band, i64 M, i64 N, i64 K, int S = 0, int Parts = 3, bool Ranged = false>
+template <int MR, int NV, int Band, i64 M, i64 N, i64 K, int S = 0, int Parts = 3>
 std::string one(i64 points = 1, i64 segments = 1) {
-  return Problem<MR, NV, Band, M, N, K, S, Parts, 0, Ranged>({M, N, K, segments, points}).compare();
+  return Problem<MR, NV, Band, M, N, K, S, Parts>({M, N, K, segments, points}).compare();
 }
 template <int MR, int NV, int Band, i64 M, i64 N, i64 K, int S = 0>
 std::string ranged(i64 points = 1, i64 segments = 1) {
-  return one<MR, NV, Band, M, N, K, S, 3, true>(points, segments);
+  return Problem<MR, NV, Band, M, N, K, S, 3, 0, true>({M, N, K, segments, points}).compare();
 }
 
 // Fewer than a step, steps with and without a rest, blocks of 1024 with and without one.

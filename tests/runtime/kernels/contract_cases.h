@@ -22,6 +22,6 @@ struct Cases {
   std::string (*codes)();
 };
 
-extern const Cases kV2, kV3, kV4, kV3ByGcc;
+extern const Cases kV2, kV3, kV4, kV3ByGcc, kV4ByGcc;
 
 }  // namespace contract_cases

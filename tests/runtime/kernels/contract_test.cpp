@@ -29,11 +29,13 @@ TEST_P(contract, widened) { EXPECT_EQ(GetParam()->widened(), ""); }
 TEST_P(contract, codes) { EXPECT_EQ(GetParam()->codes(), ""); }
 TEST_P(contract, real_numbers) { EXPECT_EQ(GetParam()->real_numbers(), ""); }
 
+static std::string name_of(const testing::TestParamInfo<const Cases*>& info) {
+  return std::string("v") + info.param->target[8];
+}
 INSTANTIATE_TEST_SUITE_P(, contract, testing::Values(&contract_cases::kV2, &contract_cases::kV3, &contract_cases::kV4),
-                         [](const auto& info) { return std::string("v") + info.param->target[8]; });
+                         name_of);
 // g++ takes a panel by parts.
-INSTANTIATE_TEST_SUITE_P(gcc, contract, testing::Values(&contract_cases::kV3ByGcc),
-                         [](const auto& info) { return std::string("v") + info.param->target[8]; });
+INSTANTIATE_TEST_SUITE_P(gcc, contract, testing::Values(&contract_cases::kV3ByGcc, &contract_cases::kV4ByGcc), name_of);
 
 TEST(contract_shape, packing_pads_the_last_panel) {
   std::vector<int> packed(rt::packed_b_elements(18, 2), -1);
