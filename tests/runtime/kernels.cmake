@@ -1,5 +1,5 @@
 # The kernel families' cases, kernels/*_cases.cpp, once for each instruction set: by clang, as artifacts are compiled, where
-# it is installed; and by g++, as their sources are.
+# it is installed; and by g++, as their sources are (-O1 takes it two thirds of the time that -O2 does).
 find_program(CAMEO_CLANGXX NAMES clang++-19)
 file(GLOB kernel_cases CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/runtime/kernels/*_cases.cpp)
 foreach(source ${kernel_cases})
@@ -25,14 +25,14 @@ foreach(source ${kernel_cases})
       set(extensions -mavx512vbmi -mavx512vnni -mavx512bf16 -mamx-tile -mamx-int8 -mamx-bf16)
     endif()
     set(object ${CMAKE_BINARY_DIR}/${cases}_v${variant}.o)
-    set(flags -std=c++20 -O2 -Wall -Wextra -Werror -Wno-psabi -ffp-contract=off -march=x86-64-v${level} ${extensions}
+    set(flags -std=c++20 -Wall -Wextra -Werror -Wno-psabi -ffp-contract=off -march=x86-64-v${level} ${extensions}
       -I${CMAKE_SOURCE_DIR} -DCASES_NAME=kV${variant} -DCASES_TARGET="${target}")
     if(level EQUAL 4)
       list(APPEND flags -mprefer-vector-width=512)
     endif()
-    set(compiler ${CMAKE_CXX_COMPILER})
+    set(compiler ${CMAKE_CXX_COMPILER} -O1)
     if(CAMEO_CLANGXX AND NOT variant MATCHES ByGcc)
-      set(compiler ${CAMEO_CLANGXX})
+      set(compiler ${CAMEO_CLANGXX} -O2)
     endif()
     add_custom_command(OUTPUT ${object} DEPFILE ${object}.d DEPENDS ${source} VERBATIM
       COMMAND ${compiler} ${flags} -MD -MF ${object}.d -MT ${object} -c ${source} -o ${object})

@@ -9,7 +9,7 @@ namespace cameo {
 namespace {
 using namespace onnx_text;
 
-constexpr int kFloat = 1, kInt32 = 6, kInt64 = 7, kUint64 = 13;
+constexpr int kFloat = 1, kInt64 = 7, kUint64 = 13;
 
 Bytes of_nodes(const std::vector<Bytes>& nodes, const std::vector<Bytes>& inputs,
                const std::vector<Bytes>& initializers = {}) {
