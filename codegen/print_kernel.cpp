@@ -9,6 +9,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <unordered_map>
 
@@ -68,10 +69,14 @@ std::string literal(Expr e) {
   return e.type() == DType::i64 ? digits : fmt::format("{}({})", storage_type(e.type()), digits);
 }
 
+/// Constants that layers of one form differ in, such as scales and zero points. In the text each is a number between
+/// marks until it is known whether another kernel has another one there.
+constexpr char kMark = '\x01';
+bool may_differ(Expr constant) { return constant.type() == DType::f32 || constant.type() == DType::i32; }
+
 /// An integer of 8 bits that is a rounded float and a whole number.
 struct Quantized {
-  Expr x;
-  int64_t zero = 0;
+  Expr x, zero;
 };
 std::optional<Quantized> quantized(Expr e) {
   constexpr double kMost = 1 << 16;
@@ -80,7 +85,7 @@ std::optional<Quantized> quantized(Expr e) {
   double zero = 0;
   if (sum.op() == Op::Add && sum.arg(1).is_const()) zero = sum.arg(1).float_value(), sum = sum.arg(0);
   if (sum.op() != Op::Round || zero != std::floor(zero) || std::abs(zero) > kMost) return {};
-  return Quantized{sum.arg(0), static_cast<int64_t>(zero)};
+  return Quantized{sum.arg(0), constant(DType::i32, zero)};
 }
 
 /// Division by a scale that rt::quantized_quotient takes; by 1 there is none.
@@ -116,6 +121,8 @@ class Printer final : public KernelPrinter {
 
   /// The sizes that the body asks for: p0, p1 ..
   const std::vector<Expr>& parameters() const { return parameters_; }
+  /// The numbers that stand between marks, by what is there.
+  const std::vector<Expr>& numbers() const { return numbers_; }
 
   void line(std::string_view text) override { out_.line(text); }
   void open(std::string_view text) override { out_.open(text); }
@@ -139,7 +146,7 @@ class Printer final : public KernelPrinter {
   }
   /// A node is written first where its home scope is.
   std::string name(Expr e) override {
-    if (e.op() == Op::Const) return literal(e);
+    if (e.op() == Op::Const) return may_differ(e) ? number(e) : literal(e);
     if (is_symbolic(e) && is_size(e) && e.type() == DType::i64) return parameter(e);
     if (e.op() == Op::Var) return var_names_.at(e.var_number());
     if (e.op() == Op::Acc) return "acc";
@@ -161,6 +168,10 @@ class Printer final : public KernelPrinter {
     const auto number = known - parameters_.begin();
     if (known == parameters_.end()) parameters_.push_back(size);
     return fmt::format("p{}", number);
+  }
+  std::string number(Expr constant) {
+    numbers_.push_back(constant);
+    return fmt::format("{0}{1}{0}", kMark, numbers_.size() - 1);
   }
 
   /// The same sum, with one stride for each thing that varies, a number or a parameter, and what varies in outer scopes
@@ -256,8 +267,8 @@ class Printer final : public KernelPrinter {
     const auto q = quantized(e);
     if (q && is_quotient(q->x))
       return fmt::format("rt::quantized_quotient<{}>({}, {}, {})", storage_type(e.type()), name(q->x.arg(0)),
-                         name(q->x.arg(1)), q->zero);
-    if (q) return fmt::format("rt::quantized<{}>({}, {})", storage_type(e.type()), name(q->x), q->zero);
+                         name(q->x.arg(1)), name(q->zero));
+    if (q) return fmt::format("rt::quantized<{}>({}, {})", storage_type(e.type()), name(q->x), name(q->zero));
     if (const auto s = scaled_integer(k_, e))
       return fmt::format("rt::fma({}, {}, {})", name(s->number), name(s->scale), name(s->more));
     const bool compares = e.op() == Op::Lt || e.op() == Op::Le;
@@ -310,7 +321,7 @@ class Printer final : public KernelPrinter {
   std::vector<Scope> scopes_;
   std::unordered_map<Expr, std::set<uint64_t>, ExprHash> free_;
   std::map<uint64_t, std::string> var_names_;
-  std::vector<Expr> parameters_;
+  std::vector<Expr> parameters_, numbers_;
   std::unordered_map<Expr, Expr, ExprHash> by_strides_;
   int temporaries_ = 0, folds_ = 0;
 };
@@ -345,9 +356,15 @@ void open_cpu_function(Writer& w, const Kernel& k, const std::vector<Expr>& para
   for (size_t i = 0; i < types.size(); ++i)
     w.line(fmt::format("auto* const x{} = rt::{}<{}>(call, {});{}", i, k.is_in_scratch(i) ? "in_scratch" : "address",
                        types[i], i, held_by(k, i)));
-  for (size_t i = 0; i < parameters.size(); ++i)
-    w.line(fmt::format("const rt::i64 p{} = rt::size_at(call, {});  // {}", i, types.size() + i,
-                       comment_safe(to_string(Dim(parameters[i])))));
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const Expr e = parameters[i];
+    const size_t operand = types.size() + i;
+    if (e.is_const())
+      w.line(fmt::format("const auto p{} = rt::number_at<{}>(call, {});", i, storage_type(e.type()), operand));
+    else
+      w.line(fmt::format("const rt::i64 p{} = rt::size_at(call, {});  // {}", i, operand,
+                         comment_safe(to_string(Dim(e)))));
+  }
 }
 
 void open_gpu_function(Writer& w, const Kernel& k, const std::vector<Expr>& parameters) {
@@ -364,18 +381,77 @@ void open_gpu_function(Writer& w, const Kernel& k, const std::vector<Expr>& para
 
 }  // namespace
 
-KernelBody print_body(const Kernel& k) {
+namespace {
+
+struct MarkedBody {
+  KernelBody body;
+  std::vector<Expr> numbers;  // that stand between marks
+};
+MarkedBody print_marked(const Kernel& k) {
   Writer text;
   text.set_indent(1);
   Printer printer(text, k);
   k.family->print(printer, k);
-  return {text.take(), printer.parameters()};
+  return {{text.take(), printer.parameters()}, printer.numbers()};
 }
 
-bool are_alike(const Kernel& a, const KernelBody& of_a, const Kernel& b, const KernelBody& of_b) {
-  return of_a.text == of_b.text && a.optimize_for_size == b.optimize_for_size && operand_types(a) == operand_types(b) &&
-         a.in_scratch == b.in_scratch;
+/// Everything that kernels of one function have in common.
+std::string form_of(const Kernel& k, std::string_view text) {
+  return fmt::format("{}\n{} {}\n{}", text, fmt::join(operand_types(k), ", "), k.optimize_for_size,
+                     fmt::join(k.in_scratch, ""));
 }
+
+/// Of bodies with the same form: a number that all have becomes a literal, others become parameters, those that are
+/// equal in each body one.
+void place_numbers(std::span<MarkedBody* const> alike) {
+  const MarkedBody& first = *alike[0];
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < first.numbers.size(); ++i) {
+    const auto same = [&](size_t other) {
+      return std::ranges::all_of(alike, [&](const MarkedBody* m) { return m->numbers[i] == m->numbers[other]; });
+    };
+    if (std::ranges::all_of(alike, [&](const MarkedBody* m) { return m->numbers[i] == first.numbers[i]; })) {
+      texts.push_back(literal(first.numbers[i]));
+      continue;
+    }
+    const size_t earlier = *std::ranges::find_if(std::views::iota(size_t(0), i + 1), same);
+    if (earlier == i) {
+      texts.push_back(fmt::format("p{}", first.body.parameters.size()));
+      for (MarkedBody* m : alike) m->body.parameters.push_back(m->numbers[i]);
+    } else {
+      texts.push_back(texts[earlier]);
+    }
+  }
+  std::string text;
+  bool is_number = false;  // every other piece is
+  for (const auto piece : std::views::split(first.body.text, kMark)) {
+    const std::string words(piece.begin(), piece.end());
+    text += is_number ? texts[std::stoul(words)] : words;
+    is_number = !is_number;
+  }
+  for (MarkedBody* m : alike) m->body.text = text;
+}
+
+}  // namespace
+
+std::vector<KernelBody> print_bodies(std::span<const Kernel> kernels, bool share) {
+  std::vector<MarkedBody> marked;
+  std::map<std::string, std::vector<uint32_t>> by_form;
+  for (uint32_t k = 0; k < kernels.size(); ++k) {
+    marked.push_back(print_marked(kernels[k]));
+    by_form[share ? form_of(kernels[k], marked[k].body.text) : std::to_string(k)].push_back(k);
+  }
+  for (const auto& [form, numbers] : by_form) {
+    std::vector<MarkedBody*> alike;
+    for (uint32_t k : numbers) marked[k].body.function = numbers[0], alike.push_back(&marked[k]);
+    place_numbers(alike);
+  }
+  std::vector<KernelBody> bodies;
+  for (MarkedBody& m : marked) bodies.push_back(std::move(m.body));
+  return bodies;
+}
+
+KernelBody print_body(const Kernel& k) { return print_bodies({&k, 1}, false)[0]; }
 
 void print_kernel(Writer& w, const Kernel& k, const KernelBody& body, const Sources& sources, Frame frame) {
   std::string from;

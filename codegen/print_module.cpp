@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <unordered_map>
 
 #include "codegen/print_custom.h"
 #include "codegen/print_kernel.h"
@@ -19,22 +18,14 @@ namespace {
 
 /// What is printed of a plan's kernels.
 struct Bodies {
-  explicit Bodies(const Plan& p) {
-    std::unordered_map<std::string_view, uint32_t> by_text;
-    all.reserve(p.kernels.size());
-    for (uint32_t k = 0; k < p.kernels.size(); ++k) {
-      all.push_back(print_body(p.kernels[k]));
-      code.push_back(k);
-      if (!p.target.is_gpu() && !all[k].parameters.empty()) {
-        const uint32_t first = by_text.try_emplace(all[k].text, k).first->second;
-        if (are_alike(p.kernels[first], all[first], p.kernels[k], all[k])) code[k] = first;
-      }
+  explicit Bodies(const Plan& p) : all(print_bodies(p.kernels, !p.target.is_gpu())) {
+    for (uint32_t k = 0; k < all.size(); ++k) {
+      code.push_back(all[k].function);
       if (code[k] == k) functions.push_back(k);
     }
   }
   std::vector<KernelBody> all;
-  /// By kernel: the one whose function it is; of layers that differ in sizes alone, the first.
-  std::vector<uint32_t> code;
+  std::vector<uint32_t> code;       // by kernel: the one whose function it is
   std::vector<uint32_t> functions;  // kernels that have one of their own
 };
 
@@ -75,7 +66,7 @@ void print_cpu_kernel(Writer& w, const Module& m, const Plan& p, uint32_t number
   const Kernel& kernel = p.kernels[number];
   w.blank();
   for (uint32_t k = number + 1; k < p.kernels.size(); ++k)
-    if (bodies.code[k] == number) w.line(fmt::format("// {} with other sizes is:", p.kernels[k].symbol));
+    if (bodies.code[k] == number) w.line(fmt::format("// {} with other sizes or constants is:", p.kernels[k].symbol));
   print_kernel(w, kernel, bodies.all[number], *m.sources);
   print_entry(w, kernel, external_name(kernel, p));
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <map>
 
@@ -313,8 +314,7 @@ class ProgramPrinter {
                            node_of(p, s), s.jump, s.bytes, a, b));
       for (const Ref& r : s.refs) refs.add(ref_text(p, r));
       if (s.kind == StepKind::Kernel)
-        for (Expr size : parameters_of(p)[s.kernel])
-          refs.add(fmt::format("{{{}, {}ul}}", sizes_base(p), parts_.table.place_of(size) * sizeof(int64_t)));
+        for (Expr e : parameters_of(p)[s.kernel]) refs.add(parameter_text(p, e));
     }
     rows.add("{RowKind::End, Order::Waits, 1, 0, 0, 0, -1, 0, 0, 0}");
   }
@@ -512,11 +512,20 @@ class ProgramPrinter {
     return fmt::format("{{{}, {}ul}}", base, r.offset);
   }
 
+  /// A place in the table of sizes, or a constant's bits.
+  std::string parameter_text(const Plan& p, Expr e) const {
+    if (!e.is_const()) return fmt::format("{{{}, {}ul}}", sizes_base(p), parts_.table.place_of(e) * sizeof(int64_t));
+    const uint32_t bits = e.type() == DType::f32 ? std::bit_cast<uint32_t>(static_cast<float>(e.float_value()))
+                                                 : static_cast<uint32_t>(e.int_value());
+    return fmt::format("{{0, {}ul}}", bits);
+  }
+
   /// Steps name ONNX nodes through a table with one row for each distinct (provenance, kernel).
   size_t node_of(const Plan& p, const Step& s) {
     const std::string kernel(s.kind == StepKind::Kernel ? p.kernels[s.kernel].symbol : kind_name(s.kind));
     // Of a kernel over sizes the cost is that of the estimate, and a run's is not known.
-    const bool known = s.kind == StepKind::Kernel && parameters_of(p)[s.kernel].empty();
+    const bool known = s.kind == StepKind::Kernel &&
+                       std::ranges::all_of(parameters_of(p)[s.kernel], [](Expr e) { return e.is_const(); });
     return node_of(s.provenance, kernel, known ? p.kernels[s.kernel].cost : KernelCost());
   }
   size_t node_of(const Provenance& provenance, const std::string& kernel, const KernelCost& cost) {

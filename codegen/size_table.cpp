@@ -32,7 +32,8 @@ SizeTable::SizeTable(const Module& m, const Parameters& parameters) {
   }
   for (const auto& plan : parameters)
     for (const std::vector<Expr>& of_kernel : plan)
-      for (Expr size : of_kernel) add(size);
+      for (Expr e : of_kernel)
+        if (!e.is_const()) add(e);
 }
 
 void SizeTable::add(const Schedule& schedule) {

@@ -7,7 +7,7 @@
 
 namespace cameo {
 
-/// By plan and kernel: the sizes that a kernel takes behind its operands.
+/// By plan and kernel: the sizes and constants that a kernel takes behind its operands.
 using Parameters = std::vector<std::vector<std::vector<Expr>>>;
 
 /// 1 where it holds, else 0.

@@ -107,6 +107,12 @@ inline T* in_scratch(const RowCall& call, int ref) {
 // A size of the run that a kernel is given: its operand is a place in the table of sizes.
 inline int64_t size_at(const RowCall& call, int ref) { return *address<const int64_t>(call, ref); }
 
+// A constant of 32 bits that a kernel is given: the low bits of its operand's offset.
+template <class T>
+inline T number_at(const RowCall& call, int ref) {
+  return __builtin_bit_cast(T, static_cast<uint32_t>(call.refs[ref].offset));
+}
+
 // Of the faults that a Fault sees the first is kept; the run stops at the next row. On the CPU each chunk has one of
 // its own, and the first row's lowest chunk's is reported: the same for any number of threads.
 RT_FN void raise_fault(Fault* fault, int32_t code, int64_t index, int64_t limit) {
