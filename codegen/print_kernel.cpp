@@ -379,10 +379,6 @@ void open_gpu_function(Writer& w, const Kernel& k, const std::vector<Expr>& para
     if (k.choice.get("lanes", 1) > 1 && k.aligned[i]) w.line(fmt::format("rt::assume_aligned(x{});", i));
 }
 
-}  // namespace
-
-namespace {
-
 struct MarkedBody {
   KernelBody body;
   std::vector<Expr> numbers;  // that stand between marks
@@ -434,12 +430,18 @@ void place_numbers(std::span<MarkedBody* const> alike) {
 
 }  // namespace
 
-std::vector<KernelBody> print_bodies(std::span<const Kernel> kernels, bool share) {
+KernelBody print_body(const Kernel& k) {
+  MarkedBody marked = print_marked(k);
+  place_numbers(std::vector{&marked});
+  return marked.body;
+}
+
+std::vector<KernelBody> print_bodies(std::span<const Kernel> kernels) {
   std::vector<MarkedBody> marked;
   std::map<std::string, std::vector<uint32_t>> by_form;
   for (uint32_t k = 0; k < kernels.size(); ++k) {
     marked.push_back(print_marked(kernels[k]));
-    by_form[share ? form_of(kernels[k], marked[k].body.text) : std::to_string(k)].push_back(k);
+    by_form[form_of(kernels[k], marked[k].body.text)].push_back(k);
   }
   for (const auto& [form, numbers] : by_form) {
     std::vector<MarkedBody*> alike;
@@ -450,8 +452,6 @@ std::vector<KernelBody> print_bodies(std::span<const Kernel> kernels, bool share
   for (MarkedBody& m : marked) bodies.push_back(std::move(m.body));
   return bodies;
 }
-
-KernelBody print_body(const Kernel& k) { return print_bodies({&k, 1}, false)[0]; }
 
 void print_kernel(Writer& w, const Kernel& k, const KernelBody& body, const Sources& sources, Frame frame) {
   std::string from;

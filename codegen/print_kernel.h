@@ -19,11 +19,11 @@ enum class Frame : uint8_t {
 struct KernelBody {
   std::string text;
   std::vector<Expr> parameters = {};
-  uint32_t function = 0;  // the kernel whose function it is: the first of those that share it
+  uint32_t function = 0;  // of print_bodies: the kernel whose function it is, the first of those that share it
 };
 KernelBody print_body(const Kernel& k);
-/// `share`: kernels that differ in sizes of a run and in constants alone are one function.
-std::vector<KernelBody> print_bodies(std::span<const Kernel> kernels, bool share);
+/// Of a processor's kernels: those that differ in sizes of a run and in constants alone are one function.
+std::vector<KernelBody> print_bodies(std::span<const Kernel> kernels);
 /// One function, with a comment that names the ONNX nodes.
 void print_kernel(Writer& w, const Kernel& k, const KernelBody& body, const Sources& sources, Frame frame = Frame::Cpu);
 /// By which name the program calls it.

@@ -18,14 +18,14 @@ namespace {
 
 /// What is printed of a plan's kernels.
 struct Bodies {
-  explicit Bodies(const Plan& p) : all(print_bodies(p.kernels, !p.target.is_gpu())) {
-    for (uint32_t k = 0; k < all.size(); ++k) {
-      code.push_back(all[k].function);
-      if (code[k] == k) functions.push_back(k);
+  explicit Bodies(const Plan& p) {
+    if (!p.target.is_gpu()) all = print_bodies(p.kernels);
+    for (uint32_t k = 0; k < p.kernels.size(); ++k) {
+      if (p.target.is_gpu()) all.push_back(print_body(p.kernels[k])), all[k].function = k;
+      if (all[k].function == k) functions.push_back(k);
     }
   }
   std::vector<KernelBody> all;
-  std::vector<uint32_t> code;       // by kernel: the one whose function it is
   std::vector<uint32_t> functions;  // kernels that have one of their own
 };
 
@@ -66,7 +66,8 @@ void print_cpu_kernel(Writer& w, const Module& m, const Plan& p, uint32_t number
   const Kernel& kernel = p.kernels[number];
   w.blank();
   for (uint32_t k = number + 1; k < p.kernels.size(); ++k)
-    if (bodies.code[k] == number) w.line(fmt::format("// {} with other sizes or constants is:", p.kernels[k].symbol));
+    if (bodies.all[k].function == number)
+      w.line(fmt::format("// {} with other sizes or constants is:", p.kernels[k].symbol));
   print_kernel(w, kernel, bodies.all[number], *m.sources);
   print_entry(w, kernel, external_name(kernel, p));
 }
@@ -167,9 +168,9 @@ EmittedModule print_module(const Module& m, int files, const std::vector<GoldenC
   std::vector<std::vector<uint32_t>> code;
   for (const Plan& p : m.plans) {
     const Bodies bodies(p);
-    code.push_back(bodies.code);
-    for (auto& of_plan = parameters.emplace_back(); const KernelBody& body : bodies.all)
-      of_plan.push_back(body.parameters);
+    parameters.emplace_back(), code.emplace_back();
+    for (const KernelBody& body : bodies.all)
+      parameters.back().push_back(body.parameters), code.back().push_back(body.function);
     const Shares shares = shares_of(p, bodies, files);
     std::vector<SourceFile>& sources = out.kernels.emplace_back();
     for (size_t file = 0; file < shares.size(); ++file) sources.push_back(print_kernels(m, p, file, shares, bodies));
