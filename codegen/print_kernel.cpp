@@ -123,6 +123,8 @@ class Printer final : public KernelPrinter {
   const std::vector<Expr>& parameters() const { return parameters_; }
   /// The numbers that stand between marks, by what is there.
   const std::vector<Expr>& numbers() const { return numbers_; }
+  /// The operands that bytes are looked up in.
+  const std::set<uint32_t>& tables() const { return tables_; }
 
   void line(std::string_view text) override { out_.line(text); }
   void open(std::string_view text) override { out_.open(text); }
@@ -279,9 +281,11 @@ class Printer final : public KernelPrinter {
   }
   std::string print_read(Expr e) {
     std::string offset = name(e.offset());
-    const bool is_table = byte_size(e.type()) == 1 && range_of(e.offset()) == Interval{0, UINT8_MAX};
-    if (e.guard().is_const(1))
-      return fmt::format("rt::{}(x{}, {})", is_table ? "look_up" : "load", e.operand(), offset);
+    if (looks_up_bytes(e)) {
+      tables_.insert(e.operand());
+      return fmt::format("rt::look_up(table{}, {})", e.operand(), offset);
+    }
+    if (e.guard().is_const(1)) return fmt::format("rt::load(x{}, {})", e.operand(), offset);
     std::string guard = name(e.guard());
     if (e.checked())
       return fmt::format("rt::load_checked(call, x{}, {}, {}{})", e.operand(), offset, guard, listed(e.blamed()));
@@ -322,6 +326,7 @@ class Printer final : public KernelPrinter {
   std::unordered_map<Expr, std::set<uint64_t>, ExprHash> free_;
   std::map<uint64_t, std::string> var_names_;
   std::vector<Expr> parameters_, numbers_;
+  std::set<uint32_t> tables_;
   std::unordered_map<Expr, Expr, ExprHash> by_strides_;
   int temporaries_ = 0, folds_ = 0;
 };
@@ -388,7 +393,11 @@ MarkedBody print_marked(const Kernel& k) {
   text.set_indent(1);
   Printer printer(text, k);
   k.family->print(printer, k);
-  return {{text.take(), printer.parameters()}, printer.numbers()};
+  Writer tables;
+  tables.set_indent(1);
+  for (uint32_t operand : printer.tables())
+    tables.line(fmt::format("const auto table{0} = rt::byte_table(x{0});", operand));
+  return {{tables.take() + text.take(), printer.parameters()}, printer.numbers()};
 }
 
 /// Everything that kernels of one function have in common.

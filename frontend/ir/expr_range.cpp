@@ -302,6 +302,10 @@ Expr simplify_node(Expr e) {
 
 }  // namespace
 
+bool looks_up_bytes(Expr read) {
+  return byte_size(read.type()) == 1 && read.guard().is_const(1) && range_of(read.offset()) == Interval{0, UINT8_MAX};
+}
+
 Interval range_of(Op op, DType type, std::span<const Expr> args, uint64_t bits) {
   const Interval all = values_of(type);
   if (!is_whole(type)) return all;

@@ -9,11 +9,14 @@
 namespace cameo {
 namespace {
 
-/// Whether a value calls exp or its kin.
-bool calls_function(Expr value) {
+/// Whether a value calls exp or its kin, or looks bytes up: a loop over the sums keeps the table in registers, which
+/// the products need until then.
+bool is_long(Expr value) {
   std::vector<Expr> roots{value};
   bool found = false;
-  visit(roots, [&](Expr e) { found |= e.op() >= Op::Exp && e.op() <= Op::Pow; });
+  visit(roots, [&](Expr e) {
+    found |= (e.op() >= Op::Exp && e.op() <= Op::Pow) || (e.op() == Op::Read && looks_up_bytes(e));
+  });
   return found;
 }
 
@@ -121,7 +124,7 @@ int splits_of(rt::Tile tile, const Target& target) {
 }
 
 bool sums_stay_in_registers(const Kernel& k, const Product& p) {
-  return (!p.takes_blocks() || p.terms() <= rt::kSumBlock) && !calls_function(k.stores[0].value);
+  return (!p.takes_blocks() || p.terms() <= rt::kSumBlock) && !is_long(k.stores[0].value);
 }
 
 double cycles_of_tiles(const Product& p, rt::Tile tile, bool in_registers, const Target& target, double computed) {

@@ -95,14 +95,30 @@ struct Contraction {
       });
     }
   }
+  // A row of W panels, the last one of Columns: whole panels two at a time, which narrow to 8 bits together.
+  template <int W, int Columns, class V>
+  RT_FN void store_row(const V* totals, const i64* index, i64 row, i64 panel) const {
+    using Sum = typename B::Sum;
+    constexpr int kTwo = 2 * kPanel;
+    constexpr bool kPairs = kAtOnce<kTwo> == kTwo && kIsMultiple<N, kPanel>;
+    if constexpr (kPairs) {
+      RT_ROLLED
+      for (i64 i = 0; i + 1 < W; i += 2)
+        store(index, load_next<Sum, kTwo>(reinterpret_cast<const Sum*>(totals + i)), row,
+              Lanes<kTwo>{(panel + i) * kPanel});
+    }
+    if constexpr (!kPairs || W % 2) {
+      constexpr int kFrom = kPairs ? W - 1 : 0;
+      TileSums<Sum, 1, W - kFrom, 1, Columns>::each_total(
+          totals + kFrom * kParts, n, (panel + kFrom) * kPanel,
+          [&](auto sum, int, auto col) __attribute__((always_inline)) { store(index, sum, row, col); });
+    }
+  }
   template <int W, int Columns, class V>
   RT_FN void store_totals(const V* totals, const i64* index, i64 row, i64 known, i64 height, i64 panel) const {
-    using Sums = typename B::template Sums<1, W, 1, Columns>;
     RT_ROLLED
     for (i64 i = known; i < height; ++i)
-      Sums::each_total(totals + i * Sums::kSums, n, panel * kPanel,
-                       [&](auto sum, int, auto col)
-                           __attribute__((always_inline)) { store(index, sum, row + i, col); });
+      store_row<W, Columns>(totals + i * TileSums<typename B::Sum, 1, W, 1, Columns>::kSums, index, row + i, panel);
   }
 
   // Tiles of the panels [panel, panel + W), the last one of Columns: those numbered [number, number + count) of a
@@ -142,21 +158,6 @@ struct Contraction {
                     [&](auto, i64 row, i64 known) __attribute__((always_inline)) { first = row, computed = known; });
     }
   }
-  // Rows of whole panels are stored two panels at a time, which narrow to 8 bits together.
-  template <int W, class V>
-  RT_FN void store_row(const V* totals, const i64* index, i64 row, i64 panel) const {
-    using Row = TileSums<typename B::Sum, 1, W, 1>;
-    constexpr int kTwo = 2 * kPanel;
-    if constexpr (W % 2 == 0 && kAtOnce<kTwo> == kTwo && kIsMultiple<N, kPanel>) {
-      RT_ROLLED
-      for (i64 i = 0; i < W; i += 2)
-        store(index, load_next<typename B::Sum, kTwo>(reinterpret_cast<const typename B::Sum*>(totals + i)), row,
-              Lanes<kTwo>{(panel + i) * kPanel});
-    } else {
-      Row::each_total(totals, n, panel * kPanel,
-                      [&](auto sum, int, auto col) __attribute__((always_inline)) { store(index, sum, row, col); });
-    }
-  }
   template <int W, class V>
   RT_FN void store_registers(const V* totals, const i64* index, i64 row, i64 known, i64 panel) const {
     if constexpr (kPoints > 1) {
@@ -166,10 +167,10 @@ struct Contraction {
       totals += known * W;
       RT_ROLLED
       for (i64 point = known / m; point < kPoints; ++point, ++at[R - 1]) RT_ROLLED
-      for (i64 i = 0; i < m; ++i, totals += W) store_row<W>(totals, at, i, panel);
+      for (i64 i = 0; i < m; ++i, totals += W) store_row<W, kPanel>(totals, at, i, panel);
     } else {
       RT_ROLLED
-      for (i64 i = known; i < MR; ++i) store_row<W>(totals + i * W, index, row + i, panel);
+      for (i64 i = known; i < MR; ++i) store_row<W, kPanel>(totals + i * W, index, row + i, panel);
     }
   }
 

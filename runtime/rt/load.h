@@ -167,58 +167,75 @@ RT_FN vec<T, 16> half_of(vec<T, 32> x) {
   return __builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
 }
 
-// Bytes of a table of 256, by 32 indices. Where a register holds 64 bytes and permutes them, four hold the table; else,
-// of words, eight.
-RT_FN vec<u8, 32> bytes_of_table(const void* table, vec<u8, 32> index) {
-#if defined(__AVX512VBMI__)
-  using Bytes = vec<u8, 64>;
-  typedef char Chars __attribute__((vector_size(64)));
-  const Bytes at =
-      __builtin_shufflevector(index, index, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20,
-                              21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
-                              -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
-  const auto of_128 = [&](int first) RT_INLINE {
-    const auto* bytes = static_cast<const u8*>(table) + first;
-    return (Bytes)__builtin_ia32_vpermi2varqi512((Chars)load_next<u8, 64>(bytes), (Chars)at,
-                                                 (Chars)load_next<u8, 64>(bytes + 64));
-  };
-  const Bytes low = of_128(0), high = of_128(128), found = at & 128 ? high : low;
-  return __builtin_shufflevector(found, found, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20,
-                                 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
-#else
-  using Words = vec<u16, 32>;
-  const Words at = convert<u16>(index);
-  const auto of_64 = [&](int first) RT_INLINE {
-    const auto* bytes = static_cast<const u8*>(table) + first;
-    const auto words = [&](int from) RT_INLINE { return (vec<i16, 32>)convert<u16>(load_next<u8, 32>(bytes + from)); };
-    return (Words)__builtin_ia32_vpermi2varhi512(words(0), (vec<i16, 32>)at, words(32));
-  };
-  const Words low = at & 64 ? of_64(64) : of_64(0), high = at & 64 ? of_64(192) : of_64(128);
-  return convert<u8>(Words(at & 128 ? high : low));
-#endif
-}
-
 }  // namespace detail
 #endif
 
-// table[index] of a table of 256 bytes, each index from 0 to 255.
-template <class T, class I>
-RT_FN auto look_up(const T* table, I index) {
+// A table of 256 bytes as it is looked up in: where a register of 64 bytes is permuted by its bytes, four hold it,
+// where by its words, eight. One is made before a kernel's loops.
+template <class T>
+struct ByteTable {
   static_assert(sizeof(T) == 1);
+  const T* elements;
+#if defined(__clang__) && defined(__AVX512VBMI__)
+  typedef char Part __attribute__((vector_size(64)));
+  Part parts[4];
+  RT_FN explicit ByteTable(const T* table) : elements(table) {
+    for (int i = 0; i < 4; ++i) parts[i] = (Part)detail::load_next<u8, 64>(reinterpret_cast<const u8*>(table) + 64 * i);
+  }
+  RT_FN vec<u8, 32> at(vec<u8, 32> index) const {
+    const auto bytes = (vec<u8, 64>)__builtin_shufflevector(
+        index, index, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26,
+        27, 28, 29, 30, 31, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+        -1, -1, -1, -1, -1, -1, -1, -1, -1);
+    const auto of_128 = [&](int part) RT_INLINE {
+      return (vec<u8, 64>)__builtin_ia32_vpermi2varqi512(parts[part], (Part)bytes, parts[part + 1]);
+    };
+    const vec<u8, 64> low = of_128(0), high = of_128(2), found = bytes & 128 ? high : low;
+    return __builtin_shufflevector(found, found, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19,
+                                   20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
+  }
+#elif defined(__clang__) && defined(__AVX512BW__)
+  typedef vec<i16, 32> Part;
+  Part parts[8];
+  RT_FN explicit ByteTable(const T* table) : elements(table) {
+    for (int i = 0; i < 8; ++i)
+      parts[i] = (Part)convert<u16>(detail::load_next<u8, 32>(reinterpret_cast<const u8*>(table) + 32 * i));
+  }
+  RT_FN vec<u8, 32> at(vec<u8, 32> index) const {
+    using Words = vec<u16, 32>;
+    const Words words = convert<u16>(index);
+    const auto of_64 = [&](int part) RT_INLINE {
+      return (Words)__builtin_ia32_vpermi2varhi512(parts[part], (Part)words, parts[part + 1]);
+    };
+    const Words low = words & 64 ? of_64(2) : of_64(0), high = words & 64 ? of_64(6) : of_64(4);
+    return convert<u8>(Words(words & 128 ? high : low));
+  }
+#else
+  RT_FN explicit ByteTable(const T* table) : elements(table) {}
+#endif
+};
+template <class T>
+RT_FN ByteTable<T> byte_table(const T* table) {
+  return ByteTable<T>(table);
+}
+
+// The table's elements, each index from 0 to 255.
+template <class T, class I>
+RT_FN auto look_up(const ByteTable<T>& table, I index) {
 #if defined(__clang__) && defined(__AVX512BW__)
   constexpr int W = kLanes<I>;
   if constexpr ((W == 16 || W == 32) && !kIsIndex<I>) {
     const vec<u8, W> at = convert<u8>(index);
     vec<u8, W> bytes;
     if constexpr (W == 16) {
-      bytes = detail::half_of<u8>(detail::bytes_of_table(table, detail::twice<u8>(at)));
+      bytes = detail::half_of<u8>(table.at(detail::twice<u8>(at)));
     } else {
-      bytes = detail::bytes_of_table(table, at);
+      bytes = table.at(at);
     }
     return detail::decode<T>(bits<vec<detail::memory_in<T>, W>>(bytes));
   }
 #endif
-  return load(table, index);
+  return load(table.elements, index);
 }
 
 // p[index] = value, cast to T; of equal indices in one vector the last lane's stays.
