@@ -69,10 +69,26 @@ std::string literal(Expr e) {
   return e.type() == DType::i64 ? digits : fmt::format("{}({})", storage_type(e.type()), digits);
 }
 
-/// Constants that layers of one form differ in, such as scales and zero points. In the text each is a number between
-/// marks until it is known whether another kernel has another one there.
+/// A constant that layers of one form differ in, such as a scale, a zero point, a stride. In the text each is a number
+/// between marks until it is known whether another kernel has another one there.
+struct Number {
+  enum As : uint8_t {
+    kValue,
+    kType,      // `rt::c<64>`
+    kMultiple,  // a value of which a compiler may know that `multiple` divides it
+  };
+  Expr constant;
+  As as = kValue;
+  int64_t multiple = 1;
+};
 constexpr char kMark = '\x01';
-bool may_differ(Expr constant) { return constant.type() == DType::f32 || constant.type() == DType::i32; }
+std::string literal_of(const Number& n) {
+  return n.as == Number::kType ? fmt::format("rt::c<{}>", n.constant.int_value()) : literal(n.constant);
+}
+std::string parameter_of(const Number& n, size_t number) {
+  const std::string name = fmt::format("p{}", number);
+  return n.as == Number::kValue ? name : fmt::format("rt::multiple_of<{}>({})", n.multiple, name);
+}
 
 /// An integer of 8 bits that is a rounded float and a whole number.
 struct Quantized {
@@ -122,7 +138,7 @@ class Printer final : public KernelPrinter {
   /// The sizes that the body asks for: p0, p1 ..
   const std::vector<Expr>& parameters() const { return parameters_; }
   /// The numbers that stand between marks, by what is there.
-  const std::vector<Expr>& numbers() const { return numbers_; }
+  const std::vector<Number>& numbers() const { return numbers_; }
   /// The operands that bytes are looked up in.
   const std::set<uint32_t>& tables() const { return tables_; }
 
@@ -148,7 +164,7 @@ class Printer final : public KernelPrinter {
   }
   /// A node is written first where its home scope is.
   std::string name(Expr e) override {
-    if (e.op() == Op::Const) return may_differ(e) ? number(e) : literal(e);
+    if (e.op() == Op::Const) return may_differ(e) ? mark({e}) : literal(e);
     if (is_symbolic(e) && is_size(e) && e.type() == DType::i64) return parameter(e);
     if (e.op() == Op::Var) return var_names_.at(e.var_number());
     if (e.op() == Op::Acc) return "acc";
@@ -163,6 +179,7 @@ class Printer final : public KernelPrinter {
     scopes_[at].names.emplace(e, t);
     return t;
   }
+  std::string constant(Expr number) override { return of_whole_vectors(number, Number::kType); }
 
  private:
   std::string parameter(Expr size) {
@@ -171,9 +188,29 @@ class Printer final : public KernelPrinter {
     if (known == parameters_.end()) parameters_.push_back(size);
     return fmt::format("p{}", number);
   }
-  std::string number(Expr constant) {
-    numbers_.push_back(constant);
+  bool may_differ(Expr constant) const {
+    constexpr int64_t kMost = int64_t(1) << 40;  // rt::number_at
+    if (constant.type() == DType::i64) return k_.family->shares_sizes() && std::abs(constant.int_value()) < kMost;
+    return constant.type() == DType::f32 || constant.type() == DType::i32;
+  }
+  std::string mark(const Number& number) {
+    numbers_.push_back(number);
     return fmt::format("{0}{1}{0}", kMark, numbers_.size() - 1);
+  }
+  /// The length of a loop over vectors, which may differ where it leaves no elements behind the last one.
+  std::string of_whole_vectors(Expr length, Number::As as) {
+    const Number number{length, as, std::max<int64_t>(kFoldLanes, k_.choice.get("lanes", 1))};
+    return length.int_value() % number.multiple == 0 && may_differ(length) ? mark(number) : literal_of(number);
+  }
+  /// As an argument: the strides of a vector's lanes stay literals where they are short, as do divisors and what data
+  /// is compared with.
+  std::string argument(Expr user, Expr e) {
+    constexpr int64_t kFar = 64;
+    if (e.op() != Op::Const || e.type() != DType::i64) return name(e);
+    const auto varies = [&](Expr x) { return home(x) > 0; };
+    const bool is_stride = user.op() == Op::Mul && (e.int_value() >= kFar || std::ranges::none_of(user.args(), varies));
+    const bool is_sum = user.op() == Op::Add || user.op() == Op::Lt || user.op() == Op::Le;
+    return is_stride || is_sum ? name(e) : literal(e);
   }
 
   /// The same sum, with one stride for each thing that varies, a number or a parameter, and what varies in outer scopes
@@ -254,9 +291,10 @@ class Printer final : public KernelPrinter {
   }
 
   /// What rt:: compares by the first lane alone, unless a later lane may have wrapped.
-  std::string compared(Expr e) {
+  std::string compared(Expr user, Expr e) {
     const bool sum = e.op() == Op::Add || e.op() == Op::Sub;
-    return sum && e.type() == DType::i64 && !range_of(e).known() ? fmt::format("rt::general({})", name(e)) : name(e);
+    return sum && e.type() == DType::i64 && !range_of(e).known() ? fmt::format("rt::general({})", name(e))
+                                                                 : argument(user, e);
   }
   std::string listed(std::span<const Expr> more) {  // behind other arguments
     std::string text;
@@ -275,7 +313,8 @@ class Printer final : public KernelPrinter {
       return fmt::format("rt::fma({}, {}, {})", name(s->number), name(s->scale), name(s->more));
     const bool compares = e.op() == Op::Lt || e.op() == Op::Le;
     std::string args;
-    for (Expr a : e.args()) args += fmt::format("{}{}", args.empty() ? "" : ", ", compares ? compared(a) : name(a));
+    for (Expr a : e.args())
+      args += fmt::format("{}{}", args.empty() ? "" : ", ", compares ? compared(e, a) : argument(e, a));
     if (e.op() == Op::Cast) return fmt::format("rt::cast<{}>({})", storage_type(e.type()), args);
     return fmt::format("rt::{}({})", function_name(e.op()), args);
   }
@@ -293,7 +332,8 @@ class Printer final : public KernelPrinter {
   }
   std::string print_fold(Expr e, size_t at) {
     Expr v = e.arg(0);
-    std::string extent = name(v.extent());
+    const Expr length = v.extent();
+    const std::string extent = length.is_const() ? of_whole_vectors(length, Number::kMultiple) : name(length);
     int indent = scopes_[at].text.indent();
     push_scope(indent + 1);
     // only variables of scopes up to `at` and the fold's own are free in the body, so its text may stand there
@@ -325,7 +365,8 @@ class Printer final : public KernelPrinter {
   std::vector<Scope> scopes_;
   std::unordered_map<Expr, std::set<uint64_t>, ExprHash> free_;
   std::map<uint64_t, std::string> var_names_;
-  std::vector<Expr> parameters_, numbers_;
+  std::vector<Expr> parameters_;
+  std::vector<Number> numbers_;
   std::set<uint32_t> tables_;
   std::unordered_map<Expr, Expr, ExprHash> by_strides_;
   int temporaries_ = 0, folds_ = 0;
@@ -386,7 +427,7 @@ void open_gpu_function(Writer& w, const Kernel& k, const std::vector<Expr>& para
 
 struct MarkedBody {
   KernelBody body;
-  std::vector<Expr> numbers;  // that stand between marks
+  std::vector<Number> numbers;  // that stand between marks
 };
 MarkedBody print_marked(const Kernel& k) {
   Writer text;
@@ -410,22 +451,20 @@ std::string form_of(const Kernel& k, std::string_view text) {
 /// equal in each body one.
 void place_numbers(std::span<MarkedBody* const> alike) {
   const MarkedBody& first = *alike[0];
+  std::vector<size_t> parameter;  // of each number
   std::vector<std::string> texts;
   for (size_t i = 0; i < first.numbers.size(); ++i) {
-    const auto same = [&](size_t other) {
-      return std::ranges::all_of(alike, [&](const MarkedBody* m) { return m->numbers[i] == m->numbers[other]; });
+    const auto is_same = [&](size_t other) {
+      return std::ranges::all_of(
+          alike, [&](const MarkedBody* m) { return m->numbers[i].constant == m->numbers[other].constant; });
     };
-    if (std::ranges::all_of(alike, [&](const MarkedBody* m) { return m->numbers[i] == first.numbers[i]; })) {
-      texts.push_back(literal(first.numbers[i]));
-      continue;
-    }
-    const size_t earlier = *std::ranges::find_if(std::views::iota(size_t(0), i + 1), same);
-    if (earlier == i) {
-      texts.push_back(fmt::format("p{}", first.body.parameters.size()));
-      for (MarkedBody* m : alike) m->body.parameters.push_back(m->numbers[i]);
-    } else {
-      texts.push_back(texts[earlier]);
-    }
+    const auto is_first = [&](const MarkedBody* m) { return m->numbers[i].constant == first.numbers[i].constant; };
+    const size_t earlier = *std::ranges::find_if(std::views::iota(size_t(0), i + 1), is_same);
+    const bool is_literal = std::ranges::all_of(alike, is_first);
+    parameter.push_back(earlier < i ? parameter[earlier] : first.body.parameters.size());
+    texts.push_back(is_literal ? literal_of(first.numbers[i]) : parameter_of(first.numbers[i], parameter[i]));
+    if (is_literal || earlier < i) continue;
+    for (MarkedBody* m : alike) m->body.parameters.push_back(m->numbers[i].constant);
   }
   std::string text;
   bool is_number = false;  // every other piece is

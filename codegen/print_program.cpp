@@ -515,9 +515,10 @@ class ProgramPrinter {
   /// A place in the table of sizes, or a constant's bits.
   std::string parameter_text(const Plan& p, Expr e) const {
     if (!e.is_const()) return fmt::format("{{{}, {}ul}}", sizes_base(p), parts_.table.place_of(e) * sizeof(int64_t));
-    const uint32_t bits = e.type() == DType::f32 ? std::bit_cast<uint32_t>(static_cast<float>(e.float_value()))
-                                                 : static_cast<uint32_t>(e.int_value());
-    return fmt::format("{{0, {}ul}}", bits);
+    constexpr uint64_t kOffset = (uint64_t(1) << 48) - 1;
+    const uint64_t bits = e.type() == DType::f32 ? std::bit_cast<uint32_t>(static_cast<float>(e.float_value()))
+                                                 : static_cast<uint64_t>(e.int_value());
+    return fmt::format("{{0, {}ul}}", bits & kOffset);
   }
 
   /// Steps name ONNX nodes through a table with one row for each distinct (provenance, kernel).

@@ -107,10 +107,15 @@ inline T* in_scratch(const RowCall& call, int ref) {
 // A size of the run that a kernel is given: its operand is a place in the table of sizes.
 inline int64_t size_at(const RowCall& call, int ref) { return *address<const int64_t>(call, ref); }
 
-// A constant of 32 bits that a kernel is given: the low bits of its operand's offset.
+// A constant that a kernel is given stands in its operand's offset: an f32's or i32's bits, or an i64 of 48 bits.
 template <class T>
 inline T number_at(const RowCall& call, int ref) {
-  return __builtin_bit_cast(T, static_cast<uint32_t>(call.refs[ref].offset));
+  const uint64_t bits = call.refs[ref].offset;
+  if constexpr (sizeof(T) == sizeof(int64_t)) {
+    return static_cast<T>(bits << 16) >> 16;
+  } else {
+    return __builtin_bit_cast(T, static_cast<uint32_t>(bits));
+  }
 }
 
 // Of the faults that a Fault sees the first is kept; the run stops at the next row. On the CPU each chunk has one of

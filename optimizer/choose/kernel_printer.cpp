@@ -17,7 +17,7 @@ std::string join(KernelPrinter& printer, std::span<const Expr> variables, auto s
 }  // namespace
 
 std::string constant_of(KernelPrinter& printer, Expr extent) {
-  if (extent.is_const()) return fmt::format("rt::c<{}>", extent.int_value());
+  if (extent.is_const()) return printer.constant(extent);
   const Affine sum = affine(extent);
   int64_t divisor = sum.constant;
   for (const Affine::Term& t : sum.terms) divisor = std::gcd(divisor, t.coefficient);

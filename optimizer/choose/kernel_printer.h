@@ -32,6 +32,8 @@ class KernelPrinter {
   /// The name of an expression's value, or a literal; it is computed in the outermost scope that has its variables. A
   /// size that only a run knows is a parameter of the kernel.
   virtual std::string name(Expr e) = 0;
+  /// A number of which the function that is called makes a type: `rt::c<64>`.
+  virtual std::string constant(Expr number) = 0;
 };
 
 // ---- words of calls

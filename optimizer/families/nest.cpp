@@ -335,6 +335,7 @@ class Nest final : public Family {
            "nest_of_rows<P, W>: P of the axis before the last";
   }
 
+  bool shares_sizes() const override { return true; }
   void print(KernelPrinter& printer, const Kernel& k) const override {
     const std::span<const Expr> axes(k.axes), outer = axes.first(axes.empty() ? 0 : axes.size() - 1);
     const bool of_rows = k.choice.get("rows", 1) > 1;

@@ -71,6 +71,7 @@ class Transpose final : public Family {
     return points_of(axes.first(axes.size() - 2)) * tiles(axes[axes.size() - 2]) * tiles(axes.back());
   }
 
+  bool shares_sizes() const override { return true; }
   void print(KernelPrinter& printer, const Kernel& k) const override {
     const std::span<const Expr> axes(k.axes), outer = axes.first(axes.size() - 2);
     const std::string parameters = parameters_of(outer) + "auto row, auto col";

@@ -27,11 +27,11 @@ struct Constant {
 };
 template <i64 N>
 inline constexpr Constant<N> c{};
-// One that only the run knows, and that N divides.
+// One that only the run knows, and that N divides; of which a compiler knows the bits that are 0.
 template <i64 N>
 struct MultipleOf {
   i64 value;
-  constexpr operator i64() const { return value; }
+  constexpr operator i64() const { return value & ~((N & -N) - 1); }
 };
 template <i64 N>
 RT_FN constexpr MultipleOf<N> multiple_of(i64 value) {
