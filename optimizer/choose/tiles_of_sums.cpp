@@ -9,15 +9,18 @@
 namespace cameo {
 namespace {
 
-/// Whether a value calls exp or its kin, or looks bytes up: a loop over the sums keeps the table in registers, which
-/// the products need until then.
-bool is_long(Expr value) {
-  std::vector<Expr> roots{value};
-  bool found = false;
+/// Whether an epilogue is too long for a copy of it for each vector of a tile: it has many operations, or calls exp or
+/// its kin, or looks bytes up, for which a loop keeps the table in registers that the products need until then.
+bool is_long(Expr epilogue) {
+  constexpr int kManyOperations = 16;
+  const std::vector<Expr> roots{epilogue};
+  int operations = 0;
   visit(roots, [&](Expr e) {
-    found |= (e.op() >= Op::Exp && e.op() <= Op::Pow) || (e.op() == Op::Read && looks_up_bytes(e));
+    const bool is_call = (e.op() >= Op::Exp && e.op() <= Op::Pow) || (e.op() == Op::Read && looks_up_bytes(e));
+    if (is_call) operations += kManyOperations;
+    if (e.type() != DType::i64 && e.op() != Op::Const) ++operations;
   });
-  return found;
+  return operations > kManyOperations;
 }
 
 int64_t rows_of(const Product& p) { return p.has_any_rows() ? rt::rows_of_any_number(p.m()) : p.m(); }
