@@ -86,8 +86,8 @@ uint32_t test_loop(Execution& run, uint32_t begin) {
   const Ref* ref = run.schedule->refs + row.refs + (row.b & kTripRef ? 1 : 0);
   const LoopState& loop = run.loops[row.a];
   run.turned = false;
-  if (loop.counter >= loop.trip) return static_cast<uint32_t>(row.jump);
-  if (row.b & kConditionRef && !load<uint8_t>(run, *ref++)) return static_cast<uint32_t>(row.jump);
+  if (loop.counter >= loop.trip) return row.jump;
+  if (row.b & kConditionRef && !load<uint8_t>(run, *ref++)) return row.jump;
   if (row.b & kCounterRef) set_counter(run, *ref, loop.counter);
   run.turned = loop.counter % 2;
   return begin + 1;
@@ -121,12 +121,12 @@ void advance_base(Execution& run, const Row& row) {  // through integers: one pa
   const Ref* refs = run.schedule->refs + row.refs;
   switch (row.kind) {
     case RowKind::Kernel: return run_kernels(run, index);
-    case RowKind::Jump: return static_cast<uint32_t>(row.jump);
+    case RowKind::Jump: return row.jump;
     case RowKind::JumpIfFalse:
-      if (!load<uint8_t>(run, refs[0])) return static_cast<uint32_t>(row.jump);
+      if (!load<uint8_t>(run, refs[0])) return row.jump;
       break;
     case RowKind::LoopBegin: return begin_loop(run, index);
-    case RowKind::LoopEnd: return end_loop(run, static_cast<uint32_t>(row.jump));
+    case RowKind::LoopEnd: return end_loop(run, row.jump);
     case RowKind::Swap: swap_bases(run, row); break;
     case RowKind::SetBase: run.bases[row.a] = at(run, refs[0]); break;
     case RowKind::Advance: advance_base(run, row); break;

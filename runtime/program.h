@@ -35,10 +35,12 @@ struct Row {
   RowKind kind = RowKind::End;
   Order order = Order::Waits;
   uint16_t chunks = 1;  // of a Kernel; fixed by the plan, so that results do not depend on the number of threads
-  uint32_t kernel = 0;  // index into Image::kernels
-  uint32_t refs = 0;    // the first one in the schedule's array
+  union {
+    uint32_t kernel = 0;  // index into Image::kernels
+    uint32_t jump;        // a row's number
+  };
+  uint32_t refs = 0;  // the first one in the schedule's array
   uint32_t node = 0;
-  int32_t jump = 0;
   uint64_t bytes = 0;
   // Of a Kernel, Copy or Advance `b` is one more than the place of a size that stands for `chunks` or `bytes`; 0: none.
   // Of a Kernel that computes the same in any number of chunks, each of which does some work anew, `a` is 1: one thread

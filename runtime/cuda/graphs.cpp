@@ -31,7 +31,7 @@ bool any_row(const Schedule& schedule, F is) {
 
 // From elsewhere than the row before it.
 bool is_entered(const Schedule& schedule, uint32_t index) {
-  return any_row(schedule, [&](const Row& r) { return jumps(r) && static_cast<uint32_t>(r.jump) == index; });
+  return any_row(schedule, [&](const Row& r) { return jumps(r) && r.jump == index; });
 }
 
 // body(begin, end) for each; a single row is better launched as it is.

@@ -170,8 +170,8 @@ inline const Row kLoopRows[] = {
     /* 5 */ {.kind = RowKind::Kernel, .kernel = 0, .refs = 24},
     /* 6 */
     {.kind = RowKind::LoopBegin,
-     .refs = 5,
      .jump = 17,
+     .refs = 5,
      .a = 0,
      .b = rt::kTripRef | rt::kConditionRef | rt::kCounterRef},
     /* 7 */ {.kind = RowKind::Kernel, .kernel = 0, .refs = 8},
@@ -236,7 +236,7 @@ inline void increment_kernel(const Call& c) {
 inline const Ref kPickRefs[] = {{2, 0}, {4, 0}, {3, 0}};
 inline const Row kPickRows[] = {
     {.kind = RowKind::Kernel, .chunks = 2, .kernel = 0, .refs = 0, .node = 0},
-    {.kind = RowKind::JumpIfFalse, .refs = 2, .node = 1, .jump = 3},
+    {.kind = RowKind::JumpIfFalse, .jump = 3, .refs = 2, .node = 1},
     {.kind = RowKind::Kernel, .chunks = 1, .kernel = 1, .refs = 1, .node = 1},
     {.kind = RowKind::End},
 };
