@@ -62,7 +62,7 @@ class Clusterer {
     std::set<ValueId> tainted;  // computed from the cluster's values outside of it
     size_t closed = 1;
     KernelSize size = rules_.size_of(anchor);
-    const bool rows = !rules_.folds(anchor) || rules_.reduces_rows(anchor);
+    const bool rows = rules_.folds(anchor) ? rules_.reduces_rows(anchor) : !rules_.joins_pieces_of_rows(anchor);
     refuse_readers(inside, "too many nodes stand between");
     const uint32_t end = static_cast<uint32_t>(std::min(g_.nodes().size(), anchor + kLookAhead));
     for (uint32_t i = anchor + 1; i < end && !size.is_full(); ++i) {

@@ -250,6 +250,17 @@ bool JoinRules::reduces_rows(uint32_t node) const {
   return folds.vars.size() == 1 && !folds.nested && loads_fit(node, nullptr, true, folds.vars).empty();
 }
 
+bool JoinRules::joins_pieces_of_rows(uint32_t node) const {
+  const OutputExpr* out = facts_[node].out;
+  if (!out || out->index.empty()) return false;
+  bool found = false;
+  visit(std::vector<Expr>{out->value}, [&](Expr e) {
+    found |= e.op() == Op::Select && e.arg(0).op() == Op::Lt && depends_on(e.arg(0), out->index.back()) &&
+             has_load(e.arg(1)) && has_load(e.arg(2)) && !has_load(e.arg(0));
+  });
+  return found;
+}
+
 /// Every Load of a value in `inside` (null: of any that the folds read) reads the element that is being computed;
 /// with `rows`, also its row's one element, or under a fold of the last axis the elements of its row.
 Refusal JoinRules::loads_fit(uint32_t node, const std::set<ValueId>* inside, bool rows,

@@ -45,6 +45,9 @@ class JoinRules {
 
   /// The node reduces the last axis of its operands, and nothing else; and the elements of a row are neighbours.
   bool reduces_rows(uint32_t node) const;
+  /// Which tensor an element is of depends on its place in the row: a concatenation of rows' pieces. Reductions of such
+  /// rows would tell the pieces apart at each element, and each piece of the output compute them anew.
+  bool joins_pieces_of_rows(uint32_t node) const;
   /// Whether a node may join a cluster that made the values `inside`; of rows, if that holds reductions of the last
   /// axis and no other folds.
   Refusal may_join(uint32_t node, const std::set<ValueId>& inside, bool rows) const;
