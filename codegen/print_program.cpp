@@ -308,7 +308,7 @@ class ProgramPrinter {
                                                        : slot_base(s.a);
       const uint64_t b = s.size ? asked(s.size) : s.kind == StepKind::Swap ? slot_base(s.b) : s.b;
       const std::string_view order = s.follows ? "Follows" : group_of(schedule, i).begin == i ? "Waits" : "Beside";
-      rows.add(fmt::format("{{RowKind::{}, Order::{}, {}, {{{}}}, {}, {}, {}ul, {}, {}}}", kind_name(s.kind), order,
+      rows.add(fmt::format("{{RowKind::{}, Order::{}, {}, {}, {}, {}, {}ul, {}, {}}}", kind_name(s.kind), order,
                            s.follows ? 0 : s.chunks,
                            s.kind == StepKind::Kernel  ? s.kernel
                            : s.kind == StepKind::Sizes ? static_cast<uint32_t>(s.dtype)
@@ -318,7 +318,7 @@ class ProgramPrinter {
       if (s.kind == StepKind::Kernel)
         for (Expr e : parameters_of(p)[s.kernel]) refs.add(parameter_text(p, e));
     }
-    rows.add("{RowKind::End, Order::Waits, 1, {0}, 0, 0, 0, 0, 0}");
+    rows.add("{RowKind::End, Order::Waits, 1, 0, 0, 0, 0, 0, 0}");
   }
   /// Their refs go behind those of the steps.
   void add_taps(const Plan& p, const Schedule& schedule, RowTable& taps, RowTable& axes, RowTable& refs) {

@@ -42,7 +42,7 @@ void set_counter(Execution& run, const Ref& ref, int64_t counter) {
 
 // Whether a step of a device's plan is the host's to run; if so, all before it has ended.
 bool comes_to_host(Execution& run, const Row& row) {
-  if (!run.kernels || !run.kernels[row.kernel]) return run.device->launch(run, row), false;
+  if (!run.kernels || !run.kernels[row.target]) return run.device->launch(run, row), false;
   run.device->wait(run);
   return !run.fault.code;
 }
@@ -57,7 +57,7 @@ void run_alone(Execution& run, uint32_t index, uint32_t chunks) {
   for (int32_t place = 0; place < call.chunks; ++place) {
     call.chunk = run.turned ? call.chunks - 1 - place : place;
     call.again = place > 0;
-    run.kernels[row.kernel](call);
+    run.kernels[row.target](call);
   }
 }
 
@@ -86,8 +86,8 @@ uint32_t test_loop(Execution& run, uint32_t begin) {
   const Ref* ref = run.schedule->refs + row.refs + (row.b & kTripRef ? 1 : 0);
   const LoopState& loop = run.loops[row.a];
   run.turned = false;
-  if (loop.counter >= loop.trip) return row.jump;
-  if (row.b & kConditionRef && !load<uint8_t>(run, *ref++)) return row.jump;
+  if (loop.counter >= loop.trip) return row.target;
+  if (row.b & kConditionRef && !load<uint8_t>(run, *ref++)) return row.target;
   if (row.b & kCounterRef) set_counter(run, *ref, loop.counter);
   run.turned = loop.counter % 2;
   return begin + 1;
@@ -121,12 +121,12 @@ void advance_base(Execution& run, const Row& row) {  // through integers: one pa
   const Ref* refs = run.schedule->refs + row.refs;
   switch (row.kind) {
     case RowKind::Kernel: return run_kernels(run, index);
-    case RowKind::Jump: return row.jump;
+    case RowKind::Jump: return row.target;
     case RowKind::JumpIfFalse:
-      if (!load<uint8_t>(run, refs[0])) return row.jump;
+      if (!load<uint8_t>(run, refs[0])) return row.target;
       break;
     case RowKind::LoopBegin: return begin_loop(run, index);
-    case RowKind::LoopEnd: return end_loop(run, row.jump);
+    case RowKind::LoopEnd: return end_loop(run, row.target);
     case RowKind::Swap: swap_bases(run, row); break;
     case RowKind::SetBase: run.bases[row.a] = at(run, refs[0]); break;
     case RowKind::Advance: advance_base(run, row); break;

@@ -8,16 +8,16 @@ namespace rt {
 
 enum class RowKind : uint8_t {
   Kernel,       // kernel(refs), split in `chunks`
-  Jump,         // go to row `jump`
-  JumpIfFalse,  // go to row `jump` unless the bool at ref 0
+  Jump,         // go to row `target`
+  JumpIfFalse,  // go to row `target` unless the bool at ref 0
   LoopBegin,  // state `a`, LoopFlags in `b`; refs: [trip i64] [condition bool] [counter i64], those the flags name, in
-              // this order; `bytes`: the trip count where no ref has it; `jump`: the row to go on at when it is over
-  LoopEnd,    // `jump`: the row of its LoopBegin, which counts, tests the condition again and goes round or on
+              // this order; `bytes`: the trip count where no ref has it; `target`: the row to go on at when it is over
+  LoopEnd,    // `target`: the row of its LoopBegin, which counts, tests the condition again and goes round or on
   Swap,       // bases[a] <-> bases[b]
   SetBase,    // bases[a] = address of ref 0
   Advance,    // bases[a] += bytes, which may be negative
   Copy,       // ref 0 <- ref 1, `bytes` of them, not overlapping
-  Sizes,      // the symbols from place `a` on are the elements of ref 0: `bytes` of them, of type `kernel`
+  Sizes,      // the symbols from place `a` on are the elements of ref 0: `bytes` of them, of type `target`
   End,
 };
 
@@ -35,11 +35,8 @@ struct Row {
   RowKind kind = RowKind::End;
   Order order = Order::Waits;
   uint16_t chunks = 1;  // of a Kernel; fixed by the plan, so that results do not depend on the number of threads
-  union {
-    uint32_t kernel = 0;  // index into Image::kernels
-    uint32_t jump;        // a row's number
-  };
-  uint32_t refs = 0;  // the first one in the schedule's array
+  uint32_t target = 0;  // of a Kernel: its index into Image::kernels; of rows that may jump: where to
+  uint32_t refs = 0;    // the first one in the schedule's array
   uint32_t node = 0;
   uint64_t bytes = 0;
   // Of a Kernel, Copy or Advance `b` is one more than the place of a size that stands for `chunks` or `bytes`; 0: none.

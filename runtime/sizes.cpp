@@ -369,14 +369,14 @@ cameo_status fit_learned(cameo_context* context, Learned news, cameo_error* erro
 void learn_sizes(cameo_context* context, const Row& row) {
   const Ref& ref = context->run.schedule->refs[row.refs];
   const char* elements = static_cast<const char*>(context->run.bases[ref.base]) + ref.offset;
-  const auto bytes = static_cast<uint64_t>(element_bytes(row.kernel));
+  const auto bytes = static_cast<uint64_t>(element_bytes(row.target));
   const auto count = static_cast<uint32_t>(row.bytes / bytes);
   Fault& fault = context->run.fault;
   for (uint32_t i = 0; i < count; ++i) {
     alignas(8) char element[8];
     read_back(context->run, element, elements + i * bytes, bytes);
     if (fault.code) return;  // of a kernel before it, on a GPU
-    context->sizes[row.a + i] = integer_at(row.kernel, element, 0);
+    context->sizes[row.a + i] = integer_at(row.target, element, 0);
   }
   const Learned news = {row.a, row.a + count};
   if (fit_learned(context, news, nullptr)) fault.code = kSizeFault, fault.index = news.from, fault.limit = news.to;

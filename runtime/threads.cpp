@@ -68,7 +68,7 @@ uint32_t run_chunk(Job& job, uint32_t chunk, int32_t worker, uint32_t last) {
   call.fault = &fault;
   call.scratch = stretch.scratch + static_cast<uint64_t>(worker) * stretch.scratch_stride;
   for (;;) {
-    stretch.kernels[rows[row].kernel](call);
+    stretch.kernels[rows[row].target](call);
     if (fault.code || rows[row + 1].order != Order::Follows) break;
     call.refs = stretch.schedule->refs + rows[++row].refs;  // all of one chunk
   }

@@ -14,7 +14,7 @@ bool stays(const Ref& ref) { return ref.base == kWeights || ref.base == kArena; 
 
 bool may_join(const Image& image, const Schedule& schedule, const Row& row) {
   const Ref* refs = schedule.refs + row.refs;
-  if (row.kind == RowKind::Kernel) return !image.kernels || !image.kernels[row.kernel];
+  if (row.kind == RowKind::Kernel) return !image.kernels || !image.kernels[row.target];
   return row.kind == RowKind::Copy && (row.bytes || row.b) && stays(refs[0]) && stays(refs[1]);
 }
 
@@ -31,7 +31,7 @@ bool any_row(const Schedule& schedule, F is) {
 
 // From elsewhere than the row before it.
 bool is_entered(const Schedule& schedule, uint32_t index) {
-  return any_row(schedule, [&](const Row& r) { return jumps(r) && r.jump == index; });
+  return any_row(schedule, [&](const Row& r) { return jumps(r) && r.target == index; });
 }
 
 // body(begin, end) for each; a single row is better launched as it is.
@@ -97,7 +97,7 @@ bool is_moved(const Execution& run, const Segment& s, uint32_t base) { return s.
 
 // The operands of a kernel; a copy's never move.
 uint32_t operands_of(const Execution& run, const Row& row) {
-  return row.kind == RowKind::Kernel ? context_of(run).entries[row.kernel].operands : 0;
+  return row.kind == RowKind::Kernel ? context_of(run).entries[row.target].operands : 0;
 }
 
 bool is_other(const Execution& run, const Segment& s, const Row& row) {

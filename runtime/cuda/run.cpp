@@ -181,7 +181,7 @@ Launch::Launch(Execution& run, const Row& row) {
   const Context& c = context_of(run);
   const uint32_t index = static_cast<uint32_t>(&row - run.schedule->rows);
   const Ref* ref = run.schedule->refs + row.refs;
-  const DeviceEntry& entry = c.entries[row.kernel];
+  const DeviceEntry& entry = c.entries[row.target];
   const uint32_t sizes_base = run.schedule->sizes_base;
   for (uint32_t i = 0; i < entry.operands; ++i, ++ref) {
     char* address = static_cast<char*>(run.bases[ref->base]) + ref->offset;
@@ -194,7 +194,7 @@ Launch::Launch(Execution& run, const Row& row) {
                             &bytes, nullptr};
   libc::memcpy(extra, settings, sizeof extra);
   const uint32_t chunks = chunks_of(row, run.sizes);
-  node = {c.model->functions[row.kernel],
+  node = {c.model->functions[row.target],
           chunks ? chunks : 1u,
           1,
           1,

@@ -62,6 +62,28 @@ TEST(PrintedKernel, OfLayersThatDifferInConstantsIsOneWithParameters) {
   EXPECT_NE(alone.text.find("0.3f"), std::string::npos);
 }
 
+/// The bodies of softmax over rows of these lengths.
+std::vector<KernelBody> softmax_of_rows(std::initializer_list<int64_t> lengths) {
+  Graph g;
+  for (int64_t length : lengths) {
+    const ValueId x = g.add_input(fmt::format("x{}", length), {DType::f32, {40, length}});
+    g.add_output(fmt::format("y{}", length), g.add(get_operator("Softmax"), {x})[0]);
+  }
+  return print_bodies(plan_graph(g).plans[0].kernels);
+}
+
+TEST(PrintedKernel, OfRowsThatDifferInLengthIsOneWhereTheyAreWholeVectors) {
+  const std::vector<KernelBody> shared = softmax_of_rows({64, 4096, 66});
+  ASSERT_EQ(shared.size(), 3u);
+  EXPECT_EQ(shared[1].function, 0u);
+  EXPECT_EQ(shared[2].function, 2u);
+  ASSERT_EQ(shared[1].parameters.size(), 1u) << shared[1].text;
+  EXPECT_EQ(shared[1].parameters[0].int_value(), 4096);
+  EXPECT_NE(shared[0].text.find("rt::multiple_of<16>(p0), rt::extents(40l)"), std::string::npos) << shared[0].text;
+  EXPECT_NE(shared[2].text.find("rt::c<66>"), std::string::npos) << shared[2].text;
+  EXPECT_NE(softmax_of_rows({64})[0].text.find("rt::c<64>"), std::string::npos);
+}
+
 /// The kernels that write the zeros around a map of 64 channels, size x size, whose windows of 3 x 3 are summed up.
 std::string borders_of_map(int64_t size) {
   Graph g;

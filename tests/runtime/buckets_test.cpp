@@ -13,10 +13,10 @@ using namespace programs;
 const Ref kExactRefs[] = {{7, 0}, {2, 0},    {3, 0},    {1, 1024}, {8, 0}, {9, 8 * kColumns},
                           {5, 0}, {1, 1024}, {1, 1024}, {4, 0},    {6, 0}, {9, 8 * kBatchColumns}};
 const Row kExactRows[] = {
-    {.kind = RowKind::Kernel, .chunks = 3, .kernel = 0, .refs = 0, .node = 1},
-    {.kind = RowKind::Kernel, .order = rt::Order::Beside, .chunks = 2, .kernel = 1, .refs = 1, .node = 1},
+    {.kind = RowKind::Kernel, .chunks = 3, .target = 0, .refs = 0, .node = 1},
+    {.kind = RowKind::Kernel, .order = rt::Order::Beside, .chunks = 2, .target = 1, .refs = 1, .node = 1},
     {.kind = RowKind::Copy, .refs = 6, .node = 1, .bytes = 24},
-    {.kind = RowKind::Kernel, .kernel = 2, .refs = 8, .node = 1},
+    {.kind = RowKind::Kernel, .target = 2, .refs = 8, .node = 1},
     {.kind = RowKind::End},
 };
 const Schedule kExact = {.rows = kExactRows,

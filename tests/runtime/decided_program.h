@@ -22,7 +22,7 @@ inline const rt::Kernel kDecidedKernels[] = {fill_kernel};
 
 // bases: 2 shape, 3 value, 4 flag | 5 y | 6 sizes
 inline const Ref kDecidedRefs[] = {{5, 0}, {6, 8 * kElements}, {6, 8 * kValue}, {6, 8 * kFlag}};
-inline const Row kDecidedRows[] = {{.kind = RowKind::Kernel, .kernel = 0, .refs = 0, .node = 0},
+inline const Row kDecidedRows[] = {{.kind = RowKind::Kernel, .target = 0, .refs = 0, .node = 0},
                                    {.kind = RowKind::End}};
 inline const Schedule kDecidedSchedule = {
     .rows = kDecidedRows,

@@ -34,8 +34,8 @@ inline void append_kernel(const Call& c) {
 inline const rt::Kernel kGrowingKernels[] = {copy_past_kernel, append_kernel};
 inline const Ref kGrowingRefs[] = {{2, 0}, {5, 0}, {7, 0},                   // copy
                                    {3, 0}, {4, 0}, {5, 0}, {6, 0}, {7, 0}};  // append
-inline const Row kGrowingRows[] = {{.kind = RowKind::Kernel, .kernel = 0, .refs = 0, .node = 0, .b = kCopies + 1},
-                                   {.kind = RowKind::Kernel, .kernel = 1, .refs = 3, .node = 0, .bytes = 1},
+inline const Row kGrowingRows[] = {{.kind = RowKind::Kernel, .target = 0, .refs = 0, .node = 0, .b = kCopies + 1},
+                                   {.kind = RowKind::Kernel, .target = 1, .refs = 3, .node = 0, .bytes = 1},
                                    {.kind = RowKind::End}};
 inline const Schedule kGrowingSchedule = {
     .rows = kGrowingRows, .row_count = 3, .refs = kGrowingRefs, .base_count = 8, .sizes_base = 7};

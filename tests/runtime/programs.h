@@ -55,9 +55,9 @@ inline void sum_kernel(const Call& c) {
 
 inline const Ref kLinearRefs[] = {{2, 0}, {0, 0}, {0, 48}, {1, 64}, {4, 0}, {3, 0}, {1, 64}};
 inline const Row kLinearRows[] = {
-    {.kind = RowKind::Kernel, .chunks = 2, .kernel = 0, .refs = 0, .node = 0},
+    {.kind = RowKind::Kernel, .chunks = 2, .target = 0, .refs = 0, .node = 0},
     {.kind = RowKind::Copy, .refs = 5, .node = 0, .bytes = 32},
-    {.kind = RowKind::Kernel, .chunks = 1, .kernel = 1, .refs = 3, .node = 1},
+    {.kind = RowKind::Kernel, .chunks = 1, .target = 1, .refs = 3, .node = 1},
     {.kind = RowKind::End},
 };
 inline const rt::Kernel kLinearKernels[] = {linear_kernel, sum_kernel};
@@ -166,24 +166,24 @@ inline const Row kLoopRows[] = {
     /* 1 */ {.kind = RowKind::SetBase, .refs = 1, .a = 9},
     /* 2 */ {.kind = RowKind::SetBase, .refs = 2, .a = 10},
     /* 3 */ {.kind = RowKind::Copy, .refs = 3, .bytes = 16},
-    /* 4 */ {.kind = RowKind::Kernel, .kernel = 3, .refs = 21},
-    /* 5 */ {.kind = RowKind::Kernel, .kernel = 0, .refs = 24},
+    /* 4 */ {.kind = RowKind::Kernel, .target = 3, .refs = 21},
+    /* 5 */ {.kind = RowKind::Kernel, .target = 0, .refs = 24},
     /* 6 */
     {.kind = RowKind::LoopBegin,
-     .jump = 17,
+     .target = 17,
      .refs = 5,
      .a = 0,
      .b = rt::kTripRef | rt::kConditionRef | rt::kCounterRef},
-    /* 7 */ {.kind = RowKind::Kernel, .kernel = 0, .refs = 8},
-    /* 8 */ {.kind = RowKind::LoopBegin, .jump = 11, .bytes = 3, .a = 1},
-    /* 9 */ {.kind = RowKind::Kernel, .kernel = 1, .refs = 8},
-    /* 10 */ {.kind = RowKind::LoopEnd, .jump = 8},
-    /* 11 */ {.kind = RowKind::Kernel, .kernel = 2, .refs = 9},
-    /* 12 */ {.kind = RowKind::Kernel, .kernel = 3, .refs = 12},
+    /* 7 */ {.kind = RowKind::Kernel, .target = 0, .refs = 8},
+    /* 8 */ {.kind = RowKind::LoopBegin, .target = 11, .bytes = 3, .a = 1},
+    /* 9 */ {.kind = RowKind::Kernel, .target = 1, .refs = 8},
+    /* 10 */ {.kind = RowKind::LoopEnd, .target = 8},
+    /* 11 */ {.kind = RowKind::Kernel, .target = 2, .refs = 9},
+    /* 12 */ {.kind = RowKind::Kernel, .target = 3, .refs = 12},
     /* 13 */ {.kind = RowKind::Copy, .refs = 15, .bytes = 4},
     /* 14 */ {.kind = RowKind::Advance, .bytes = 4, .a = 10},
     /* 15 */ {.kind = RowKind::Swap, .a = 8, .b = 9},
-    /* 16 */ {.kind = RowKind::LoopEnd, .jump = 6},
+    /* 16 */ {.kind = RowKind::LoopEnd, .target = 6},
     /* 17 */ {.kind = RowKind::Copy, .refs = 17, .bytes = 16},
     /* 18 */ {.kind = RowKind::Copy, .refs = 19, .bytes = 8},
     /* 19 */ {.kind = RowKind::End},
@@ -235,9 +235,9 @@ inline void increment_kernel(const Call& c) {
 }
 inline const Ref kPickRefs[] = {{2, 0}, {4, 0}, {3, 0}};
 inline const Row kPickRows[] = {
-    {.kind = RowKind::Kernel, .chunks = 2, .kernel = 0, .refs = 0, .node = 0},
-    {.kind = RowKind::JumpIfFalse, .jump = 3, .refs = 2, .node = 1},
-    {.kind = RowKind::Kernel, .chunks = 1, .kernel = 1, .refs = 1, .node = 1},
+    {.kind = RowKind::Kernel, .chunks = 2, .target = 0, .refs = 0, .node = 0},
+    {.kind = RowKind::JumpIfFalse, .target = 3, .refs = 2, .node = 1},
+    {.kind = RowKind::Kernel, .chunks = 1, .target = 1, .refs = 1, .node = 1},
     {.kind = RowKind::End},
 };
 inline const rt::Kernel kPickKernels[] = {pick_kernel, increment_kernel};
@@ -292,9 +292,9 @@ inline void total_kernel(const Call& c) {
 inline void step_kernel(const Call& c) { *address<float>(c, 1) = *address<const float>(c, 0) + 1; }
 inline const Ref kMixRefs[] = {{2, 0}, {1, 0}, {1, 0}, {4, 0}, {3, 0}, {5, 0}};
 inline const Row kMixRows[] = {
-    {.kind = RowKind::Kernel, .chunks = kMixChunks, .kernel = 0, .refs = 0, .node = 0},
-    {.kind = RowKind::Kernel, .chunks = 1, .kernel = 1, .refs = 2, .node = 0},
-    {.kind = RowKind::Kernel, .chunks = 1, .kernel = 2, .refs = 4, .node = 0},
+    {.kind = RowKind::Kernel, .chunks = kMixChunks, .target = 0, .refs = 0, .node = 0},
+    {.kind = RowKind::Kernel, .chunks = 1, .target = 1, .refs = 2, .node = 0},
+    {.kind = RowKind::Kernel, .chunks = 1, .target = 2, .refs = 4, .node = 0},
     {.kind = RowKind::End},
 };
 inline const rt::Kernel kMixKernels[] = {partial_kernel, total_kernel, step_kernel};
@@ -337,9 +337,9 @@ inline const Io kBesideOutputs[] = {tensor("y", rt::kF32, 1, kTwo), tensor("z", 
                                     tensor("sums", rt::kF32, 1, kMixDims)};
 inline const Ref kBesideRefs[] = {{2, 0}, {5, 0}, {4, 0}, {7, 0}, {3, 0}, {6, 0}};
 inline const Row kBesideRows[] = {
-    {.kind = RowKind::Kernel, .chunks = 2, .kernel = 0, .refs = 0, .node = 0},
-    {.kind = RowKind::Kernel, .order = rt::Order::Beside, .chunks = kBesideChunks, .kernel = 1, .refs = 2, .node = 2},
-    {.kind = RowKind::Kernel, .order = rt::Order::Beside, .chunks = 2, .kernel = 0, .refs = 4, .node = 1},
+    {.kind = RowKind::Kernel, .chunks = 2, .target = 0, .refs = 0, .node = 0},
+    {.kind = RowKind::Kernel, .order = rt::Order::Beside, .chunks = kBesideChunks, .target = 1, .refs = 2, .node = 2},
+    {.kind = RowKind::Kernel, .order = rt::Order::Beside, .chunks = 2, .target = 0, .refs = 4, .node = 1},
     {.kind = RowKind::End},
 };
 inline const rt::Kernel kBesideKernels[] = {pick_kernel, partial_kernel};
@@ -419,7 +419,7 @@ inline const Program kMeeting = {
 inline int32_t endless_rounds = 0;
 inline void round_kernel(const Call&) { __atomic_fetch_add(&endless_rounds, 1, __ATOMIC_RELAXED); }
 inline const Row kEndlessRows[] = {
-    {.kind = RowKind::Kernel, .kernel = 0}, {.kind = RowKind::Jump, .jump = 0}, {.kind = RowKind::End}};
+    {.kind = RowKind::Kernel, .target = 0}, {.kind = RowKind::Jump, .target = 0}, {.kind = RowKind::End}};
 inline const rt::Kernel kEndlessKernels[] = {round_kernel};
 inline constexpr Schedule kEndlessSchedule = {
     .rows = kEndlessRows,

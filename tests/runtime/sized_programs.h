@@ -37,10 +37,10 @@ inline const Ref kSizedRefs[] = {
     /* 8 mask */ {kValues, 0},  {4, 0},       {6, 0},       {9, 8 * kBatchColumns},
 };
 inline const Row kSizedRows[] = {
-    {.kind = RowKind::Kernel, .kernel = 0, .refs = 0, .node = 0, .b = kColumns + 1},
-    {.kind = RowKind::Kernel, .order = rt::Order::Beside, .kernel = 1, .refs = 1, .node = 0, .b = kBatch + 1},
+    {.kind = RowKind::Kernel, .target = 0, .refs = 0, .node = 0, .b = kColumns + 1},
+    {.kind = RowKind::Kernel, .order = rt::Order::Beside, .target = 1, .refs = 1, .node = 0, .b = kBatch + 1},
     {.kind = RowKind::Copy, .refs = 6, .node = 0, .b = kBytes + 1},
-    {.kind = RowKind::Kernel, .kernel = 2, .refs = 8, .node = 0},
+    {.kind = RowKind::Kernel, .target = 2, .refs = 8, .node = 0},
     {.kind = RowKind::End},
 };
 inline const rt::TapAxis kSizedTapAxes[] = {{~kBatch, ~kColumns}, {~kColumns, 1}};

@@ -109,7 +109,7 @@ rt::Fault run_strips(int32_t worker, char* scratch, uint64_t first) {
     return rt::Row{.kind = rt::RowKind::Kernel,
                    .order = order,
                    .chunks = order == kFollows ? uint16_t{0} : chunks,
-                   .kernel = kernel,
+                   .target = kernel,
                    .refs = refs};
   };
   const rt::Row rows[] = {row(rt::Order::Waits, 0, 0), row(kFollows, 1, 0),       row(kFollows, 2, 0),

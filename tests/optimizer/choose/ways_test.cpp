@@ -73,6 +73,24 @@ TEST(Ways, AnOperandThatIsReadByFewRowsStands) {
   EXPECT_EQ(pack_from(64, true), 5);
 }
 
+TEST(Ways, SumsWithALongEpilogueGoThroughALoop) {
+  std::vector<std::string> model = {"input A u8[64x64]",
+                                    "const B i8[64x64] = rand:1",
+                                    "const s f32[] = 0.02",
+                                    "const z u8[] = 128",
+                                    "const o i8[] = 0",
+                                    "Q = QLinearMatMul(A, s, z, B, s, o, s, z)",
+                                    "D = DequantizeLinear(Q, s, z)"};
+  const auto with_end = [&](std::vector<std::string> end) {
+    std::vector<std::string> whole = model;
+    whole.insert(whole.end(), end.begin(), end.end());
+    return kernel_of(whole, wide()).choice["in_registers"];
+  };
+  EXPECT_EQ(with_end({"Y = Relu(D)", "output Y"}), 1);
+  EXPECT_EQ(with_end({"S = Sigmoid(D)", "Y = QuantizeLinear(S, s, z)", "output Y"}), 0) << "bytes are looked up";
+  EXPECT_EQ(with_end({"Y = Tanh(D)", "output Y"}), 0);
+}
+
 TEST(Ways, WeightsComeAheadWhereAnySizeHasFewTiles) {
   const Graph g =
       parse_model({"input A f32[8x512]", "const B f32[512x1024] = rand:1", "C = MatMul(A, B)", "output C"}).graph;

@@ -53,7 +53,7 @@ inline const Program kGpuPick = with_gpu(kPick, 6, kPickSchedule, {{"pick", 2}, 
 inline const Io kStepInputs[] = {tensor("past", rt::kF32, 1, kOne)};
 inline const Io kStepOutputs[] = {tensor("present", rt::kF32, 1, kOne)};
 inline const Ref kStepRefs[] = {{2, 0}, {3, 0}};
-inline const Row kStepRows[] = {{.kind = RowKind::Kernel, .kernel = 0}, {.kind = RowKind::End}};
+inline const Row kStepRows[] = {{.kind = RowKind::Kernel, .target = 0}, {.kind = RowKind::End}};
 inline constexpr Schedule kStepSchedule = {.rows = kStepRows, .row_count = 2, .refs = kStepRefs, .base_count = 4};
 inline const rt::Image kNoImages[1] = {};
 inline const Program kStep = {.name = "step",
@@ -74,9 +74,9 @@ inline void negate_kernel(const Call& c) {
 }
 inline const Ref kMixedRefs[] = {{2, 0}, {1, 0}, {4, 64}, {1, 0}, {4, 64}, {4, 0}, {1, 64}, {4, 0}, {1, 64}, {3, 0}};
 inline const Row kMixedRows[] = {
-    {.kind = RowKind::Kernel, .kernel = 0, .refs = 0}, {.kind = RowKind::Copy, .refs = 2, .bytes = 4},
-    {.kind = RowKind::Kernel, .kernel = 1, .refs = 4}, {.kind = RowKind::Copy, .refs = 6, .bytes = 4},
-    {.kind = RowKind::Kernel, .kernel = 0, .refs = 8}, {.kind = RowKind::End}};
+    {.kind = RowKind::Kernel, .target = 0, .refs = 0}, {.kind = RowKind::Copy, .refs = 2, .bytes = 4},
+    {.kind = RowKind::Kernel, .target = 1, .refs = 4}, {.kind = RowKind::Copy, .refs = 6, .bytes = 4},
+    {.kind = RowKind::Kernel, .target = 0, .refs = 8}, {.kind = RowKind::End}};
 inline constexpr Schedule kMixedSchedule = {.rows = kMixedRows,
                                             .row_count = 6,
                                             .refs = kMixedRefs,
@@ -97,9 +97,9 @@ inline const Program kGraphLoop =
     with_gpu(kLoop, 1, kLoopSchedule, {{"zero", 1}, {"count", 1}, {"twice", 3}, {"below", 3}}, Images::Gpu, kGraphs);
 inline const Ref kChainRefs[] = {{2, 0}, {0, 0},   {0, 48}, {1, 64}, {1, 128}, {1, 64},
                                  {0, 0}, {1, 128}, {4, 0},  {0, 0},  {3, 0},   {1, 128}};
-inline const Row kChainRows[] = {{.kind = RowKind::Kernel, .chunks = 2, .kernel = 0, .refs = 0},
+inline const Row kChainRows[] = {{.kind = RowKind::Kernel, .chunks = 2, .target = 0, .refs = 0},
                                  {.kind = RowKind::Copy, .refs = 4, .bytes = 32},
-                                 {.kind = RowKind::Kernel, .kernel = 1, .refs = 7, .node = 1},
+                                 {.kind = RowKind::Kernel, .target = 1, .refs = 7, .node = 1},
                                  {.kind = RowKind::Copy, .refs = 10, .bytes = 32},
                                  {.kind = RowKind::End}};
 inline constexpr Schedule kChainSchedule = {.rows = kChainRows,
@@ -113,14 +113,14 @@ inline constexpr Schedule kChainSchedule = {.rows = kChainRows,
 inline const Program kGraphChain =
     with_gpu(kLinear, sizeof kLinearText, kChainSchedule, {{"linear", 4}, {"sum", 2}}, Images::Gpu, kGraphs);
 inline const Ref kTwiceRefs[] = {{2, 0}, {1, 0}, {1, 0}, {3, 0}};
-inline const Row kTwiceRows[] = {{.kind = RowKind::Kernel, .kernel = 0, .refs = 0},
-                                 {.kind = RowKind::Kernel, .kernel = 0, .refs = 2},
+inline const Row kTwiceRows[] = {{.kind = RowKind::Kernel, .target = 0, .refs = 0},
+                                 {.kind = RowKind::Kernel, .target = 0, .refs = 2},
                                  {.kind = RowKind::End}};
 inline constexpr Schedule kTwiceSchedule = {
     .rows = kTwiceRows, .row_count = 3, .refs = kTwiceRefs, .base_count = 4, .arena_bytes = 64};
 inline const Program kGraphStep = with_gpu(kStep, 1, kTwiceSchedule, {{"add_one", 2}}, Images::Gpu, kGraphs);
-inline const Row kPickBothRows[] = {{.kind = RowKind::Kernel, .chunks = 2, .kernel = 0, .refs = 0, .node = 0},
-                                    {.kind = RowKind::Kernel, .kernel = 1, .refs = 1, .node = 1},
+inline const Row kPickBothRows[] = {{.kind = RowKind::Kernel, .chunks = 2, .target = 0, .refs = 0, .node = 0},
+                                    {.kind = RowKind::Kernel, .target = 1, .refs = 1, .node = 1},
                                     {.kind = RowKind::End}};
 inline constexpr Schedule kPickBothSchedule = {
     .rows = kPickBothRows, .row_count = 3, .refs = kPickRefs, .base_count = 5};
@@ -132,7 +132,7 @@ inline const std::initializer_list<GpuKernel> kDecidedGpu = {{"fill", 4}};
 inline const Program kGpuDecided = with_gpu(kDecided, sizeof "k000", kDecidedSchedule, kDecidedGpu, Images::Gpu);
 inline const Ref kCopiedRefs[] = {
     {1, 0}, {6, 8 * kElements}, {6, 8 * kValue}, {6, 8 * kFlag}, {1, 256}, {1, 0}, {5, 0}, {1, 256}};
-inline const Row kCopiedRows[] = {{.kind = RowKind::Kernel, .kernel = 0, .refs = 0, .b = kElements + 1},
+inline const Row kCopiedRows[] = {{.kind = RowKind::Kernel, .target = 0, .refs = 0, .b = kElements + 1},
                                   {.kind = RowKind::Copy, .refs = 4, .b = kDecidedBytes + 1},
                                   {.kind = RowKind::Copy, .refs = 6, .b = kDecidedBytes + 1},
                                   {.kind = RowKind::End}};

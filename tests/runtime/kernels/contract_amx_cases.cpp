@@ -258,6 +258,7 @@ std::string narrowed(int zero) {
       want[at] = rt::cast<T>(rt::add(rt::round(scaled(p.want[at] - kBefore)), static_cast<float>(zero)));
       if (kTable) want[at] = table[want[at]];
     }
+  const auto bytes = rt::byte_table(table.data());
   rt::Fault none{};
   rt::contract<10, NV, false, 1>(rt::Call{&none, nullptr, 0, 1}, rt::extents(), rt::extents(), rt::c<20>, rt::c<N>,
                                  rt::c<64>, rt::matrix_a(p.a.data(), rt::strides(), 64, rt::strides()),
@@ -266,7 +267,7 @@ std::string narrowed(int zero) {
                                    const auto q = rt::quantized<T>(scaled(acc), zero);
                                    if constexpr (kTable) {
                                      const auto index = rt::cast<i64>(rt::cast<int>(q));
-                                     rt::store(got.data(), at, rt::look_up(table.data(), index));
+                                     rt::store(got.data(), at, rt::look_up(bytes, index));
                                    } else {
                                      rt::store(got.data(), at, q);
                                    }

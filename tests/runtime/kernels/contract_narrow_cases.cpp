@@ -110,7 +110,50 @@ std::string quads_in_groups(i64 m, i64 n, i64 k, int zero) {
   }
   return "";
 }
+// Sums whose low byte is looked up, in a loop over those of a tile: whole panels in twos, a single one, and a part of
+// one.
+template <class T, int MR, int NV, i64 N>
+std::string looked_up() {
+  constexpr i64 kRows = 13, kTerms = 16, kPitch = N + kGap;
+  std::vector<rt::u8> a_values(kRows * kTerms);
+  std::vector<rt::i8> w(kTerms * N), panels(rt::panels_of(N) * rt::quad_panel_bytes(rt::quads_of(1, kTerms)));
+  std::vector<T> table(256), want(kRows * kPitch, 7);
+  unsigned seed = 17;
+  const auto next = [&] { return (seed = seed * 1664525u + 1013904223u) >> 24; };
+  for (rt::u8& x : a_values) x = static_cast<rt::u8>(next());
+  for (rt::i8& x : w) x = static_cast<rt::i8>(next());
+  for (T& x : table) x = static_cast<T>(next());
+  rt::pack_quads(panels.data(), N, 1, kTerms, [&](i64 t, i64 col) { return w[t * N + col]; });
+  for (i64 row = 0; row < kRows; ++row)
+    for (i64 col = 0; col < N; ++col) {
+      int sum = 0;
+      for (i64 t = 0; t < kTerms; ++t) sum += (a_values[row * kTerms + t] - 131) * w[t * N + col];
+      want[row * kPitch + col] = table[sum & 255];
+    }
+  const Guarded<rt::u8> a(a_values);
+  const Guarded<rt::i8> packed(panels);
+  const auto bytes = rt::byte_table(table.data());
+  for (int chunks : {1, 3}) {
+    std::vector<T> got(want.size(), 7);
+    in_chunks(chunks, nullptr, [&](const rt::Call& call) {
+      rt::contract<MR, NV, false, 1>(call, rt::extents(), rt::extents(), rt::c<kRows>, rt::c<N>, rt::c<kTerms>,
+                                     rt::matrix_a(a.data(), rt::strides(), kTerms, rt::strides()),
+                                     rt::quads_b(packed.data(), rt::strides(), kTerms, 131),
+                                     [&](auto acc, i64 row, auto col) __attribute__((always_inline)) {
+                                       const auto found = rt::look_up(bytes, rt::cast<i64>(rt::bit_and(acc, 255)));
+                                       rt::store(got.data(), rt::add(row * kPitch, col), found);
+                                     });
+    });
+    if (got != want)
+      return "looked up tile=" + std::to_string(MR) + "x" + std::to_string(NV) + " n=" + std::to_string(N) +
+             " chunks=" + std::to_string(chunks);
+  }
+  return "";
+}
+
 std::string quads() {
+  for (std::string d : {looked_up<rt::u8, 4, 3, 48>(), looked_up<rt::i8, 5, 2, 64>(), looked_up<rt::u8, 4, 2, 40>()})
+    if (!d.empty()) return d;
   for (i64 n : {16, 24, 40})
     for (i64 k : {16, 22})
       for (std::string d : {quads_in_groups<rt::u8, 4, 1>(9, n, k, 131), quads_in_groups<rt::i8, 3, 2>(7, n, k, -7)})

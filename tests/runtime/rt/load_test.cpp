@@ -103,17 +103,18 @@ template <class T, int Lanes = 16>
 void expect_lookups() {
   Guarded<T> buffer(256);
   for (int i = 0; i < 256; ++i) rt::store(buffer.data(), i, i * 7 - 900 + i / 5);
+  const auto table = rt::byte_table(buffer.data());
   for (int first = 0; first < 256; first += Lanes) {
     rt::vec<rt::u8, Lanes> index{};
     for (int i = 0; i < Lanes; ++i) index[i] = rt::u8((first + i) * 37);
-    const auto found = rt::look_up(buffer.data(), rt::cast<rt::i64>(rt::cast<rt::i32>(index)));
+    const auto found = rt::look_up(table, rt::cast<rt::i64>(rt::cast<rt::i32>(index)));
     for (int i = 0; i < Lanes; ++i) {
       ASSERT_EQ(rt::lane(found, i), plain(buffer.data()[index[i]])) << int{index[i]};
-      ASSERT_EQ(rt::look_up(buffer.data(), rt::i64(index[i])), plain(buffer.data()[index[i]]));
+      ASSERT_EQ(rt::look_up(table, rt::i64(index[i])), plain(buffer.data()[index[i]]));
     }
   }
   const rt::Lanes<16> last{240};
-  EXPECT_EQ(rt::lane(rt::look_up(buffer.data(), last), 15), plain(buffer.data()[255]));
+  EXPECT_EQ(rt::lane(rt::look_up(table, last), 15), plain(buffer.data()[255]));
 }
 TEST(LookUp, EveryByteOfATable) {
   expect_lookups<uint8_t>();
