@@ -104,7 +104,7 @@ void Planner::plan_root(const Graph& g) {
   });
   plan_graph(g, inputs, outputs);
   if (diagnostics_.has_errors()) return;
-  share_kernels(plan_, weights_);
+  if (plan_.target.is_gpu()) share_kernels(plan_, weights_);
   form_strips(plan_);
   overwrite_operands(plan_);
   find_groups(plan_);

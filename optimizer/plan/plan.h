@@ -269,7 +269,7 @@ Plan make_plan(const Graph& g, const Target& target, WeightPool& weights, Diagno
                const std::vector<std::string>& on_host = {}, const std::vector<Claim>& claims = {});
 Interface interface_of(const Graph& g);
 
-/// Where many kernels differ in floating numbers alone, they become one that reads them from the weights.
+/// Where many kernels of a GPU differ in floating numbers alone, they become one that reads them from the weights.
 void share_kernels(Plan& plan, WeightPool& weights);
 /// Takes away what no step computes any more.
 void drop_unused_kernels(Plan& plan);

@@ -1,6 +1,7 @@
-// share_kernels: kernels that differ in floating numbers alone are one function, which reads its numbers from the
-// weights. Only where there are many: each would cost its time to compile, a few cost less than the loads. Kernels over
-// sizes that only a run knows are longer to compile, and one for all sizes, so that two are worth it.
+// share_kernels: a GPU's kernels that differ in floating numbers alone are one function, which reads its numbers from
+// the weights; a processor's have them in the rows of their steps (codegen/print_kernel.h). Only where there are many:
+// each would cost its time to compile, a few cost less than the loads. Kernels over sizes that only a run knows are
+// longer to compile, and one for all sizes, so that two are worth it.
 #include <algorithm>
 #include <map>
 #include <unordered_map>
