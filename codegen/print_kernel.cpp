@@ -202,8 +202,8 @@ class Printer final : public KernelPrinter {
     const Number number{length, as, std::max<int64_t>(kFoldLanes, k_.choice.get("lanes", 1))};
     return length.int_value() % number.multiple == 0 && may_differ(length) ? mark(number) : literal_of(number);
   }
-  /// As an argument: the strides of a vector's lanes stay literals where they are short, as do divisors and what data
-  /// is compared with.
+  /// As an argument. Of an index, summands, bounds and strides may differ, but not short strides between a vector's
+  /// lanes, nor divisors, of which a loop makes more as literals.
   std::string argument(Expr user, Expr e) {
     constexpr int64_t kFar = 64;
     if (e.op() != Op::Const || e.type() != DType::i64) return name(e);

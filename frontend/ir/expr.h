@@ -217,7 +217,7 @@ std::string to_string(Expr e);  // nested text, for dumps and tests of small exp
 /// The closed interval that an integer or bool expression lies in, as its type reads it; sums that may wrap have the
 /// range of their type.
 inline Interval range_of(Expr integer_expr) { return integer_expr.node()->range; }
-/// Whether a Read is one of a table of 256 elements of 8 bits, by an index that is any byte.
+/// Whether a Read is one of a table of 256 elements of 8 bits, by an index that data give and that is any byte.
 bool looks_up_bytes(Expr read);
 /// That of a node with these parts, from the ranges of its arguments.
 Interval range_of(Op op, DType type, std::span<const Expr> args, uint64_t bits);

@@ -303,7 +303,11 @@ Expr simplify_node(Expr e) {
 }  // namespace
 
 bool looks_up_bytes(Expr read) {
-  return byte_size(read.type()) == 1 && read.guard().is_const(1) && range_of(read.offset()) == Interval{0, UINT8_MAX};
+  if (byte_size(read.type()) != 1 || !read.guard().is_const(1) || range_of(read.offset()) != Interval{0, UINT8_MAX})
+    return false;
+  bool is_of_data = false;
+  visit(std::vector<Expr>{read.offset()}, [&](Expr e) { is_of_data |= e.op() == Op::Read || e.op() == Op::Acc; });
+  return is_of_data;
 }
 
 Interval range_of(Op op, DType type, std::span<const Expr> args, uint64_t bits) {
