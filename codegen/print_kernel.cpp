@@ -72,22 +72,17 @@ std::string literal(Expr e) {
 /// A constant that layers of one form differ in, such as a scale, a zero point, a stride. In the text each is a number
 /// between marks until it is known whether another kernel has another one there.
 struct Number {
-  enum As : uint8_t {
-    kValue,
-    kType,      // `rt::c<64>`
-    kMultiple,  // a value of which a compiler may know that `multiple` divides it
-  };
   Expr constant;
-  As as = kValue;
-  int64_t multiple = 1;
+  int64_t multiple = 1;  // divides it in every kernel of the form, which a compiler may know
+  bool is_type = false;  // `rt::c<64>`
 };
 constexpr char kMark = '\x01';
 std::string literal_of(const Number& n) {
-  return n.as == Number::kType ? fmt::format("rt::c<{}>", n.constant.int_value()) : literal(n.constant);
+  return n.is_type ? fmt::format("rt::c<{}>", n.constant.int_value()) : literal(n.constant);
 }
 std::string parameter_of(const Number& n, size_t number) {
   const std::string name = fmt::format("p{}", number);
-  return n.as == Number::kValue ? name : fmt::format("rt::multiple_of<{}>({})", n.multiple, name);
+  return n.multiple == 1 ? name : fmt::format("rt::multiple_of<{}>({})", n.multiple, name);
 }
 
 /// An integer of 8 bits that is a rounded float and a whole number.
@@ -179,7 +174,7 @@ class Printer final : public KernelPrinter {
     scopes_[at].names.emplace(e, t);
     return t;
   }
-  std::string constant(Expr number) override { return of_whole_vectors(number, Number::kType); }
+  std::string constant(Expr number) override { return of_whole_vectors(number, true); }
 
  private:
   std::string parameter(Expr size) {
@@ -198,8 +193,8 @@ class Printer final : public KernelPrinter {
     return fmt::format("{0}{1}{0}", kMark, numbers_.size() - 1);
   }
   /// The length of a loop over vectors, which may differ where it leaves no elements behind the last one.
-  std::string of_whole_vectors(Expr length, Number::As as) {
-    const Number number{length, as, std::max<int64_t>(kFoldLanes, k_.choice.get("lanes", 1))};
+  std::string of_whole_vectors(Expr length, bool is_type) {
+    const Number number{length, std::max<int64_t>(kFoldLanes, k_.choice.get("lanes", 1)), is_type};
     return length.int_value() % number.multiple == 0 && may_differ(length) ? mark(number) : literal_of(number);
   }
   /// As an argument. Of an index, summands, bounds and strides may differ, but not short strides between a vector's
@@ -333,7 +328,7 @@ class Printer final : public KernelPrinter {
   std::string print_fold(Expr e, size_t at) {
     Expr v = e.arg(0);
     const Expr length = v.extent();
-    const std::string extent = length.is_const() ? of_whole_vectors(length, Number::kMultiple) : name(length);
+    const std::string extent = length.is_const() ? of_whole_vectors(length, false) : name(length);
     int indent = scopes_[at].text.indent();
     push_scope(indent + 1);
     // only variables of scopes up to `at` and the fold's own are free in the body, so its text may stand there

@@ -35,7 +35,7 @@ struct Row {
   RowKind kind = RowKind::End;
   Order order = Order::Waits;
   uint16_t chunks = 1;  // of a Kernel; fixed by the plan, so that results do not depend on the number of threads
-  uint32_t target = 0;  // of a Kernel: its index into Image::kernels; of rows that may jump: where to
+  uint32_t target = 0;  // of a Kernel: its index into Image::kernels; of rows that may jump: where to; of Sizes: a type
   uint32_t refs = 0;    // the first one in the schedule's array
   uint32_t node = 0;
   uint64_t bytes = 0;

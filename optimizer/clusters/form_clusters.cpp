@@ -62,7 +62,7 @@ class Clusterer {
     std::set<ValueId> tainted;  // computed from the cluster's values outside of it
     size_t closed = 1;
     KernelSize size = rules_.size_of(anchor);
-    const bool rows = rules_.folds(anchor) ? rules_.reduces_rows(anchor) : !rules_.joins_pieces_of_rows(anchor);
+    const Refusal against_rows = rules_.may_reduce_rows_of(anchor);
     refuse_readers(inside, "too many nodes stand between");
     const uint32_t end = static_cast<uint32_t>(std::min(g_.nodes().size(), anchor + kLookAhead));
     for (uint32_t i = anchor + 1; i < end && !size.is_full(); ++i) {
@@ -73,8 +73,8 @@ class Clusterer {
       const bool late = reads(tainted);
       if (!late && !reads(inside)) continue;
       const KernelSize more = rules_.size_of(i);
-      if (Refusal why =
-              late ? "it is read together with what other kernels make of it" : may_join(i, size, more, inside, rows);
+      if (Refusal why = late ? "it is read together with what other kernels make of it"
+                             : may_join(i, size, more, inside, against_rows);
           !why.empty()) {
         refuse(i, inside, why);
         tainted.insert(n.outputs.begin(), n.outputs.end());
@@ -95,11 +95,11 @@ class Clusterer {
     return rules_.widens(anchor) ? "it is part of each node that reads it" : rules_.may_fuse(anchor);
   }
   Refusal may_join(uint32_t node, const KernelSize& size, const KernelSize& more, const std::set<ValueId>& inside,
-                   bool rows) {
+                   Refusal against_rows) {
     if (owner_[node] >= 0) return "the reader is part of another kernel";
     if (rules_.widens(node)) return "the reader widens it for products";
     if (Refusal why = fit_together(size, more); !why.empty()) return why;
-    return rules_.may_join(node, inside, rows);
+    return rules_.may_join(node, inside, against_rows);
   }
   int leaving(const std::vector<uint32_t>& nodes, const std::set<uint32_t>& members) {
     int count = 0;
@@ -114,7 +114,7 @@ class Clusterer {
   bool may_hand_over(uint32_t i) {
     const ValueId v = g_.nodes()[i].outputs[0];
     return rules_.dequantizes_for_readers(i) && std::ranges::all_of(rules_.readers(v), [&](uint32_t reader) {
-             return rules_.may_join(reader, {v}, false).empty();
+             return rules_.may_join(reader, {v}, "it has reductions").empty();
            });
   }
   bool is_made_by_readers(const Cluster& c) {

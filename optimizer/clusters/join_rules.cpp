@@ -250,6 +250,7 @@ bool JoinRules::reduces_rows(uint32_t node) const {
   return folds.vars.size() == 1 && !folds.nested && loads_fit(node, nullptr, true, folds.vars).empty();
 }
 
+/// Which tensor an element is of depends on its place in the row: a concatenation along the last axis.
 bool JoinRules::joins_pieces_of_rows(uint32_t node) const {
   const OutputExpr* out = facts_[node].out;
   if (!out || out->index.empty()) return false;
@@ -294,10 +295,14 @@ Refusal JoinRules::loads_fit(uint32_t node, const std::set<ValueId>* inside, boo
   return refusal;
 }
 
-Refusal JoinRules::may_join(uint32_t node, const std::set<ValueId>& inside, bool rows) const {
+Refusal JoinRules::may_reduce_rows_of(uint32_t anchor) const {
+  if (folds(anchor)) return reduces_rows(anchor) ? "" : "both have reductions, and not of rows alone";
+  return joins_pieces_of_rows(anchor) ? "its rows are pieced together: a reduction reads them from memory" : "";
+}
+Refusal JoinRules::may_join(uint32_t node, const std::set<ValueId>& inside, Refusal against_rows) const {
   if (!may_fuse(node).empty()) return may_fuse(node);
-  if (!folds(node)) return loads_fit(node, &inside, rows, {});
-  if (!rows) return "both have reductions, and not of rows alone";
+  if (!folds(node)) return loads_fit(node, &inside, against_rows.empty(), {});
+  if (!against_rows.empty()) return against_rows;
   if (!reduces_rows(node)) return "the reader has reductions of more than a row";
   return loads_fit(node, &inside, true, folds_of(facts_[node].out->value).vars);
 }

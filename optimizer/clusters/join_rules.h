@@ -45,12 +45,11 @@ class JoinRules {
 
   /// The node reduces the last axis of its operands, and nothing else; and the elements of a row are neighbours.
   bool reduces_rows(uint32_t node) const;
-  /// Which tensor an element is of depends on its place in the row: a concatenation of rows' pieces. Reductions of such
-  /// rows would tell the pieces apart at each element, and each piece of the output compute them anew.
-  bool joins_pieces_of_rows(uint32_t node) const;
-  /// Whether a node may join a cluster that made the values `inside`; of rows, if that holds reductions of the last
-  /// axis and no other folds.
-  Refusal may_join(uint32_t node, const std::set<ValueId>& inside, bool rows) const;
+  /// Whether reductions of the last axis may join a cluster that grows from this node: if it holds no other folds, and
+  /// the rows are not pieced together, which each reduction would tell apart at each element, in each piece anew.
+  Refusal may_reduce_rows_of(uint32_t anchor) const;
+  /// Whether a node may join a cluster that made the values `inside`; `against_rows`: why no reduction may.
+  Refusal may_join(uint32_t node, const std::set<ValueId>& inside, Refusal against_rows) const;
   /// Whether what these nodes make, which is `v`, may be computed where its only reader, one of the `others`, wants an
   /// element of it.
   Refusal may_substitute(std::span<const NodeId> nodes, ValueId v, std::span<const NodeId> others) const;
@@ -75,6 +74,7 @@ class JoinRules {
   Refusal loads_fit(uint32_t node, const std::set<ValueId>* inside, bool rows,
                     const std::vector<Expr>& fold_vars) const;
   std::vector<double> reads_of(uint32_t node, ValueId v) const;
+  bool joins_pieces_of_rows(uint32_t node) const;
   bool moves_blocks(uint32_t node) const;
   bool moves_constant(std::span<const NodeId> nodes) const;
 

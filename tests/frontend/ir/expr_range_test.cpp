@@ -289,6 +289,14 @@ TEST(ExprRange, IndicesOfVariablesAreProven) {
 }
 
 // ---- sums of numbers that come from data wrap ----
+TEST(ExprRange, ATableOfBytesIsLookedUpByWhatDataSay) {
+  const Expr i = var(integer(256));
+  const auto read = [](Expr offset) { return read_at(0, DType::u8, offset, boolean(true), zero(DType::u8)); };
+  EXPECT_FALSE(looks_up_bytes(read(i)));
+  EXPECT_TRUE(looks_up_bytes(read(cast(read(i), DType::i64))));
+  EXPECT_FALSE(looks_up_bytes(read(cast(read(i), DType::i64) + integer(1))));
+}
+
 TEST(ExprRange, OneSidedBoundsEndWithSums) {
   const std::vector<Expr> at{integer(0)};
   const Expr a = max(load(0, DType::i64, at, {}), integer(0)), b = max(load(1, DType::i64, at, {}), integer(0));
