@@ -8,6 +8,7 @@
 #include "codegen/build/artifact.h"
 #include "codegen/build/files.h"
 #include "codegen/build/worker.h"
+#include "codegen/code_target.h"
 #include "codegen/device_code.h"
 #include "codegen/model_header.h"
 #include "codegen/paths.h"
@@ -19,14 +20,6 @@
 
 namespace cameo {
 namespace {
-
-CodeTarget code_target(const Target& t) {
-  CodeTarget c;
-  c.cpu = t.cpu;
-  c.vector_bits = t.vector_bytes * 8;
-  for (const std::string& extension : t.extensions) c.features.push_back("+" + extension);
-  return c;
-}
 
 bool go_on(const BuildOptions& o, std::string_view stage, size_t done, size_t total) {
   return !o.progress || o.progress(stage, done, total);

@@ -82,7 +82,7 @@ std::string literal_of(const Number& n) {
 }
 std::string parameter_of(const Number& n, size_t number) {
   const std::string name = fmt::format("p{}", number);
-  return n.multiple == 1 ? name : fmt::format("rt::multiple_of<{}>({})", n.multiple, name);
+  return n.multiple == 1 && !n.is_type ? name : fmt::format("rt::multiple_of<{}>({})", n.multiple, name);
 }
 
 /// An integer of 8 bits that is a rounded float and a whole number.
@@ -174,7 +174,10 @@ class Printer final : public KernelPrinter {
     scopes_[at].names.emplace(e, t);
     return t;
   }
-  std::string constant(Expr number) override { return of_whole_vectors(number, true); }
+  std::string constant(Expr number, int64_t multiple) override {
+    const bool may = multiple && number.int_value() % multiple == 0 && may_differ(number);
+    return may ? mark({number, multiple, true}) : literal_of({.constant = number, .is_type = true});
+  }
 
  private:
   std::string parameter(Expr size) {
@@ -184,17 +187,17 @@ class Printer final : public KernelPrinter {
     return fmt::format("p{}", number);
   }
   bool may_differ(Expr constant) const {
-    constexpr int64_t kMost = int64_t(1) << 40;  // rt::number_at
-    if (constant.type() == DType::i64) return k_.family->shares_sizes() && std::abs(constant.int_value()) < kMost;
+    if (constant.type() == DType::i64)
+      return k_.family->shares_sizes(k_) && std::abs(constant.int_value()) <= rt::kLargestNumber;
     return constant.type() == DType::f32 || constant.type() == DType::i32;
   }
   std::string mark(const Number& number) {
     numbers_.push_back(number);
     return fmt::format("{0}{1}{0}", kMark, numbers_.size() - 1);
   }
-  /// The length of a loop over vectors, which may differ where it leaves no elements behind the last one.
-  std::string of_whole_vectors(Expr length, bool is_type) {
-    const Number number{length, std::max<int64_t>(kFoldLanes, k_.choice.get("lanes", 1)), is_type};
+  /// The length of a fold, which may differ where it leaves no elements behind the last whole vector.
+  std::string of_whole_vectors(Expr length) {
+    const Number number{length, whole_vectors(k_)};
     return length.int_value() % number.multiple == 0 && may_differ(length) ? mark(number) : literal_of(number);
   }
   /// As an argument. Of an index, summands, bounds and strides may differ, but not short strides between a vector's
@@ -328,7 +331,7 @@ class Printer final : public KernelPrinter {
   std::string print_fold(Expr e, size_t at) {
     Expr v = e.arg(0);
     const Expr length = v.extent();
-    const std::string extent = length.is_const() ? of_whole_vectors(length, false) : name(length);
+    const std::string extent = length.is_const() ? of_whole_vectors(length) : name(length);
     int indent = scopes_[at].text.indent();
     push_scope(indent + 1);
     // only variables of scopes up to `at` and the fold's own are free in the body, so its text may stand there

@@ -13,6 +13,7 @@
 #include "codegen/pool_pieces.h"
 #include "codegen/print_goldens.h"
 #include "frontend/ir/string_codes.h"
+#include "runtime/program.h"
 
 namespace cameo {
 namespace {
@@ -134,7 +135,8 @@ class ProgramPrinter {
                           string_literal(file->name), file->hash));
     if (has_strings(module_)) print_strings();
     print_goldens(w_, goldens_, module_.io, parts_.table);
-    node_names_.print(w_, "char* const", "node_names");
+    node_names_.print(w_, "uint32_t", "node_names");
+    w_.line(fmt::format("const char* named[{}];", std::max<size_t>(node_names_.size(), 1)));
     nodes_.print(w_, "Node", "nodes");
     text_.print(w_);
     w_.line("}  // namespace");
@@ -308,17 +310,21 @@ class ProgramPrinter {
                                                        : slot_base(s.a);
       const uint64_t b = s.size ? asked(s.size) : s.kind == StepKind::Swap ? slot_base(s.b) : s.b;
       const std::string_view order = s.follows ? "Follows" : group_of(schedule, i).begin == i ? "Waits" : "Beside";
-      rows.add(fmt::format("{{RowKind::{}, Order::{}, {}, {}, {}, {}, {}ul, {}, {}}}", kind_name(s.kind), order,
+      rows.add(fmt::format("{{RowKind::{}, Order::{}, {}, {}, {}, {}, {}, {}}}", kind_name(s.kind), order,
                            s.follows ? 0 : s.chunks,
                            s.kind == StepKind::Kernel  ? s.kernel
                            : s.kind == StepKind::Sizes ? static_cast<uint32_t>(s.dtype)
                                                        : static_cast<uint32_t>(std::max(s.jump, 0)),
-                           refs.size(), node_of(p, s), s.bytes, a, b));
+                           refs.size(), node_of(p, s), a, b));
+      const bool has_trips = s.kind == StepKind::LoopBegin && !(s.b & rt::kTripRef);
+      const bool has_bytes = s.kind == StepKind::Copy || s.kind == StepKind::Advance || s.kind == StepKind::Sizes;
+      if (has_trips) refs.add(number_text(std::min(s.bytes, rt::kNoTripLimit)));
       for (const Ref& r : s.refs) refs.add(ref_text(p, r));
+      if (has_bytes && !s.size) refs.add(number_text(s.bytes));
       if (s.kind == StepKind::Kernel)
         for (Expr e : parameters_of(p)[s.kernel]) refs.add(parameter_text(p, e));
     }
-    rows.add("{RowKind::End, Order::Waits, 1, 0, 0, 0, 0, 0, 0}");
+    rows.add("{RowKind::End, Order::Waits, 1, 0, 0, 0, 0, 0}");
   }
   /// Their refs go behind those of the steps.
   void add_taps(const Plan& p, const Schedule& schedule, RowTable& taps, RowTable& axes, RowTable& refs) {
@@ -455,6 +461,7 @@ class ProgramPrinter {
     field("outputs", "rt::outputs"), field("output_count", io.outputs.size());
     field("nodes", "rt::nodes"), field("node_count", nodes_.size());
     field("node_names", "rt::node_names");
+    field("named", "rt::named");
     field("text", "rt::text");
     field("images", "rt::images"), field("image_count", module_.plans.size());
     if (module_.weights.bytes && !parts_.weights) field("weights", "cameo_weights");
@@ -517,10 +524,13 @@ class ProgramPrinter {
   /// A place in the table of sizes, or a constant's bits.
   std::string parameter_text(const Plan& p, Expr e) const {
     if (!e.is_const()) return fmt::format("{{{}, {}ul}}", sizes_base(p), parts_.table.place_of(e) * sizeof(int64_t));
+    return number_text(e.type() == DType::f32 ? std::bit_cast<uint32_t>(static_cast<float>(e.float_value()))
+                                              : e.int_value());
+  }
+  static std::string number_text(int64_t number) {
     constexpr uint64_t kOffset = (uint64_t(1) << 48) - 1;
-    const uint64_t bits = e.type() == DType::f32 ? std::bit_cast<uint32_t>(static_cast<float>(e.float_value()))
-                                                 : static_cast<uint64_t>(e.int_value());
-    return fmt::format("{{0, {}ul}}", bits & kOffset);
+    CAMEO_CHECK(std::abs(number) <= rt::kLargestNumber, "a ref has room for the number");
+    return fmt::format("{{0, {}ul}}", static_cast<uint64_t>(number) & kOffset);
   }
 
   /// Steps name ONNX nodes through a table with one row for each distinct (provenance, kernel).
@@ -537,13 +547,14 @@ class ProgramPrinter {
         {fmt::format("{{{}, {}, {}, {}ul, {}ul}}", node_names_.add_once(names), names.size(), text_.place_of(kernel),
                      static_cast<uint64_t>(cost.flops), static_cast<uint64_t>(cost.bytes))});
   }
-  /// As literals.
-  std::vector<std::string> names_of(const Provenance& provenance) const {
+  /// Their places in the text.
+  std::vector<std::string> names_of(const Provenance& provenance) {
     const Sources& sources = *module_.sources;
     std::vector<std::string> names;
     for (uint32_t o : provenance)
       if (o < sources.size())
-        names.push_back(string_literal(sources[o].name.empty() ? sources[o].output : sources[o].name));
+        names.push_back(
+            fmt::format("{}", text_.place_of(sources[o].name.empty() ? sources[o].output : sources[o].name)));
     return names;
   }
 

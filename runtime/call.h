@@ -22,6 +22,10 @@ struct Ref {  // address = bases[base] + offset; a model has some for each step
   uint64_t base : 16, offset : 48;
 };
 
+// A number that a step is given stands in a ref's offset, its sign in the highest of 48 bits.
+inline constexpr int64_t kLargestNumber = (int64_t{1} << 47) - 1;
+inline int64_t number_in(const Ref& ref) { return static_cast<int64_t>(static_cast<uint64_t>(ref.offset) << 16) >> 16; }
+
 // Then one base for each graph input, one for each graph output, then the slots that rows set.
 enum : uint32_t { kWeights = 0, kArena = 1, kFirstIo = 2 };
 
@@ -107,14 +111,13 @@ inline T* in_scratch(const RowCall& call, int ref) {
 // A size of the run that a kernel is given: its operand is a place in the table of sizes.
 inline int64_t size_at(const RowCall& call, int ref) { return *address<const int64_t>(call, ref); }
 
-// A constant that a kernel is given stands in its operand's offset: an f32's or i32's bits, or an i64 of 48 bits.
+// A constant that a kernel is given: an f32's or i32's bits, or an i64.
 template <class T>
 inline T number_at(const RowCall& call, int ref) {
-  const uint64_t bits = call.refs[ref].offset;
   if constexpr (sizeof(T) == sizeof(int64_t)) {
-    return static_cast<T>(bits << 16) >> 16;
+    return number_in(call.refs[ref]);
   } else {
-    return __builtin_bit_cast(T, static_cast<uint32_t>(bits));
+    return __builtin_bit_cast(T, static_cast<uint32_t>(call.refs[ref].offset));
   }
 }
 

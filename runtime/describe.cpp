@@ -70,9 +70,11 @@ cameo_status describe_node(const Program& program, int32_t index, cameo_node* no
   if (!node || node->struct_size < sizeof node->struct_size) return CAMEO_INVALID_ARGUMENT;
   if (index < 0 || static_cast<uint32_t>(index) >= program.node_count) return CAMEO_NOT_FOUND;
   const Node& from = program.nodes[index];
+  for (uint32_t i = from.names; i < from.names + from.name_count; ++i)  // whoever asks at the same time writes the same
+    __atomic_store_n(&program.named[i], program.text + program.node_names[i], __ATOMIC_RELAXED);
   const cameo_node described = {sizeof described,
                                 static_cast<int32_t>(from.name_count),
-                                program.node_names + from.names,
+                                program.named + from.names,
                                 program.text + from.kernel,
                                 from.flops,
                                 from.bytes};

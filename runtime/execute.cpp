@@ -83,7 +83,7 @@ uint32_t run_kernels(Execution& run, uint32_t begin) {
 
 uint32_t test_loop(Execution& run, uint32_t begin) {
   const Row& row = run.schedule->rows[begin];
-  const Ref* ref = run.schedule->refs + row.refs + (row.b & kTripRef ? 1 : 0);
+  const Ref* ref = run.schedule->refs + row.refs + 1;
   const LoopState& loop = run.loops[row.a];
   run.turned = false;
   if (loop.counter >= loop.trip) return row.target;
@@ -95,8 +95,8 @@ uint32_t test_loop(Execution& run, uint32_t begin) {
 
 uint32_t begin_loop(Execution& run, uint32_t index) {
   const Row& row = run.schedule->rows[index];
-  const Ref* ref = run.schedule->refs + row.refs;
-  run.loops[row.a] = {row.b & kTripRef ? load<int64_t>(run, *ref) : static_cast<int64_t>(row.bytes), 0};
+  const Ref& trips = run.schedule->refs[row.refs];
+  run.loops[row.a] = {row.b & kTripRef ? load<int64_t>(run, trips) : number_in(trips), 0};
   return test_loop(run, index);
 }
 

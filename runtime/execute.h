@@ -60,8 +60,9 @@ struct Execution {
   void* tap_user = nullptr;
 };
 
-inline uint64_t bytes_of(const Execution& run, const Row& row) {  // of a Copy or Advance
-  return row.b ? static_cast<uint64_t>(run.sizes[row.b - 1]) : row.bytes;
+inline uint64_t bytes_of(const Execution& run, const Row& row) {  // of a Copy or Advance, whose last ref has them
+  const Ref* refs = run.schedule->refs + row.refs;
+  return static_cast<uint64_t>(row.b ? run.sizes[row.b - 1] : number_in(refs[row.kind == RowKind::Copy ? 2 : 0]));
 }
 
 enum class Outcome { Done, Cancelled, Fault };

@@ -144,8 +144,8 @@ void fill_output(cameo_context* context, int32_t index, cameo_value& value, void
 
 /// Of the first ONNX node that a step computes.
 inline const char* name_of_node(const Program& program, uint32_t node) {
-  return node < program.node_count && program.nodes[node].name_count ? program.node_names[program.nodes[node].names]
-                                                                     : "?";
+  if (node >= program.node_count || !program.nodes[node].name_count) return "?";
+  return program.text + program.node_names[program.nodes[node].names];
 }
 
 }  // namespace rt

@@ -10,19 +10,20 @@ enum class RowKind : uint8_t {
   Kernel,       // kernel(refs), split in `chunks`
   Jump,         // go to row `target`
   JumpIfFalse,  // go to row `target` unless the bool at ref 0
-  LoopBegin,  // state `a`, LoopFlags in `b`; refs: [trip i64] [condition bool] [counter i64], those the flags name, in
-              // this order; `bytes`: the trip count where no ref has it; `target`: the row to go on at when it is over
-  LoopEnd,    // `target`: the row of its LoopBegin, which counts, tests the condition again and goes round or on
-  Swap,       // bases[a] <-> bases[b]
-  SetBase,    // bases[a] = address of ref 0
-  Advance,    // bases[a] += bytes, which may be negative
-  Copy,       // ref 0 <- ref 1, `bytes` of them, not overlapping
-  Sizes,      // the symbols from place `a` on are the elements of ref 0: `bytes` of them, of type `target`
+  LoopBegin,    // state `a`, LoopFlags in `b`; refs: trip i64, or the number of trips; then [condition bool] [counter
+                // i64], those the flags name, in this order; `target`: the row to go on at when it is over
+  LoopEnd,      // `target`: the row of its LoopBegin, which counts, tests the condition again and goes round or on
+  Swap,         // bases[a] <-> bases[b]
+  SetBase,      // bases[a] = address of ref 0
+  Advance,      // bases[a] += as many bytes as the number in ref 0, which may be negative
+  Copy,         // ref 0 <- ref 1, as many bytes as the number in ref 2, not overlapping
+  Sizes,  // the symbols from place `a` on are the elements of ref 0, as many bytes of them as the number in ref 1, of
+          // type `target`
   End,
 };
 
 enum LoopFlags : uint32_t { kTripRef = 1, kConditionRef = 2, kCounterRef = 4 };
-inline constexpr uint64_t kNoTripLimit = ~uint64_t{0} >> 1;
+inline constexpr int64_t kNoTripLimit = kLargestNumber;
 
 enum class Order : uint8_t {
   Waits,    // all rows before it must have ended
@@ -38,8 +39,8 @@ struct Row {
   uint32_t target = 0;  // of a Kernel: its index into Image::kernels; of rows that may jump: where to; of Sizes: a type
   uint32_t refs = 0;    // the first one in the schedule's array
   uint32_t node = 0;
-  uint64_t bytes = 0;
-  // Of a Kernel, Copy or Advance `b` is one more than the place of a size that stands for `chunks` or `bytes`; 0: none.
+  // Of a Kernel, Copy or Advance `b` is one more than the place of a size that stands for `chunks` or for the bytes; 0:
+  // none.
   // Of a Kernel that computes the same in any number of chunks, each of which does some work anew, `a` is 1: one thread
   // has one chunk.
   uint32_t a = 0, b = 0;
@@ -289,7 +290,8 @@ struct Program {
   uint32_t output_count = 0;
   const Node* nodes = nullptr;  // of all images
   uint32_t node_count = 0;
-  const char* const* node_names = nullptr;
+  const uint32_t* node_names = nullptr;  // text
+  const char** named = nullptr;          // the names of the nodes that were asked for: zeros need no room in a file
   const char* text = "";
   const Image* images = nullptr;
   uint32_t image_count = 0;

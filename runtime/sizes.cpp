@@ -367,10 +367,10 @@ cameo_status fit_learned(cameo_context* context, Learned news, cameo_error* erro
 }
 
 void learn_sizes(cameo_context* context, const Row& row) {
-  const Ref& ref = context->run.schedule->refs[row.refs];
+  const Ref *refs = context->run.schedule->refs + row.refs, &ref = refs[0];
   const char* elements = static_cast<const char*>(context->run.bases[ref.base]) + ref.offset;
   const auto bytes = static_cast<uint64_t>(element_bytes(row.target));
-  const auto count = static_cast<uint32_t>(row.bytes / bytes);
+  const auto count = static_cast<uint32_t>(static_cast<uint64_t>(number_in(refs[1])) / bytes);
   Fault& fault = context->run.fault;
   for (uint32_t i = 0; i < count; ++i) {
     alignas(8) char element[8];

@@ -5,12 +5,16 @@
 #include <clang/CodeGen/CodeGenAction.h>
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Frontend/CompilerInvocation.h>
+#include <clang/Frontend/FrontendActions.h>
 #include <clang/Frontend/TextDiagnosticPrinter.h>
 #include <fmt/format.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/VirtualFileSystem.h>
 #include <llvm/Support/raw_ostream.h>
+#include <zstd.h>
+
+#include <algorithm>
 
 #include "codegen/build/embedded_files.h"
 
@@ -53,17 +57,43 @@ FileSystem embedded_headers() {
   return files;
 }
 
+bool is_cuda(const CompileJob& job) { return job.target.triple.starts_with("nvptx"); }
+
+// What most models' kernels include.
+constexpr const char kKernelHeaders[] =
+    "#include \"runtime/kernels/attention.h\"\n#include \"runtime/kernels/bf16x3.h\"\n"
+    "#include \"runtime/kernels/contract.h\"\n#include \"runtime/kernels/depthwise.h\"\n"
+    "#include \"runtime/kernels/grouped.h\"\n#include \"runtime/kernels/transpose.h\"\n"
+    "#include \"runtime/kernels/window.h\"\n#include \"runtime/kernels/winograd.h\"\n";
+constexpr const char* kKernelsHeader = "kernels.h";
+constexpr const char* kPrecompiled = "/cameo/kernels.pch";
+/// The headers that a job begins with, as they were parsed when cameo was built, for jobs of the same language; empty:
+/// there are none.
+std::string_view precompiled_for(const CompileJob& job) {
+  if (is_cuda(job) || job.vectorize || job.optimize != CompileJob().optimize || !job.defines.empty()) return {};
+  const auto found = std::ranges::find(precompiled_headers(), name_of(job.target), &EmbeddedFile::path);
+  return found == precompiled_headers().end() ? std::string_view() : found->contents;
+}
+std::unique_ptr<llvm::MemoryBuffer> decompressed(std::string_view packed) {
+  const auto bytes = ZSTD_getFrameContentSize(packed.data(), packed.size());
+  auto buffer = llvm::WritableMemoryBuffer::getNewUninitMemBuffer(bytes, kPrecompiled);
+  ZSTD_decompress(buffer->getBufferStart(), bytes, packed.data(), packed.size());
+  return buffer;
+}
+
 llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files_of(const CompileJob& job) {
   FileSystem own(new llvm::vfs::InMemoryFileSystem);
   add_file(*own, "source/" + job.name, job.source);
   for (const SourceFile& header : job.headers) add_file(*own, "source/" + header.path, header.text);
+  if (const std::string_view packed = precompiled_for(job); !packed.empty()) {
+    own->addFile(kPrecompiled, 0, decompressed(packed));
+    add_file(*own, fmt::format("source/{}", kKernelsHeader), kKernelHeaders);  // clang looks whether it has changed
+  }
   llvm::IntrusiveRefCntPtr<llvm::vfs::OverlayFileSystem> all(new llvm::vfs::OverlayFileSystem(embedded_headers()));
   all->pushOverlay(own);
   all->setCurrentWorkingDirectory("/cameo");
   return all;
 }
-
-bool is_cuda(const CompileJob& job) { return job.target.triple.starts_with("nvptx"); }
 
 class Arguments {
  public:
@@ -105,32 +135,64 @@ void add_code_generation(Arguments& arguments, const CompileJob& job) {
 }
 
 // `rt/x.h` and `runtime/x.h` resolve, and so do the compiler's stddef.h, stdint.h and kin.
-void add_files(Arguments& arguments, const CompileJob& job) {
+void add_files(Arguments& arguments, const CompileJob& job, const std::string& output) {
+  if (!precompiled_for(job).empty()) arguments.add("-include-pch", kPrecompiled);
   arguments.add("-resource-dir", "/cameo/clang", "-internal-isystem", "/cameo/clang/include", "-I", "/cameo/runtime",
-                "-I", "/cameo", "-fdebug-compilation-dir=/cameo", "-main-file-name", job.name, "-o", "-");
+                "-I", "/cameo", "-fdebug-compilation-dir=/cameo", "-main-file-name", job.name, "-o", output);
   for (const std::string& define : job.defines) arguments.add("-D", define);
   arguments.add("/cameo/source/" + job.name);
 }
 
-Arguments arguments_of(const CompileJob& job) {
+Arguments arguments_of(const CompileJob& job, const std::string& output) {
   Arguments arguments;
   add_target(arguments, job.target);
   add_language(arguments, job);
   add_code_generation(arguments, job);
-  add_files(arguments, job);
+  add_files(arguments, job, output);
   return arguments;
 }
 
-bool execute(clang::CompilerInstance& compiler, bool assembly) {
-  if (assembly) {
-    clang::EmitAssemblyAction action;
-    return compiler.ExecuteAction(action);
+/// Runs an action on a job; what it makes goes to `bytes`, or, of an action that names its file, to `output`.
+Outcome run(const CompileJob& job, clang::FrontendAction& action, const std::string& output = "-") {
+  initialize_targets();
+  std::string text;
+  llvm::raw_string_ostream text_stream(text);
+  llvm::IntrusiveRefCntPtr<clang::DiagnosticOptions> options(new clang::DiagnosticOptions);
+  clang::TextDiagnosticPrinter printer(text_stream, options.get());
+  clang::DiagnosticsEngine diagnostics(new clang::DiagnosticIDs, options, &printer, false);
+
+  const Arguments arguments = arguments_of(job, output);
+  auto invocation = std::make_shared<clang::CompilerInvocation>();
+  if (!clang::CompilerInvocation::CreateFromArgs(*invocation, arguments.pointers(), diagnostics)) {
+    return Outcome::failure(text);
   }
-  clang::EmitObjAction action;
-  return compiler.ExecuteAction(action);
+  clang::CompilerInstance compiler;
+  compiler.setInvocation(std::move(invocation));
+  compiler.createDiagnostics(&printer, false);
+  compiler.createFileManager(files_of(job));
+  compiler.setVerboseOutputStream(text_stream);
+
+  llvm::SmallString<0> bytes;
+  if (output == "-") compiler.setOutputStream(std::make_unique<llvm::raw_svector_ostream>(bytes));
+  const bool ok = compiler.ExecuteAction(action);
+  return ok ? Outcome::success(std::string(bytes), text) : Outcome::failure(text);
 }
 
 }  // namespace
+
+std::string name_of(const CodeTarget& target) {
+  return fmt::format("{} {} {} {}", target.triple, target.cpu, fmt::join(target.features, ","), target.vector_bits);
+}
+
+Outcome precompile_headers(const CodeTarget& target, const std::string& path) {
+  CompileJob job;
+  job.name = kKernelsHeader;
+  job.target = target;
+  job.vectorize = false;
+  job.source = kKernelHeaders;
+  clang::GeneratePCHAction action;
+  return run(job, action, path);
+}
 
 std::vector<CompileJob> runtime_jobs(const CodeTarget& target) {
   constexpr std::string_view kFolder = "runtime/";
@@ -147,28 +209,12 @@ std::vector<CompileJob> runtime_jobs(const CodeTarget& target) {
 }
 
 Outcome compile(const CompileJob& job) {
-  initialize_targets();
-  std::string text;
-  llvm::raw_string_ostream text_stream(text);
-  llvm::IntrusiveRefCntPtr<clang::DiagnosticOptions> options(new clang::DiagnosticOptions);
-  clang::TextDiagnosticPrinter printer(text_stream, options.get());
-  clang::DiagnosticsEngine diagnostics(new clang::DiagnosticIDs, options, &printer, false);
-
-  const Arguments arguments = arguments_of(job);
-  auto invocation = std::make_shared<clang::CompilerInvocation>();
-  if (!clang::CompilerInvocation::CreateFromArgs(*invocation, arguments.pointers(), diagnostics)) {
-    return Outcome::failure(text);
+  if (job.assembly) {
+    clang::EmitAssemblyAction action;
+    return run(job, action);
   }
-  clang::CompilerInstance compiler;
-  compiler.setInvocation(std::move(invocation));
-  compiler.createDiagnostics(&printer, false);
-  compiler.createFileManager(files_of(job));
-  compiler.setVerboseOutputStream(text_stream);
-
-  llvm::SmallString<0> bytes;
-  compiler.setOutputStream(std::make_unique<llvm::raw_svector_ostream>(bytes));
-  const bool ok = execute(compiler, job.assembly);
-  return ok ? Outcome::success(std::string(bytes), text) : Outcome::failure(text);
+  clang::EmitObjAction action;
+  return run(job, action);
 }
 
 }  // namespace cameo

@@ -48,6 +48,13 @@ struct CompileJob {
   }
 };
 
+/// A name that a target has alone.
+std::string name_of(const CodeTarget& target);
+
+/// Parses the headers of a processor's kernels into the file `path`, which jobs of that target begin with where it is
+/// embedded.
+Outcome precompile_headers(const CodeTarget& target, const std::string& path);
+
 // The jobs that make the runtime's core for a machine that `runtime_objects` (link.h) has none for.
 std::vector<CompileJob> runtime_jobs(const CodeTarget& target);
 

@@ -1,4 +1,5 @@
-# Script: writes OUTPUT, a C++ file with the table behind `embedded_files()`, from LIST, a file with a `NAME=PATH` a line.
+# Script: writes OUTPUT, a C++ file with the table behind FUNCTION of embedded_files.h, from LIST, a file with a `NAME=PATH` a
+# line.
 # The bytes come in by `.incbin`, so that an embedded object costs its reader nothing to compile.
 file(STRINGS ${LIST} rows)
 list(SORT rows)
@@ -10,7 +11,7 @@ foreach(row ${rows})
   if(NOT row MATCHES "^([^=]+)=(.+)$")
     message(FATAL_ERROR "embed.cmake: `${row}` is not NAME=PATH")
   endif()
-  set(symbol "cameo_embedded_${number}")
+  set(symbol "cameo_${FUNCTION}_${number}")
   string(APPEND assembly "    \"${symbol}: .incbin \\\"${CMAKE_MATCH_2}\\\"\\n${symbol}_end: .byte 0\\n\"\n")
   string(APPEND externs "extern const char ${symbol}[], ${symbol}_end[];\n")
   string(APPEND table "    {\"${CMAKE_MATCH_1}\", {${symbol}, size_t(${symbol}_end - ${symbol})}},\n")
@@ -27,7 +28,7 @@ ${externs}}
 
 namespace cameo {
 
-std::span<const EmbeddedFile> embedded_files() {
+std::span<const EmbeddedFile> ${FUNCTION}() {
   static const EmbeddedFile kFiles[] = {
 ${table}  };
   return kFiles;

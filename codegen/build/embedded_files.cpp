@@ -13,4 +13,6 @@ std::span<const EmbeddedFile> embedded_under(std::string_view folder) {
   return {first, last};
 }
 
+__attribute__((weak)) std::span<const EmbeddedFile> precompiled_headers() { return {}; }
+
 }  // namespace cameo

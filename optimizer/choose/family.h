@@ -115,7 +115,7 @@ class Family {
   virtual std::string header(const Kernel&) const { return std::string(name()); }
   virtual std::string_view legend() const { return {}; }
   /// Whether a processor's kernels that differ in sizes alone are one function, which is slower by next to nothing.
-  virtual bool shares_sizes() const { return false; }
+  virtual bool shares_sizes(const Kernel&) const { return false; }
   /// The kernel's body: the call of its function.
   virtual void print(KernelPrinter& printer, const Kernel& k) const = 0;
 };

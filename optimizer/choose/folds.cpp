@@ -191,6 +191,8 @@ std::optional<KeptTerms> kept_terms(const Kernel& k, int64_t lanes, int64_t fold
   return std::nullopt;
 }
 
+int64_t whole_vectors(const Kernel& k) { return std::max<int64_t>(kFoldLanes, k.choice.get("lanes", 1)); }
+
 std::string fold_function(const Kernel& k, Expr fold) {
   const std::string_view kind = name(fold.fold_kind());
   const int64_t lanes = k.choice.get("lanes", 1), fold_lanes = k.choice.get("fold_lanes", 1);

@@ -12,6 +12,8 @@ inline constexpr int kFoldLanes = 16;
 /// that needs none of those, and reads memory in order.
 bool runs_in_lanes(const Kernel& k, Expr fold, int64_t lanes, int64_t fold_lanes);
 std::string fold_function(const Kernel& k, Expr fold);
+/// What divides the length of a loop that leaves no elements behind its last vector.
+int64_t whole_vectors(const Kernel& k);
 
 /// The terms of a row's fold that its elements are made of again (softmax's exponentials): the fold may keep them in
 /// the row of the output, if nothing else of the element moves with it.

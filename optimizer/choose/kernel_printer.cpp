@@ -16,16 +16,16 @@ std::string join(KernelPrinter& printer, std::span<const Expr> variables, auto s
 
 }  // namespace
 
-std::string constant_of(KernelPrinter& printer, Expr extent) {
-  if (extent.is_const()) return printer.constant(extent);
+std::string constant_of(KernelPrinter& printer, Expr extent, int64_t multiple) {
+  if (extent.is_const()) return printer.constant(extent, multiple);
   const Affine sum = affine(extent);
   int64_t divisor = sum.constant;
   for (const Affine::Term& t : sum.terms) divisor = std::gcd(divisor, t.coefficient);
   return divisor > 1 ? fmt::format("rt::multiple_of<{}>({})", divisor, printer.name(extent)) : printer.name(extent);
 }
 
-std::string rows_of(KernelPrinter& printer, Expr extent) {
-  return extent.is_const() ? constant_of(printer, extent) : printer.name(extent);
+std::string rows_of(KernelPrinter& printer, Expr extent, int64_t multiple) {
+  return extent.is_const() ? constant_of(printer, extent, multiple) : printer.name(extent);
 }
 
 std::string extents_of(KernelPrinter& printer, std::span<const Expr> variables) {
@@ -72,11 +72,11 @@ void print_epilogue(KernelPrinter& printer, const Kernel& k, std::string_view pa
   });
 }
 
-void print_sum_epilogue(KernelPrinter& printer, const Product& p) {
+void print_sum_epilogue(KernelPrinter& printer, const Product& p, std::string_view end) {
   Bindings axes = bindings_of(p.outer);
   if (p.row) axes.emplace_back(p.row, "row");
   axes.emplace_back(p.column, "col");
-  print_lambda(printer, fmt::format("auto acc, {}rt::i64 row, auto col", parameters_of(p.outer)), axes, "});", [&] {
+  print_lambda(printer, fmt::format("auto acc, {}rt::i64 row, auto col", parameters_of(p.outer)), axes, end, [&] {
     printer.statement("(void)row;");
     printer.stores();
   });
@@ -98,18 +98,18 @@ std::string b_of(KernelPrinter& printer, const Product& p, int64_t pack_from) {
                      stride(p.k), stride(p.column), pack_from);
 }
 
-void print_product(KernelPrinter& printer, const Product& p, std::string_view function, std::string_view b,
-                   std::string_view first) {
+void print_product(KernelPrinter& printer, const Product& p, const ProductCall& call) {
   const Affine a = affine(p.a_offset);
-  printer.line(fmt::format("rt::{}(call, {}{}, {}, {}, {}, {},", function, first, extents_of(printer, p.outer),
-                           extents_of(printer, p.segments), p.row ? rows_of(printer, p.row.extent()) : "rt::c<1>",
-                           constant_of(printer, p.column.extent()), constant_of(printer, p.k.extent())));
+  printer.line(fmt::format(
+      "rt::{}(call, {}{}, {}, {}, {}, {},", call.function, call.first, extents_of(printer, p.outer),
+      extents_of(printer, p.segments), p.row ? rows_of(printer, p.row.extent(), call.rows) : "rt::c<1>",
+      constant_of(printer, p.column.extent(), call.columns), constant_of(printer, p.k.extent(), call.terms)));
   printer.line(fmt::format("             rt::matrix_a(x{} + {}, {}, {}, {}),", Product::kA,
                            printer.name(size_in(a).extent()), strides_of(printer, a, p.outer),
                            p.row ? printer.name(a.stride_of(p.row).extent()) : "0l",
                            strides_of(printer, a, p.segments)));
-  printer.line(fmt::format("             {},", b));
-  print_sum_epilogue(printer, p);
+  printer.line(fmt::format("             {},", call.b));
+  print_sum_epilogue(printer, p, call.last.empty() ? "});" : fmt::format("}}, {});", call.last));
 }
 
 }  // namespace cameo

@@ -81,9 +81,9 @@ class AttentionNode : public NodeView {
   }
   std::string shape_text(const Words& words) const {
     const rt::AttentionShape& s = shape_;
-    const auto word = [&](Dim d) { return d.is_static() ? fmt::format("{}", d.value()) : words(d.extent()); };
-    return fmt::format("rt::AttentionShape{{{}, {}, {}, {}, {}, {}, {}, {}}}", word(batch_), s.groups, s.heads,
-                       word(queries_), word(past_), word(keys_), s.size, s.value_size);
+    const auto word = [&](Dim d) { return words(d.extent()); };
+    return fmt::format("rt::AttentionShape{{{}, {}, {}, {}, {}, {}, {}, {}}}", word(batch_), word(s.groups),
+                       word(s.heads), word(queries_), word(past_), word(keys_), s.size, s.value_size);
   }
   /// `streams`: what is present goes past the caches.
   std::string operands(const Words& words, bool streams = false) const {
@@ -199,7 +199,7 @@ class AttentionFamily final : public Family {
   /// A tile that registers hold, in units of some hundred rows whose scratch is half of the second cache at most; up to
   /// four rows read keys where they stand.
   std::vector<Choice> candidates(const Kernel& k, const Target& target) const override {
-    constexpr int64_t kFewRows = 4, kMostRows = 6, kMostTiles = 32, kLeastKeys = 64, kMostKeys = 512, kFewUnits = 8;
+    constexpr int64_t kFewRows = 4, kMostRows = 6, kMostTiles = 32, kLeastKeys = 64, kFewUnits = 8;
     const AttentionNode node(k);
     const rt::AttentionShape s = node.shape();
     const int64_t rows = s.rows(), wanted = std::min(rows, kMostRows);
@@ -224,7 +224,7 @@ class AttentionFamily final : public Family {
     const auto fitting = [&](int64_t keys) {
       return std::min(keys, rt::round_up_div(s.total(), rt::kPanel) * rt::kPanel);
     };
-    int64_t keys = kMostKeys, unit = kMostTiles;
+    int64_t keys = rt::kMostKeys, unit = kMostTiles;
     const auto made = [&] {
       return rt::AttentionTile{static_cast<int>(tile), static_cast<int>(vectors), tile * rt::even_part(tiles, unit),
                                fitting(keys)};
@@ -233,7 +233,7 @@ class AttentionFamily final : public Family {
     if (is_large() || rt::attention_units(s, made()) < kFewUnits) unit = kMostTiles / 2;
     while (keys > kLeastKeys && is_large()) keys /= 2;
     add(rows > kFewRows, fitting(keys), unit);
-    for (int64_t other = kLeastKeys; other <= kMostKeys; other *= 2) add(rows > kFewRows, fitting(other), unit);
+    for (int64_t other = kLeastKeys; other <= rt::kMostKeys; other *= 2) add(rows > kFewRows, fitting(other), unit);
     for (int64_t other : {kMostTiles / 2, kMostTiles}) add(rows > kFewRows, fitting(keys), other);
     if (rows <= 2 * kFewRows) add(rows <= kFewRows, fitting(keys), unit);
     if (node.present_bytes()) all.push_back(all.front().with("streams", !streams));
@@ -280,6 +280,7 @@ class AttentionFamily final : public Family {
            "of "
            "each sum of a score, of a value";
   }
+  bool shares_sizes(const Kernel&) const override { return true; }
   void print(KernelPrinter& printer, const Kernel& k) const override {
     const AttentionNode n(k);
     const Choice& c = k.choice;
@@ -287,7 +288,8 @@ class AttentionFamily final : public Family {
     printer.line(fmt::format("rt::attention<{}, {}, {}, {}, {}>(call, {}, rt::c<{}>,", c["rows"], c["vectors"],
                              c["panels"] != 0, c["score_splits"], c["value_splits"], n.shape_text(words),
                              n.shape().value_size));
-    printer.line(fmt::format("              {}, rt::c<{}>, {},", c["block"], c["keys"], n.arguments()));
+    printer.line(
+        fmt::format("              {}, {}, {},", words(integer(c["block"])), words(integer(c["keys"])), n.arguments()));
     printer.line(fmt::format("              {},", n.operands(words, c["streams"] != 0)));
     printer.line(fmt::format("              {});", n.mask(words)));
   }

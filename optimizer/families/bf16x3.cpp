@@ -196,8 +196,8 @@ class Bf16x3 final : public Family {
   void print(KernelPrinter& printer, const Kernel& k) const override {
     const Choice& c = k.choice;
     print_product(printer, Product(k),
-                  fmt::format("bf16x3<{}, {}, {}, {}>", c["rows"], c["vectors"], c["band"], c["few"]),
-                  fmt::format("x{}", Product::kB));
+                  {fmt::format("bf16x3<{}, {}, {}, {}>", c["rows"], c["vectors"], c["band"], c["few"]),
+                   fmt::format("x{}", Product::kB)});
   }
 };
 

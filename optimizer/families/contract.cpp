@@ -426,8 +426,8 @@ class Contract final : public Family {
                                                : "");
   }
   std::string_view legend() const override {
-    return "contract<R, V, S, P, B>: a tile of R rows by V vectors of 16 columns; S: its sums stay in registers; P: "
-           "parts of each sum; B: tiles of a band; in_tile_registers: sums of 16 x 16 by AMX";
+    return "contract<R, V, S, P>: a tile of R rows by V vectors of 16 columns; S: its sums stay in registers; P: parts "
+           "of each sum; last: tiles of a band; in_tile_registers: sums of 16 x 16 by AMX";
   }
 
   void print(KernelPrinter& printer, const Kernel& k) const override {
@@ -439,17 +439,30 @@ class Contract final : public Family {
     std::string b = b_of(printer, p, pack_from);
     if (k.choice.get("widened", 0)) b = fmt::format("rt::widened({})", b);
     if (k.choice.get("ahead", 0)) b = fmt::format("rt::streamed({})", b);
-    print_product(printer, p, function_of(k.choice),
-                  has_tile_registers(k.choice) ? in_tile_registers(p, tile_of(k.choice), b) : b);
+    if (has_tile_registers(k.choice)) b = in_tile_registers(p, tile_of(k.choice), b);
+    const int64_t band = k.choice.get("band", 0);
+    print_product(printer, p,
+                  {.function = function_of(k.choice),
+                   .b = b,
+                   .last = band ? printer.constant(integer(band), 1) : "",
+                   .rows = k.choice["rows"],
+                   .columns = k.choice["vectors"] * rt::kPanel,
+                   .terms = shared_terms(k, p)});
   }
+  bool shares_sizes(const Kernel& k) const override { return !has_tile_registers(k.choice); }
 
  private:
+  /// What divides the terms of kernels that share a function: a loop over them leaves none behind its last step. A sum
+  /// of one block that goes through memory has its own number, which says so.
+  static int64_t shared_terms(const Kernel& k, const Product& p) {
+    constexpr int64_t kTermsOfStep = 8;
+    const bool is_one_block = p.segments.empty() && Dim(p.k.extent()).upper() <= rt::kSumBlock;
+    return is_one_block && !k.choice["in_registers"] ? 0 : kTermsOfStep;
+  }
   static std::string function_of(const Choice& c) {
     if (c["stages"])
       return fmt::format("contract_staged<{}, {}, {}, {}>", c["rows"], c["vectors"], c["lanes"], c["stages"]);
-    const std::string band = c.get("band", 0) ? fmt::format(", {}", c["band"]) : "";
-    return fmt::format("contract<{}, {}, {}, {}{}>", c["rows"], c["vectors"], c["in_registers"] != 0, c["splits"],
-                       band);
+    return fmt::format("contract<{}, {}, {}, {}>", c["rows"], c["vectors"], c["in_registers"] != 0, c["splits"]);
   }
 };
 

@@ -177,9 +177,11 @@ class Depthwise final : public Family {
     std::string weights;
     printer.append(
         printer.scope(0, {}, [&] { weights = fmt::format("rt::taps_b(x{}, {})", Product::kB, printer.name(p.zero)); }));
-    print_product(
-        printer, p, fmt::format("depthwise<{}>", k.choice["rows"]), weights,
-        fmt::format("rt::TapWindow<{}, {}>{{{}}}, ", taps.count, taps.row_step, printer.name(taps.stride.extent())));
+    print_product(printer, p,
+                  {.function = fmt::format("depthwise<{}>", k.choice["rows"]),
+                   .b = weights,
+                   .first = fmt::format("rt::TapWindow<{}, {}>{{{}}}, ", taps.count, taps.row_step,
+                                        printer.name(taps.stride.extent()))});
   }
 };
 

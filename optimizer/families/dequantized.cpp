@@ -207,10 +207,10 @@ class Dequantized final : public Family {
   void print(KernelPrinter& printer, const Kernel& k) const override {
     const CodeOperands more(k);
     const Product p(k);
-    print_product(printer, p, fmt::format("contract<{}, {}, true, 1>", k.choice["rows"], k.choice["vectors"]),
-                  fmt::format("rt::codes_b<{}>(x{}, x{}, {}, {}, {})", bits_of(k), Product::kB, more.scales,
-                              more.has_zeros ? fmt::format("x{}", more.zeros) : "nullptr", printer.name(p.k.extent()),
-                              zero_of(k)));
+    const std::string b = fmt::format("rt::codes_b<{}>(x{}, x{}, {}, {}, {})", bits_of(k), Product::kB, more.scales,
+                                      more.has_zeros ? fmt::format("x{}", more.zeros) : "nullptr",
+                                      printer.name(p.k.extent()), zero_of(k));
+    print_product(printer, p, {fmt::format("contract<{}, {}, true, 1>", k.choice["rows"], k.choice["vectors"]), b});
   }
 };
 

@@ -248,14 +248,16 @@ class Grouped final : public Family {
       const std::string tile = fmt::format("contract<{}, {}, {}, {}>", k.choice["rows"], k.choice["vectors"],
                                            in_registers, k.choice["splits"]);
       const std::string b = b_of(printer, p, p.zero ? kInQuads : kInPanels);
-      return print_product(printer, p, tile,
-                           has_tile_registers(k.choice) ? in_tile_registers(p, tile_of(k.choice), b) : b);
+      return print_product(printer, p,
+                           {tile, has_tile_registers(k.choice) ? in_tile_registers(p, tile_of(k.choice), b) : b});
     }
     if (w.taps > 1) p.segments.pop_back();
     const std::string window =
         fmt::format("rt::GroupWindow<{}, {}, {}, {}>{{}}, ", w.columns, w.taps, w.row_step, w.tap_step);
-    print_product(printer, p, fmt::format("grouped<{}, {}>", k.choice["rows"], in_registers),
-                  b_of(printer, p, kInPanels), window);
+    print_product(printer, p,
+                  {.function = fmt::format("grouped<{}, {}>", k.choice["rows"], in_registers),
+                   .b = b_of(printer, p, kInPanels),
+                   .first = window});
   }
 };
 

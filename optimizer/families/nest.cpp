@@ -335,14 +335,14 @@ class Nest final : public Family {
            "nest_of_rows<P, W>: P of the axis before the last";
   }
 
-  bool shares_sizes() const override { return true; }
+  bool shares_sizes(const Kernel&) const override { return true; }
   void print(KernelPrinter& printer, const Kernel& k) const override {
     const std::span<const Expr> axes(k.axes), outer = axes.first(axes.empty() ? 0 : axes.size() - 1);
     const bool of_rows = k.choice.get("rows", 1) > 1;
     const std::span<const Expr> loops = outer.first(outer.size() - of_rows);
     const std::string last = fmt::format("i{}", outer.size()), lanes = fmt::format("{}", k.choice["lanes"]),
                       extents = extents_of(printer, loops),
-                      extent = axes.empty() ? "rt::c<1>" : constant_of(printer, axes.back().extent());
+                      extent = axes.empty() ? "rt::c<1>" : constant_of(printer, axes.back().extent(), whole_vectors(k));
     std::string parameters = parameters_of(loops);
     if (of_rows)
       parameters += fmt::format("auto i{}", loops.size());
@@ -355,7 +355,7 @@ class Nest final : public Family {
                                    extent);
     if (of_rows)
       call = fmt::format("rt::nest_of_rows<{}, {}>(call, {}, {}", k.choice["rows"], lanes, extent,
-                         constant_of(printer, outer.back().extent()));
+                         constant_of(printer, outer.back().extent(), whole_vectors(k)));
     printer.open(fmt::format("{}, {}, [&]({}) {{", call, extents, parameters));
     std::string element;
     const std::string row = printer.scope(0, bindings_of(outer), [&] {

@@ -71,13 +71,14 @@ class Transpose final : public Family {
     return points_of(axes.first(axes.size() - 2)) * tiles(axes[axes.size() - 2]) * tiles(axes.back());
   }
 
-  bool shares_sizes() const override { return true; }
+  bool shares_sizes(const Kernel&) const override { return true; }
   void print(KernelPrinter& printer, const Kernel& k) const override {
     const std::span<const Expr> axes(k.axes), outer = axes.first(axes.size() - 2);
     const std::string parameters = parameters_of(outer) + "auto row, auto col";
     printer.line(fmt::format("rt::transpose<{}>(call, {}, {}, {},", k.choice.get("lanes", 1),
-                             extents_of(printer, outer), constant_of(printer, axes[axes.size() - 2].extent()),
-                             constant_of(printer, axes.back().extent())));
+                             extents_of(printer, outer),
+                             constant_of(printer, axes[axes.size() - 2].extent(), whole_vectors(k)),
+                             constant_of(printer, axes.back().extent(), whole_vectors(k))));
     print_tile_lambda(printer, k, parameters, {}, "},",
                       [&] { printer.statement(fmt::format("return {};", printer.name(k.accumulated))); });
     print_epilogue(printer, k, "auto acc, " + parameters);

@@ -443,20 +443,24 @@ class Winograd final : public Family {
                        s.channels(), c["rows"], c["vectors"], c["tiles"], c["kept"] ? " kept" : "");
   }
   std::string_view legend() const override {
-    return "winograd<R, V, T, D, A>: blocks of T tiles of 4 or 4 x 4 outputs, of strides D down (0: no taps) and A; "
+    return "winograd<R, V, D, A>(T): blocks of T tiles of 4 or 4 x 4 outputs, of strides D down (0: no taps) and A; "
            "R of them by V vectors of 16 columns in registers; kept: all weights are brought to the points first";
   }
+  bool shares_sizes(const Kernel&) const override { return true; }
   void print(KernelPrinter& printer, const Kernel& k) const override {
     const Convolution s(k);
     const bool dilated = s.down.dilation != 1 || s.across.dilation != 1;
-    printer.line(fmt::format("rt::winograd<{}, {}, {}, {}, {}>(call, {}, {}, {}, {}, {},", k.choice["rows"],
-                             k.choice["vectors"], k.choice["tiles"], s.down.stride, s.across.stride,
-                             extents_of(printer, s.outer), constant_of(printer, integer(s.down.extent)),
-                             constant_of(printer, s.sum.row.extent()), constant_of(printer, s.sum.column.extent()),
-                             constant_of(printer, s.sum.k.extent())));
+    printer.line(fmt::format("rt::winograd<{}, {}, {}, {}>(call, {}, {}, {}, {}, {}, {},", k.choice["rows"],
+                             k.choice["vectors"], s.down.stride, s.across.stride,
+                             constant_of(printer, integer(k.choice["tiles"]), k.choice["rows"]),
+                             extents_of(printer, s.outer), constant_of(printer, integer(s.down.extent), 1),
+                             constant_of(printer, s.sum.row.extent(), 1),
+                             constant_of(printer, s.sum.column.extent(), k.choice["vectors"] * rt::kPanel),
+                             constant_of(printer, s.sum.k.extent(), 1)));
     printer.line(fmt::format("             rt::image(x{} + {}, {}, {}, {}{}), rt::taps<{}>(x{}),", Product::kA,
-                             printer.name(size_in(s.a).extent()), strides_of(printer, s.a, s.outer), s.down.step,
-                             s.across.step, dilated ? fmt::format(", {}, {}", s.down.dilation, s.across.dilation) : "",
+                             printer.name(size_in(s.a).extent()), strides_of(printer, s.a, s.outer),
+                             printer.name(integer(s.down.step)), printer.name(integer(s.across.step)),
+                             dilated ? fmt::format(", {}, {}", s.down.dilation, s.across.dilation) : "",
                              k.choice["kept"] ? "true" : "false", Product::kB));
     print_sum_epilogue(printer, s.sum);
   }

@@ -15,7 +15,7 @@ bool stays(const Ref& ref) { return ref.base == kWeights || ref.base == kArena; 
 bool may_join(const Image& image, const Schedule& schedule, const Row& row) {
   const Ref* refs = schedule.refs + row.refs;
   if (row.kind == RowKind::Kernel) return !image.kernels || !image.kernels[row.target];
-  return row.kind == RowKind::Copy && (row.bytes || row.b) && stays(refs[0]) && stays(refs[1]);
+  return row.kind == RowKind::Copy && (row.b || number_in(refs[2])) && stays(refs[0]) && stays(refs[1]);
 }
 
 bool jumps(const Row& row) {

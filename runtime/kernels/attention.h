@@ -41,7 +41,7 @@ struct AttentionScores {
 #if !defined(RT_KERNEL)
 namespace detail {
 
-template <int MR, int NV, bool InPanels, int ScoreSplits, int ValueSplits, class Width, class Keys, class M>
+template <int MR, int NV, bool InPanels, int ScoreSplits, int ValueSplits, class Width, class M>
 struct Attention {
   using V = vec<f32, kPart>;
   using ValuePanels = Constant<panels_of(Width::value)>;
@@ -139,14 +139,8 @@ struct Attention {
     }
   }
 
-  // ---- scores of a tile: [MR][tile.keys + 16]
-  RT_FN f32* scores_of(int row) const { return part(at.scores) + row * score_stride(); }
-  RT_FN auto score_stride() const {
-    if constexpr (kIsConstant<Keys>)
-      return c<Keys::value + kPanel>;
-    else
-      return tile.keys + kPanel;
-  }
+  // ---- scores of a tile: [MR][kScoreStride]
+  RT_FN f32* scores_of(int row) const { return part(at.scores) + row * kScoreStride; }
   RT_FN void score(i64 r, i64 keys, const f32* k, i64 k_stride) const {
     const f32* const q = part(at.q) + r * shape.size;
     if constexpr (InPanels) {
@@ -295,19 +289,18 @@ struct Attention {
       each_size<kAcross, ValuePanels>(across, p, [&](auto size) __attribute__((always_inline)) {
         constexpr int W = decltype(size)::value;
         const Panels<f32> from{values.at + across.begin(p) * values.panel_step, values.panel_step, values.k_step};
-        add_products<W>(part(at.sums) + r * kWide + across.begin(p) * kPanel, part(at.rescale), part(at.scores),
-                        score_stride(), from, keys);
+        add_products<W>(part(at.sums) + r * kWide + across.begin(p) * kPanel, part(at.rescale), part(at.scores), from,
+                        keys);
       });
   }
-  /// A function of its own: inlined, the sums would share the registers with whatever else of the kernel is alive, and
-  /// with a stride that is no constant they share them with the addresses of the rows.
-  template <int W, class Stride>
-  __attribute__((noinline)) static void add_products(f32* to, const f32* rescale, const f32* weights, Stride stride,
+  /// A function of its own: inlined, the sums would share the registers with whatever else of the kernel is alive.
+  template <int W>
+  __attribute__((noinline)) static void add_products(f32* to, const f32* rescale, const f32* weights,
                                                      Panels<f32> values, i64 keys) {
     using Sums = Accumulators<MR, W, ValueSplits>;
     Sums sums;
     sums.clear();
-    sums.add_products(weights, stride, values, keys);
+    sums.add_products(weights, kScoreStride, values, keys);
     sums.join();
     add<W>(indices<Sums::kSums>{}, sums.sum, rescale, to);
   }
@@ -365,14 +358,14 @@ struct Attention {
 
 }  // namespace detail
 
-// `width` is value_size as a constant (`c<64>`), `keys` those of a block as one or as a number. A tile of MR rows by NV
+// `width` is value_size as a constant (`c<64>`), `keys` those of a block: kMostKeys at most. A tile of MR rows by NV
 // panels; InPanels: keys are brought into panels, else the few rows of a unit read them where they stand. Splits: of
 // the sums over a key's elements in panels, and of those over keys, as contract's.
-template <int MR, int NV, bool InPanels, int ScoreSplits = 1, int ValueSplits = 1, class Width, class Keys, class M>
-RT_FN void attention(const Call& call, const AttentionShape& shape, Width, i64 block, Keys keys,
+template <int MR, int NV, bool InPanels, int ScoreSplits = 1, int ValueSplits = 1, class Width, class M>
+RT_FN void attention(const Call& call, const AttentionShape& shape, Width, i64 block, i64 keys,
                      const AttentionScores& how, const AttentionOperands& x, AttentionRows<const M> mask) {
   const AttentionTile tile{MR, NV, block, keys};
-  detail::Attention<MR, NV, InPanels, ScoreSplits, ValueSplits, Width, Keys, M>{
+  detail::Attention<MR, NV, InPanels, ScoreSplits, ValueSplits, Width, M>{
       call, shape, tile, how, x, mask, attention_scratch(shape, tile)}
       .run();
 }

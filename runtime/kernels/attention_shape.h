@@ -14,6 +14,10 @@ struct AttentionShape {
   constexpr i64 total() const { return past + keys; }
 };
 
+/// Keys of a block at most, and how far the scores of a tile's rows stand apart: a number that is known when a kernel
+/// is compiled, of any block, for which a tile's sums and its rows' addresses share the registers.
+inline constexpr i64 kMostKeys = 512, kScoreStride = kMostKeys + kPanel;
+
 /// A unit of work is `block` rows of one group with all of its keys, `keys` of them at a time; a tile of `rows` rows by
 /// `vectors` panels of sums stays in registers.
 struct AttentionTile {
@@ -35,7 +39,7 @@ constexpr AttentionScratch attention_scratch(const AttentionShape& s, const Atte
   at.k = at.q + round_up_div(rows * s.size, kPanel) * kPanel;
   at.v = at.k + t.keys * s.size;
   at.scores = at.v + t.keys * wide;
-  at.sums = at.scores + t.rows * (t.keys + kPanel);
+  at.sums = at.scores + t.rows * kScoreStride;
   at.top = at.sums + rows * wide;
   at.total = at.top + padded;
   at.limit = at.total + padded;

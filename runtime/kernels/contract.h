@@ -1,8 +1,8 @@
 // contract: out(i.., row, col) = epilogue(sum over segments and k of A * B), for matrix products and direct
 // convolutions. A's k is contiguous within a segment (a row of a matrix; Kw * C floats of one kernel row), B stands in
 // panels of 16 columns. One tile of the output stays in registers for the whole sum, then the epilogue stores it:
-// nothing is read back. Every extent and stride is meant to be a literal of the call; the sum of an element never
-// depends on the chunks.
+// nothing is read back. Extents and strides are meant to be literals of the call, but layers that differ in them alone
+// may share a kernel; the sum of an element never depends on the chunks.
 #pragma once
 #include "runtime/kernels/contract_amx.h"
 #include "runtime/kernels/contract_block.h"
@@ -41,9 +41,10 @@ RT_FN void contract_naive(const Call& call, Extents<R> outer, Extents<S> segment
 // ---- loops over tiles ----------------------------------------------------------------------------------------------
 namespace detail {
 
-// Of numbers of rows and columns that are known when a kernel is compiled: the tiles that occur, written out.
-template <int MR, int NV, bool InRegisters, int Splits, int Band, int R, int S, class M, class N, class K, class A,
-          class B, class Epilogue>
+// Of numbers of rows and columns that are known when a kernel is compiled, or that whole tiles have: the tiles that
+// occur, written out.
+template <int MR, int NV, bool InRegisters, int Splits, int R, int S, class M, class N, class K, class A, class B,
+          class Epilogue, class Band>
 struct Contraction {
   const Call& call;
   Extents<R> outer;
@@ -55,9 +56,11 @@ struct Contraction {
   A a;
   B b;
   Epilogue& epilogue;
+  Band band;
   i64 points = 0;  // of the last outer axis, where a tile has the rows of several: `outer` counts tiles along it
 
   static constexpr bool kDots = B::kDots && S == 0;
+  using PanelTotal = typename PanelCount<N>::Type;
   static constexpr bool kOneBlock = S == 0 && kIsConstant<K> && kLeast<K> <= kSumBlock;
   static constexpr int kPoints = kPointsOfTile<B>;
   RT_FN auto row_at(const i64* index, i64 row) const { return a.base + a.outer.at(index) + row * a.row_stride; }
@@ -229,15 +232,14 @@ struct Contraction {
     });
   }
 
-  static constexpr bool kOneRow = R == 0 && M::value <= MR;  // of tiles: as many as there are columns of them
-
   // The tiles of `length` rows of tiles from number `before` on, or of each point's: those numbered u to `end`, one
   // column after another, so that its panels stay in the cache.
   RT_FN void run_band(i64 u, i64 end, i64 before, i64 length) const {
     const i64 both = u + end - 1;
+    const bool backwards = call.turned && R == 0 && rows.parts == 1;  // a row of tiles
     RT_ROLLED
     while (u < end) {
-      const i64 tile = kOneRow && call.turned ? both - u : u;
+      const i64 tile = backwards ? both - u : u;
       const i64 part = tile / length % columns.parts, panel = columns.begin(part),
                 width = columns.begin(part + 1) - panel;
       const i64 first = before + u % length + (b.shared() ? 0 : u / length / columns.parts * rows.parts);
@@ -248,9 +250,11 @@ struct Contraction {
         dot_rows(*this, index, first % rows.parts, count, panel, width);
       } else {
         const auto panels = b.panels(call, index, panel, width, m, n, points_of<S>(segments) * k);
-        each_size<NV, Constant<panels_of(N::value)>>(columns, part, [&](auto size) __attribute__((always_inline)) {
+        each_size<NV, PanelTotal>(columns, part, [&](auto size) __attribute__((always_inline)) {
           if constexpr (kInTileRegisters<B>) {
             column_of_registers<size.value>(panels, index, first, count, panel, before, length);
+          } else if constexpr (!kIsConstant<N>) {
+            column<size.value, kPanel>(panels, index, first, count, panel, before, length);
           } else {
             constexpr i64 kPanels = panels_of(N::value);
             constexpr int kLast = static_cast<int>(computed_columns(N::value, kPart) - (kPanels - 1) * kPanel);
@@ -271,16 +275,16 @@ struct Contraction {
     const i64 points = points_of<R>(outer), length = b.shared() ? points * rows.parts : rows.parts;
     const i64 tiles = points * rows.parts * columns.parts;
     const i64 begin = tiles * call.chunk / call.chunks, end = tiles * (call.chunk + 1) / call.chunks;
-    if constexpr (kInTileRegisters<B> && Band == 1 && panels_of(N::value) % NV == 0) {
+    if constexpr (kInTileRegisters<B> && kSame<Band, Constant<1>> && kIsMultiple<PanelTotal, NV>) {
       if (begin < end) rows_of_registers(begin, end);
       return;
     }
-    if (Band == 0 || !b.shared()) return run_band(begin, end, 0, length);
-    constexpr i64 kBand = Band == 0 ? 1 : Band;
+    if (kSame<Band, Constant<0>> || !b.shared()) return run_band(begin, end, 0, length);
+    const i64 most = kSame<Band, Constant<0>> ? 1 : i64(band);
     RT_ROLLED
     for (i64 at = begin, next; at < end; at = next) {
-      const i64 before = at / (kBand * columns.parts) * kBand, first = before * columns.parts;
-      const i64 height = length - before < kBand ? length - before : kBand, last = first + height * columns.parts;
+      const i64 before = at / (most * columns.parts) * most, first = before * columns.parts;
+      const i64 height = length - before < most ? length - before : most, last = first + height * columns.parts;
       next = last < end ? last : end;
       run_band(at - first, next - first, before, height);
     }
@@ -290,35 +294,37 @@ struct Contraction {
 }  // namespace detail
 #endif
 
-// m, n and k are numbers or constants (`c<16>`): with constants only the tiles that occur are compiled. InRegisters:
-// the sums stay in registers and each vector has its own copy of the epilogue, for sums of at most kSumBlock products.
-// Splits: the parts into which each sum is split, which hide the latency of an FMA, or are groups of a GPU's threads.
-// Band: tiles, one below another, that are computed for all columns before those below them; 0: all.
-template <int MR, int NV, bool InRegisters = false, int Splits = 1, int Band = 0, int R, int S, class M, class N,
-          class K, class A, class B, class Epilogue>
-RT_FN void contract(const Call& call, Extents<R> outer, Extents<S> segments, M m, N n, K k, A a, B b,
-                    Epilogue epilogue) {
+// m, n and k are numbers or constants (`c<16>`): with constants, and with multiples of the tile, only the tiles that
+// occur are compiled. InRegisters: the sums stay in registers and each vector has its own copy of the epilogue, for
+// sums of at most kSumBlock products. Splits: the parts into which each sum is split, which hide the latency of an FMA,
+// or are groups of a GPU's threads. `band`: tiles, one below another, that are computed for all columns before those
+// below them; c<0>: all.
+template <int MR, int NV, bool InRegisters = false, int Splits = 1, int R, int S, class M, class N, class K, class A,
+          class B, class Epilogue, class Band = Constant<0>>
+RT_FN void contract(const Call& call, Extents<R> outer, Extents<S> segments, M m, N n, K k, A a, B b, Epilogue epilogue,
+                    [[maybe_unused]] Band band = {}) {
 #if defined(RT_KERNEL)
   detail::BlockContraction<MR, NV, Splits, R, S, A, B, Epilogue>{outer, segments, m,       n, k, segments.points() * k,
                                                                  a,     b,        epilogue}
       .run(call);
 #else
-  if constexpr (detail::kIsConstant<M> && detail::kIsConstant<N>) {
+  if constexpr ((detail::kIsConstant<M> || detail::kIsMultiple<M, MR>) &&
+                (detail::kIsConstant<N> || detail::kIsMultiple<N, NV * kPanel>)) {
     constexpr int kPoints = detail::kPointsOfTile<B>;
     const TileSplit columns = detail::split_columns<NV>(n);
     [[maybe_unused]] const auto registers = detail::registers_of<MR>(b);
     static_assert(detail::kInTileRegisters<B> == !kSame<decltype(registers), const detail::NoRegisters>);
-    using Contraction = detail::Contraction<MR, NV, InRegisters, Splits, Band, R, S, M, N, K, A, B, Epilogue>;
+    using Contraction = detail::Contraction<MR, NV, InRegisters, Splits, R, S, M, N, K, A, B, Epilogue, Band>;
     if constexpr (kPoints > 1) {
       static_assert(R > 0 && MR == kPoints * M::value);
       const i64 points = outer.n[R - 1];
       outer.n[R - 1] = round_up_div(points, kPoints);
-      Contraction{call, outer, segments, m, n, k, TileSplit{1, 1, MR, MR}, columns, a, b, epilogue, points}.run();
+      Contraction{call, outer, segments, m, n, k, TileSplit{1, 1, MR, MR}, columns, a, b, epilogue, band, points}.run();
     } else {
-      Contraction{call, outer, segments, m, n, k, detail::split_rows<MR>(m), columns, a, b, epilogue}.run();
+      Contraction{call, outer, segments, m, n, k, detail::split_rows<MR>(m), columns, a, b, epilogue, band}.run();
     }
   } else {
-    detail::contract_ranged<MR, NV, InRegisters, Splits, Band>(call, outer, segments, m, n, k, a, b, epilogue);
+    detail::contract_ranged<MR, NV, InRegisters, Splits>(call, outer, segments, m, n, k, a, b, epilogue, band);
   }
 #endif
 }

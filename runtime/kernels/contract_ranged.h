@@ -84,8 +84,8 @@ RT_CALLED RowSplit<MR> split_rows_of_run(i64 m) {
   }
 }
 
-template <int MR, int NV, bool InRegisters, int Splits, int Band, int R, int S, class M, class N, class K, class A,
-          class B, class Epilogue>
+template <int MR, int NV, bool InRegisters, int Splits, int R, int S, class M, class N, class K, class A, class B,
+          class Epilogue, class Band>
 struct RangedContraction {
   using PanelTotal = typename PanelCount<N>::Type;
   // Whether so few rows have tiles of their own that are wider.
@@ -102,6 +102,7 @@ struct RangedContraction {
   A a;
   B b;
   Epilogue& epilogue;
+  Band band;
   bool wide, exchanged;
   RowSplit<MR> rows;
   TileSplit columns;
@@ -192,11 +193,11 @@ struct RangedContraction {
   // A tile's part of what its band brings, by their rows.
   template <class P>
   RT_FN auto ahead_of_rows(P panels, i64 width, i64 number, i64 height) const {
-    if constexpr (Band == 0) {
+    if constexpr (kSame<Band, Constant<0>>) {
       return ahead_of<B>(panels, width, rows_before(number), height, points * m);
     } else {
-      const i64 tiles = points * rows.parts, band = number / Band * Band, next = band + Band, begin = rows_before(band);
-      const i64 end = next < tiles ? rows_before(next) : points * m;
+      const i64 tiles = points * rows.parts, first = number / band * band, next = first + band;
+      const i64 begin = rows_before(first), end = next < tiles ? rows_before(next) : points * m;
       return ahead_of<B>(panels, width, rows_before(number) - begin, height, end - begin);
     }
   }
@@ -240,7 +241,7 @@ struct RangedContraction {
     RT_ROLLED
     for (i64 at = share.begin; at < share.end; at += next.count) {
       const i64 tile = backwards ? share.begin + share.end - 1 - at : at, end = backwards ? tiles : share.end;
-      next = stretch_of(tile, end, points, rows.parts, columns.parts, b.shared(), Band);
+      next = stretch_of(tile, end, points, rows.parts, columns.parts, b.shared(), band);
       run_stretch(totals, next);
     }
   }
@@ -261,15 +262,16 @@ RT_FN bool exchange_rows(Extents<R>& outer, M& m, A& a, const B& b) {
   return false;
 }
 
-template <int MR, int NV, bool InRegisters, int Splits, int Band, int R, int S, class M, class N, class K, class A,
-          class B, class Epilogue>
+template <int MR, int NV, bool InRegisters, int Splits, int R, int S, class M, class N, class K, class A, class B,
+          class Epilogue, class Band>
 RT_FN void contract_ranged(const Call& call, Extents<R> outer, Extents<S> segments, M m, N n, K k, A a, B b,
-                           Epilogue& epilogue) {
-  using Loops = RangedContraction<MR, NV, InRegisters, Splits, Band, R, S, M, N, K, A, B, Epilogue>;
+                           Epilogue& epilogue, Band band) {
+  using Loops = RangedContraction<MR, NV, InRegisters, Splits, R, S, M, N, K, A, B, Epilogue, Band>;
   const bool exchanged = exchange_rows<MR>(outer, m, a, b), wide = Loops::kWidens && m <= kWideRows;
   const RowSplit<MR> rows = wide ? RowSplit<MR>{0, m > 0, m, 0} : split_rows_of_run<MR>(m);
   const TileSplit columns = wide ? split_columns<Loops::kRowPanels>(n) : split_columns<NV>(n);
-  Loops{call, outer, segments, m, n, k, a, b, epilogue, wide, exchanged, rows, columns, points_of<R>(outer)}.run();
+  Loops{call, outer, segments, m, n, k, a, b, epilogue, band, wide, exchanged, rows, columns, points_of<R>(outer)}
+      .run();
 }
 
 }  // namespace detail

@@ -152,7 +152,7 @@ constexpr bool occurs(int limit, int size) {
     const TileSplit s = split_tiles(Total::value, limit);
     return (s.full > 0 && size == s.size) || (s.full < s.parts && size == s.rest);
   } else {
-    return true;
+    return size == limit || kDivisor<Total> % limit != 0;
   }
 }
 // Whether a part before the last one has this size.
@@ -166,6 +166,8 @@ RT_FN constexpr TileSplit split_columns(Columns n) {
   const i64 panels = panels_of(n);
   if constexpr (kIsConstant<Columns>) {
     return split_tiles(panels, N);
+  } else if constexpr (kIsMultiple<Columns, N * kPanel>) {
+    return {panels / N, panels / N, N, N};
   } else {
     return {panels / N + panels % N, panels / N, N, 1};
   }
@@ -178,6 +180,10 @@ template <i64 N>
 struct PanelCount<Constant<N>> {
   using Type = Constant<panels_of(N)>;
 };
+template <i64 N>
+struct PanelCount<MultipleOf<N>> {
+  using Type = MultipleOf<N % kPanel == 0 ? N / kPanel : 1>;
+};
 
 template <class Total>
 constexpr int largest_part(int limit) {
@@ -186,7 +192,9 @@ constexpr int largest_part(int limit) {
 // Calls f with the size of this part, as a type.
 template <int N, class Total, class F>
 RT_FN void each_size(const TileSplit& split, i64 part, F f) {
-  if constexpr (occurs<Total>(N, N)) {
+  if constexpr (kIsMultiple<Total, N>) {
+    return f(Size<N>{});
+  } else if constexpr (occurs<Total>(N, N)) {
     if (part < split.full) return f(Size<N>{});
   }
   if constexpr (N > 2 && kIsConstant<Total> && occurs<Total>(N, N - 1)) {
@@ -217,7 +225,8 @@ constexpr i64 height_of(i64 m) {
 template <int N, int Second = kSecondRows, class M>
 RT_FN constexpr TileSplit split_rows(M m) {
   if constexpr (one_height<N, M>()) {
-    const i64 height = kLeast<M> >= N ? N : height_of<N, Second>(m), parts = round_up_div(m, height);
+    const i64 height = kLeast<M> >= N || kIsMultiple<M, N> ? N : height_of<N, Second>(m);
+    const i64 parts = round_up_div(m, height);
     return {parts, parts, height, height};
   } else {
     return split_tiles(m, N);
@@ -239,7 +248,7 @@ template <int N, int Second = kSecondRows, class M, class F>
 RT_FN void each_rows(M m, const TileSplit& split, i64 part, F f) {
   if constexpr (!one_height<N, M>()) {
     each_size<N, M>(split, part, [&](auto size) __attribute__((always_inline)) { f(size, split.begin(part), 0); });
-  } else if constexpr (kIsConstant<M> && kLeast<M> % N == 0) {
+  } else if constexpr (kIsMultiple<M, N>) {
     f(Size<N>{}, part * N, 0);
   } else {
     const i64 begin = part * split.size;
@@ -344,6 +353,28 @@ RT_FN void each_step(i64& at, i64 k, F f) {
     for (; at + Step <= k; at += Step) f();
   }
 }
+
+// The rows of a tile of `a`. Where they stand apart by no literal, one in four has an address of its own, which the
+// others are reached from: a compiler would take all of theirs out of the loop over the terms, and take registers for
+// them from the sums.
+template <int MR, class T>
+class TileRows {
+ public:
+  RT_FN TileRows(const T* a, i64 stride) : stride_(stride) { find(indices<kFours>{}, a); }
+  RT_FN const T* operator[](int row) const { return first_[row / 4] + row % 4 * stride_; }
+
+ private:
+  static constexpr int kFours = (MR + 3) / 4;
+  template <int... I>
+  RT_FN void find(Indices<int, I...>, const T* a) {
+    (..., (first_[I] = a + 4 * I * stride_));
+    if (!__builtin_constant_p(stride_)) (..., keep(first_[I]));
+  }
+  RT_FN static void keep(const T*& address) { asm("" : "+r"(address)); }
+
+  const T* first_[kFours];
+  i64 stride_;
+};
 
 // What a B takes off each sum: nothing, or so many times the sum of its column's weights (contract_quads.h).
 struct NoBias {};
@@ -485,16 +516,16 @@ struct Accumulators : TileSums<f32, MR, NV, kChains, Columns> {
     if constexpr (MR > 1 && J % kParts == 0)
       __builtin_prefetch(b.at + (k + kSteps) * b.k_step + J / kParts * b.panel_step);
   }
+  using Rows = TileRows<MR, f32>;
   template <int C, class P, int... I, int... J>
-  RT_FN void step(Indices<int, I...>, Indices<int, J...>, const f32* a, i64 row_stride, const P& b, i64 k) {
+  RT_FN void step(Indices<int, I...>, Indices<int, J...>, const Rows& a, const P& b, i64 k) {
     (..., prefetch<J>(b, k));
     const V w[kAcross] = {load_weights<J>(b, k)...};
-    (...,
-     (sum[C * kSums + I] = add_product<I % kAcross>(a[I / kAcross * row_stride], w[I % kAcross], sum[C * kSums + I])));
+    (..., (sum[C * kSums + I] = add_product<I % kAcross>(a[I / kAcross][k], w[I % kAcross], sum[C * kSums + I])));
   }
   template <class P, class Next, int... C>
-  RT_FN void steps(Indices<int, C...>, const f32* a, i64 row_stride, const P& b, i64 k, Next& ahead) {
-    (..., (ahead.step(), step<C>(indices<kSums>{}, indices<kAcross>{}, a + k + C, row_stride, b, k + C)));
+  RT_FN void steps(Indices<int, C...>, const Rows& a, const P& b, i64 k, Next& ahead) {
+    (..., (ahead.step(), step<C>(indices<kSums>{}, indices<kAcross>{}, a, b, k + C)));
   }
   template <class P>
   RT_FN void add_products(const f32* a, i64 row_stride, const P& b, i64 k) {
@@ -503,13 +534,14 @@ struct Accumulators : TileSums<f32, MR, NV, kChains, Columns> {
   }
   template <bool Unrolled = true, class P, class Next>
   RT_FN void add_products(const f32* a, i64 row_stride, const P& b, i64 k, Next& ahead) {
+    const Rows rows(a, row_stride);
     i64 at = 0;
     if constexpr (kChains > 1)
-      each_step<Unrolled, kChains>(at, k, [&]() RT_INLINE { steps(indices<kChains>{}, a, row_stride, b, at, ahead); });
+      each_step<Unrolled, kChains>(at, k, [&]() RT_INLINE { steps(indices<kChains>{}, rows, b, at, ahead); });
     each_step<Unrolled, 1>(at, k, [&]() RT_INLINE {
       // Rows that overlap share elements between steps; kept in registers for that they would push out the sums.
       if (kVectorBytes < 64 && row_stride < 4) asm volatile("" ::: "memory");
-      steps(indices<1>{}, a, row_stride, b, at, ahead);
+      steps(indices<1>{}, rows, b, at, ahead);
     });
   }
 };
@@ -538,32 +570,35 @@ struct SeveralSums : TileSums<Sum, MR, NV, kChains, Columns> {
     (..., (sum[C * kSums + row * kAcross + J] = x.add_products(sum[C * kSums + row * kAcross + J], w[J])));
   }
   template <class T, class Next, int... C>
-  RT_FN void steps(Indices<int, C...>, const T* a, i64 row_stride, const W* b, i64 panel_step, Next& ahead) {
+  RT_FN void steps(Indices<int, C...>, const TileRows<MR, T>& a, i64 at, const W* b, i64 panel_step, Next& ahead) {
     (..., (ahead.step(), step<C>(indices<MR>{}, indices<kAcross>{}, b + C * Form::kRow, panel_step,
-                                 [&](int row) RT_INLINE { return Form::load(a + C * kTerms + row * row_stride); })));
+                                 [&](int row) RT_INLINE { return Form::load(a[row] + at + C * kTerms); })));
   }
   template <bool Unrolled = true, class T, class P, class Next>
   RT_FN void add_products(const T* a, i64 row_stride, P b, i64 k, Next& ahead) {
+    const TileRows<MR, T> rows(a, row_stride);
     i64 at = 0;
     if constexpr (kChains > 1)
-      each_step<Unrolled, kChains * kTerms>(at, k, [&]() RT_INLINE {
-        steps(indices<kChains>{}, a + at, row_stride, b.at + at * kPanel, b.panel_step, ahead);
-      });
+      each_step<Unrolled, kChains * kTerms>(
+          at, k, [&]() RT_INLINE { steps(indices<kChains>{}, rows, at, b.at + at * kPanel, b.panel_step, ahead); });
     each_step<Unrolled, kTerms>(
-        at, k, [&]() RT_INLINE { steps(indices<1>{}, a + at, row_stride, b.at + at * kPanel, b.panel_step, ahead); });
+        at, k, [&]() RT_INLINE { steps(indices<1>{}, rows, at, b.at + at * kPanel, b.panel_step, ahead); });
     if (at < k)
       step<0>(indices<MR>{}, indices<kAcross>{}, b.at + at * kPanel, b.panel_step,
-              [&](int row) RT_INLINE { return Form::load(a + at + row * row_stride, k - at); });
+              [&](int row) RT_INLINE { return Form::load(rows[row] + at, k - at); });
   }
 };
 
-// All segments' products: what `acc` holds then. k: a constant's loop is unrolled.
+// Whether the loop over so many terms is unrolled: few of them are left then, or none.
+template <class K>
+inline constexpr bool kUnrolls = kIsConstant<K> || kIsMultiple<K, 8>;
+// All segments' products: what `acc` holds then.
 template <class Sums, class T, int S, class P, class K, class Next, class Bias>
 RT_FN void sum_up(Sums& acc, const Extents<S>& segments, const Strides<S>& strides, const T* from, i64 row_stride,
                   P panels, K k, Next& ahead, Bias bias) {
   acc.begin(bias, panels);
   each_segment<0, S>(segments, strides, from, [&](auto* p) __attribute__((always_inline)) {
-    acc.template add_products<kIsConstant<K>>(p, row_stride, panels, k, ahead);
+    acc.template add_products<kUnrolls<K>>(p, row_stride, panels, k, ahead);
     panels.advance(k);
   });
 }
@@ -582,7 +617,7 @@ RT_FN void sum_into(Sums& acc, V* totals, const Extents<S>& segments, const Stri
       RT_ROLLED
       for (i64 at = 0; at < k; at += kSumBlock) {
         const i64 steps = k - at < kSumBlock ? k - at : kSumBlock;
-        acc.template add_products<kIsConstant<K>>(p + at, row_stride, panels, steps, ahead);
+        acc.template add_products<kUnrolls<K>>(p + at, row_stride, panels, steps, ahead);
         panels.advance(steps);
         terms += steps;
         left -= steps;

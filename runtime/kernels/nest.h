@@ -48,12 +48,15 @@ template <class N>
 inline constexpr i64 kLeast = 0;
 template <i64 N>
 inline constexpr i64 kLeast<Constant<N>> = N;
+// What is known to divide it.
+template <class N>
+inline constexpr i64 kDivisor = 1;
+template <i64 N>
+inline constexpr i64 kDivisor<Constant<N>> = N;
+template <i64 N>
+inline constexpr i64 kDivisor<MultipleOf<N>> = N;
 template <class N, int W>
-inline constexpr bool kIsMultiple = false;
-template <i64 N, int W>
-inline constexpr bool kIsMultiple<Constant<N>, W> = N % W == 0;
-template <i64 N, int W>
-inline constexpr bool kIsMultiple<MultipleOf<N>, W> = N % W == 0;
+inline constexpr bool kIsMultiple = kDivisor<N> % W == 0;
 }  // namespace detail
 
 template <int R>

@@ -244,16 +244,17 @@ __attribute__((noinline)) inline void clear_rest(f32* sources, i64 points, i64 f
     for (i64 i = first; i < behind; ++i) sources[i] = 0;
 }
 
-template <int MR, int NV, int Tiles, int Down, int Across, bool Kept, class Tap, class T, int R, class H, class W,
+template <int MR, int NV, int Down, int Across, bool Kept, class Tap, class T, int R, class Tiles, class H, class W,
           class N, class K, class Epilogue>
 struct Winograd {
   using V = vec<f32, kPart>;
   static constexpr WinogradAxis kDown = winograd_axis(Down), kAcross = winograd_axis(Across);
   static constexpr i64 kPoints = kDown.points * kAcross.points;
   static constexpr int kIndices = R + (Down > 0);
-  static_assert(Tiles % MR == 0);
+  static_assert(kIsMultiple<Tiles, MR>);
 
   const Call& call;
+  Tiles of_block;
   Extents<R> outer;
   H height;
   W width;
@@ -301,7 +302,7 @@ struct Winograd {
       for (i64 j = 0; j < width * kParts; ++j) {
         V values[kDown.tile * kAcross.tile];
         transform_product<V, Down, Across>(products + (t * width * kParts + j) * kPart,
-                                           winograd_product_pitch(Tiles, NV), values);
+                                           winograd_product_pitch(of_block, NV), values);
         RT_ROLLED
         for (i64 y = 0; y < rows; ++y) {
           index[R] = row + y * a.row_dilation;
@@ -321,7 +322,7 @@ struct Winograd {
     i64* const held = static_cast<i64*>(call.scratch);  // the block whose sources stand there
     WinogradCall c{.n = n,
                    .k = k,
-                   .block = winograd_block(Kept, Tiles),
+                   .block = winograd_block(Kept, of_block),
                    .tiles_across = across(),
                    .row_step = Down * a.row_stride,
                    .pixel_step = Across * a.pixel_stride,
@@ -329,9 +330,9 @@ struct Winograd {
                    .pixel_apart = a.pixel_dilation * a.pixel_stride,
                    .row_dilation = a.row_dilation,
                    .pixel_dilation = a.pixel_dilation,
-                   .source_pitch = winograd_source_pitch(Tiles, k),
-                   .product_pitch = winograd_product_pitch(Tiles, NV),
-                   .weight_pitch = Kept ? winograd_kept_pitch(n, k) : winograd_weight_pitch(Tiles, NV, k),
+                   .source_pitch = winograd_source_pitch(of_block, k),
+                   .product_pitch = winograd_product_pitch(of_block, NV),
+                   .weight_pitch = Kept ? winograd_kept_pitch(n, k) : winograd_weight_pitch(of_block, NV, k),
                    .sources = static_cast<f32*>(call.scratch) + kPanel};
     c.products = c.sources + round_up_div(c.source_pitch, kPanel) * kPanel * kPoints;
     c.at_points = c.products + kPoints * c.product_pitch;
@@ -340,15 +341,15 @@ struct Winograd {
       if constexpr (Kept) keep_weights<V, Down, Across>(c, weights);
     }
     const TileSplit columns = split_columns<NV>(n);
-    const Share units = share_of(call, round_up_div(tiles, Tiles) * columns.parts);
+    const Share units = share_of(call, round_up_div(tiles, of_block) * columns.parts);
     RT_ROLLED
     for (i64 unit = units.begin; unit < units.end; ++unit) {
       const i64 block = unit / columns.parts, part = unit % columns.parts;
-      const i64 first = block * Tiles, count = first + Tiles <= tiles ? Tiles : tiles - first;
+      const i64 first = block * of_block, count = first + of_block <= tiles ? i64(of_block) : tiles - first;
       if (*held != block) {
         *held = block;
         transform_sources(c, first, count);
-        if (tiles % MR && count < Tiles) clear_rest(c.sources, kPoints, count * k, Tiles * k, c.source_pitch);
+        if (tiles % MR && count < of_block) clear_rest(c.sources, kPoints, count * k, of_block * k, c.source_pitch);
       }
       each_size<NV, typename PanelCount<N>::Type>(columns, part, [&](auto panels) __attribute__((always_inline)) {
         multiply_block<V, MR, panels.value, Down, Across, Kept>(c, weights, round_up_div(count, MR),
@@ -361,18 +362,18 @@ struct Winograd {
 
 }  // namespace detail
 
-// MR rows, which are tiles, by NV vectors of columns are summed in registers; a block has `Tiles` tiles. Down and
+// MR rows, which are tiles, by NV vectors of columns are summed in registers; a block has `of_block` of them. Down and
 // Across are the convolution's strides along y and x, 1 or 2; Down is 0 where taps are along x alone: y is no axis
 // then, and the height 1. Dilations other than 1 go with stride 1. A stands with zeros, or any finite numbers, where a
 // tile reaches beyond the outputs. n, k (a vector at least) and the image's extents are numbers or constants. Weights
 // are brought to the points a few panels at a time, for each block, or (Kept) all of them before the first. Chunks
 // share the columns of all blocks.
-template <int MR, int NV, int Tiles, int Down, int Across, bool Kept, class Tap, class T, int R, class H, class W,
+template <int MR, int NV, int Down, int Across, bool Kept, class Tap, class T, int R, class Tiles, class H, class W,
           class N, class K, class Epilogue>
-RT_FN void winograd(const Call& call, Extents<R> outer, H height, W width, N n, K k, Image<T, R> a,
+RT_FN void winograd(const Call& call, Tiles of_block, Extents<R> outer, H height, W width, N n, K k, Image<T, R> a,
                     Taps<Kept, Tap> weights, Epilogue epilogue) {
-  detail::Winograd<MR, NV, Tiles, Down, Across, Kept, Tap, T, R, H, W, N, K, Epilogue>{
-      call, outer, height, width, n, k, a, weights.at, epilogue}
+  detail::Winograd<MR, NV, Down, Across, Kept, Tap, T, R, Tiles, H, W, N, K, Epilogue>{
+      call, of_block, outer, height, width, n, k, a, weights.at, epilogue}
       .run();
 }
 #endif

@@ -99,7 +99,7 @@ TEST_F(Sources, GccKeepsSumsInRegisters) {
 TEST_F(Sources, OperandsAreNamed) {
   const std::string text = read("sources/kernels_x86_64_v3_0.cpp");
   EXPECT_TRUE(has(text, "auto* const x0 = rt::address<float>(call, 0);  // probabilities f32[1x10]"));
-  EXPECT_TRUE(has(text, "  // contract<R, V, S, P, B>: "));
+  EXPECT_TRUE(has(text, "  // contract<R, V, S, P>: "));
 }
 
 // As names of models, which are names of files, of targets of make and CMake, and of functions.

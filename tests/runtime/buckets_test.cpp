@@ -11,11 +11,12 @@ using namespace programs;
 // For batch=2, n=3: the same rows, of node 1, in numbers but for the size that kernels ask for; more arena than other
 // runs take.
 const Ref kExactRefs[] = {{7, 0}, {2, 0},    {3, 0},    {1, 1024}, {8, 0}, {9, 8 * kColumns},
-                          {5, 0}, {1, 1024}, {1, 1024}, {4, 0},    {6, 0}, {9, 8 * kBatchColumns}};
+                          {5, 0}, {1, 1024}, {1, 1024}, {4, 0},    {6, 0}, {9, 8 * kBatchColumns},
+                          {5, 0}, {1, 1024}, {0, 24}};
 const Row kExactRows[] = {
     {.kind = RowKind::Kernel, .chunks = 3, .target = 0, .refs = 0, .node = 1},
     {.kind = RowKind::Kernel, .order = rt::Order::Beside, .chunks = 2, .target = 1, .refs = 1, .node = 1},
-    {.kind = RowKind::Copy, .refs = 6, .node = 1, .bytes = 24},
+    {.kind = RowKind::Copy, .refs = 12, .node = 1},
     {.kind = RowKind::Kernel, .target = 2, .refs = 8, .node = 1},
     {.kind = RowKind::End},
 };

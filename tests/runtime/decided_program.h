@@ -45,7 +45,8 @@ inline const rt::Symbol kDecidedSymbols[] = {{"shape:0", INT64_MIN, INT64_MAX, 0
                                              {"value:0", INT32_MIN, INT32_MAX, 1, 0},
                                              {"flag:0", 0, 1, 2, 0}};
 inline const rt::Requirement kDecidedRequirements[] = {{kFits, 0}};
-inline const char* const kDecidedNodeNames[] = {"/Fill"};
+inline const uint32_t kDecidedNodeNames[] = {5};
+inline const char* decided_names[1];
 inline const rt::Node kDecidedNodes[] = {{0, 1, 0, 0, 0}};
 
 inline const Program kDecided = {
@@ -59,7 +60,8 @@ inline const Program kDecided = {
     .nodes = kDecidedNodes,
     .node_count = 1,
     .node_names = kDecidedNodeNames,
-    .text = "k000",
+    .named = decided_names,
+    .text = "k000\0/Fill",
     .images = kDecidedImages,
     .image_count = 1,
     .threads = 0,

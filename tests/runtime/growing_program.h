@@ -35,7 +35,7 @@ inline const rt::Kernel kGrowingKernels[] = {copy_past_kernel, append_kernel};
 inline const Ref kGrowingRefs[] = {{2, 0}, {5, 0}, {7, 0},                   // copy
                                    {3, 0}, {4, 0}, {5, 0}, {6, 0}, {7, 0}};  // append
 inline const Row kGrowingRows[] = {{.kind = RowKind::Kernel, .target = 0, .refs = 0, .node = 0, .b = kCopies + 1},
-                                   {.kind = RowKind::Kernel, .target = 1, .refs = 3, .node = 0, .bytes = 1},
+                                   {.kind = RowKind::Kernel, .target = 1, .refs = 3, .node = 0},
                                    {.kind = RowKind::End}};
 inline const Schedule kGrowingSchedule = {
     .rows = kGrowingRows, .row_count = 3, .refs = kGrowingRefs, .base_count = 8, .sizes_base = 7};
@@ -71,7 +71,8 @@ inline const rt::Symbol kGrowingSymbols[] = {{"batch", 1, kMostGrowingBatch},
                                              {"past", 0, kIsOpen ? -1 : kMostPast},
                                              {"room behind past", 0, -1, rt::kRoom},
                                              {"room behind past + 1", 0, -1, rt::kRoom}};
-inline const char* const kGrowingNodeNames[] = {"/Concat"};
+inline const uint32_t kGrowingNodeNames[] = {5};
+inline const char* growing_names[1];
 inline const rt::Node kGrowingNodes[] = {{0, 1, 0, 0, 0}};
 
 template <bool kIsOpen, bool kInPlace = false>
@@ -86,7 +87,8 @@ inline const Program kGrowing = {
     .nodes = kGrowingNodes,
     .node_count = 1,
     .node_names = kGrowingNodeNames,
-    .text = "k000",
+    .named = growing_names,
+    .text = "k000\0/Concat",
     .images = kGrowingImages<kInPlace>,
     .image_count = 1,
     .threads = 1,

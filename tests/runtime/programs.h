@@ -53,19 +53,20 @@ inline void sum_kernel(const Call& c) {
   *address<int64_t>(c, 1) = static_cast<int64_t>(sum);
 }
 
-inline const Ref kLinearRefs[] = {{2, 0}, {0, 0}, {0, 48}, {1, 64}, {4, 0}, {3, 0}, {1, 64}};
+inline const Ref kLinearRefs[] = {{2, 0}, {0, 0}, {0, 48}, {1, 64}, {4, 0}, {3, 0}, {1, 64}, {0, 32}};
 inline const Row kLinearRows[] = {
     {.kind = RowKind::Kernel, .chunks = 2, .target = 0, .refs = 0, .node = 0},
-    {.kind = RowKind::Copy, .refs = 5, .node = 0, .bytes = 32},
+    {.kind = RowKind::Copy, .refs = 5, .node = 0},
     {.kind = RowKind::Kernel, .chunks = 1, .target = 1, .refs = 3, .node = 1},
     {.kind = RowKind::End},
 };
 inline const rt::Kernel kLinearKernels[] = {linear_kernel, sum_kernel};
-inline const char* const kLinearNames[] = {"/fc/Gemm", "/fc/Relu", "/sum"};
+inline const uint32_t kLinearNames[] = {42, 51, 60};
+inline const char* linear_names[3];
 inline const rt::Node kLinearNodes[] = {{0, 2, 0, 48, 160}, {2, 1, 15, 8, 40}};
 inline const rt::TapAxis kLinearTapAxes[] = {{2, 1}, {4, 2}};  // the tap takes what stands there for columns
 inline const rt::Tap kLinearTaps[] = {{0, 3, 24, rt::kF32, 2, 0}};
-inline const char kLinearText[] = "k000_gemm_relu\0k001_sum\0/fc/Relu_output_0";
+inline const char kLinearText[] = "k000_gemm_relu\0k001_sum\0/fc/Relu_output_0\0/fc/Gemm\0/fc/Relu\0/sum";
 inline const float kGoldenX[] = {1, 2, 3, -1, 0, 1}, kGoldenY[] = {10.5f, 4, 4, 0, 2.5f, 0, 0, 0};
 inline const int64_t kGoldenSum = 21;
 inline const void* const kGoldenIn[] = {kGoldenX};
@@ -98,6 +99,7 @@ inline constexpr Program kLinear = {
     .nodes = kLinearNodes,
     .node_count = 2,
     .node_names = kLinearNames,
+    .named = linear_names,
     .text = kLinearText,
     .images = kLinearImages,
     .image_count = 2,
@@ -140,52 +142,58 @@ inline const Ref kLoopRefs[] = {
     {6, 0},
     /* 3 v <- x */ {8, 0},
     {3, 0},
-    /* 5 loop: trip, condition, counter */ {2, 0},
+    {0, 16},
+    /* 6 loop: trip, condition, counter */ {2, 0},
     {1, 128},
     {1, 136},
-    /* 8 inner count */ {1, 192},
-    /* 9 double */ {8, 0},
+    /* 9 inner count */ {1, 192},
+    /* 10 double */ {8, 0},
     {9, 0},
     {1, 192},
-    /* 12 below: write slot, condition, limit */ {9, 0},
+    /* 13 below: write slot, condition, limit */ {9, 0},
     {1, 128},
     {4, 0},
-    /* 15 scan */ {10, 0},
+    /* 16 scan */ {10, 0},
     {9, 0},
-    /* 17 y <- read slot */ {5, 0},
+    {0, 4},
+    /* 19 y <- read slot */ {5, 0},
     {8, 0},
-    /* 19 last <- counter */ {7, 0},
+    {0, 16},
+    /* 22 last <- counter */ {7, 0},
     {1, 136},
-    /* 21 below at first: read slot, condition, limit */ {8, 0},
+    {0, 8},
+    /* 25 below at first: read slot, condition, limit */ {8, 0},
     {1, 128},
     {4, 0},
-    /* 24 counter = 0 */ {1, 136},
+    /* 28 counter = 0 */ {1, 136},
+    /* 29 inner trips */ {0, 3},
+    /* 30 of the scan's step */ {0, 4},
 };
 inline const Row kLoopRows[] = {
     /* 0 */ {.kind = RowKind::SetBase, .refs = 0, .a = 8},
     /* 1 */ {.kind = RowKind::SetBase, .refs = 1, .a = 9},
     /* 2 */ {.kind = RowKind::SetBase, .refs = 2, .a = 10},
-    /* 3 */ {.kind = RowKind::Copy, .refs = 3, .bytes = 16},
-    /* 4 */ {.kind = RowKind::Kernel, .target = 3, .refs = 21},
-    /* 5 */ {.kind = RowKind::Kernel, .target = 0, .refs = 24},
+    /* 3 */ {.kind = RowKind::Copy, .refs = 3},
+    /* 4 */ {.kind = RowKind::Kernel, .target = 3, .refs = 25},
+    /* 5 */ {.kind = RowKind::Kernel, .target = 0, .refs = 28},
     /* 6 */
     {.kind = RowKind::LoopBegin,
      .target = 17,
-     .refs = 5,
+     .refs = 6,
      .a = 0,
      .b = rt::kTripRef | rt::kConditionRef | rt::kCounterRef},
-    /* 7 */ {.kind = RowKind::Kernel, .target = 0, .refs = 8},
-    /* 8 */ {.kind = RowKind::LoopBegin, .target = 11, .bytes = 3, .a = 1},
-    /* 9 */ {.kind = RowKind::Kernel, .target = 1, .refs = 8},
+    /* 7 */ {.kind = RowKind::Kernel, .target = 0, .refs = 9},
+    /* 8 */ {.kind = RowKind::LoopBegin, .target = 11, .refs = 29, .a = 1},
+    /* 9 */ {.kind = RowKind::Kernel, .target = 1, .refs = 9},
     /* 10 */ {.kind = RowKind::LoopEnd, .target = 8},
-    /* 11 */ {.kind = RowKind::Kernel, .target = 2, .refs = 9},
-    /* 12 */ {.kind = RowKind::Kernel, .target = 3, .refs = 12},
-    /* 13 */ {.kind = RowKind::Copy, .refs = 15, .bytes = 4},
-    /* 14 */ {.kind = RowKind::Advance, .bytes = 4, .a = 10},
+    /* 11 */ {.kind = RowKind::Kernel, .target = 2, .refs = 10},
+    /* 12 */ {.kind = RowKind::Kernel, .target = 3, .refs = 13},
+    /* 13 */ {.kind = RowKind::Copy, .refs = 16},
+    /* 14 */ {.kind = RowKind::Advance, .refs = 30, .a = 10},
     /* 15 */ {.kind = RowKind::Swap, .a = 8, .b = 9},
     /* 16 */ {.kind = RowKind::LoopEnd, .target = 6},
-    /* 17 */ {.kind = RowKind::Copy, .refs = 17, .bytes = 16},
-    /* 18 */ {.kind = RowKind::Copy, .refs = 19, .bytes = 8},
+    /* 17 */ {.kind = RowKind::Copy, .refs = 19},
+    /* 18 */ {.kind = RowKind::Copy, .refs = 22},
     /* 19 */ {.kind = RowKind::End},
 };
 inline const rt::Kernel kLoopKernels[] = {zero_kernel, count_kernel, double_kernel, below_kernel};
@@ -241,7 +249,9 @@ inline const Row kPickRows[] = {
     {.kind = RowKind::End},
 };
 inline const rt::Kernel kPickKernels[] = {pick_kernel, increment_kernel};
-inline const char* const kPickNames[] = {"gather\n\x1b[31m", "if"};
+inline const uint32_t kPickNames[] = {6, 19};
+inline const char* pick_names[2];
+inline const char kPickText[] = "k0\0k1\0gather\n\x1b[31m\0if";
 inline const rt::Node kPickNodes[] = {{0, 1, 0, 0, 0}, {1, 1, 3, 0, 0}};
 inline constexpr Schedule kPickSchedule = {
     .rows = kPickRows,
@@ -262,7 +272,8 @@ inline const Program kPick = {
     .nodes = kPickNodes,
     .node_count = 2,
     .node_names = kPickNames,
-    .text = "k0\0k1",
+    .named = pick_names,
+    .text = kPickText,
     .images = kPickImages,
     .image_count = 1,
     .weights = nullptr,
@@ -319,7 +330,8 @@ inline const Program kMix = {
     .nodes = kPickNodes,
     .node_count = 1,
     .node_names = kPickNames,
-    .text = "k0\0k1",
+    .named = pick_names,
+    .text = kPickText,
     .images = kMixImages,
     .image_count = 1,
     .weights = nullptr,
@@ -343,7 +355,8 @@ inline const Row kBesideRows[] = {
     {.kind = RowKind::End},
 };
 inline const rt::Kernel kBesideKernels[] = {pick_kernel, partial_kernel};
-inline const char* const kBesideNames[] = {"first", "second", "third"};
+inline const uint32_t kBesideNames[] = {3, 9, 16};
+inline const char* beside_names[3];
 inline const rt::Node kBesideNodes[] = {{0, 1, 0, 0, 0}, {1, 1, 0, 0, 0}, {2, 1, 0, 0, 0}};
 inline constexpr Schedule kBesideSchedule = {
     .rows = kBesideRows,
@@ -365,7 +378,8 @@ inline const Program kBeside = {
     .nodes = kBesideNodes,
     .node_count = 3,
     .node_names = kBesideNames,
-    .text = "k0",
+    .named = beside_names,
+    .text = "k0\0first\0second\0third",
     .images = kBesideImages,
     .image_count = 1,
     .weights = nullptr,

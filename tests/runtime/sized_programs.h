@@ -113,7 +113,8 @@ inline const int64_t kSizedRowCount = 2, kSizedSizes[] = {2, 3};
 inline const void* const kSizedIn[] = {kSizedX, kSizedBias, kSizedMask};
 inline const void* const kSizedOut[] = {kSizedY, kSizedFlat, kSizedColumns, &kSizedRowCount};
 inline const rt::Golden kSizedGoldens[] = {{"case_0", kSizedIn, kSizedOut, nullptr, kSizedSizes}};
-inline const char* const kSizedNodeNames[] = {"/Gemm"};
+inline const uint32_t kSizedNodeNames[] = {13};
+inline const char* sized_names[1];
 inline const rt::Node kSizedNodes[] = {{0, 1, 0, 0, 0}};
 
 template <bool kIsOpen>
@@ -128,7 +129,8 @@ inline const Program kSized = {
     .nodes = kSizedNodes,
     .node_count = 1,
     .node_names = kSizedNodeNames,
-    .text = "k000\0/values",
+    .named = sized_names,
+    .text = "k000\0/values\0/Gemm",
     .images = kSizedImages<kIsOpen>,
     .image_count = 1,
     .goldens = kSizedGoldens,

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "codegen/build/embedded_files.h"
+#include "codegen/code_target.h"
 #include "tests/codegen/build/build_helpers.h"
 
 namespace cameo {
@@ -34,6 +35,20 @@ TEST(compile, same_job_gives_same_bytes) {
   const Outcome first = run_one(job);
   ASSERT_TRUE(first.ok) << first.message;
   EXPECT_EQ(first.bytes, run_one(job).bytes);
+}
+
+// Text that includes nothing finds what kernels include: each processor that has a name has their headers parsed ahead.
+TEST(compile, headers_of_kernels_are_parsed_ahead) {
+  CompileJob job = compile_job("k.cpp", "extern \"C\" long f() { return rt::round_up_div(7, rt::kPanel) + rt::c<3>; }\n");
+  for (const Target& target : named_targets()) {
+    if (target.is_gpu()) continue;
+    job.target = code_target(target);
+    job.vectorize = false;
+    const Outcome ahead = run_one(job);
+    EXPECT_TRUE(ahead.ok) << target.name << ": " << ahead.message;
+    job.vectorize = true;
+    EXPECT_FALSE(run_one(job).ok) << target.name;
+  }
 }
 
 TEST(compile, wrong_text_is_explained) {

@@ -47,7 +47,8 @@ inline const Program kGpuLinear = with_gpu(kLinear, sizeof kLinearText, kLinearS
 inline const Program kBothLinear = with_gpu(kLinear, sizeof kLinearText, kLinearSchedule, kLinearGpu, Images::Both);
 inline const Program kGpuLoop =
     with_gpu(kLoop, 1, kLoopSchedule, {{"zero", 1}, {"count", 1}, {"twice", 3}, {"below", 3}}, Images::Gpu);
-inline const Program kGpuPick = with_gpu(kPick, 6, kPickSchedule, {{"pick", 2}, {"increment", 1}}, Images::Gpu);
+inline const Program kGpuPick =
+    with_gpu(kPick, sizeof kPickText, kPickSchedule, {{"pick", 2}, {"increment", 1}}, Images::Gpu);
 
 // ---- step: present = past + 1
 inline const Io kStepInputs[] = {tensor("past", rt::kF32, 1, kOne)};
@@ -72,11 +73,11 @@ inline void negate_kernel(const Call& c) {
   if (x == 0) return rt::raise_fault(c.fault, rt::kValueFault, 0, 0);
   *address<float>(c, 1) = -x;
 }
-inline const Ref kMixedRefs[] = {{2, 0}, {1, 0}, {4, 64}, {1, 0}, {4, 64}, {4, 0}, {1, 64}, {4, 0}, {1, 64}, {3, 0}};
-inline const Row kMixedRows[] = {
-    {.kind = RowKind::Kernel, .target = 0, .refs = 0}, {.kind = RowKind::Copy, .refs = 2, .bytes = 4},
-    {.kind = RowKind::Kernel, .target = 1, .refs = 4}, {.kind = RowKind::Copy, .refs = 6, .bytes = 4},
-    {.kind = RowKind::Kernel, .target = 0, .refs = 8}, {.kind = RowKind::End}};
+inline const Ref kMixedRefs[] = {{2, 0}, {1, 0},  {4, 64}, {1, 0}, {0, 4},  {4, 64},
+                                 {4, 0}, {1, 64}, {4, 0},  {0, 4}, {1, 64}, {3, 0}};
+inline const Row kMixedRows[] = {{.kind = RowKind::Kernel, .target = 0, .refs = 0},  {.kind = RowKind::Copy, .refs = 2},
+                                 {.kind = RowKind::Kernel, .target = 1, .refs = 5},  {.kind = RowKind::Copy, .refs = 7},
+                                 {.kind = RowKind::Kernel, .target = 0, .refs = 10}, {.kind = RowKind::End}};
 inline constexpr Schedule kMixedSchedule = {.rows = kMixedRows,
                                             .row_count = 6,
                                             .refs = kMixedRefs,
@@ -95,12 +96,12 @@ inline const Program kGpuMixed = [] {
 inline constexpr rt::Mode kGraphs = rt::Mode::ReduceOverhead;
 inline const Program kGraphLoop =
     with_gpu(kLoop, 1, kLoopSchedule, {{"zero", 1}, {"count", 1}, {"twice", 3}, {"below", 3}}, Images::Gpu, kGraphs);
-inline const Ref kChainRefs[] = {{2, 0}, {0, 0},   {0, 48}, {1, 64}, {1, 128}, {1, 64},
-                                 {0, 0}, {1, 128}, {4, 0},  {0, 0},  {3, 0},   {1, 128}};
+inline const Ref kChainRefs[] = {{2, 0}, {0, 0},   {0, 48}, {1, 64}, {1, 128}, {1, 64},  {0, 32},
+                                 {0, 0}, {1, 128}, {4, 0},  {0, 0},  {3, 0},   {1, 128}, {0, 32}};
 inline const Row kChainRows[] = {{.kind = RowKind::Kernel, .chunks = 2, .target = 0, .refs = 0},
-                                 {.kind = RowKind::Copy, .refs = 4, .bytes = 32},
-                                 {.kind = RowKind::Kernel, .target = 1, .refs = 7, .node = 1},
-                                 {.kind = RowKind::Copy, .refs = 10, .bytes = 32},
+                                 {.kind = RowKind::Copy, .refs = 4},
+                                 {.kind = RowKind::Kernel, .target = 1, .refs = 8, .node = 1},
+                                 {.kind = RowKind::Copy, .refs = 11},
                                  {.kind = RowKind::End}};
 inline constexpr Schedule kChainSchedule = {.rows = kChainRows,
                                             .row_count = 5,
@@ -125,11 +126,11 @@ inline const Row kPickBothRows[] = {{.kind = RowKind::Kernel, .chunks = 2, .targ
 inline constexpr Schedule kPickBothSchedule = {
     .rows = kPickBothRows, .row_count = 3, .refs = kPickRefs, .base_count = 5};
 inline const Program kGraphPick =
-    with_gpu(kPick, 6, kPickBothSchedule, {{"pick", 2}, {"increment", 1}}, Images::Gpu, kGraphs);
+    with_gpu(kPick, sizeof kPickText, kPickBothSchedule, {{"pick", 2}, {"increment", 1}}, Images::Gpu, kGraphs);
 
 // ---- decided, of 64 elements at most: filled in, copied and given out
 inline const std::initializer_list<GpuKernel> kDecidedGpu = {{"fill", 4}};
-inline const Program kGpuDecided = with_gpu(kDecided, sizeof "k000", kDecidedSchedule, kDecidedGpu, Images::Gpu);
+inline const Program kGpuDecided = with_gpu(kDecided, sizeof "k000\0/Fill", kDecidedSchedule, kDecidedGpu, Images::Gpu);
 inline const Ref kCopiedRefs[] = {
     {1, 0}, {6, 8 * kElements}, {6, 8 * kValue}, {6, 8 * kFlag}, {1, 256}, {1, 0}, {5, 0}, {1, 256}};
 inline const Row kCopiedRows[] = {{.kind = RowKind::Kernel, .target = 0, .refs = 0, .b = kElements + 1},
@@ -139,7 +140,7 @@ inline const Row kCopiedRows[] = {{.kind = RowKind::Kernel, .target = 0, .refs =
 inline const Schedule kCopiedSchedule = {
     .rows = kCopiedRows, .row_count = 4, .refs = kCopiedRefs, .base_count = 7, .arena_bytes = 512, .sizes_base = 6};
 inline const Program kGraphDecided =
-    with_gpu(kDecided, sizeof "k000", kCopiedSchedule, kDecidedGpu, Images::Gpu, kGraphs);
+    with_gpu(kDecided, sizeof "k000\0/Fill", kCopiedSchedule, kDecidedGpu, Images::Gpu, kGraphs);
 
 /// Memory of the device, as a host that uses the driver itself would have it.
 class DeviceMemory {

@@ -16,7 +16,7 @@ using Dims = std::vector<int64_t>;
 const std::initializer_list<GpuKernel> kSizedGpu = {{"columns", 1}, {"scale", 5}, {"mask", 4}};
 template <bool kIsOpen>
 Program gpu_sized(Images images, rt::Mode mode = rt::Mode::Default) {
-  return with_gpu(kSized<kIsOpen>, sizeof "k000\0/values", kSizedSchedule<kIsOpen>, kSizedGpu, images, mode);
+  return with_gpu(kSized<kIsOpen>, sizeof "k000\0/values\0/Gemm", kSizedSchedule<kIsOpen>, kSizedGpu, images, mode);
 }
 const Program kGpuBounded = gpu_sized<false>(Images::Gpu), kGraphBounded = gpu_sized<false>(Images::Gpu, kGraphs),
               kGpuOpen = gpu_sized<true>(Images::Gpu), kGraphOpen = gpu_sized<true>(Images::Gpu, kGraphs);

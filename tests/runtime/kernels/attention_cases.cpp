@@ -88,10 +88,7 @@ class Problem {
     for (int chunk = 0; chunk < chunks; ++chunk) {
       const rt::Call call{nullptr, aligned, chunk, chunks};
       const auto attend = [&](auto mask) {
-        const auto of = [&](auto keys) {
-          rt::attention<MR, NV, InPanels, kSplits, kSplits>(call, s(), width, tile.block, keys, how, x, mask);
-        };
-        tile.keys == 32 ? of(rt::c<32>) : of(tile.keys);
+        rt::attention<MR, NV, InPanels, kSplits, kSplits>(call, s(), width, tile.block, tile.keys, how, x, mask);
       };
       if constexpr (kMask == Masks::Additive)
         attend(rt::attention_rows(bias(), heads() * pitch, pitch, s().total()));

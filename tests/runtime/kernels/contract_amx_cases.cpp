@@ -124,12 +124,13 @@ __attribute__((noinline)) std::string one(const Extents& e, int zero) {
     std::vector<Sum<T>> got(p.want.size(), kBefore);
     const auto add = adds_to(got, e.pitch());
     in_chunks(chunks, nullptr, [&](const rt::Call& call) {
-      rt::contract<MR, NV, false, 1, Band>(
+      rt::contract<MR, NV, false, 1>(
           call, rt::extents(e.images), rt::extents(e.segments), rt::c<M>, rt::c<N>, e.k,
           rt::matrix_a(p.a.data(), rt::strides(e.image_stride()), e.row_stride, rt::strides(e.segment_stride)),
           p.template b<Points>(rt::strides(0)),
           [&](auto acc, i64 image, i64 row, auto col)
-              __attribute__((always_inline)) { add(acc, image * M + row, col); });
+              __attribute__((always_inline)) { add(acc, image * M + row, col); },
+          rt::c<Band>);
     });
     const std::string tile = " tile=" + std::to_string(MR) + "x" + std::to_string(NV) + " bands of ";
     if (auto d = p.compare(got, tile + std::to_string(Band) + " chunks=" + std::to_string(chunks)); !d.empty())
@@ -325,11 +326,12 @@ std::string convolution_of(int zero) {
     const auto add = adds_to(got, kOut + kGap);
     const auto run = [&](const auto& b) {
       in_chunks(chunks, nullptr, [&](const rt::Call& call) {
-        rt::contract<10, Band == 1 ? 3 : 2, false, 1, Band>(
+        rt::contract<10, Band == 1 ? 3 : 2, false, 1>(
             call, rt::extents(kBatch, kGroups, kHeight), rt::extents(3l, 3l), rt::c<kWidth>, rt::c<kOut>, kIn,
             rt::matrix_a(guarded.data(), rt::strides(kImage, kIn, kRow), kPixel, rt::strides(kRow, kPixel)), b,
             [&](auto acc, i64 n, i64 g, i64 y, i64 px, auto col)
-                __attribute__((always_inline)) { add(acc, row_of(n, g, y, px), col); });
+                __attribute__((always_inline)) { add(acc, row_of(n, g, y, px), col); },
+            rt::c<Band>);
       });
     };
     if constexpr (kIsPairs<T>) {

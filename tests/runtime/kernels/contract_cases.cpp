@@ -161,7 +161,7 @@ std::string literal_shapes() {
   return "";
 }
 
-// Bands of tiles, the last one shorter, and chunks that begin inside of one: literals and sizes of a run.
+// Bands of tiles, the last one shorter, and chunks that begin inside of one: literals, whole tiles and sizes of a run.
 template <int Band>
 __attribute__((noinline)) std::string banded(auto m, auto n, auto k) {
   const One one({m, n, k, 1, k, 0});
@@ -170,7 +170,8 @@ __attribute__((noinline)) std::string banded(auto m, auto n, auto k) {
   for (int chunks : {1, 2, 7, 100}) {
     Floats got(one.want.size(), -5.f);
     in_chunks(chunks, nullptr, [&](const rt::Call& call) {
-      rt::contract<2, 1, true, 1, Band>(call, rt::extents(), rt::extents(), m, n, k, a, b, one.epilogue(got.data()));
+      rt::contract<2, 1, true>(call, rt::extents(), rt::extents(), m, n, k, a, b, one.epilogue(got.data()),
+                               rt::c<Band>);
     });
     const std::string name = " bands of " + std::to_string(Band) + " chunks=" + std::to_string(chunks);
     if (auto d = difference(one.want, got, one.s.text() + name); !d.empty()) return d;
@@ -178,9 +179,37 @@ __attribute__((noinline)) std::string banded(auto m, auto n, auto k) {
   return "";
 }
 std::string bands() {
-  for (std::string d : {banded<1>(rt::c<7>, rt::c<40>, rt::c<9>), banded<3>(rt::c<14>, rt::c<70>, rt::c<5>),
-                        banded<3>(i64(15), rt::c<40>, i64(9)), banded<4>(i64(16), i64(40), i64(9)),
-                        banded<100>(i64(15), i64(40), i64(9))})
+  for (std::string d :
+       {banded<1>(rt::c<7>, rt::c<40>, rt::c<9>), banded<3>(rt::c<14>, rt::c<70>, rt::c<5>),
+        banded<3>(i64(15), rt::c<40>, i64(9)), banded<4>(i64(16), i64(40), i64(9)),
+        banded<3>(rt::multiple_of<2>(14), rt::multiple_of<16>(80), rt::c<9>), banded<100>(i64(15), i64(40), i64(9))})
+    if (!d.empty()) return d;
+  return "";
+}
+
+// Numbers that a kernel is given, of whole tiles: the same bits as literals.
+template <i64 M, i64 N, i64 K, bool InRegisters>
+__attribute__((noinline)) std::string whole_tiles() {
+  const One one({M, N, K, 1, K, 0});
+  const auto b = rt::packed_b(one.packed.data(), rt::strides());
+  const auto a = rt::matrix_a(one.a.data(), rt::strides(), K, rt::strides());
+  const auto product = [&](const rt::Call& call, float* got, auto m, auto n, auto band) {
+    rt::contract<6, 2, InRegisters>(call, rt::extents(), rt::extents(), m, n, rt::c<K>, a, b, one.epilogue(got), band);
+  };
+  for (int chunks : {1, 3, 50}) {
+    Floats literal(one.want.size(), -5.f), shared(one.want.size(), -5.f);
+    in_chunks(chunks, nullptr, [&](const rt::Call& call) {
+      product(call, literal.data(), rt::c<M>, rt::c<N>, rt::c<3>);
+      product(call, shared.data(), rt::multiple_of<6>(M), rt::multiple_of<32>(N), rt::multiple_of<1>(3));
+    });
+    if (auto d = difference(one.want, literal, one.s.text()); !d.empty()) return d;
+    if (literal != shared) return one.s.text() + " differs with numbers, chunks=" + std::to_string(chunks);
+  }
+  return "";
+}
+std::string whole_tiles() {
+  for (std::string d :
+       {whole_tiles<6, 32, 8, true>(), whole_tiles<42, 96, 40, true>(), whole_tiles<12, 64, 600, false>()})
     if (!d.empty()) return d;
   return "";
 }
@@ -445,7 +474,8 @@ std::string codes() {
 
 }  // namespace
 
-extern const Cases CASES_NAME{CASES_TARGET, runs_here,      tile_edges, segments,     literal_shapes, bands,   turned,
-                              outer_axes,   rows_in_groups, strided,    real_numbers, halves,         widened, codes};
+extern const Cases CASES_NAME{CASES_TARGET, runs_here,    tile_edges, segments,   literal_shapes,
+                              whole_tiles,  bands,        turned,     outer_axes, rows_in_groups,
+                              strided,      real_numbers, halves,     widened,    codes};
 
 }  // namespace contract_cases

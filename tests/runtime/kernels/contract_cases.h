@@ -11,6 +11,7 @@ struct Cases {
   std::string (*tile_edges)();
   std::string (*segments)();
   std::string (*literal_shapes)();
+  std::string (*whole_tiles)();
   std::string (*bands)();
   std::string (*turned)();
   std::string (*outer_axes)();

@@ -19,6 +19,7 @@ class contract : public testing::TestWithParam<const Cases*> {
 TEST_P(contract, tile_edges) { EXPECT_EQ(GetParam()->tile_edges(), ""); }
 TEST_P(contract, segments) { EXPECT_EQ(GetParam()->segments(), ""); }
 TEST_P(contract, literal_shapes) { EXPECT_EQ(GetParam()->literal_shapes(), ""); }
+TEST_P(contract, whole_tiles) { EXPECT_EQ(GetParam()->whole_tiles(), ""); }
 TEST_P(contract, turned) { EXPECT_EQ(GetParam()->turned(), ""); }
 TEST_P(contract, bands) { EXPECT_EQ(GetParam()->bands(), ""); }
 TEST_P(contract, outer_axes) { EXPECT_EQ(GetParam()->outer_axes(), ""); }

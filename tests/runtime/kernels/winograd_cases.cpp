@@ -101,8 +101,8 @@ struct Convolution {  // of kBatch images
       in_chunks(chunks, aligned, [&](rt::Call call) {
         if (call.chunk % 2 != thread) return;
         call.again = call.chunk > 1;
-        rt::winograd<MR, NV, Tiles, Down, Across>(call, rt::extents(kBatch), height, width, n, k, source(),
-                                                  rt::taps<Kept>(packed.data()), epilogue(got.data()));
+        rt::winograd<MR, NV, Down, Across>(call, rt::c<Tiles>, rt::extents(kBatch), height, width, n, k, source(),
+                                           rt::taps<Kept>(packed.data()), epilogue(got.data()));
       });
     }
     took_denormals |= __builtin_ia32_stmxcsr() & kDenormalFlag;
