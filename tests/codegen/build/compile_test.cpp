@@ -39,7 +39,8 @@ TEST(compile, same_job_gives_same_bytes) {
 
 // Text that includes nothing finds what kernels include: each processor that has a name has their headers parsed ahead.
 TEST(compile, headers_of_kernels_are_parsed_ahead) {
-  CompileJob job = compile_job("k.cpp", "extern \"C\" long f() { return rt::round_up_div(7, rt::kPanel) + rt::c<3>; }\n");
+  CompileJob job =
+      compile_job("k.cpp", "extern \"C\" long f() { return rt::round_up_div(7, rt::kPanel) + rt::c<3>; }\n");
   for (const Target& target : named_targets()) {
     if (target.is_gpu()) continue;
     job.target = code_target(target);
