@@ -2,6 +2,7 @@
 // embedded headers, made once, and one with the job's files.
 #include "codegen/build/compile.h"
 
+#include <clang/Basic/Version.h>
 #include <clang/CodeGen/CodeGenAction.h>
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Frontend/CompilerInvocation.h>
@@ -71,7 +72,7 @@ constexpr const char* kPrecompiled = "/cameo/kernels.pch";
 /// there are none.
 std::string_view precompiled_for(const CompileJob& job) {
   if (is_cuda(job) || job.vectorize || job.optimize != CompileJob().optimize || !job.defines.empty()) return {};
-  const auto found = std::ranges::find(precompiled_headers(), name_of(job.target), &EmbeddedFile::path);
+  const auto found = std::ranges::find(precompiled_headers(), name_of_headers(job.target), &EmbeddedFile::path);
   return found == precompiled_headers().end() ? std::string_view() : found->contents;
 }
 std::unique_ptr<llvm::MemoryBuffer> decompressed(std::string_view packed) {
@@ -180,8 +181,9 @@ Outcome run(const CompileJob& job, clang::FrontendAction& action, const std::str
 
 }  // namespace
 
-std::string name_of(const CodeTarget& target) {
-  return fmt::format("{} {} {} {}", target.triple, target.cpu, fmt::join(target.features, ","), target.vector_bits);
+std::string name_of_headers(const CodeTarget& target) {
+  return fmt::format("{} {} {} {} {}", target.triple, target.cpu, fmt::join(target.features, ","), target.vector_bits,
+                     clang::getClangFullVersion());
 }
 
 Outcome precompile_headers(const CodeTarget& target, const std::string& path) {

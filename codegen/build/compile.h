@@ -48,8 +48,9 @@ struct CompileJob {
   }
 };
 
-/// A name that a target has alone.
-std::string name_of(const CodeTarget& target);
+/// What the headers of kernels as parsed for a target are called in embedded_files.h: another clang, which a system may
+/// be given after cameo was built, does not take them, and finds none.
+std::string name_of_headers(const CodeTarget& target);
 
 /// Parses the headers of a processor's kernels into the file `path`, which jobs of that target begin with where it is
 /// embedded.

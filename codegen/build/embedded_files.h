@@ -20,8 +20,8 @@ struct EmbeddedFile {
 std::span<const EmbeddedFile> embedded_files();
 std::span<const EmbeddedFile> embedded_under(std::string_view folder);  // "runtime/"
 
-// Headers of kernels as clang has parsed them (codegen/precompile), compressed, by the name of the target; none in the
-// program that makes them.
+// Headers of kernels as clang has parsed them (codegen/precompile), compressed, by compile.h's name_of_headers; none in
+// the program that makes them.
 std::span<const EmbeddedFile> precompiled_headers();
 
 }  // namespace cameo

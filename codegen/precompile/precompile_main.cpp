@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
     std::ifstream in(path, std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(in), {}};
     std::ofstream(path, std::ios::binary) << compressed(bytes);
-    list << cameo::name_of(code) << '=' << path << '\n';
+    list << cameo::name_of_headers(code) << '=' << path << '\n';
   }
   return list.flush() ? 0 : 1;
 }
