@@ -528,7 +528,7 @@ class ProgramPrinter {
                                               : e.int_value());
   }
   static std::string number_text(int64_t number) {
-    constexpr uint64_t kOffset = (uint64_t(1) << 48) - 1;
+    constexpr uint64_t kOffset = 2 * rt::kLargestNumber + 1;
     CAMEO_CHECK(std::abs(number) <= rt::kLargestNumber, "a ref has room for the number");
     return fmt::format("{{0, {}ul}}", static_cast<uint64_t>(number) & kOffset);
   }

@@ -17,8 +17,8 @@ enum class RowKind : uint8_t {
   SetBase,      // bases[a] = address of ref 0
   Advance,      // bases[a] += as many bytes as the number in ref 0, which may be negative
   Copy,         // ref 0 <- ref 1, as many bytes as the number in ref 2, not overlapping
-  Sizes,  // the symbols from place `a` on are the elements of ref 0, as many bytes of them as the number in ref 1, of
-          // type `target`
+  Sizes,        // the symbols from place `a` on are the elements of ref 0, of type `target`; all of them take as many
+                // bytes as the number in ref 1
   End,
 };
 

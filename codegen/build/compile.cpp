@@ -68,8 +68,9 @@ constexpr const char kKernelHeaders[] =
     "#include \"runtime/kernels/window.h\"\n#include \"runtime/kernels/winograd.h\"\n";
 constexpr const char* kKernelsHeader = "kernels.h";
 constexpr const char* kPrecompiled = "/cameo/kernels.pch";
-/// The headers that a job begins with, as they were parsed when cameo was built, for jobs of the same language; empty:
-/// there are none.
+/// The headers that a job begins with, as they were parsed when cameo was built; empty: there are none. Only jobs of
+/// the same language take them, and text of custom operators, which is compiled with loops vectorised, has its own
+/// names.
 std::string_view precompiled_for(const CompileJob& job) {
   if (is_cuda(job) || job.vectorize || job.optimize != CompileJob().optimize || !job.defines.empty()) return {};
   const auto found = std::ranges::find(precompiled_headers(), name_of_headers(job.target), &EmbeddedFile::path);

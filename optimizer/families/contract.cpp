@@ -452,13 +452,11 @@ class Contract final : public Family {
   bool shares_sizes(const Kernel& k) const override { return !has_tile_registers(k.choice); }
 
  private:
-  /// What divides the terms of kernels that share a function: a loop over them leaves none behind its last step. A sum
-  /// of one block that goes through memory has its own number, which says so; weights that are widened on the way leave
-  /// no registers for one.
+  /// What divides the terms of kernels that share a function; 0: they share none. A sum of one block that goes through
+  /// memory has its own number, which says so; weights that are widened on the way leave no registers for one.
   static int64_t shared_terms(const Kernel& k, const Product& p) {
-    constexpr int64_t kTermsOfStep = 8;
     const bool is_one_block = p.segments.empty() && Dim(p.k.extent()).upper() <= rt::kSumBlock;
-    return (is_one_block && !k.choice["in_registers"]) || k.choice.get("widened", 0) ? 0 : kTermsOfStep;
+    return (is_one_block && !k.choice["in_registers"]) || k.choice.get("widened", 0) ? 0 : rt::kTermsOfRound;
   }
   static std::string function_of(const Choice& c) {
     if (c["stages"])

@@ -14,8 +14,8 @@ struct AttentionShape {
   constexpr i64 total() const { return past + keys; }
 };
 
-/// Keys of a block at most, and how far the scores of a tile's rows stand apart: a number that is known when a kernel
-/// is compiled, of any block, for which a tile's sums and its rows' addresses share the registers.
+/// Keys of a block at most, and how far the scores of a tile's rows stand apart, in floats: the same for all blocks, so
+/// that it is known when a kernel is compiled and addresses of rows take no registers from a tile's sums.
 inline constexpr i64 kMostKeys = 512, kScoreStride = kMostKeys + kPanel;
 
 /// A unit of work is `block` rows of one group with all of its keys, `keys` of them at a time; a tile of `rows` rows by

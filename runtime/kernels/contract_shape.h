@@ -210,6 +210,9 @@ constexpr StagedTile staged_tile(int sm_count, i64 batches, i64 m, i64 n, int el
 // of the epilogue, if that calls no exp or its kin: beside one the way through memory does not show.
 inline constexpr i64 kSumBlock = 512;
 
+// What divides the terms that a shared kernel is given, whose loop is unrolled as one over a known number is.
+inline constexpr int kTermsOfRound = 8;
+
 // From so many tiles of a column on, weights of 16 bits are widened once for all of them.
 inline constexpr i64 kTilesToWiden = 4;
 

@@ -589,9 +589,8 @@ struct SeveralSums : TileSums<Sum, MR, NV, kChains, Columns> {
   }
 };
 
-// Whether the loop over so many terms is unrolled: few of them are left then, or none.
 template <class K>
-inline constexpr bool kUnrolls = kIsConstant<K> || kIsMultiple<K, 8>;
+inline constexpr bool kUnrolls = kIsConstant<K> || kIsMultiple<K, kTermsOfRound>;
 // All segments' products: what `acc` holds then.
 template <class Sums, class T, int S, class P, class K, class Next, class Bias>
 RT_FN void sum_up(Sums& acc, const Extents<S>& segments, const Strides<S>& strides, const T* from, i64 row_stride,
