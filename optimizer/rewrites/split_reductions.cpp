@@ -4,6 +4,7 @@
 // they share the channels of a single fold.
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "frontend/ir/operator.h"
 #include "frontend/ops/reduce.h"
@@ -33,9 +34,10 @@ const Operator* inner_of(const Operator& op) {
 /// A reduction of f32, as its input's axes have it.
 struct Reduction {
   Shape shape;
-  std::vector<int> axes;    // that are folded and have more than one element
-  int64_t results = 1;      // likely
-  bool over_places = true;  // all axes behind the channels, and no other
+  std::vector<bool> is_folded;  // by axis
+  std::vector<int> axes;        // that are folded and have more than one element
+  int64_t results = 1;          // likely
+  bool over_places = true;      // all axes behind the channels, and no other
 };
 
 /// nullopt: which axes it folds is not known.
@@ -44,10 +46,11 @@ std::optional<Reduction> reduction_of(const Graph& g, const Node& n) {
   const bool pool = !n.op->name.starts_with("Reduce");
   const std::vector<Expr> folded =
       pool ? std::vector<Expr>(shape.size(), integer(1)) : ops::reduce::folded_axes(NodeView(g, n));
-  Reduction r{shape, {}};
+  Reduction r{shape, {}, {}};
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     if (!folded[axis].is_const()) return std::nullopt;
     const bool is_folded = folded[axis].is_const(1) && (!pool || axis >= 2);
+    r.is_folded.push_back(is_folded);
     r.over_places &= is_folded == (axis >= 2);
     if (!is_folded)
       r.results *= shape[axis].estimate();
@@ -80,18 +83,27 @@ bool is_large(const Type& x, const Target& target) {
 
 constexpr int64_t kFewResults = 16;  // of which threads cannot have as much each
 
-/// The input with its only long axis in parts that threads can share, the next axis: what it has of each; null where no
-/// number of parts divides it.
-ValueId in_parts(Graph& into, ValueId x, const Reduction& r, int axis, const Provenance& provenance) {
+/// The first of the neighbours that end with the last long axis and are all folded.
+int first_of_last_run(const Reduction& r) {
+  int first = r.axes.back();
+  while (first > 0 && r.is_folded[static_cast<size_t>(first) - 1]) --first;
+  return first;
+}
+
+/// The input with axes `first` to `last` as one, in parts that threads can share: the parts stand in place of `last`,
+/// what each of them has on an axis behind it. Null where no number of parts divides it.
+ValueId in_parts(Graph& into, ValueId x, const Reduction& r, int first, int last, const Provenance& provenance) {
   constexpr int64_t kMostParts = 64;
   if (!is_static(r.shape)) return {};
   std::vector<int64_t> dims;
   for (const Dim& d : r.shape) dims.push_back(d.value());
-  int64_t parts = std::min(kMostParts, dims[axis]);
-  while (dims[axis] % parts) --parts;
+  int64_t elements = 1;
+  for (int axis = first; axis <= last; ++axis) elements *= std::exchange(dims[static_cast<size_t>(axis)], 1);
+  int64_t parts = std::min(kMostParts, elements);
+  while (elements % parts) --parts;
   if (parts < kFewResults) return {};
-  dims[axis] /= parts;
-  dims.insert(dims.begin() + axis, parts);
+  dims[static_cast<size_t>(last)] = parts;
+  dims.insert(dims.begin() + last + 1, elements / parts);
   const ValueId shape = into.constant(Tensor::i64({static_cast<int64_t>(dims.size())}, dims));
   return into.add(get_operator("Reshape"), {x, shape}, {}, provenance)[0];
 }
@@ -105,16 +117,17 @@ std::optional<ValueId> split(Graph& into, const Node& n, std::span<const ValueId
   if (x.dtype != DType::f32 || !is_large(x, context.target)) return std::nullopt;
   const std::optional<Reduction> r = reduction_of(into, outer);
   if (!r || r->axes.empty()) return std::nullopt;
-  int axis = r->axes.back();
-  const bool one_axis = r->axes.size() == 1;
-  const bool of_rows = !one_axis && r->over_places && is_of_convolution(into, in[0]);
-  if (!of_rows && r->results >= kFewResults) return std::nullopt;
-  ValueId from = in[0];
-  if (one_axis && !(from = in_parts(into, from, *r, axis++, n.provenance))) return std::nullopt;
+  const int last = r->axes.back(), first = first_of_last_run(*r);
+  const bool of_convolution = r->axes.size() > 1 && is_of_convolution(into, in[0]);
+  if (!(of_convolution && r->over_places) && r->results >= kFewResults) return std::nullopt;
+  ValueId from;  // what a convolution made stands channels last, where axes that are neighbours here are none
+  if (!of_convolution && first <= r->axes.front()) from = in_parts(into, in[0], *r, first, last, n.provenance);
+  const bool as_one = bool(from);
+  if (!as_one && r->axes.size() == 1) return std::nullopt;
   if (!context.apply("split_reduction", into, n.provenance)) return std::nullopt;
-  const ValueId axes = into.constant(Tensor::i64({1}, std::vector<int64_t>{axis}));
-  const Attrs attrs{{"keepdims", int64_t{!one_axis}}};
-  outer.inputs[0] = into.add(*inner, {from, axes}, attrs, n.provenance)[0];
+  const ValueId axes = into.constant(Tensor::i64({1}, std::vector<int64_t>{last + as_one}));
+  const Attrs attrs{{"keepdims", int64_t{!as_one}}};
+  outer.inputs[0] = into.add(*inner, {as_one ? from : in[0], axes}, attrs, n.provenance)[0];
   return into.add(*n.op, outer.inputs, n.attrs, n.provenance, n.version)[0];
 }
 

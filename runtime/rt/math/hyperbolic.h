@@ -10,14 +10,12 @@ namespace detail {
 
 template <class V>
 RT_FN V tanh_f32(V x) {  // a polynomial in x^2 near 0, else 1 - 2 p / (1 + p) with p = exp(-2 |x|)
-  const V a = absolute(x), z = x * x, lowest = lit<V>(-40);
-  const V near = poly(z, 0x1.0d50p-6, -0x1.af7ccap-5, 0x1.10cefp-3, -0x1.555452p-2);
-  const V twice = lit<V>(-2) * a;
-  const auto e = exp_parts(twice < lowest ? lowest : twice);
-  using E = element_of<words<V>>;
-  const V power = scale(exp_unscaled(e), V(e.n + lit<V>(1)), words<V>(e.k + E(1)));  // 2 p
+  const V a = absolute(x), z = x * x;
+  const V near = poly(z, -0x1.50c476p-8, 0x1.492fd6p-6, -0x1.b6c112p-5, 0x1.10faeep-3, -0x1.5554f6p-2);
+  const auto e = exp_normal<-1>(V(lit<V>(2) * at_most(a, 20)));
+  const V doubled = e.power + e.power, power = fma(doubled, e.rest, doubled);  // 2 p
   const V outer = lit<V>(1) - power / fma(lit<V>(0.5), power, lit<V>(1));
-  return copy_sign(a < lit<V>(0.55) ? fma(V(a * z), near, a) : outer, x);
+  return copy_sign(a < lit<V>(0.7) ? fma(V(a * z), near, a) : outer, x);
 }
 template <class V>
 RT_FN V tanh_f64(V x) {  // t / (t + 2), t = expm1(2 |x|), all divided by 2^k; the quotient is corrected by what it lost

@@ -1,5 +1,6 @@
 // asin, acos, atan, atan2, after fdlibm's reductions: atan turns its argument towards the nearest of 0, 1/2, 1, 3/2 and
-// infinity; asin near 1 works on sqrt((1 - x) / 2), kept as a pair. f32 goes through f64.
+// infinity; asin near 1 works on sqrt((1 - x) / 2), kept as a pair. f32 is turned towards 0, 1 and infinity, as Cephes
+// (Moshier) does, and has polynomials of its own; atan2 of f32 goes through f64.
 #pragma once
 #include "core.h"
 
@@ -82,13 +83,51 @@ RT_FN V atan2_f64(V y, V x) {
   return either(x != x, y != y) ? V(x + y) : copy_sign(left ? turned : angle, y);
 }
 
+template <class V>
+RT_FN V atan_f32(V x) {  // t is a, (a - 1) / (a + 1) or -1 / a
+  const V a = absolute(x);
+  const auto far = a > lit<V>(2.4), middle = a > lit<V>(0.5);
+  const V up = far ? lit<V>(-1) : V(middle ? V(a - lit<V>(1)) : a);
+  const V down = far ? a : V(middle ? V(a + lit<V>(1)) : lit<V>(1));
+  const V t = up / down, z = t * t;
+  const V hi = far ? lit<V>(0x1.921fb6p0) : V(middle ? lit<V>(0x1.921fb6p-1) : V{});
+  const V lo = far ? lit<V>(-0x1.777a5cp-25) : V(middle ? lit<V>(-0x1.777a5cp-26) : V{});
+  const V p = poly(z, -0x1.a44924p-5, 0x1.a01b18p-4, -0x1.224cbap-3, 0x1.997b4p-3, -0x1.555512p-2);
+  const auto sum = fast_sum(hi, t);
+  return copy_sign(V(sum.hi + (sum.lo + fma(V(t * z), p, lo))), x);
+}
+template <class V>
+RT_FN ArcParts<V> arc_parts_f32(V a) {  // without `low`
+  const auto near = a < lit<V>(0.5);
+  const V z = near ? V(a * a) : V((lit<V>(1) - a) * lit<V>(0.5)), s = near ? a : root(z);
+  const V p = poly(z, 0x1.599f3p-5, 0x1.8bf124p-6, 0x1.748376p-5, 0x1.3301b4p-4, 0x1.5555cap-3);
+  return {s, V{}, V(s * z) * p};
+}
+template <class V>
+RT_FN V asin_f32(V x) {
+  const V a = absolute(x);
+  const auto p = arc_parts_f32(a);
+  const auto head = fast_sum(lit<V>(0x1.921fb6p0), V(p.s * lit<V>(-2)));
+  const V far = head.hi + (head.lo + fma(lit<V>(-2), p.r, lit<V>(-0x1.777a5cp-25)));
+  return copy_sign(a < lit<V>(0.5) ? V(a + p.r) : far, x);
+}
+template <class V>
+RT_FN V acos_f32(V x) {
+  const V a = absolute(x), low = lit<V>(0x1.777a5cp-25);
+  const auto p = arc_parts_f32(a);
+  const V middle = lit<V>(0x1.921fb6p0) - (x + (copy_sign(p.r, x) + low));
+  const V right = lit<V>(2) * (p.s + p.r);
+  const V left = fma(lit<V>(-2), p.s, lit<V>(0x1.921fb6p1)) - lit<V>(2) * (p.r + low);
+  return a < lit<V>(0.5) ? middle : V(x > V{} ? right : left);
+}
+
 }  // namespace detail
 
 template <Floats V>
 RT_FN V asin(V x) {
   using namespace detail;
   if constexpr (kSingle<V>) {
-    return through_f64([](auto d) RT_INLINE { return asin_f64(d); }, x);
+    return asin_f32(x);
   } else {
     return asin_f64(x);
   }
@@ -98,7 +137,7 @@ template <Floats V>
 RT_FN V acos(V x) {
   using namespace detail;
   if constexpr (kSingle<V>) {
-    return through_f64([](auto d) RT_INLINE { return acos_f64(d); }, x);
+    return acos_f32(x);
   } else {
     return acos_f64(x);
   }
@@ -108,7 +147,7 @@ template <Floats V>
 RT_FN V atan(V x) {
   using namespace detail;
   if constexpr (kSingle<V>) {
-    return through_f64([](auto d) RT_INLINE { return atan_pair(d, decltype(d){}); }, x);
+    return atan_f32(x);
   } else {
     return atan_pair(x, V{});
   }
