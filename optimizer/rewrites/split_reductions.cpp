@@ -1,7 +1,7 @@
-// split_reductions: a reduction of a reduction over one of its axes, which threads share, instead of one over all of
-// them, which they cannot share where its results are few. And over the places of a large map that a convolution made:
-// threads made it by rows, channels last, so that each then reads what it has in its own cache, which they do not where
-// they share the channels of a single fold.
+// split_reductions: a reduction of a reduction over one of its axes, or over parts of neighbouring ones, which threads
+// share, instead of one over all of them, which they cannot share where its results are few. And over the places of a
+// large map that a convolution made: threads made it by rows, channels last, so that each then reads what it has in its
+// own cache, which they do not where they share the channels of a single fold.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -34,10 +34,10 @@ const Operator* inner_of(const Operator& op) {
 /// A reduction of f32, as its input's axes have it.
 struct Reduction {
   Shape shape;
-  std::vector<bool> is_folded;  // by axis
-  std::vector<int> axes;        // that are folded and have more than one element
-  int64_t results = 1;          // likely
-  bool over_places = true;      // all axes behind the channels, and no other
+  std::vector<int> axes;       // that are folded and have more than one element
+  int64_t results = 1;         // likely
+  bool over_places = true;     // all axes behind the channels, and no other
+  bool of_neighbours = false;  // what stands between the first and the last of them is folded, too
 };
 
 /// nullopt: which axes it folds is not known.
@@ -46,11 +46,10 @@ std::optional<Reduction> reduction_of(const Graph& g, const Node& n) {
   const bool pool = !n.op->name.starts_with("Reduce");
   const std::vector<Expr> folded =
       pool ? std::vector<Expr>(shape.size(), integer(1)) : ops::reduce::folded_axes(NodeView(g, n));
-  Reduction r{shape, {}, {}};
+  Reduction r{shape, {}};
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     if (!folded[axis].is_const()) return std::nullopt;
     const bool is_folded = folded[axis].is_const(1) && (!pool || axis >= 2);
-    r.is_folded.push_back(is_folded);
     r.over_places &= is_folded == (axis >= 2);
     if (!is_folded)
       r.results *= shape[axis].estimate();
@@ -58,6 +57,9 @@ std::optional<Reduction> reduction_of(const Graph& g, const Node& n) {
       r.axes.push_back(static_cast<int>(axis));
   }
   r.over_places &= shape.size() >= 4;
+  if (!r.axes.empty())
+    r.of_neighbours = std::all_of(folded.begin() + r.axes.front(), folded.begin() + r.axes.back(),
+                                  [](Expr e) { return e.is_const(1); });
   return r;
 }
 
@@ -83,22 +85,16 @@ bool is_large(const Type& x, const Target& target) {
 
 constexpr int64_t kFewResults = 16;  // of which threads cannot have as much each
 
-/// The first of the neighbours that end with the last long axis and are all folded.
-int first_of_last_run(const Reduction& r) {
-  int first = r.axes.back();
-  while (first > 0 && r.is_folded[static_cast<size_t>(first) - 1]) --first;
-  return first;
-}
-
-/// The input with axes `first` to `last` as one, in parts that threads can share: the parts stand in place of `last`,
-/// what each of them has on an axis behind it. Null where no number of parts divides it.
-ValueId in_parts(Graph& into, ValueId x, const Reduction& r, int first, int last, const Provenance& provenance) {
+/// The input with the neighbours that are folded as one axis, in parts that threads can share: the parts stand in place
+/// of the last of them, what each part has on an axis behind it. Null where no number of parts divides it.
+ValueId in_parts(Graph& into, ValueId x, const Reduction& r, const Provenance& provenance) {
   constexpr int64_t kMostParts = 64;
   if (!is_static(r.shape)) return {};
   std::vector<int64_t> dims;
   for (const Dim& d : r.shape) dims.push_back(d.value());
   int64_t elements = 1;
-  for (int axis = first; axis <= last; ++axis) elements *= std::exchange(dims[static_cast<size_t>(axis)], 1);
+  const int last = r.axes.back();
+  for (int axis = r.axes.front(); axis <= last; ++axis) elements *= std::exchange(dims[static_cast<size_t>(axis)], 1);
   int64_t parts = std::min(kMostParts, elements);
   while (elements % parts) --parts;
   if (parts < kFewResults) return {};
@@ -117,17 +113,16 @@ std::optional<ValueId> split(Graph& into, const Node& n, std::span<const ValueId
   if (x.dtype != DType::f32 || !is_large(x, context.target)) return std::nullopt;
   const std::optional<Reduction> r = reduction_of(into, outer);
   if (!r || r->axes.empty()) return std::nullopt;
-  const int last = r->axes.back(), first = first_of_last_run(*r);
   const bool of_convolution = r->axes.size() > 1 && is_of_convolution(into, in[0]);
   if (!(of_convolution && r->over_places) && r->results >= kFewResults) return std::nullopt;
-  ValueId from;  // what a convolution made stands channels last, where axes that are neighbours here are none
-  if (!of_convolution && first <= r->axes.front()) from = in_parts(into, in[0], *r, first, last, n.provenance);
-  const bool as_one = bool(from);
-  if (!as_one && r->axes.size() == 1) return std::nullopt;
+  ValueId parts;  // what a convolution made stands channels last, where axes that are neighbours here are none
+  if (!of_convolution && r->of_neighbours) parts = in_parts(into, in[0], *r, n.provenance);
+  if (!parts && r->axes.size() == 1) return std::nullopt;
   if (!context.apply("split_reduction", into, n.provenance)) return std::nullopt;
-  const ValueId axes = into.constant(Tensor::i64({1}, std::vector<int64_t>{last + as_one}));
-  const Attrs attrs{{"keepdims", int64_t{!as_one}}};
-  outer.inputs[0] = into.add(*inner, {as_one ? from : in[0], axes}, attrs, n.provenance)[0];
+  const int64_t inner_axis = r->axes.back() + (parts ? 1 : 0);
+  const ValueId axes = into.constant(Tensor::i64({1}, std::vector<int64_t>{inner_axis}));
+  const Attrs attrs{{"keepdims", int64_t{!parts}}};
+  outer.inputs[0] = into.add(*inner, {parts ? parts : in[0], axes}, attrs, n.provenance)[0];
   return into.add(*n.op, outer.inputs, n.attrs, n.provenance, n.version)[0];
 }
 

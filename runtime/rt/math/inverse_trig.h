@@ -8,6 +8,12 @@ namespace rt {
 namespace detail {
 
 template <class V>
+RT_FN Pair<V> quarter_turn() {  // pi / 2, and what that is rounded by
+  return {lit<V>(kSingle<V> ? 0x1.921fb6p0 : 0x1.921fb54442d18p0),
+          lit<V>(kSingle<V> ? -0x1.777a5cp-25 : 0x1.1a62633145c07p-54)};
+}
+
+template <class V>
 RT_FN V atan_pair(V x, V low) {  // f64: atan(x + low)
   const V a = absolute(x);
   const auto pick = [&](f64 zero, f64 half, f64 one, f64 more, f64 far) RT_INLINE {
@@ -51,20 +57,21 @@ template <class V>
 RT_FN V asin_f64(V x) {
   const V a = absolute(x);
   const auto p = arc_parts(a);
-  const auto head = exact_sum(lit<V>(0x1.921fb54442d18p0), V(p.s * lit<V>(-2)));
-  const V far = head.hi + (head.lo + (lit<V>(0x1.1a62633145c07p-54) - lit<V>(2) * (p.low + p.r)));
+  const auto turn = quarter_turn<V>();
+  const auto head = exact_sum(turn.hi, V(p.s * lit<V>(-2)));
+  const V far = head.hi + (head.lo + (turn.lo - lit<V>(2) * (p.low + p.r)));
   return copy_sign(a < lit<V>(0.5) ? V(a + p.r) : far, x);
 }
 template <class V>
 RT_FN V acos_f64(V x) {
   const V a = absolute(x);
   const auto p = arc_parts(a);
-  const V quarter_low = lit<V>(0x1.1a62633145c07p-54);
-  const auto near = exact_sum(lit<V>(0x1.921fb54442d18p0), V(-x));
-  const V middle = near.hi + (near.lo + (quarter_low - copy_sign(p.r, x)));
+  const auto turn = quarter_turn<V>();
+  const auto near = exact_sum(turn.hi, V(-x));
+  const V middle = near.hi + (near.lo + (turn.lo - copy_sign(p.r, x)));
   const V right = lit<V>(2) * (p.s + (p.low + p.r));
-  const auto head = exact_sum(lit<V>(0x1.921fb54442d18p0), V(-p.s));
-  const V left = lit<V>(2) * (head.hi + (head.lo + (quarter_low - (p.low + p.r))));
+  const auto head = exact_sum(turn.hi, V(-p.s));
+  const V left = lit<V>(2) * (head.hi + (head.lo + (turn.lo - (p.low + p.r))));
   return a < lit<V>(0.5) ? middle : V(x > V{} ? right : left);
 }
 template <class V>
@@ -90,14 +97,15 @@ RT_FN V atan_f32(V x) {  // t is a, (a - 1) / (a + 1) or -1 / a
   const V up = far ? lit<V>(-1) : V(middle ? V(a - lit<V>(1)) : a);
   const V down = far ? a : V(middle ? V(a + lit<V>(1)) : lit<V>(1));
   const V t = up / down, z = t * t;
-  const V hi = far ? lit<V>(0x1.921fb6p0) : V(middle ? lit<V>(0x1.921fb6p-1) : V{});
-  const V lo = far ? lit<V>(-0x1.777a5cp-25) : V(middle ? lit<V>(-0x1.777a5cp-26) : V{});
+  const auto turn = quarter_turn<V>();
+  const V hi = far ? turn.hi : V(middle ? V(lit<V>(0.5) * turn.hi) : V{});
+  const V lo = far ? turn.lo : V(middle ? V(lit<V>(0.5) * turn.lo) : V{});
   const V p = poly(z, -0x1.a44924p-5, 0x1.a01b18p-4, -0x1.224cbap-3, 0x1.997b4p-3, -0x1.555512p-2);
   const auto sum = fast_sum(hi, t);
   return copy_sign(V(sum.hi + (sum.lo + fma(V(t * z), p, lo))), x);
 }
 template <class V>
-RT_FN ArcParts<V> arc_parts_f32(V a) {  // without `low`
+RT_FN ArcParts<V> arc_parts_f32(V a) {  // `low` is 0
   const auto near = a < lit<V>(0.5);
   const V z = near ? V(a * a) : V((lit<V>(1) - a) * lit<V>(0.5)), s = near ? a : root(z);
   const V p = poly(z, 0x1.599f3p-5, 0x1.8bf124p-6, 0x1.748376p-5, 0x1.3301b4p-4, 0x1.5555cap-3);
@@ -107,17 +115,19 @@ template <class V>
 RT_FN V asin_f32(V x) {
   const V a = absolute(x);
   const auto p = arc_parts_f32(a);
-  const auto head = fast_sum(lit<V>(0x1.921fb6p0), V(p.s * lit<V>(-2)));
-  const V far = head.hi + (head.lo + fma(lit<V>(-2), p.r, lit<V>(-0x1.777a5cp-25)));
+  const auto turn = quarter_turn<V>();
+  const auto head = fast_sum(turn.hi, V(p.s * lit<V>(-2)));
+  const V far = head.hi + (head.lo + fma(lit<V>(-2), p.r, turn.lo));
   return copy_sign(a < lit<V>(0.5) ? V(a + p.r) : far, x);
 }
 template <class V>
 RT_FN V acos_f32(V x) {
-  const V a = absolute(x), low = lit<V>(0x1.777a5cp-25);
+  const V a = absolute(x);
   const auto p = arc_parts_f32(a);
-  const V middle = lit<V>(0x1.921fb6p0) - (x + (copy_sign(p.r, x) + low));
+  const auto turn = quarter_turn<V>();
+  const V middle = turn.hi - (x + (copy_sign(p.r, x) - turn.lo));
   const V right = lit<V>(2) * (p.s + p.r);
-  const V left = fma(lit<V>(-2), p.s, lit<V>(0x1.921fb6p1)) - lit<V>(2) * (p.r + low);
+  const V left = fma(lit<V>(-2), p.s, V(lit<V>(2) * turn.hi)) - lit<V>(2) * (p.r - turn.lo);
   return a < lit<V>(0.5) ? middle : V(x > V{} ? right : left);
 }
 
